@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../data");
+    let root =
+        Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../data");
     let mut files = Vec::new();
     for folder in ["platforms", "published"] {
         collect(&root, Path::new(folder), &mut files);
@@ -17,7 +18,12 @@ fn main() {
     for file in files {
         let name = file.to_string_lossy().replace('\\', "/");
         let path = fs::canonicalize(root.join(&file)).expect("it was listed just now");
-        writeln!(code, "    ({name:?}, include_str!({:?})),", path.display().to_string()).expect("a string takes it");
+        writeln!(
+            code,
+            "    ({name:?}, include_str!({:?})),",
+            path.display().to_string()
+        )
+        .expect("a string takes it");
     }
     code.push(']');
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("data_files.rs");
@@ -32,7 +38,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) {
         if root.join(&name).is_dir() {
             println!("cargo::rerun-if-changed={}", root.join(&name).display());
             collect(root, &name, files);
-        } else if name.extension().is_some_and(|ending| ending == "toml" || ending == "csv") {
+        } else if name
+            .extension()
+            .is_some_and(|ending| ending == "toml" || ending == "csv")
+        {
             files.push(name);
         }
     }

@@ -2,5 +2,8 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=image.ld");
-    println!("cargo:rustc-link-arg-bins=-T{}/image.ld", env!("CARGO_MANIFEST_DIR"));
+    println!(
+        "cargo:rustc-link-arg-bins=-T{}/image.ld",
+        env!("CARGO_MANIFEST_DIR")
+    );
 }

@@ -28,9 +28,15 @@ pub fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<(u8, String, String)> {
     let console = Console::kept();
     let words = console.clone();
-    let answer = work(py, &Asked::Command(console.clone()), None, move || stopwatt::command(arguments, &words))?;
+    let answer = work(py, &Asked::Command(console.clone()), None, move || {
+        stopwatt::command(arguments, &words)
+    })?;
     let output = console.output();
-    Ok((answer.status(), String::from_utf8_lossy(&output.printed).into_owned(), output.noted))
+    Ok((
+        answer.status(),
+        String::from_utf8_lossy(&output.printed).into_owned(),
+        output.noted,
+    ))
 }
 
 /// Says by what command a process of this program is started, in which loops are run.
@@ -52,7 +58,9 @@ pub fn compare(
     seed: u64,
 ) -> PyResult<(String, String, String, &'static str)> {
     let of_side = |runs: Vec<Py<Recording>>| -> Vec<_> {
-        runs.iter().map(|it| (it.get().name(), it.get().rows.clone())).collect()
+        runs.iter()
+            .map(|it| (it.get().name(), it.get().rows.clone()))
+            .collect()
     };
     let sides: Vec<Vec<_>> = sides.into_iter().map(of_side).collect();
     let does = move || {
@@ -60,12 +68,24 @@ pub fn compare(
         policy.threshold = threshold.unwrap_or(policy.threshold);
         let mut findings = Vec::new();
         for runs in &sides {
-            findings.push(runs.iter().map(|(name, rows)| Findings::new(rows, name, None)).collect::<Vec<_>>());
+            findings.push(
+                runs.iter()
+                    .map(|(name, rows)| Findings::new(rows, name, None))
+                    .collect::<Vec<_>>(),
+            );
         }
         let named = findings.iter().zip(&variants);
-        let inputs: Vec<Input<'_>> =
-            named.filter_map(|(runs, variant)| Input::of_runs(&runs.first()?.folder, runs, variant.clone())).collect();
-        let how = Options { policy, metrics, resamples: 2000, seed };
+        let inputs: Vec<Input<'_>> = named
+            .filter_map(|(runs, variant)| {
+                Input::of_runs(&runs.first()?.folder, runs, variant.clone())
+            })
+            .collect();
+        let how = Options {
+            policy,
+            metrics,
+            resamples: 2000,
+            seed,
+        };
         let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
         let published = stopwatt::compare_command::published(&Data::find(None)?, &comparison)?;
         let text = report::comparison_text(&comparison, published.as_ref(), all, Style::PLAIN);
@@ -79,7 +99,12 @@ pub fn compare(
 /// Begins the data set of the text of a plan, or finds it; returns the numbers of the chunks that
 /// are missing, and points of a chunk.
 #[pyfunction]
-pub fn begin_sweep(py: Python<'_>, text: String, folder: PathBuf, at_most: u64) -> PyResult<(Vec<u64>, u64)> {
+pub fn begin_sweep(
+    py: Python<'_>,
+    text: String,
+    folder: PathBuf,
+    at_most: u64,
+) -> PyResult<(Vec<u64>, u64)> {
     let does = move || {
         let plan = Plan::read(&Document::new("the plan", text))?;
         plan.at_most(at_most)?;
@@ -109,7 +134,14 @@ pub fn run_sweep(
         // Also where it was begun by another program: its build must be this one.
         let dataset = Dataset::begin(dataset.folder(), &fitting)?;
         let share = chunks.map_or(Share::All, Share::Chunks);
-        let outcome = sweep_command::run_share(&Data::find(None)?, &dataset, &fitting, &share, threads, &progress)?;
+        let outcome = sweep_command::run_share(
+            &Data::find(None)?,
+            &dataset,
+            &fitting,
+            &share,
+            threads,
+            &progress,
+        )?;
         match progress.check() {
             Err(short @ Cancellation::Short(_)) => Err(short.into()),
             _ => Ok(sweep_command::as_json(&dataset, &outcome, 0).to_string()),

@@ -27,7 +27,13 @@ pub struct Recording {
 impl Recording {
     fn new(rows: recording::Recording, folder: Option<PathBuf>) -> Self {
         let (measures, events, causes) = Default::default();
-        Self { rows: Arc::new(rows), folder, measures, events, causes }
+        Self {
+            rows: Arc::new(rows),
+            folder,
+            measures,
+            events,
+            causes,
+        }
     }
 
     /// The name of the recording where it is shown.
@@ -76,7 +82,8 @@ impl Recording {
 
     /// The header as JSON.
     fn header_json(&self) -> PyResult<String> {
-        serde_json::to_string(&self.rows.header).map_err(|error| RunError::new_err(error.to_string()))
+        serde_json::to_string(&self.rows.header)
+            .map_err(|error| RunError::new_err(error.to_string()))
     }
 
     /// The folder that it was read from, or None.
@@ -88,19 +95,28 @@ impl Recording {
     /// Writes the recording as a folder, whole or not at all.
     fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         let rows = self.rows.clone();
-        just(py, move || Ok(rows.write(&folder).map_err(experiment::Error::from)?))
+        just(py, move || {
+            Ok(rows.write(&folder).map_err(experiment::Error::from)?)
+        })
     }
 
     /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
     fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
-        let (format, all) = if format == "answers" { (Format::Text.name(), false) } else { (format, true) };
+        let (format, all) = if format == "answers" {
+            (Format::Text.name(), false)
+        } else {
+            (format, true)
+        };
         let Some(format) = Format::of_name(format).or_else(|| Format::of_extension(format)) else {
             let known = Format::ALL.map(|format| format.name()).join(", ");
-            return Err(UsageError::new_err(format!("there is no report `{format}`; there are: {known}")));
+            return Err(UsageError::new_err(format!(
+                "there is no report `{format}`; there are: {known}"
+            )));
         };
         let (rows, name) = (self.rows.clone(), self.name());
         just(py, move || {
-            let published = Published::read(&Data::find(None)?.published(), &rows.header.experiment)?;
+            let published =
+                Published::read(&Data::find(None)?.published(), &rows.header.experiment)?;
             Ok(Report::new(&rows, &name, &published).render(format, Style::PLAIN, all))
         })
     }
@@ -111,11 +127,20 @@ impl Recording {
         just(py, move || {
             let experiment = &rows.header.experiment;
             let published = Published::read(&Data::find(None)?.published(), experiment)?;
-            let run = Run { recording: &rows, folder: &name, published: &published };
+            let run = Run {
+                recording: &rows,
+                folder: &name,
+                published: &published,
+            };
             let read = Findings::read(&rows, &name, &published);
-            let finding = Finding::read(&run, &read).into_diagnostic()?.ok_or_else(|| {
-                miette!(help = "use `measures`, `events` or `report`", "there are no findings of `{experiment}`")
-            })?;
+            let finding = Finding::read(&run, &read)
+                .into_diagnostic()?
+                .ok_or_else(|| {
+                    miette!(
+                        help = "use `measures`, `events` or `report`",
+                        "there are no findings of `{experiment}`"
+                    )
+                })?;
             serde_json::to_string(&finding).into_diagnostic()
         })
     }
@@ -174,34 +199,59 @@ pub fn run(
     let progress: Arc<Progress> = Arc::default();
     let asked = Asked::Run(progress.clone());
     let does = move || {
-        if let Some(today) = experiments::today(&experiment, settings.iter().map(|(name, _)| name)) {
-            return Err(miette!(help = format!("stopwatt run {today}"), "`{experiment}` is spelt otherwise today"));
+        if let Some(today) = experiments::today(&experiment, settings.iter().map(|(name, _)| name))
+        {
+            return Err(miette!(
+                help = format!("stopwatt run {today}"),
+                "`{experiment}` is spelt otherwise today"
+            ));
         }
         let found = experiments::find(&experiment).ok_or_else(|| {
             let known = experiments::names();
-            miette!(help = document::one_of(&experiment, &known), "there is no experiment `{experiment}`")
+            miette!(
+                help = document::one_of(&experiment, &known),
+                "there is no experiment `{experiment}`"
+            )
         })?;
         let about = found.about();
         let world = match world.as_deref() {
             None => about.worlds[0].world,
-            Some(name) => {
-                about.worlds.iter().map(|world| world.world).find(|world| world.name() == name).ok_or_else(|| {
-                    let known: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
+            Some(name) => about
+                .worlds
+                .iter()
+                .map(|world| world.world)
+                .find(|world| world.name() == name)
+                .ok_or_else(|| {
+                    let known: Vec<_> = about
+                        .worlds
+                        .iter()
+                        .map(|world| world.world.name())
+                        .collect();
                     miette!(
                         help = format!("its worlds are: {}", known.join(", ")),
                         "{} does not run in the world {name}",
                         about.name
                     )
-                })?
-            }
+                })?,
         };
         // A key that is no setting is one of the platform, where the experiment takes those.
         let keys = about.keys();
-        let given = settings.into_iter().map(|(key, value)| match (about.setting(&key), keys) {
-            (None, Some(keys)) if key.contains('.') => (keys.name().to_owned(), format!("{key}={value}")),
-            _ => (key, value),
-        });
-        stopwatt::run::in_memory(&Console::kept(), &Data::find(None)?, found, world, given.collect(), &progress)
+        let given = settings
+            .into_iter()
+            .map(|(key, value)| match (about.setting(&key), keys) {
+                (None, Some(keys)) if key.contains('.') => {
+                    (keys.name().to_owned(), format!("{key}={value}"))
+                }
+                _ => (key, value),
+            });
+        stopwatt::run::in_memory(
+            &Console::kept(),
+            &Data::find(None)?,
+            found,
+            world,
+            given.collect(),
+            &progress,
+        )
     };
     let rows = work(py, &asked, tell, does)?;
     Ok(Recording::new(rows, None))

@@ -6,8 +6,8 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray,
-    UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator,
+    StringArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
@@ -44,7 +44,11 @@ impl Table {
         // The interface lets a producer leave a wish for other types unheard.
         drop(requested_schema);
         let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+        PyCapsule::new_with_value(
+            py,
+            FFI_ArrowArrayStream::new(Box::new(batches)),
+            c"arrow_array_stream",
+        )
     }
 
     /// The number of rows.
@@ -55,33 +59,60 @@ impl Table {
     /// Names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
-        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.batch
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .collect()
     }
 
     /// The place of the values of each column in memory; for a text, its numbers in the dictionary.
     /// Whoever took the table without a copy has the same addresses.
     fn addresses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
-            let address = column.to_data().buffers().first().map(|buffer| buffer.as_ptr() as usize);
+        for (field, column) in self
+            .batch
+            .schema()
+            .fields()
+            .iter()
+            .zip(self.batch.columns())
+        {
+            let address = column
+                .to_data()
+                .buffers()
+                .first()
+                .map(|buffer| buffer.as_ptr() as usize);
             all.set_item(field.name(), address)?;
         }
         Ok(all)
     }
 
     fn __repr__(&self) -> String {
-        format!("<stopwatt.Table: {} rows of {}>", self.batch.num_rows(), self.column_names().join(", "))
+        format!(
+            "<stopwatt.Table: {} rows of {}>",
+            self.batch.num_rows(),
+            self.column_names().join(", ")
+        )
     }
 }
 
 type NamedColumn = (&'static str, bool, ArrayRef);
 
 /// The columns that say which series and iteration each row is of.
-fn keys(of: &Recording, rows: impl ExactSizeIterator<Item = (usize, u32)> + Clone) -> Vec<NamedColumn> {
+fn keys(
+    of: &Recording,
+    rows: impl ExactSizeIterator<Item = (usize, u32)> + Clone,
+) -> Vec<NamedColumn> {
     let [variant, case, mode] = series(of, rows.clone().map(|(series, _)| series));
     let iterations: Vec<u32> = rows.map(|(_, iteration)| iteration).collect();
     let iteration = Arc::new(iterations.into_u32());
-    vec![("variant", false, variant), ("case", false, case), ("mode", false, mode), ("iteration", false, iteration)]
+    vec![
+        ("variant", false, variant),
+        ("case", false, case),
+        ("mode", false, mode),
+        ("iteration", false, iteration),
+    ]
 }
 
 fn wrong(error: impl ToString) -> PyErr {
@@ -92,28 +123,64 @@ impl Table {
     /// A table of these columns: names, whether a row may have none, values.
     fn new(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> miette::Result<Self> {
         columns.extend(more);
-        let fields =
-            columns.iter().map(|(name, nullable, column)| Field::new(*name, column.data_type().clone(), *nullable));
+        let fields = columns.iter().map(|(name, nullable, column)| {
+            Field::new(*name, column.data_type().clone(), *nullable)
+        });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(_, _, column)| column).collect();
-        Ok(Self { batch: RecordBatch::try_new(schema, columns).map_err(experiment::Error::failed)? })
+        Ok(Self {
+            batch: RecordBatch::try_new(schema, columns).map_err(experiment::Error::failed)?,
+        })
     }
 
     /// The measures of a recording.
     pub fn measures(of: &Recording) -> miette::Result<Self> {
         let rows = of.measures();
-        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        let keys = keys(
+            of,
+            rows.iter().map(|row| (row.series.index(), row.iteration)),
+        );
         Self::new(
             keys,
             vec![
-                ("cpu", true, Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>())),
-                ("cluster", true, Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>())),
-                ("core", true, Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>())),
-                ("subject", true, texts(of, rows.iter().map(|row| row.subject))),
+                (
+                    "cpu",
+                    true,
+                    Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>()),
+                ),
+                (
+                    "cluster",
+                    true,
+                    Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>()),
+                ),
+                (
+                    "core",
+                    true,
+                    Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>()),
+                ),
+                (
+                    "subject",
+                    true,
+                    texts(of, rows.iter().map(|row| row.subject)),
+                ),
                 ("role", true, texts(of, rows.iter().map(|row| row.role))),
-                ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
-                ("value", false, Arc::new(Float64Array::from(rows.iter().map(|row| row.value).collect::<Vec<_>>()))),
-                ("unit", false, texts(of, rows.iter().map(|row| Some(row.unit)))),
+                (
+                    "metric",
+                    false,
+                    texts(of, rows.iter().map(|row| Some(row.metric))),
+                ),
+                (
+                    "value",
+                    false,
+                    Arc::new(Float64Array::from(
+                        rows.iter().map(|row| row.value).collect::<Vec<_>>(),
+                    )),
+                ),
+                (
+                    "unit",
+                    false,
+                    texts(of, rows.iter().map(|row| Some(row.unit))),
+                ),
             ],
         )
     }
@@ -123,8 +190,10 @@ impl Table {
         let rows = of.events();
         let mut points = Dictionary::default();
         let mut kinds = Dictionary::default();
-        let point: Vec<i32> =
-            rows.iter().map(|row| points.number(row.point.index(), || of.point_text(row.point).to_owned())).collect();
+        let point: Vec<i32> = rows
+            .iter()
+            .map(|row| points.number(row.point.index(), || of.point_text(row.point).to_owned()))
+            .collect();
         let kind: Vec<Option<i32>> = rows
             .iter()
             .map(|row| {
@@ -132,15 +201,45 @@ impl Table {
                 Some(kinds.number(name.index(), || of.text(name).to_owned()))
             })
             .collect();
-        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        let keys = keys(
+            of,
+            rows.iter().map(|row| (row.series.index(), row.iteration)),
+        );
         Self::new(
             keys,
             vec![
-                ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
-                ("time", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.time).collect::<Vec<_>>()))),
-                ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+                (
+                    "cpu",
+                    false,
+                    Arc::new(UInt16Array::from(
+                        rows.iter().map(|row| row.cpu).collect::<Vec<_>>(),
+                    )),
+                ),
+                (
+                    "time",
+                    false,
+                    Arc::new(UInt64Array::from(
+                        rows.iter().map(|row| row.time).collect::<Vec<_>>(),
+                    )),
+                ),
+                (
+                    "ticks",
+                    false,
+                    Arc::new(UInt64Array::from(
+                        rows.iter().map(|row| row.ticks).collect::<Vec<_>>(),
+                    )),
+                ),
                 ("point", false, points.array(Int32Array::from(point))),
-                ("argument", false, Arc::new(rows.iter().map(|row| row.argument).collect::<Vec<_>>().into_u32())),
+                (
+                    "argument",
+                    false,
+                    Arc::new(
+                        rows.iter()
+                            .map(|row| row.argument)
+                            .collect::<Vec<_>>()
+                            .into_u32(),
+                    ),
+                ),
                 ("argument_kind", true, kinds.array(Int32Array::from(kind))),
             ],
         )
@@ -149,16 +248,47 @@ impl Table {
     /// The causes of the spans of a recording.
     pub fn causes(of: &Recording) -> miette::Result<Self> {
         let rows = of.causes();
-        let keys = keys(of, rows.iter().map(|row| (row.series.index(), row.iteration)));
+        let keys = keys(
+            of,
+            rows.iter().map(|row| (row.series.index(), row.iteration)),
+        );
         Self::new(
             keys,
             vec![
-                ("cpu", false, Arc::new(UInt16Array::from(rows.iter().map(|row| row.cpu).collect::<Vec<_>>()))),
-                ("metric", false, texts(of, rows.iter().map(|row| Some(row.metric)))),
-                ("cause", false, texts(of, rows.iter().map(|row| Some(row.cause)))),
-                ("on", true, Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>())),
-                ("holder", true, Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>())),
-                ("ticks", false, Arc::new(UInt64Array::from(rows.iter().map(|row| row.ticks).collect::<Vec<_>>()))),
+                (
+                    "cpu",
+                    false,
+                    Arc::new(UInt16Array::from(
+                        rows.iter().map(|row| row.cpu).collect::<Vec<_>>(),
+                    )),
+                ),
+                (
+                    "metric",
+                    false,
+                    texts(of, rows.iter().map(|row| Some(row.metric))),
+                ),
+                (
+                    "cause",
+                    false,
+                    texts(of, rows.iter().map(|row| Some(row.cause))),
+                ),
+                (
+                    "on",
+                    true,
+                    Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>()),
+                ),
+                (
+                    "holder",
+                    true,
+                    Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>()),
+                ),
+                (
+                    "ticks",
+                    false,
+                    Arc::new(UInt64Array::from(
+                        rows.iter().map(|row| row.ticks).collect::<Vec<_>>(),
+                    )),
+                ),
             ],
         )
     }
@@ -213,8 +343,9 @@ impl Dictionary {
 /// A column of names, `None` for a null.
 fn texts(of: &Recording, names: impl ExactSizeIterator<Item = Option<Name>>) -> ArrayRef {
     let mut dictionary = Dictionary::default();
-    let numbers: Int32Array =
-        names.map(|name| name.map(|name| dictionary.number(name.index(), || of.text(name).to_owned()))).collect();
+    let numbers: Int32Array = names
+        .map(|name| name.map(|name| dictionary.number(name.index(), || of.text(name).to_owned())))
+        .collect();
     dictionary.array(numbers)
 }
 
@@ -229,8 +360,10 @@ fn series(of: &Recording, rows: impl ExactSizeIterator<Item = usize> + Clone) ->
         .collect();
     let column = |pick: fn(&(String, String, String)) -> &String| {
         let mut dictionary = Dictionary::default();
-        let numbers: Vec<i32> =
-            rows.clone().map(|series| dictionary.number(series, || pick(&all[series]).clone())).collect();
+        let numbers: Vec<i32> = rows
+            .clone()
+            .map(|series| dictionary.number(series, || pick(&all[series]).clone()))
+            .collect();
         dictionary.array(Int32Array::from(numbers))
     };
     [column(|it| &it.0), column(|it| &it.1), column(|it| &it.2)]

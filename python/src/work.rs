@@ -29,7 +29,12 @@ create_exception!(
     Error,
     "A file is wrong or damaged, or cannot be read or written: a plan, a platform, a log, a recording."
 );
-create_exception!(stopwatt, RunError, Error, "A run failed, or something that it needs is not on this machine.");
+create_exception!(
+    stopwatt,
+    RunError,
+    Error,
+    "A run failed, or something that it needs is not on this machine."
+);
 
 /// An error as an exception of its kind.
 pub fn exception(report: &miette::Report) -> PyErr {
@@ -44,10 +49,15 @@ pub fn exception(report: &miette::Report) -> PyErr {
                 cause.downcast_ref::<experiment::Error>(),
                 Some(experiment::Error::File(_) | experiment::Error::Recording(_))
             )
-            || cause.downcast_ref::<sweep::Error>().is_some_and(|error| !matches!(error, sweep::Error::NoPoint { .. }))
+            || cause
+                .downcast_ref::<sweep::Error>()
+                .is_some_and(|error| !matches!(error, sweep::Error::NoPoint { .. }))
     };
     let failed = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref::<experiment::Error>(), Some(experiment::Error::Failed(_)))
+        matches!(
+            cause.downcast_ref::<experiment::Error>(),
+            Some(experiment::Error::Failed(_))
+        )
     };
     match () {
         () if stopwatt::is_of_memory(report) => PyMemoryError::new_err(text),
@@ -121,11 +131,17 @@ pub fn work<T: Send + 'static>(
     let mut watch = None;
     let mut stopped: Option<(PyErr, Instant)> = None;
     loop {
-        let next = py.detach(|| from.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(EVERY));
+        let next = py.detach(|| {
+            from.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .recv_timeout(EVERY)
+        });
         match (next, &stopped) {
             (Ok(_) | Err(RecvTimeoutError::Disconnected), Some(_)) => break,
             (Ok(result), None) => return result.map_err(|error| exception(&error)),
-            (Err(RecvTimeoutError::Disconnected), None) => return Err(RunError::new_err("the work panicked")),
+            (Err(RecvTimeoutError::Disconnected), None) => {
+                return Err(RunError::new_err("the work panicked"));
+            }
             (Err(RecvTimeoutError::Timeout), Some((_, since))) if since.elapsed() < PATIENCE => {}
             (Err(RecvTimeoutError::Timeout), Some(_)) => {
                 let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -135,10 +151,12 @@ pub fn work<T: Send + 'static>(
             }
             (Err(RecvTimeoutError::Timeout), None) => {
                 let progress = asked.progress();
-                let told = tell.zip(progress.as_ref()).map_or(Ok(()), |(tell, progress)| {
-                    let (done, total) = progress.steps();
-                    tell.call1((done, total, progress.doing())).map(drop)
-                });
+                let told = tell
+                    .zip(progress.as_ref())
+                    .map_or(Ok(()), |(tell, progress)| {
+                        let (done, total) = progress.steps();
+                        tell.call1((done, total, progress.doing())).map(drop)
+                    });
                 let watch = watch.get_or_insert_with(Watch::new);
                 let short = progress.filter(|progress| progress.cancel_if_short(watch));
                 let short = short.and_then(|progress| progress.check().err());

@@ -18,30 +18,58 @@ pub fn check() -> Result<(), String> {
     let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
     for lock in listed.lines() {
         let manifest = lock.replace("Cargo.lock", "Cargo.toml");
-        let mut metadata = cargo(&["metadata", "--locked", "--format-version", "1", "--manifest-path", &manifest]);
-        let output = metadata.output().map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
+        let mut metadata = cargo(&[
+            "metadata",
+            "--locked",
+            "--format-version",
+            "1",
+            "--manifest-path",
+            &manifest,
+        ]);
+        let output = metadata
+            .output()
+            .map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
         if !output.status.success() {
-            wrong.insert(format!("{lock}: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            wrong.insert(format!(
+                "{lock}: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            ));
             continue;
         }
-        let all: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("{manifest}: {error}"))?;
+        let all: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{manifest}: {error}"))?;
         for package in all["packages"].as_array().into_iter().flatten() {
             // What lies in the checkout has no source.
-            let Some(source) = package["source"].as_str() else { continue };
+            let Some(source) = package["source"].as_str() else {
+                continue;
+            };
             let name = format!("{} {}", text(&package["name"]), text(&package["version"]));
             let licence = text(&package["license"]);
             if !is_allowed(licence, &allowed) {
-                wrong.insert(format!("{name}: deny.toml does not allow the licence `{licence}`"));
+                wrong.insert(format!(
+                    "{name}: deny.toml does not allow the licence `{licence}`"
+                ));
             }
             if source != REGISTRY {
-                wrong.insert(format!("{name}: it comes from {source}, and not from the registry"));
+                wrong.insert(format!(
+                    "{name}: it comes from {source}, and not from the registry"
+                ));
             }
             known.insert(name);
         }
     }
-    println!("{} crates of others, with licences and sources that deny.toml allows", known.len());
-    println!("advisories are not looked up here: the workflow `ci` does, or `cargo deny check advisories`");
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.into_iter().collect::<Vec<_>>().join("\n")) }
+    println!(
+        "{} crates of others, with licences and sources that deny.toml allows",
+        known.len()
+    );
+    println!(
+        "advisories are not looked up here: the workflow `ci` does, or `cargo deny check advisories`"
+    );
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.into_iter().collect::<Vec<_>>().join("\n"))
+    }
 }
 
 fn text(value: &Value) -> &str {
@@ -52,15 +80,23 @@ fn text(value: &Value) -> &str {
 fn allowed() -> Result<Vec<String>, String> {
     let path = root().join("deny.toml");
     let table = table(&path)?;
-    let allow = table.get("licenses").and_then(|licences| licences.get("allow")?.as_array());
+    let allow = table
+        .get("licenses")
+        .and_then(|licences| licences.get("allow")?.as_array());
     let allow = allow.ok_or_else(|| format!("{}: [licenses] has no `allow`", path.display()))?;
-    Ok(allow.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect())
+    Ok(allow
+        .iter()
+        .filter_map(|licence| licence.as_str().map(str::to_owned))
+        .collect())
 }
 
 /// True if one of the alternatives of a licence expression is allowed whole.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
-    plain.split(" OR ").any(|all| all.split(" AND ").all(|one| allowed.iter().any(|allowed| allowed == one.trim())))
+    plain.split(" OR ").any(|all| {
+        all.split(" AND ")
+            .all(|one| allowed.iter().any(|allowed| allowed == one.trim()))
+    })
 }
 
 #[cfg(test)]
@@ -70,7 +106,13 @@ mod tests {
     #[test]
     fn one_alternative_has_to_be_allowed_whole() {
         let allowed = ["MIT".to_owned(), "ISC".to_owned()];
-        for licence in ["MIT", "MIT/Apache-2.0", "GPL-3.0 OR MIT", "(MIT OR Zlib)", "MIT AND ISC"] {
+        for licence in [
+            "MIT",
+            "MIT/Apache-2.0",
+            "GPL-3.0 OR MIT",
+            "(MIT OR Zlib)",
+            "MIT AND ISC",
+        ] {
             assert!(is_allowed(licence, &allowed), "{licence}");
         }
         for licence in ["", "GPL-3.0", "MIT AND GPL-3.0"] {

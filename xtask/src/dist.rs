@@ -40,7 +40,12 @@ struct Plan {
 
 impl Plan {
     fn read(arguments: &[String]) -> Result<Self, String> {
-        let mut plan = Self { processors: PROCESSORS.to_vec(), wheels: true, twice: false, tried: false };
+        let mut plan = Self {
+            processors: PROCESSORS.to_vec(),
+            wheels: true,
+            twice: false,
+            tried: false,
+        };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
@@ -48,7 +53,10 @@ impl Plan {
                     let wanted = arguments.next().map_or("", String::as_str);
                     plan.processors.retain(|processor| *processor == wanted);
                     if plan.processors.is_empty() {
-                        return Err(format!("--only takes one of {}\n\n{HELP}", PROCESSORS.join(", ")));
+                        return Err(format!(
+                            "--only takes one of {}\n\n{HELP}",
+                            PROCESSORS.join(", ")
+                        ));
                     }
                 }
                 "--no-wheels" => plan.wheels = false,
@@ -69,7 +77,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         needs::install(&needs::DIST_TRY)?;
     }
     // As the compiler sees it: its paths are cut out of what is built.
-    let root = root().canonicalize().map_err(|error| format!("{}: {error}", root().display()))?;
+    let root = root()
+        .canonicalize()
+        .map_err(|error| format!("{}: {error}", root().display()))?;
     let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));
     // An environment with what links and packs.
     let tools = work.join("tools");
@@ -107,11 +117,22 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
             wheel(root, tools, &target, work, &images, out)?;
         }
         let bytes = std::fs::metadata(&named).map_or(0, |file| file.len());
-        println!("{processor}: {:.1} MB, {:.0} s", bytes as f64 / 1e6, from.elapsed().as_secs_f64());
+        println!(
+            "{processor}: {:.1} MB, {:.0} s",
+            bytes as f64 / 1e6,
+            from.elapsed().as_secs_f64()
+        );
     }
     if plan.wheels {
-        let wheels = names(out)?.into_iter().filter(|name| name.ends_with(".whl")).map(|name| out.join(name));
-        check(Command::new(tools.join("bin/twine")).args(["check", "--strict"]).args(wheels))?;
+        let wheels = names(out)?
+            .into_iter()
+            .filter(|name| name.ends_with(".whl"))
+            .map(|name| out.join(name));
+        check(
+            Command::new(tools.join("bin/twine"))
+                .args(["check", "--strict"])
+                .args(wheels),
+        )?;
     }
     // Whatever the processor, they say the same; this machine's own program writes them.
     completions(out)?;
@@ -124,14 +145,28 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
 /// Flags that make the same source give the same bytes: no path of the machine, and the commit's
 /// time.
 fn reproducible(command: &mut Command, root: &Path, work: &Path) {
-    let home =
-        std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
-    let flags = [(root.display().to_string(), "/stopwatt"), (home, "/cargo"), (work.display().to_string(), "/build")];
+    let home = std::env::var("CARGO_HOME")
+        .unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
+    let flags = [
+        (root.display().to_string(), "/stopwatt"),
+        (home, "/cargo"),
+        (work.display().to_string(), "/build"),
+    ];
     // The later of two that fit counts, and a build folder lies within the checkout.
-    let flags = flags.map(|(from, to)| format!("--remap-path-prefix={from}={to}")).join("\x1f");
-    command.env("CARGO_ENCODED_RUSTFLAGS", flags).env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
-    let when = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
-    let when = when.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    let flags = flags
+        .map(|(from, to)| format!("--remap-path-prefix={from}={to}"))
+        .join("\x1f");
+    command
+        .env("CARGO_ENCODED_RUSTFLAGS", flags)
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_INCREMENTAL", "0");
+    let when = Command::new("git")
+        .args(["log", "-1", "--format=%ct"])
+        .current_dir(root)
+        .output();
+    let when = when
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        .unwrap_or_default();
     command.env("SOURCE_DATE_EPOCH", when);
 }
 
@@ -139,16 +174,33 @@ fn reproducible(command: &mut Command, root: &Path, work: &Path) {
 fn images(root: &Path, work: &Path) -> Result<PathBuf, String> {
     let folder = work.join("images");
     create(&folder)?;
-    for (package, name, features) in
-        [("el3", "el3", &[][..]), ("el3", "el3-plain", &["--features", "plain"]), ("payload", "payload", &[])]
-    {
+    for (package, name, features) in [
+        ("el3", "el3", &[][..]),
+        ("el3", "el3-plain", &["--features", "plain"]),
+        ("payload", "payload", &[]),
+    ] {
         let target = work.join(format!("firmware-{name}"));
-        let mut build =
-            cargo(&["build", "--release", "--locked", "--quiet", "--package", package, "--target", FIRMWARE_TARGET]);
-        build.current_dir(root.join("firmware")).args(features).arg("--target-dir").arg(&target);
+        let mut build = cargo(&[
+            "build",
+            "--release",
+            "--locked",
+            "--quiet",
+            "--package",
+            package,
+            "--target",
+            FIRMWARE_TARGET,
+        ]);
+        build
+            .current_dir(root.join("firmware"))
+            .args(features)
+            .arg("--target-dir")
+            .arg(&target);
         reproducible(&mut build, root, work);
         check(&mut build)?;
-        copy(&target.join(FIRMWARE_TARGET).join("release").join(package), &folder.join(name))?;
+        copy(
+            &target.join(FIRMWARE_TARGET).join("release").join(package),
+            &folder.join(name),
+        )?;
     }
     Ok(folder)
 }
@@ -157,14 +209,34 @@ fn images(root: &Path, work: &Path) -> Result<PathBuf, String> {
 fn with_tools(command: &mut Command, tools: &Path) {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
-    command.env("PATH", std::env::join_paths(all).unwrap_or(paths)).env("VIRTUAL_ENV", tools);
+    command
+        .env("PATH", std::env::join_paths(all).unwrap_or(paths))
+        .env("VIRTUAL_ENV", tools);
     command.env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"));
 }
 
-fn program(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path) -> Result<PathBuf, String> {
+fn program(
+    root: &Path,
+    tools: &Path,
+    target: &str,
+    work: &Path,
+    images: &Path,
+) -> Result<PathBuf, String> {
     let mut build = Command::new(tools.join("bin/cargo-zigbuild"));
-    build.args(["zigbuild", "--release", "--locked", "--quiet", "--package", "stopwatt", "--target"]);
-    build.arg(format!("{target}.{GLIBC}")).arg("--target-dir").arg(work).current_dir(root);
+    build.args([
+        "zigbuild",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "stopwatt",
+        "--target",
+    ]);
+    build
+        .arg(format!("{target}.{GLIBC}"))
+        .arg("--target-dir")
+        .arg(work)
+        .current_dir(root);
     build.env("STOPWATT_IMAGES", images);
     reproducible(&mut build, root, work);
     with_tools(&mut build, tools);
@@ -172,7 +244,14 @@ fn program(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path) 
     Ok(work.join(target).join("release/stopwatt"))
 }
 
-fn wheel(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path, out: &Path) -> Result<(), String> {
+fn wheel(
+    root: &Path,
+    tools: &Path,
+    target: &str,
+    work: &Path,
+    images: &Path,
+    out: &Path,
+) -> Result<(), String> {
     let mut build = Command::new(tools.join("bin/maturin"));
     build.args([
         "build",
@@ -185,7 +264,12 @@ fn wheel(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path, ou
         "--target",
         target,
     ]);
-    build.arg("--target-dir").arg(work).arg("--out").arg(out).current_dir(root.join("python"));
+    build
+        .arg("--target-dir")
+        .arg(work)
+        .arg("--out")
+        .arg(out)
+        .current_dir(root.join("python"));
     build.env("STOPWATT_IMAGES", images);
     reproducible(&mut build, root, work);
     with_tools(&mut build, tools);
@@ -194,12 +278,24 @@ fn wheel(root: &Path, tools: &Path, target: &str, work: &Path, images: &Path, ou
 
 /// The bill of materials and the licences.
 fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result<(), String> {
-    let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked", "--filter-platform", target]);
+    let mut metadata = cargo(&[
+        "metadata",
+        "--format-version",
+        "1",
+        "--locked",
+        "--filter-platform",
+        target,
+    ]);
     let metadata = said(metadata.current_dir(root))?;
     let file = work.join("metadata.json");
     write(&file, &metadata)?;
     let mut parts = Command::new(tools.join("bin/python"));
-    parts.arg(root.join("xtask/dist/parts.py")).arg(&file).arg(root.join("Cargo.lock")).arg(target).arg(out);
+    parts
+        .arg(root.join("xtask/dist/parts.py"))
+        .arg(&file)
+        .arg(root.join("Cargo.lock"))
+        .arg(target)
+        .arg(out);
     check(&mut parts)
 }
 
@@ -210,7 +306,10 @@ fn completions(out: &Path) -> Result<(), String> {
         said(&mut cargo(&[&stopwatt, arguments].concat()))
     };
     for shell in ["bash", "zsh", "fish"] {
-        write(&out.join(format!("stopwatt.{shell}")), &says(&["completions", shell])?)?;
+        write(
+            &out.join(format!("stopwatt.{shell}")),
+            &says(&["completions", shell])?,
+        )?;
     }
     write(&out.join("stopwatt.1"), &says(&["man"])?)
 }
@@ -218,18 +317,33 @@ fn completions(out: &Path) -> Result<(), String> {
 /// The checksums of all files, by name.
 fn sums(out: &Path) -> Result<(), String> {
     let names = names(out)?;
-    write(&out.join("SHA256SUMS"), &said(Command::new("sha256sum").args(&names).current_dir(out))?)
+    write(
+        &out.join("SHA256SUMS"),
+        &said(Command::new("sha256sum").args(&names).current_dir(out))?,
+    )
 }
 
 /// Compares two folders, file by file.
 fn same(one: &Path, other: &Path) -> Result<(), String> {
-    let (ours, theirs) = (read(&one.join("SHA256SUMS"))?, read(&other.join("SHA256SUMS"))?);
+    let (ours, theirs) = (
+        read(&one.join("SHA256SUMS"))?,
+        read(&other.join("SHA256SUMS"))?,
+    );
     if ours == theirs {
-        println!("built twice: {} files are the same, byte for byte", ours.lines().count());
+        println!(
+            "built twice: {} files are the same, byte for byte",
+            ours.lines().count()
+        );
         return Ok(());
     }
-    let differ: Vec<&str> = ours.lines().filter(|line| !theirs.contains(*line)).collect();
-    Err(format!("built twice, these files differ:\n{}", differ.join("\n")))
+    let differ: Vec<&str> = ours
+        .lines()
+        .filter(|line| !theirs.contains(*line))
+        .collect();
+    Err(format!(
+        "built twice, these files differ:\n{}",
+        differ.join("\n")
+    ))
 }
 
 /// Asks the first question on a machine that has nothing but the program.
@@ -252,13 +366,23 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
         create(&home)?;
         copy(&program, &home.join("stopwatt"))?;
         let mut inside = Command::new("chroot");
-        inside.arg(&debian).args(["/usr/bin/env", "-i", "-C", "/home/somebody", "HOME=/home/somebody", "./stopwatt"]);
+        inside.arg(&debian).args([
+            "/usr/bin/env",
+            "-i",
+            "-C",
+            "/home/somebody",
+            "HOME=/home/somebody",
+            "./stopwatt",
+        ]);
         inside
     } else {
         let home = place.join("home");
         create(&home)?;
         let mut emulated = Command::new(format!("qemu-{processor}"));
-        emulated.args(["-L", &format!("/usr/{processor}-linux-gnu")]).arg(&program).current_dir(&home);
+        emulated
+            .args(["-L", &format!("/usr/{processor}-linux-gnu")])
+            .arg(&program)
+            .current_dir(&home);
         emulated.env_clear().env("HOME", &home);
         emulated
     };
@@ -266,7 +390,10 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
     check(first.args(question).stdout(Stdio::null()))?;
     let took = from.elapsed().as_secs_f64();
     let emulated = processor != std::env::consts::ARCH;
-    println!("{processor}: first page after {took:.1} s{}", if emulated { ", emulated" } else { "" });
+    println!(
+        "{processor}: first page after {took:.1} s{}",
+        if emulated { ", emulated" } else { "" }
+    );
     if !emulated && took > FIRST_PAGE {
         return Err(format!("a first page is to be there after {FIRST_PAGE} s"));
     }
@@ -276,18 +403,34 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
 /// Installs this machine's wheel into a fresh environment and asks it the same.
 fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
     let here = format!("{}.whl", std::env::consts::ARCH);
-    let Some(wheel) = names(out)?.into_iter().find(|name| name.ends_with(&here)) else { return Ok(()) };
+    let Some(wheel) = names(out)?.into_iter().find(|name| name.ends_with(&here)) else {
+        return Ok(());
+    };
     let folder = work.join("try-wheel");
     let _ = std::fs::remove_dir_all(&folder);
     check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     let mut install = Command::new(folder.join("bin/pip"));
-    check(install.args(["install", "--quiet", "--no-deps", "--disable-pip-version-check"]).arg(out.join(&wheel)))?;
-    let script =
-        "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))";
-    check(Command::new(folder.join("bin/python")).args(["-c", script]).current_dir(&folder))
+    check(
+        install
+            .args([
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--disable-pip-version-check",
+            ])
+            .arg(out.join(&wheel)),
+    )?;
+    let script = "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))";
+    check(
+        Command::new(folder.join("bin/python"))
+            .args(["-c", script])
+            .current_dir(&folder),
+    )
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {
-    let names = entries(folder)?.into_iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let names = entries(folder)?
+        .into_iter()
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     Ok(names.filter(|name| name != "SHA256SUMS").collect())
 }

@@ -17,16 +17,28 @@ struct Judge {
 fn read(list: &str) -> Result<Vec<Judge>, String> {
     let path = root().join("xtask/judges.toml");
     let table = table(&path)?;
-    let packages = LIBRARIES.map(|library| format!("--package {library}")).join(" ");
-    let judges = table.get(list).and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+    let packages = LIBRARIES
+        .map(|library| format!("--package {library}"))
+        .join(" ");
+    let judges = table
+        .get(list)
+        .and_then(toml::Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
     let judge = |judge: &toml::Value| {
         let text = |key: &str| judge.get(key)?.as_str();
         let (name, asks) = (text("name")?.to_owned(), text("asks")?.to_owned());
-        let words = text("run")?.replace("LIBRARIES", &packages).split_whitespace().map(str::to_owned).collect();
+        let words = text("run")?
+            .replace("LIBRARIES", &packages)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
         Some(Judge { name, asks, words })
     };
     let wrong = || format!("{}: each needs `name`, `asks` and `run`", path.display());
-    judges.iter().map(|one| judge(one).ok_or_else(wrong)).collect()
+    judges
+        .iter()
+        .map(|one| judge(one).ok_or_else(wrong))
+        .collect()
 }
 
 /// Runs the named judges of a list, or all, and prints a table of verdicts.
@@ -35,16 +47,32 @@ fn read(list: &str) -> Result<Vec<Judge>, String> {
 /// A judge is unknown, or one of those that ran said no.
 pub fn run(list: &str, names: &[String]) -> Result<(), String> {
     let judges = read(list)?;
-    if let Some(unknown) = names.iter().find(|name| judges.iter().all(|judge| judge.name != **name)) {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| judges.iter().all(|judge| judge.name != **name))
+    {
         let known: Vec<&str> = judges.iter().map(|judge| judge.name.as_str()).collect();
-        return Err(format!("`{unknown}` is no judge; there are: {}", known.join(", ")));
+        return Err(format!(
+            "`{unknown}` is no judge; there are: {}",
+            known.join(", ")
+        ));
     }
     let mut verdicts = Vec::new();
-    for judge in judges.iter().filter(|judge| names.is_empty() || names.contains(&judge.name)) {
+    for judge in judges
+        .iter()
+        .filter(|judge| names.is_empty() || names.contains(&judge.name))
+    {
         println!("== {}: {}", judge.name, judge.asks);
         let begin = Instant::now();
-        let (program, arguments) = judge.words.split_first().ok_or_else(|| format!("{} runs nothing", judge.name))?;
-        let mut command = if program == "cargo" { cargo(&[]) } else { Command::new(program) };
+        let (program, arguments) = judge
+            .words
+            .split_first()
+            .ok_or_else(|| format!("{} runs nothing", judge.name))?;
+        let mut command = if program == "cargo" {
+            cargo(&[])
+        } else {
+            Command::new(program)
+        };
         let verdict = match command.args(arguments).current_dir(root()).status() {
             Ok(status) if status.success() => "yes".to_owned(),
             Ok(status) => format!("no ({status})"),
@@ -54,8 +82,18 @@ pub fn run(list: &str, names: &[String]) -> Result<(), String> {
     }
     println!("{:10} {:>8} {:24} question", "judge", "seconds", "verdict");
     for (judge, verdict, seconds) in &verdicts {
-        println!("{:10} {seconds:8.0} {verdict:24} {}", judge.name, judge.asks);
+        println!(
+            "{:10} {seconds:8.0} {verdict:24} {}",
+            judge.name, judge.asks
+        );
     }
-    let against = verdicts.iter().filter(|(_, verdict, _)| verdict != "yes").count();
-    if against == 0 { Ok(()) } else { Err(format!("{against} of {} did not say yes", verdicts.len())) }
+    let against = verdicts
+        .iter()
+        .filter(|(_, verdict, _)| verdict != "yes")
+        .count();
+    if against == 0 {
+        Ok(())
+    } else {
+        Err(format!("{against} of {} did not say yes", verdicts.len()))
+    }
 }

@@ -21,12 +21,28 @@ fn read(root: &Path) -> Result<Vec<Limit>, String> {
     let path = root.join("xtask/limits.toml");
     let table = tools::table(&path)?;
     let limit = |(name, value): (String, toml::Value)| {
-        let number = |key: &str| value.get(key).and_then(|value| value.as_integer().map(|value| value as f64));
-        let what = value.get("what").and_then(toml::Value::as_str).map(str::to_owned);
+        let number = |key: &str| {
+            value
+                .get(key)
+                .and_then(|value| value.as_integer().map(|value| value as f64))
+        };
+        let what = value
+            .get("what")
+            .and_then(toml::Value::as_str)
+            .map(str::to_owned);
         let found = what.zip(number("limit")).zip(number("aim"));
-        let ((what, limit), aim) =
-            found.ok_or_else(|| format!("{}: [{name}] needs `what`, `limit` and `aim`", path.display()))?;
-        Ok(Limit { name, what, limit, aim })
+        let ((what, limit), aim) = found.ok_or_else(|| {
+            format!(
+                "{}: [{name}] needs `what`, `limit` and `aim`",
+                path.display()
+            )
+        })?;
+        Ok(Limit {
+            name,
+            what,
+            limit,
+            aim,
+        })
     };
     table.into_iter().map(limit).collect()
 }
@@ -38,7 +54,10 @@ fn read(root: &Path) -> Result<Vec<Limit>, String> {
 /// A value is above its limit, a limit rose and no ADR names it, or CONTRIBUTING.md shows others.
 pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String> {
     let (lines, long) = count(root)?;
-    println!("{} functions have more than {LONG_FUNCTION} lines", long.len());
+    println!(
+        "{} functions have more than {LONG_FUNCTION} lines",
+        long.len()
+    );
     let mut wrong = Vec::new();
     let limits = read(root)?;
     for limit in &limits {
@@ -56,7 +75,11 @@ pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String
     }
     wrong.extend(shown(root, &limits)?);
     wrong.extend(raised(root, &limits)?);
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n"))
+    }
 }
 
 /// Tells the CPU seconds of `quick` or of `test` beside their limit.
@@ -65,7 +88,10 @@ pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String
 /// There is no such limit.
 pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String> {
     let limits = read(root)?;
-    let limit = limits.iter().find(|limit| limit.name == name).ok_or_else(|| format!("limits.toml has no [{name}]"))?;
+    let limit = limits
+        .iter()
+        .find(|limit| limit.name == name)
+        .ok_or_else(|| format!("limits.toml has no [{name}]"))?;
     held(limit, seconds);
     Ok(())
 }
@@ -73,7 +99,10 @@ pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String>
 /// Prints a value beside its limit; the complaint if it is above. Seconds are no complaint: a busy
 /// or slow machine takes twice as many, and `cargo xtask judge build` compares in turn.
 fn held(limit: &Limit, value: f64) -> Option<String> {
-    println!("{value:.0} now; the limit is {:.0} and the aim {:.0}: {}", limit.limit, limit.aim, limit.what);
+    println!(
+        "{value:.0} now; the limit is {:.0} and the aim {:.0}: {}",
+        limit.limit, limit.aim, limit.what
+    );
     let is_above = value > limit.limit;
     if is_above && limit.name.ends_with("-seconds") {
         println!(
@@ -81,21 +110,43 @@ fn held(limit: &Limit, value: f64) -> Option<String> {
         );
         return None;
     }
-    is_above.then(|| format!("{}: {value:.0} is above the limit of {:.0}", limit.what, limit.limit))
+    is_above.then(|| {
+        format!(
+            "{}: {value:.0} is above the limit of {:.0}",
+            limit.what, limit.limit
+        )
+    })
 }
 
 /// Lines of product code, and the functions of more than [`LONG_FUNCTION`] lines, by file and line.
 fn count(root: &Path) -> Result<(usize, Vec<String>), String> {
     let listed = git(&["ls-files", "*.rs"])?;
-    let is_product = |name: &&str| !["/tests/", "/benches/", "/examples/"].iter().any(|folder| name.contains(folder));
+    let is_product = |name: &&str| {
+        !["/tests/", "/benches/", "/examples/"]
+            .iter()
+            .any(|folder| name.contains(folder))
+    };
     let (mut lines, mut long) = (0, Vec::new());
-    for name in listed.lines().filter(is_product).filter(|name| root.join(name).exists()) {
+    for name in listed
+        .lines()
+        .filter(is_product)
+        .filter(|name| root.join(name).exists())
+    {
         let text = tools::read(&root.join(name))?;
-        let tests =
-            text.find("\n#[cfg(test)]\nmod tests").or_else(|| text.find("\n#[cfg(test)]\npub(crate) mod tests"));
+        let tests = text
+            .find("\n#[cfg(test)]\nmod tests")
+            .or_else(|| text.find("\n#[cfg(test)]\npub(crate) mod tests"));
         let product = &text[..tests.unwrap_or(text.len())];
-        lines += product.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
-        long.extend(long_functions(product).into_iter().map(|(line, length)| format!("{name}:{line}: {length} lines")));
+        lines += product
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with("//"))
+            .count();
+        long.extend(
+            long_functions(product)
+                .into_iter()
+                .map(|(line, length)| format!("{name}:{line}: {length} lines")),
+        );
     }
     Ok((lines, long))
 }
@@ -107,7 +158,11 @@ fn long_functions(text: &str) -> Vec<(usize, usize)> {
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let indent = line.len() - line.trim_start().len();
-        let is_function = line.trim_start().split(' ').take_while(|word| !word.contains('(')).any(|word| word == "fn")
+        let is_function = line
+            .trim_start()
+            .split(' ')
+            .take_while(|word| !word.contains('('))
+            .any(|word| word == "fn")
             && !line.trim_start().starts_with("//");
         if is_function && !line.ends_with(['}', ';']) {
             open.push((indent, number));
@@ -120,7 +175,11 @@ fn long_functions(text: &str) -> Vec<(usize, usize)> {
             }
         }
         // A declaration without a body, over several lines, ends with a semicolon.
-        if line.trim_end().ends_with(");") && open.last().is_some_and(|(of, begin)| *of == indent && *begin < number) {
+        if line.trim_end().ends_with(");")
+            && open
+                .last()
+                .is_some_and(|(of, begin)| *of == indent && *begin < number)
+        {
             open.pop();
         }
     }
@@ -129,15 +188,25 @@ fn long_functions(text: &str) -> Vec<(usize, usize)> {
 
 /// The limits as CONTRIBUTING.md shows them.
 fn table(limits: &[Limit]) -> String {
-    let row = |limit: &Limit| format!("| {} | {:.0} | {:.0} |\n", limit.what, limit.limit, limit.aim);
-    format!("| figure | limit | aim |\n| ------ | ----- | --- |\n{}", limits.iter().map(row).collect::<String>())
+    let row = |limit: &Limit| {
+        format!(
+            "| {} | {:.0} | {:.0} |\n",
+            limit.what, limit.limit, limit.aim
+        )
+    };
+    format!(
+        "| figure | limit | aim |\n| ------ | ----- | --- |\n{}",
+        limits.iter().map(row).collect::<String>()
+    )
 }
 
 /// A complaint if CONTRIBUTING.md shows other limits.
 fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
     let text = tools::read(&root.join("CONTRIBUTING.md"))?;
     let wanted = table(limits);
-    let wrong = || format!("CONTRIBUTING.md does not show the limits as xtask/limits.toml has them:\n{wanted}");
+    let wrong = || {
+        format!("CONTRIBUTING.md does not show the limits as xtask/limits.toml has them:\n{wanted}")
+    };
     Ok((!text.contains(&wanted)).then(wrong))
 }
 
@@ -145,11 +214,19 @@ fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
 fn raised(root: &Path, limits: &[Limit]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for commit in git(&["log", "--format=%H", "--", "xtask/limits.toml"])?.lines() {
-        let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) else { continue };
-        let Ok(table) = text.parse::<toml::Table>() else { continue };
+        let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) else {
+            continue;
+        };
+        let Ok(table) = text.parse::<toml::Table>() else {
+            continue;
+        };
         for limit in limits {
-            let before = table.get(&limit.name).and_then(|value| value.get("limit")?.as_integer());
-            if before.is_some_and(|before| (before as f64) < limit.limit) && !is_decided(root, limit)? {
+            let before = table
+                .get(&limit.name)
+                .and_then(|value| value.get("limit")?.as_integer());
+            if before.is_some_and(|before| (before as f64) < limit.limit)
+                && !is_decided(root, limit)?
+            {
                 let before = before.unwrap_or_default();
                 wrong.push(format!(
                     "{}: the limit was {before}; an ADR that names {:.0} may raise it",
@@ -164,7 +241,9 @@ fn raised(root: &Path, limits: &[Limit]) -> Result<Vec<String>, String> {
 
 /// True if a decision names a limit and its figure.
 fn is_decided(root: &Path, limit: &Limit) -> Result<bool, String> {
-    let mut texts = entries(&root.join("docs/adr"))?.into_iter().filter_map(|path| tools::read(&path).ok());
+    let mut texts = entries(&root.join("docs/adr"))?
+        .into_iter()
+        .filter_map(|path| tools::read(&path).ok());
     let figure = format!("{:.0}", limit.limit);
     Ok(texts.any(|text| text.contains(&limit.name) && text.contains(&figure)))
 }
@@ -186,7 +265,12 @@ mod tests {
 
     #[test]
     fn a_value_above_a_limit_is_a_complaint_and_seconds_are_none() {
-        let limit = |name: &str| Limit { name: name.to_owned(), what: "it".to_owned(), limit: 100.0, aim: 90.0 };
+        let limit = |name: &str| Limit {
+            name: name.to_owned(),
+            what: "it".to_owned(),
+            limit: 100.0,
+            aim: 90.0,
+        };
         assert!(held(&limit("lines"), 101.0).is_some() && held(&limit("lines"), 100.0).is_none());
         assert!(held(&limit("quick-seconds"), 1000.0).is_none());
     }

@@ -43,7 +43,10 @@ Example: cargo xtask test lints tests";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| ["help", "--help", "-h"].contains(&&**argument)) {
+    if arguments
+        .iter()
+        .any(|argument| ["help", "--help", "-h"].contains(&&**argument))
+    {
         println!("{HELP}");
         return ExitCode::SUCCESS;
     }
@@ -59,7 +62,9 @@ fn main() -> ExitCode {
         Some("wrap") => words::wrap(&tools::root()),
         Some("stored") => stored::stored(&arguments[1..]),
         Some("stages") => {
-            stages::STAGES.iter().for_each(|stage| println!("{:12} {}", stage.name, stage.what));
+            stages::STAGES
+                .iter()
+                .for_each(|stage| println!("{:12} {}", stage.name, stage.what));
             Ok(())
         }
         Some(other) => Err(format!("`{other}` is no command\n\n{HELP}")),

@@ -37,7 +37,11 @@ pub const TEST: Needs = Needs {
     ],
     for_root: &[],
     files: &[("/usr/aarch64-linux-gnu/lib/crt1.o", "libc6-dev-arm64-cross")],
-    targets: &["aarch64-unknown-none", "aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu"],
+    targets: &[
+        "aarch64-unknown-none",
+        "aarch64-unknown-none-softfloat",
+        "aarch64-unknown-linux-gnu",
+    ],
 };
 
 /// The needs of `dist`.
@@ -45,7 +49,11 @@ pub const DIST: Needs = Needs {
     programs: &[PYTHON],
     for_root: &[],
     files: &[],
-    targets: &["aarch64-unknown-none-softfloat", "aarch64-unknown-linux-gnu", "x86_64-unknown-linux-gnu"],
+    targets: &[
+        "aarch64-unknown-none-softfloat",
+        "aarch64-unknown-linux-gnu",
+        "x86_64-unknown-linux-gnu",
+    ],
 };
 
 /// The needs of `dist --try` beside those.
@@ -59,39 +67,57 @@ pub const DIST_TRY: Needs = Needs {
 /// Installs what is missing, or says what to install.
 pub fn install(needs: &Needs) -> Result<(), String> {
     let missing = |programs: &[DebianPackage]| -> Vec<&str> {
-        programs.iter().filter(|(program, _)| !is_on_path(program)).map(|&(_, package)| package).collect()
+        programs
+            .iter()
+            .filter(|(program, _)| !is_on_path(program))
+            .map(|&(_, package)| package)
+            .collect()
     };
     let mut packages = missing(needs.programs);
-    packages.extend(needs.files.iter().filter(|(file, _)| !std::path::Path::new(file).exists()).map(|file| file.1));
+    packages.extend(
+        needs
+            .files
+            .iter()
+            .filter(|(file, _)| !std::path::Path::new(file).exists())
+            .map(|file| file.1),
+    );
     if needs.programs.contains(&PYTHON)
         && !succeeds("python3", &["-c", "import venv, ensurepip"])
         && !packages.contains(&PYTHON.1)
     {
         packages.push(PYTHON.1);
     }
-    let may_install = is_on_path("apt-get") && succeeds("test", &["-w", "/var/lib/dpkg/lock-frontend"]);
+    let may_install =
+        is_on_path("apt-get") && succeeds("test", &["-w", "/var/lib/dpkg/lock-frontend"]);
     if may_install {
         packages.extend(missing(needs.for_root));
     }
     if !packages.is_empty() {
         let by_hand = format!("apt-get install {}", packages.join(" "));
         if !may_install {
-            return Err(format!("missing here, and only root may install it: {by_hand}"));
+            return Err(format!(
+                "missing here, and only root may install it: {by_hand}"
+            ));
         }
         println!("installing {}", packages.join(", "));
         let mut install = vec!["install", "-y", "-q", "--no-install-recommends"];
         install.extend(&packages);
         for arguments in [&["update", "-q"][..], &install] {
-            apt_get(arguments).map_err(|error| format!("{error}\nwhat is missing here, by hand: {by_hand}"))?;
+            apt_get(arguments)
+                .map_err(|error| format!("{error}\nwhat is missing here, by hand: {by_hand}"))?;
         }
     }
     for target in needs.targets {
         let installed = Command::new("rustc")
             .args(["--print", "target-libdir", "--target", target])
             .output()
-            .is_ok_and(|output| std::path::Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir());
+            .is_ok_and(|output| {
+                std::path::Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+            });
         if !installed && !quietly("rustup", &["target", "add", target]) {
-            return Err(format!("the Rust target is missing and rustup did not add it: rustup target add {target}"));
+            return Err(format!(
+                "the Rust target is missing and rustup did not add it: rustup target add {target}"
+            ));
         }
     }
     Ok(())
@@ -103,7 +129,11 @@ fn is_on_path(program: &str) -> bool {
 }
 
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
-    let status = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let status = Command::new(program)
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     status.is_ok_and(|status| status.success())
 }
 
@@ -117,13 +147,26 @@ fn apt_get(arguments: &[&str]) -> Result<(), String> {
     wait_while_locked(APT_TIMEOUT, Duration::from_secs(2), || {
         let mut command = Command::new("apt-get");
         // In English, whatever the user's language: its message about a lock is read below.
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("LC_ALL", "C");
+        command
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .env("LC_ALL", "C");
         let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
         let output = output.map_err(|error| format!("cannot start apt-get: {error}"))?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ok(if output.status.success() { Ok(()) } else { Err(message) })
+        Ok(if output.status.success() {
+            Ok(())
+        } else {
+            Err(message)
+        })
     })
-    .map_err(|error| format!("`apt-get {}` failed: {}", arguments.join(" "), error.trim_end()))
+    .map_err(|error| {
+        format!(
+            "`apt-get {}` failed: {}",
+            arguments.join(" "),
+            error.trim_end()
+        )
+    })
 }
 
 /// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. A
@@ -136,12 +179,17 @@ fn wait_while_locked(
     let begin = Instant::now();
     let mut waits = false;
     loop {
-        let Err(message) = attempt()? else { return Ok(()) };
+        let Err(message) = attempt()? else {
+            return Ok(());
+        };
         if !is_about_a_lock(&message) {
             return Err(message);
         }
         if begin.elapsed() >= timeout {
-            return Err(format!("another apt still holds the lock after {} s\n{message}", timeout.as_secs()));
+            return Err(format!(
+                "another apt still holds the lock after {} s\n{message}",
+                timeout.as_secs()
+            ));
         }
         if !waits {
             println!(
@@ -160,15 +208,22 @@ fn wait_while_locked(
 fn is_about_a_lock(message: &str) -> bool {
     // Without the right to write there is a lock that no waiting frees.
     !message.contains("Permission denied")
-        && ["Could not get lock", "Unable to lock directory", "Unable to acquire"]
-            .iter()
-            .any(|text| message.contains(text))
+        && [
+            "Could not get lock",
+            "Unable to lock directory",
+            "Unable to acquire",
+        ]
+        .iter()
+        .any(|text| message.contains(text))
 }
 
 /// Runs a program that asks no questions; what it prints goes to standard error.
 fn quietly(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -192,20 +247,32 @@ mod tests {
 
     #[test]
     fn a_lock_is_waited_for() {
-        assert_eq!(attempts(APT_TIMEOUT, &[Err(LISTS), Err(LISTS), Ok(())]), (Ok(()), 3));
+        assert_eq!(
+            attempts(APT_TIMEOUT, &[Err(LISTS), Err(LISTS), Ok(())]),
+            (Ok(()), 3)
+        );
     }
 
     #[test]
     fn waiting_has_an_end_that_says_why() {
         let (result, made) = attempts(Duration::from_millis(20), &[Err(LISTS)]);
         let error = result.unwrap_err();
-        assert!(made > 1 && error.contains("another apt") && error.contains("lists/lock"), "{made}: {error}");
+        assert!(
+            made > 1 && error.contains("another apt") && error.contains("lists/lock"),
+            "{made}: {error}"
+        );
     }
 
     #[test]
     fn other_failures_are_not_waited_for() {
-        for failure in ["E: Unable to locate package chromium", "E: Could not get lock (13: Permission denied)"] {
-            assert_eq!(attempts(APT_TIMEOUT, &[Err(failure)]), (Err(failure.to_owned()), 1));
+        for failure in [
+            "E: Unable to locate package chromium",
+            "E: Could not get lock (13: Permission denied)",
+        ] {
+            assert_eq!(
+                attempts(APT_TIMEOUT, &[Err(failure)]),
+                (Err(failure.to_owned()), 1)
+            );
         }
     }
 }

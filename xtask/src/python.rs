@@ -12,8 +12,14 @@ pub fn run(root: &Path, mark: &str) -> Result<(), String> {
     let python = installed(root)?;
     let mut tests = Command::new(&python);
     // From the folder of the tests: the package's own files must not be what is imported.
-    tests.args(["-m", "pytest", "--durations", "5", "-m", mark]).current_dir(root.join("python/tests"));
-    check(tests.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("PYTHONPATH"))
+    tests
+        .args(["-m", "pytest", "--durations", "5", "-m", mark])
+        .current_dir(root.join("python/tests"));
+    check(
+        tests
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env_remove("PYTHONPATH"),
+    )
 }
 
 /// Builds the documentation as a site below `target`, with its commands run and its links looked
@@ -23,7 +29,12 @@ pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
 }
 
 fn build_site(root: &Path, python: &Path, more: &[String]) -> Result<(), String> {
-    check(Command::new(python).arg(root.join("xtask/site/build.py")).args(more).env_remove("PYTHONPATH"))
+    check(
+        Command::new(python)
+            .arg(root.join("xtask/site/build.py"))
+            .args(more)
+            .env_remove("PYTHONPATH"),
+    )
 }
 
 /// Builds the wheel and installs it into a fresh environment, whose Python it returns.
@@ -35,13 +46,26 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
 
 /// Arrow's crates are the package's alone: the command's first build has none of them.
 fn no_arrow_below(root: &Path) -> Result<(), String> {
-    let mut tree = cargo(&["tree", "--locked", "--package", "stopwatt", "--edges", "normal,build", "--prefix", "none"]);
+    let mut tree = cargo(&[
+        "tree",
+        "--locked",
+        "--package",
+        "stopwatt",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+    ]);
     let text = said(tree.current_dir(root))?;
     let is_ours = |line: &&str| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name));
     match text.lines().find(is_ours) {
-        Some(line) => Err(format!("the command depends on {line}, which belongs to `python` alone")),
+        Some(line) => Err(format!(
+            "the command depends on {line}, which belongs to `python` alone"
+        )),
         None if text.contains("parquet v") => Ok(()),
-        None => Err(format!("{tree:?} does not list the command's crates: {text}")),
+        None => Err(format!(
+            "{tree:?} does not list the command's crates: {text}"
+        )),
     }
 }
 
@@ -72,10 +96,25 @@ pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(folder);
     check(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     let mut install = Command::new(folder.join("bin/python"));
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(list);
+    install
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "-r",
+        ])
+        .arg(list);
     check(&mut install).map_err(|error| {
-        let packages: Vec<&str> = wanted.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
-        format!("{error}\nthe Python packages could not be installed; missing here are: {}", packages.join(" "))
+        let packages: Vec<&str> = wanted
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+            .collect();
+        format!(
+            "{error}\nthe Python packages could not be installed; missing here are: {}",
+            packages.join(" ")
+        )
     })?;
     write(&installed, &wanted)
 }
@@ -85,11 +124,16 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     let out = root.join("target/python/wheels");
     let _ = std::fs::remove_dir_all(&out);
     let mut build = Command::new(tools.join("bin/maturin"));
-    build.args(["build", "--quiet", "--release", "--locked", "--out"]).arg(&out).current_dir(root.join("python"));
+    build
+        .args(["build", "--quiet", "--release", "--locked", "--out"])
+        .arg(&out)
+        .current_dir(root.join("python"));
     // The interpreter of the environment; an abi3 wheel takes any.
     build.env("VIRTUAL_ENV", tools);
     check(&mut build)?;
-    entries(&out)?.pop().ok_or_else(|| format!("no wheel in {}", out.display()))
+    entries(&out)?
+        .pop()
+        .ok_or_else(|| format!("no wheel in {}", out.display()))
 }
 
 /// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed
@@ -97,11 +141,23 @@ fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
 fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/python/fresh");
     let _ = std::fs::remove_dir_all(&folder);
-    check(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder))?;
+    check(
+        Command::new("python3")
+            .args(["-m", "venv", "--without-pip"])
+            .arg(&folder),
+    )?;
     let python = folder.join("bin/python");
     let mut install = Command::new(tools.join("bin/python"));
     install.args(["-m", "pip", "--python"]).arg(&python);
-    install.args(["install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]).arg(wheel);
+    install
+        .args([
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-index",
+        ])
+        .arg(wheel);
     check(&mut install)?;
     let (ours, theirs) = (packages(&python)?, packages(&tools.join("bin/python"))?);
     write(&Path::new(&ours).join("tools.pth"), &(theirs + "\n"))?;
@@ -111,5 +167,7 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
 /// Folder in which a Python has its packages.
 fn packages(python: &Path) -> Result<String, String> {
     let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
-    Ok(said(Command::new(python).args(["-c", script]))?.trim().to_owned())
+    Ok(said(Command::new(python).args(["-c", script]))?
+        .trim()
+        .to_owned())
 }

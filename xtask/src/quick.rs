@@ -7,7 +7,13 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Beginnings of the names of tests that need what `cargo xtask test` installs.
-const NEED_PROGRAMS: [&str; 5] = ["browser::", "installed::", "guest::", "other_readers::", "report::"];
+const NEED_PROGRAMS: [&str; 5] = [
+    "browser::",
+    "installed::",
+    "guest::",
+    "other_readers::",
+    "report::",
+];
 
 /// Format, clippy and tests of the packages that differ from `main`; clippy of those that use them.
 ///
@@ -23,17 +29,26 @@ pub fn run() -> Result<(), String> {
         println!("No package differs from main: there is nothing to compile.");
         return Ok(());
     }
-    let names = |packages: &BTreeSet<String>| packages.iter().cloned().collect::<Vec<_>>().join(", ");
+    let names =
+        |packages: &BTreeSet<String>| packages.iter().cloned().collect::<Vec<_>>().join(", ");
     println!("== clippy of {}", names(&changed));
-    let clippy =
-        [&["clippy", "--quiet", "--release", "--all-targets"][..], &chosen(&changed), &["--", "-D", "warnings"]]
-            .concat();
+    let clippy = [
+        &["clippy", "--quiet", "--release", "--all-targets"][..],
+        &chosen(&changed),
+        &["--", "-D", "warnings"],
+    ]
+    .concat();
     check(&mut cargo(&clippy))?;
     let above = above(&changed)?;
     if !above.is_empty() {
         println!("== clippy of what uses them: {}", names(&above));
         check(&mut cargo(
-            &[&["clippy", "--quiet", "--release"][..], &chosen(&above), &["--", "-D", "warnings"]].concat(),
+            &[
+                &["clippy", "--quiet", "--release"][..],
+                &chosen(&above),
+                &["--", "-D", "warnings"],
+            ]
+            .concat(),
         ))?;
     }
     println!("== tests of {}", names(&changed));
@@ -46,7 +61,10 @@ pub fn run() -> Result<(), String> {
             && !slow.iter().any(|(slow, _)| *slow == name)
     };
     runner::run(&programs, &[], is_chosen)?.1?;
-    println!("== passed in {:.0} s; `cargo xtask test` is the whole", begin.elapsed().as_secs_f64());
+    println!(
+        "== passed in {:.0} s; `cargo xtask test` is the whole",
+        begin.elapsed().as_secs_f64()
+    );
     limits::tell_seconds(&root(), "quick-seconds", cpu_seconds_of_children())
 }
 
@@ -57,21 +75,32 @@ fn chosen(packages: &BTreeSet<String>) -> Vec<&str> {
 
 /// The workspace's packages with files that differ from `main`, or that are not committed.
 fn changed() -> Result<BTreeSet<String>, String> {
-    let files = git(&["diff", "--name-only", "main"])? + &git(&["ls-files", "--others", "--exclude-standard"])?;
-    Ok(files.lines().filter_map(|file| package_of(&root(), Path::new(file))).collect())
+    let files = git(&["diff", "--name-only", "main"])?
+        + &git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(files
+        .lines()
+        .filter_map(|file| package_of(&root(), Path::new(file)))
+        .collect())
 }
 
 /// The package that a file belongs to; `None` for documents, data and the firmware's workspace.
 fn package_of(root: &Path, file: &Path) -> Option<String> {
-    let of_another_workspace = ["firmware", "bench"].iter().any(|folder| file.starts_with(folder));
-    let manifest =
-        file.ancestors().skip(1).map(|folder| root.join(folder).join("Cargo.toml")).find(|path| path.is_file())?;
+    let of_another_workspace = ["firmware", "bench"]
+        .iter()
+        .any(|folder| file.starts_with(folder));
+    let manifest = file
+        .ancestors()
+        .skip(1)
+        .map(|folder| root.join(folder).join("Cargo.toml"))
+        .find(|path| path.is_file())?;
     let text = read(&manifest).ok()?;
     if of_another_workspace {
         return None;
     }
     let package = text.split("[package]").nth(1)?;
-    let name = package.lines().find_map(|line| line.strip_prefix("name = \""))?;
+    let name = package
+        .lines()
+        .find_map(|line| line.strip_prefix("name = \""))?;
     Some(name.trim_end_matches('"').to_owned())
 }
 
@@ -92,7 +121,10 @@ fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
         ];
         // Only what lies in the checkout has its path behind the version.
         let ours = said(&mut cargo(&tree))?;
-        let ours = ours.lines().filter(|line| line.contains("(/")).filter_map(|line| line.split(' ').next());
+        let ours = ours
+            .lines()
+            .filter(|line| line.contains("(/"))
+            .filter_map(|line| line.split(' ').next());
         found.extend(ours.map(str::to_owned));
     }
     found.retain(|name| !changed.contains(name) && name != "stopwatt-python");
@@ -108,7 +140,10 @@ mod tests {
     fn a_file_belongs_to_the_package_around_it() {
         let root = root();
         let of = |file: &str| package_of(&root, Path::new(file));
-        assert_eq!(of("crates/code/psci/src/lib.rs").as_deref(), Some("stopwatt-psci"));
+        assert_eq!(
+            of("crates/code/psci/src/lib.rs").as_deref(),
+            Some("stopwatt-psci")
+        );
         assert_eq!(of("xtask/src/quick.rs").as_deref(), Some("xtask"));
         assert_eq!(of("docs/idle.md"), None);
         assert_eq!(of("firmware/el3/src/main.rs"), None);

@@ -44,8 +44,16 @@ pub struct Outcome {
 /// # Errors
 /// Cargo fails; its messages are on standard error.
 pub fn build(arguments: &[&str]) -> Result<Vec<Program>, String> {
-    let mut command = cargo(&["test", "--no-run", "--quiet", "--message-format", "json-render-diagnostics"]);
-    command.args(arguments).stderr(std::process::Stdio::inherit());
+    let mut command = cargo(&[
+        "test",
+        "--no-run",
+        "--quiet",
+        "--message-format",
+        "json-render-diagnostics",
+    ]);
+    command
+        .args(arguments)
+        .stderr(std::process::Stdio::inherit());
     let text = said(&mut command)?;
     Ok(text.lines().filter_map(program).collect())
 }
@@ -60,7 +68,9 @@ fn program(message: &str) -> Option<Program> {
     // where the folder has another.
     let id = message["package_id"].as_str()?;
     let (folder, version) = id.rsplit_once('#')?;
-    let named = version.split_once('@').map_or_else(|| folder.rsplit('/').next(), |(name, _)| Some(name));
+    let named = version
+        .split_once('@')
+        .map_or_else(|| folder.rsplit('/').next(), |(name, _)| Some(name));
     is_test.then_some(Program {
         package: named?.to_owned(),
         target: text(&message["target"]["name"])?,
@@ -79,12 +89,18 @@ impl Program {
     fn tests(&self) -> Result<Vec<String>, String> {
         let mut list = self.command();
         let text = said(list.args(["--list", "--format", "terse"]))?;
-        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+        Ok(text
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test"))
+            .map(str::to_owned)
+            .collect())
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
-        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+            .current_dir(&self.folder)
+            .env("CARGO_MANIFEST_DIR", &self.folder);
         // What whoever runs the tests set for Stopwatt would change what the tests read.
         command.env_remove("COLUMNS").env_remove("STOPWATT_DATA");
         command
@@ -106,7 +122,12 @@ pub fn run(
     let mut tests = Vec::new();
     for program in programs {
         let paths = program.tests()?;
-        tests.extend(paths.into_iter().filter(|path| is_chosen(program, path)).map(|path| (program, path)));
+        tests.extend(
+            paths
+                .into_iter()
+                .filter(|path| is_chosen(program, path))
+                .map(|path| (program, path)),
+        );
     }
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -115,17 +136,30 @@ pub fn run(
             if let Some(output) = &outcome.failure {
                 println!("---- {} FAILED\n{output}", outcome.name);
             }
-            outcomes.lock().expect("no test runs in this process").push(outcome);
+            outcomes
+                .lock()
+                .expect("no test runs in this process")
+                .push(outcome);
         }
     };
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(work))));
     let outcomes = outcomes.into_inner().expect("no test runs in this process");
-    let failed: Vec<_> = outcomes.iter().filter(|outcome| outcome.failure.is_some()).collect();
-    println!("{} tests passed, {} failed", outcomes.len() - failed.len(), failed.len());
+    let failed: Vec<_> = outcomes
+        .iter()
+        .filter(|outcome| outcome.failure.is_some())
+        .collect();
+    println!(
+        "{} tests passed, {} failed",
+        outcomes.len() - failed.len(),
+        failed.len()
+    );
     let result = match failed.is_empty() {
         true => Ok(()),
-        false => Err(failed.iter().map(|outcome| format!("\n  {}", outcome.name)).collect()),
+        false => Err(failed
+            .iter()
+            .map(|outcome| format!("\n  {}", outcome.name))
+            .collect()),
     };
     Ok((outcomes, result))
 }
@@ -136,18 +170,36 @@ fn one(program: &Program, path: &str, environment: &[(&str, PathBuf)]) -> Outcom
     let begin = Instant::now();
     let ended = tempfile::tempfile().and_then(|mut output| {
         let mut command = program.command();
-        command.args(["--exact", path]).envs(environment.iter().map(|(name, value)| (name, value)));
-        let mut child = command.stdout(output.try_clone()?).stderr(output.try_clone()?).spawn()?;
+        command
+            .args(["--exact", path])
+            .envs(environment.iter().map(|(name, value)| (name, value)));
+        let mut child = command
+            .stdout(output.try_clone()?)
+            .stderr(output.try_clone()?)
+            .spawn()?;
         let (in_time, cpu) = watch(&child, begin);
         if !in_time {
             child.kill()?;
         }
         let status = child.wait()?;
-        let reason = if in_time { status.to_string() } else { format!("it hung for {} s", DEADLINE.as_secs()) };
-        Ok((cpu, (!status.success()).then(|| format!("{}{reason}", read(&mut output)))))
+        let reason = if in_time {
+            status.to_string()
+        } else {
+            format!("it hung for {} s", DEADLINE.as_secs())
+        };
+        Ok((
+            cpu,
+            (!status.success()).then(|| format!("{}{reason}", read(&mut output))),
+        ))
     });
-    let (cpu, failure) = ended.unwrap_or_else(|error| (0.0, Some(format!("it cannot be run: {error}"))));
-    Outcome { name, wall: begin.elapsed().as_secs_f64(), cpu, failure }
+    let (cpu, failure) =
+        ended.unwrap_or_else(|error| (0.0, Some(format!("it cannot be run: {error}"))));
+    Outcome {
+        name,
+        wall: begin.elapsed().as_secs_f64(),
+        cpu,
+        failure,
+    }
 }
 
 fn read(output: &mut File) -> String {
@@ -159,7 +211,12 @@ fn read(output: &mut File) -> String {
 /// Waits until a child has ended, and leaves it to be collected: until then the system tells its
 /// CPU time. False if the deadline came first.
 fn watch(child: &Child, begin: Instant) -> (bool, f64) {
-    let id = Pid::from_raw(child.id().try_into().expect("a process id is positive and small"));
+    let id = Pid::from_raw(
+        child
+            .id()
+            .try_into()
+            .expect("a process id is positive and small"),
+    );
     let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
     let mut pause = Duration::from_micros(500);
     let mut in_time = true;
@@ -175,8 +232,16 @@ fn watch(child: &Child, begin: Instant) -> (bool, f64) {
 fn cpu_seconds(process: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // Behind the name: fields 14 to 17, in ticks of 10 ms.
-    let fields = stat.rsplit_once(')').map_or("", |(_, behind)| behind).split_whitespace().skip(11).take(4);
-    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
+    let fields = stat
+        .rsplit_once(')')
+        .map_or("", |(_, behind)| behind)
+        .split_whitespace()
+        .skip(11)
+        .take(4);
+    fields
+        .filter_map(|field| field.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 /// The tests that took most CPU time, as lines; and of those above `bound` seconds each that
@@ -184,15 +249,26 @@ fn cpu_seconds(process: u32) -> f64 {
 pub fn slowest(outcomes: &[Outcome], bound: f64, reasons: &[(String, String)]) -> Vec<String> {
     let mut by_cpu: Vec<&Outcome> = outcomes.iter().collect();
     by_cpu.sort_by(|a, b| b.cpu.total_cmp(&a.cpu).then(b.wall.total_cmp(&a.wall)));
-    let shown = by_cpu.iter().enumerate().filter(|(at, outcome)| *at < 20 || outcome.cpu > bound);
+    let shown = by_cpu
+        .iter()
+        .enumerate()
+        .filter(|(at, outcome)| *at < 20 || outcome.cpu > bound);
     let line = |outcome: &Outcome| {
-        let reason = reasons.iter().find(|(name, _)| *name == outcome.name).map(|(_, reason)| reason.as_str());
+        let reason = reasons
+            .iter()
+            .find(|(name, _)| *name == outcome.name)
+            .map(|(_, reason)| reason.as_str());
         let reason = match reason {
             Some(reason) => format!("  ({reason})"),
-            None if outcome.cpu > bound => format!("  (above {bound} s, and xtask/slow.toml has no reason)"),
+            None if outcome.cpu > bound => {
+                format!("  (above {bound} s, and xtask/slow.toml has no reason)")
+            }
             None => String::new(),
         };
-        format!("{:7.1} s  {:7.1} s of CPU  {}{reason}", outcome.wall, outcome.cpu, outcome.name)
+        format!(
+            "{:7.1} s  {:7.1} s of CPU  {}{reason}",
+            outcome.wall, outcome.cpu, outcome.name
+        )
     };
     shown.map(|(_, outcome)| line(outcome)).collect()
 }

@@ -1,7 +1,10 @@
 //! The stages of `cargo xtask test`.
 
 use crate::runner::{self, Outcome, Program};
-use crate::tools::{built, cargo, check, copy, cpu_seconds_of_children, create, entries, read, root, said, slow_tests};
+use crate::tools::{
+    built, cargo, check, copy, cpu_seconds_of_children, create, entries, read, root, said,
+    slow_tests,
+};
 use crate::{dependencies, limits, needs, python as package, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,16 +22,36 @@ pub struct Stage {
 
 /// All stages, in their order.
 pub const STAGES: [Stage; 14] = [
-    Stage { name: "format", what: "rustfmt has nothing to change, comments and documents wrap", run: format },
+    Stage {
+        name: "format",
+        what: "rustfmt has nothing to change, comments and documents wrap",
+        run: format,
+    },
     Stage {
         name: "locks",
         what: "lock files are in step; licences and sources of dependencies",
         run: dependencies::check,
     },
-    Stage { name: "program", what: "what the release build takes, and how large the program is", run: program },
-    Stage { name: "lints", what: "clippy on every target, warnings denied", run: lints },
-    Stage { name: "web", what: "Biome on the report's script and style sheet: format and lints", run: web },
-    Stage { name: "tests", what: "unit, integration, property and documentation tests", run: tests },
+    Stage {
+        name: "program",
+        what: "what the release build takes, and how large the program is",
+        run: program,
+    },
+    Stage {
+        name: "lints",
+        what: "clippy on every target, warnings denied",
+        run: lints,
+    },
+    Stage {
+        name: "web",
+        what: "Biome on the report's script and style sheet: format and lints",
+        run: web,
+    },
+    Stage {
+        name: "tests",
+        what: "unit, integration, property and documentation tests",
+        run: tests,
+    },
     Stage {
         name: "detail",
         what: "the no_std crates with overflow checks, and with and without features",
@@ -39,12 +62,36 @@ pub const STAGES: [Stage; 14] = [
         what: "the libraries that others may take: each builds from its package alone",
         run: packages,
     },
-    Stage { name: "bare-metal", what: "the no_std crates for aarch64 without an operating system", run: bare_metal },
-    Stage { name: "firmware", what: "the EL3 image on QEMU: checks, counts, random calls, Linux", run: firmware },
-    Stage { name: "aarch64", what: "the data plane's unit tests on aarch64, under emulation", run: aarch64 },
-    Stage { name: "python", what: "the Python package: a wheel in a fresh environment, its tests", run: python },
-    Stage { name: "site", what: "the documents' commands print what the documents show; links", run: documentation },
-    Stage { name: "recordings", what: "one thread and many: the same recording", run: recordings },
+    Stage {
+        name: "bare-metal",
+        what: "the no_std crates for aarch64 without an operating system",
+        run: bare_metal,
+    },
+    Stage {
+        name: "firmware",
+        what: "the EL3 image on QEMU: checks, counts, random calls, Linux",
+        run: firmware,
+    },
+    Stage {
+        name: "aarch64",
+        what: "the data plane's unit tests on aarch64, under emulation",
+        run: aarch64,
+    },
+    Stage {
+        name: "python",
+        what: "the Python package: a wheel in a fresh environment, its tests",
+        run: python,
+    },
+    Stage {
+        name: "site",
+        what: "the documents' commands print what the documents show; links",
+        run: documentation,
+    },
+    Stage {
+        name: "recordings",
+        what: "one thread and many: the same recording",
+        run: recordings,
+    },
 ];
 
 /// The stages that need Rust alone.
@@ -61,14 +108,24 @@ const SLOW: f64 = 5.0;
 /// # Errors
 /// A name is unknown, or a stage failed; the last lines list which, and why.
 pub fn run(names: &[String]) -> Result<(), String> {
-    if let Some(unknown) = names.iter().find(|name| STAGES.iter().all(|stage| stage.name != **name)) {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| STAGES.iter().all(|stage| stage.name != **name))
+    {
         let known: Vec<_> = STAGES.iter().map(|stage| stage.name).collect();
-        return Err(format!("`{unknown}` is no stage; there are: {}", known.join(", ")));
+        return Err(format!(
+            "`{unknown}` is no stage; there are: {}",
+            known.join(", ")
+        ));
     }
-    let chosen: Vec<_> =
-        STAGES.iter().filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name)).collect();
+    let chosen: Vec<_> = STAGES
+        .iter()
+        .filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name))
+        .collect();
     // While the first stages compile, what later ones need is fetched.
-    let needs = chosen.iter().any(|stage| !WITHOUT_NEEDS.contains(&stage.name));
+    let needs = chosen
+        .iter()
+        .any(|stage| !WITHOUT_NEEDS.contains(&stage.name));
     let mut installing = needs.then(|| std::thread::spawn(install));
     let mut times = Vec::new();
     let mut failures = Vec::new();
@@ -78,7 +135,12 @@ pub fn run(names: &[String]) -> Result<(), String> {
         {
             let begin = (Instant::now(), cpu_seconds_of_children());
             println!("== needs: programs, Rust targets and Python packages");
-            failures.extend(ended("needs", installing.join().unwrap_or_else(|_| Err("it panicked".to_owned()))));
+            failures.extend(ended(
+                "needs",
+                installing
+                    .join()
+                    .unwrap_or_else(|_| Err("it panicked".to_owned())),
+            ));
             times.push(("needs", begin));
         }
         println!("== {}: {}", stage.name, stage.what);
@@ -88,11 +150,21 @@ pub fn run(names: &[String]) -> Result<(), String> {
     }
     let seconds = summary(&times)?;
     if names.is_empty() {
-        failures.extend(ended("limits", limits::tell_seconds(&root(), "test-seconds", seconds)));
+        failures.extend(ended(
+            "limits",
+            limits::tell_seconds(&root(), "test-seconds", seconds),
+        ));
     }
     match failures.is_empty() {
         true => println!("{} passed, 0 failed", chosen.len()),
-        false => return Err(format!("{} of {} stages failed:\n{}", failures.len(), chosen.len(), failures.join("\n"))),
+        false => {
+            return Err(format!(
+                "{} of {} stages failed:\n{}",
+                failures.len(),
+                chosen.len(),
+                failures.join("\n")
+            ));
+        }
     }
     Ok(())
 }
@@ -119,17 +191,32 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
     let outcomes = OUTCOMES.lock().expect("no stage panicked");
     if !outcomes.is_empty() {
         println!("== the slowest tests");
-        runner::slowest(&outcomes, SLOW, &slow_tests("kept")?).iter().for_each(|line| println!("{line}"));
+        runner::slowest(&outcomes, SLOW, &slow_tests("kept")?)
+            .iter()
+            .for_each(|line| println!("{line}"));
     }
     println!("== stages");
     let end = (Instant::now(), cpu_seconds_of_children());
     let ends = times.iter().skip(1).map(|(_, begin)| *begin).chain([end]);
     let line = |name: &str, from: (Instant, f64), to: (Instant, f64)| {
-        println!("{name:12} {:7.1} s {:7.1} s of CPU", to.0.duration_since(from.0).as_secs_f64(), to.1 - from.1);
+        println!(
+            "{name:12} {:7.1} s {:7.1} s of CPU",
+            to.0.duration_since(from.0).as_secs_f64(),
+            to.1 - from.1
+        );
     };
-    times.iter().zip(ends).for_each(|((name, from), to)| line(name, *from, to));
-    times.first().into_iter().for_each(|(_, first)| line("sum", *first, end));
-    println!("what was built takes {:.1} GB of the disk", bytes_below(&built(""))? as f64 / 1e9);
+    times
+        .iter()
+        .zip(ends)
+        .for_each(|((name, from), to)| line(name, *from, to));
+    times
+        .first()
+        .into_iter()
+        .for_each(|(_, first)| line("sum", *first, end));
+    println!(
+        "what was built takes {:.1} GB of the disk",
+        bytes_below(&built(""))? as f64 / 1e9
+    );
     Ok(end.1)
 }
 
@@ -137,8 +224,14 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
 fn bytes_below(folder: &Path) -> Result<u64, String> {
     let mut sum = 0;
     for path in entries(folder)? {
-        let about = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
-        sum += if about.is_dir() { bytes_below(&path)? } else { about.len() };
+        let about = path
+            .symlink_metadata()
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        sum += if about.is_dir() {
+            bytes_below(&path)?
+        } else {
+            about.len()
+        };
     }
     Ok(sum)
 }
@@ -165,7 +258,10 @@ fn documents() -> Result<(), String> {
     }
     match wrong.is_empty() {
         true => Ok(()),
-        false => Err(format!("lines of more than {COLUMNS} columns: {}", wrong.join(", "))),
+        false => Err(format!(
+            "lines of more than {COLUMNS} columns: {}",
+            wrong.join(", ")
+        )),
     }
 }
 
@@ -183,7 +279,17 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
 }
 
 fn lints() -> Result<(), String> {
-    let all = ["clippy", "--quiet", "--release", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let all = [
+        "clippy",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
     check(&mut cargo(&all))
 }
 
@@ -204,8 +310,18 @@ fn web_packages() -> Result<PathBuf, String> {
 
 fn web() -> Result<(), String> {
     let mut biome = Command::new(web_packages()?.join(".bin/biome"));
-    let check_assets = ["ci", "--config-path", "xtask/web", "crates/results/report/assets"];
-    check(biome.args(check_assets).args(["--error-on-warnings"]).current_dir(root()))
+    let check_assets = [
+        "ci",
+        "--config-path",
+        "xtask/web",
+        "crates/results/report/assets",
+    ];
+    check(
+        biome
+            .args(check_assets)
+            .args(["--error-on-warnings"])
+            .current_dir(root()),
+    )
 }
 
 /// Builds the program and holds it, and the source, to the limits.
@@ -215,36 +331,58 @@ fn program() -> Result<(), String> {
     let before = cpu_seconds_of_children();
     check(&mut cargo(&["build", "--quiet", "--release", "--locked"]))?;
     let seconds = is_first.then(|| cpu_seconds_of_children() - before);
-    let size = std::fs::metadata(&program).map_err(|error| format!("{}: {error}", program.display()))?.len();
+    let size = std::fs::metadata(&program)
+        .map_err(|error| format!("{}: {error}", program.display()))?
+        .len();
     limits::check(&root(), size, seconds)
 }
 
 /// The test programs of the workspace, built once by the first stage that runs some.
 fn programs() -> Result<&'static [Program], String> {
     static PROGRAMS: OnceLock<Result<Vec<Program>, String>> = OnceLock::new();
-    let build = || runner::build(&["--release", "--locked", "--workspace", "--exclude", "stopwatt-python"]);
+    let build = || {
+        runner::build(&[
+            "--release",
+            "--locked",
+            "--workspace",
+            "--exclude",
+            "stopwatt-python",
+        ])
+    };
     PROGRAMS.get_or_init(build).as_deref().map_err(Clone::clone)
 }
 
 /// The stage that a test belongs to: what needs the emulator has its own.
 fn stage_of(program: &Program) -> &'static str {
-    if program.package == "qemu" { "firmware" } else { "tests" }
+    if program.package == "qemu" {
+        "firmware"
+    } else {
+        "tests"
+    }
 }
 
 /// Runs the tests of a stage.
 fn tests_of(stage: &'static str) -> Result<(), String> {
     let axe = web_packages()?.join("axe-core/axe.min.js");
-    let mut environment = vec![("STOPWATT_TEST_PYTHON", package::tools_python(&root())), ("STOPWATT_TEST_AXE", axe)];
+    let mut environment = vec![
+        ("STOPWATT_TEST_PYTHON", package::tools_python(&root())),
+        ("STOPWATT_TEST_AXE", axe),
+    ];
     environment.extend(published_documents().map(|folder| ("STOPWATT_SOURCES", folder)));
     let judged = slow_tests("judged")?;
-    let is_judged = |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));
+    let is_judged =
+        |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));
     let is_chosen = |program: &Program, path: &str| match stage {
         JUDGED => is_judged(program, path),
         _ => stage_of(program) == stage && !is_judged(program, path),
     };
     let (outcomes, result) = runner::run(programs()?, &environment, is_chosen)?;
     if stage == JUDGED && outcomes.len() != judged.len() {
-        return Err(format!("xtask/slow.toml has {} judged tests, and {} were found", judged.len(), outcomes.len()));
+        return Err(format!(
+            "xtask/slow.toml has {} judged tests, and {} were found",
+            judged.len(),
+            outcomes.len()
+        ));
     }
     OUTCOMES.lock().expect("no stage panicked").extend(outcomes);
     result
@@ -264,9 +402,17 @@ pub fn judged_tests() -> Result<(), String> {
 }
 
 fn tests() -> Result<(), String> {
-    let examples =
-        cargo(&["test", "--quiet", "--release", "--locked", "--workspace", "--exclude", "stopwatt-python", "--doc"])
-            .status();
+    let examples = cargo(&[
+        "test",
+        "--quiet",
+        "--release",
+        "--locked",
+        "--workspace",
+        "--exclude",
+        "stopwatt-python",
+        "--doc",
+    ])
+    .status();
     let result = tests_of("tests");
     if published_documents().is_none() {
         println!(
@@ -291,10 +437,32 @@ fn published_documents() -> Option<PathBuf> {
 /// The crates that need no operating system, where a wrap or a broken assertion would hide in an
 /// optimised build; and psci and points with all their features.
 fn detail() -> Result<(), String> {
-    let crates = ["stopwatt-cells", "stopwatt-points", "stopwatt-psci", "psci-cases", "idle", "rcu", "placement"];
-    let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
-    check(&mut cargo(&[&["test", "--quiet", "--locked"][..], &packages].concat()))?;
-    let features = ["test", "--quiet", "--locked", "-p", "stopwatt-psci", "-p", "stopwatt-points", "--all-features"];
+    let crates = [
+        "stopwatt-cells",
+        "stopwatt-points",
+        "stopwatt-psci",
+        "psci-cases",
+        "idle",
+        "rcu",
+        "placement",
+    ];
+    let packages: Vec<&str> = crates
+        .iter()
+        .flat_map(|package| ["--package", package])
+        .collect();
+    check(&mut cargo(
+        &[&["test", "--quiet", "--locked"][..], &packages].concat(),
+    ))?;
+    let features = [
+        "test",
+        "--quiet",
+        "--locked",
+        "-p",
+        "stopwatt-psci",
+        "-p",
+        "stopwatt-points",
+        "--all-features",
+    ];
     check(&mut cargo(&features))
 }
 
@@ -316,10 +484,21 @@ fn packages() -> Result<(), String> {
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
     if target.exists() {
-        std::fs::remove_dir_all(&target).map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
+        std::fs::remove_dir_all(&target)
+            .map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
     }
-    let packages: Vec<&str> = LIBRARIES.iter().flat_map(|package| ["--package", package]).collect();
-    let package = ["package", "--quiet", "--locked", "--allow-dirty", "--target-dir", "target/packages"];
+    let packages: Vec<&str> = LIBRARIES
+        .iter()
+        .flat_map(|package| ["--package", package])
+        .collect();
+    let package = [
+        "package",
+        "--quiet",
+        "--locked",
+        "--allow-dirty",
+        "--target-dir",
+        "target/packages",
+    ];
     check(&mut cargo(&[&package[..], &packages].concat()))
 }
 
@@ -327,21 +506,31 @@ fn packages() -> Result<(), String> {
 /// stay the same for ever, so it would build the others against the text of an earlier run.
 fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home =
-        home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).ok_or("there is no home directory")?;
-    let Ok(registries) = std::fs::read_dir(home.join("registry/src")) else { return Ok(()) };
+    let home = home
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
+        .ok_or("there is no home directory")?;
+    let Ok(registries) = std::fs::read_dir(home.join("registry/src")) else {
+        return Ok(());
+    };
     for registry in registries.filter_map(Result::ok) {
         // A registry on disk has no host, so its directory's name starts with the dash before the
         // hash.
         if !registry.file_name().to_string_lossy().starts_with('-') {
             continue;
         }
-        for unpacked in std::fs::read_dir(registry.path()).into_iter().flatten().filter_map(Result::ok) {
+        for unpacked in std::fs::read_dir(registry.path())
+            .into_iter()
+            .flatten()
+            .filter_map(Result::ok)
+        {
             let name = unpacked.file_name();
-            let ours = crates.iter().any(|package| name.to_string_lossy().starts_with(&format!("{package}-")));
+            let ours = crates
+                .iter()
+                .any(|package| name.to_string_lossy().starts_with(&format!("{package}-")));
             if ours {
                 let path = unpacked.path();
-                std::fs::remove_dir_all(&path).map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
+                std::fs::remove_dir_all(&path)
+                    .map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
             }
         }
     }
@@ -359,8 +548,17 @@ fn bare_metal() -> Result<(), String> {
         "rcu",
         "placement",
     ];
-    let packages: Vec<&str> = crates.iter().flat_map(|package| ["--package", package]).collect();
-    let build = ["build", "--quiet", "--release", "--target", "aarch64-unknown-none"];
+    let packages: Vec<&str> = crates
+        .iter()
+        .flat_map(|package| ["--package", package])
+        .collect();
+    let build = [
+        "build",
+        "--quiet",
+        "--release",
+        "--target",
+        "aarch64-unknown-none",
+    ];
     check(&mut cargo(&[&build[..], &packages[..]].concat()))
 }
 
@@ -376,15 +574,43 @@ fn firmware() -> Result<(), String> {
     // All of them together, as a plain `cargo build` in the workspace does, and the image as it is
     // measured without what a product needs.
     let lint = ["clippy", "--quiet", "--locked", "--release"];
-    for what in [&["--workspace"][..], &["--package", "el3", "--no-default-features", "--features", "plain"]] {
-        check(&mut firmware_cargo(&[&lint[..], what, &["--", "-D", "warnings"]].concat()))?;
+    for what in [
+        &["--workspace"][..],
+        &[
+            "--package",
+            "el3",
+            "--no-default-features",
+            "--features",
+            "plain",
+        ],
+    ] {
+        check(&mut firmware_cargo(
+            &[&lint[..], what, &["--", "-D", "warnings"]].concat(),
+        ))?;
     }
-    let both = ["build", "--quiet", "--locked", "--release", "--package", "el3", "--package", "payload"];
+    let both = [
+        "build",
+        "--quiet",
+        "--locked",
+        "--release",
+        "--package",
+        "el3",
+        "--package",
+        "payload",
+    ];
     check(&mut firmware_cargo(&both))?;
     let host = host_target()?;
     let of_the_host = ["boot", "device-tree", "exceptions", "machine"];
-    let packages: Vec<&str> = of_the_host.iter().flat_map(|package| ["--package", package]).collect();
-    let test = [&["test", "--quiet", "--locked"][..], &packages, &["--target", &host]].concat();
+    let packages: Vec<&str> = of_the_host
+        .iter()
+        .flat_map(|package| ["--package", package])
+        .collect();
+    let test = [
+        &["test", "--quiet", "--locked"][..],
+        &packages,
+        &["--target", &host],
+    ]
+    .concat();
     check(&mut firmware_cargo(&test))?;
     tests_of("firmware")
 }
@@ -408,14 +634,29 @@ fn python() -> Result<(), String> {
 fn host_target() -> Result<String, String> {
     let text = said(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc -vV names no host".to_owned())
+    host.map(str::to_owned)
+        .ok_or_else(|| "rustc -vV names no host".to_owned())
 }
 
 fn aarch64() -> Result<(), String> {
     let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args(["-p", "dataplane", "-p", "core-model", "--lib", "--test", "all"]);
-    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
-    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
+    command.args([
+        "-p",
+        "dataplane",
+        "-p",
+        "core-model",
+        "--lib",
+        "--test",
+        "all",
+    ]);
+    command.env(
+        "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+        "aarch64-linux-gnu-gcc",
+    );
+    command.env(
+        "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+        "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+    );
     check(&mut command)
 }
 
@@ -428,12 +669,30 @@ pub fn screenshots() -> Result<(), String> {
     let (page, pictures) = (folder.join("latency.html"), folder.join("pictures"));
     create(&root().join(folder))?;
     let mut run = cargo(&["run", "--quiet", "--release", "--", "run", "psci-latency"]);
-    check(run.arg("-o").arg(folder.join("recording")).arg("--report").arg(&page).stdout(std::process::Stdio::null()))?;
-    let mut take = cargo(&["run", "--quiet", "--release", "-p", "stopwatt", "--example", "screenshots", "--"]);
+    check(
+        run.arg("-o")
+            .arg(folder.join("recording"))
+            .arg("--report")
+            .arg(&page)
+            .stdout(std::process::Stdio::null()),
+    )?;
+    let mut take = cargo(&[
+        "run",
+        "--quiet",
+        "--release",
+        "-p",
+        "stopwatt",
+        "--example",
+        "screenshots",
+        "--",
+    ]);
     check(take.arg(&page).arg(&pictures))?;
     let docs = root().join("docs/pictures");
     create(&docs)?;
-    for (from, to) in [("light-1280-timeline.png", "timeline.png"), ("dark-1280-timeline.png", "timeline-dark.png")] {
+    for (from, to) in [
+        ("light-1280-timeline.png", "timeline.png"),
+        ("dark-1280-timeline.png", "timeline-dark.png"),
+    ] {
         let to = docs.join(to);
         copy(&root().join(&pictures).join(from), &to)?;
         println!("{}", to.display());
@@ -447,27 +706,53 @@ fn recordings() -> Result<(), String> {
     let record = |threads: &str| -> Result<PathBuf, String> {
         let output = folder.join(threads);
         let mut command = Command::new(built("release/stopwatt"));
-        let run =
-            ["run", "psci-latency", "--iterations", "3", "--free-seeds", "5", "--replace", "--format", "json", "-o"];
+        let run = [
+            "run",
+            "psci-latency",
+            "--iterations",
+            "3",
+            "--free-seeds",
+            "5",
+            "--replace",
+            "--format",
+            "json",
+            "-o",
+        ];
         command.args(run).arg(&output).current_dir(root());
-        command.env("RAYON_NUM_THREADS", threads).stdout(std::process::Stdio::null());
+        command
+            .env("RAYON_NUM_THREADS", threads)
+            .stdout(std::process::Stdio::null());
         check(&mut command)?;
         Ok(output)
     };
     check(&mut cargo(&["build", "--quiet", "--release", "--locked"]))?;
     let (one, two) = (record("1")?, record("2")?);
-    for file in ["events.parquet", "measures.parquet", "causes.parquet", "recording.toml"] {
+    for file in [
+        "events.parquet",
+        "measures.parquet",
+        "causes.parquet",
+        "recording.toml",
+    ] {
         let read = |folder: &Path| {
             let path = folder.join(file);
-            let mut bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut bytes =
+                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             if file == "recording.toml" {
                 // What differs from run to run stands in [run], the last table.
-                bytes.truncate(String::from_utf8_lossy(&bytes).find("\n[run]").unwrap_or(bytes.len()));
+                bytes.truncate(
+                    String::from_utf8_lossy(&bytes)
+                        .find("\n[run]")
+                        .unwrap_or(bytes.len()),
+                );
             }
             Ok::<_, String>(bytes)
         };
         if read(&one)? != read(&two)? {
-            return Err(format!("{file} differs between {} and {}", one.display(), two.display()));
+            return Err(format!(
+                "{file} differs between {} and {}",
+                one.display(),
+                two.display()
+            ));
         }
     }
     Ok(())

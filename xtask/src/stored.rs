@@ -17,8 +17,16 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
     let command = match given {
         [] => {
             let table = table(&root().join(&folder).join("recording.toml"))?;
-            let words = table.get("run").and_then(|run| run.get("command")?.as_array()).cloned().unwrap_or_default();
-            words.iter().skip(1).filter_map(|word| word.as_str().map(str::to_owned)).collect()
+            let words = table
+                .get("run")
+                .and_then(|run| run.get("command")?.as_array())
+                .cloned()
+                .unwrap_or_default();
+            words
+                .iter()
+                .skip(1)
+                .filter_map(|word| word.as_str().map(str::to_owned))
+                .collect()
         }
         given => given.to_vec(),
     };
@@ -40,8 +48,14 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
 /// counter.
 fn forget_machine(path: &Path) -> Result<(), String> {
     let text = read(path)?;
-    let (before, run) = text.split_once("\n[run]\n").ok_or_else(|| format!("{}: no [run]", path.display()))?;
-    let kept = run.lines().filter(|line| ["when ", "command ", "counter "].iter().any(|key| line.starts_with(key)));
+    let (before, run) = text
+        .split_once("\n[run]\n")
+        .ok_or_else(|| format!("{}: no [run]", path.display()))?;
+    let kept = run.lines().filter(|line| {
+        ["when ", "command ", "counter "]
+            .iter()
+            .any(|key| line.starts_with(key))
+    });
     let kept: String = kept
         .map(|line| match line.split_once("/stopwatt\"") {
             Some((_, arguments)) => format!("command = [\"stopwatt\"{arguments}\n"),

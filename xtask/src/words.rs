@@ -18,17 +18,34 @@ pub fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     for path in files(root)? {
         let text = read(&path)?;
-        let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        wrong.extend(wide(&text).into_iter().map(|line| format!("{shown}:{line}: the comment is too wide")));
+        let shown = path
+            .strip_prefix(root)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         wrong.extend(
-            parted(&text).into_iter().map(|line| format!("{shown}:{line}: imports are parted by a blank line")),
+            wide(&text)
+                .into_iter()
+                .map(|line| format!("{shown}:{line}: the comment is too wide")),
+        );
+        wrong.extend(
+            parted(&text)
+                .into_iter()
+                .map(|line| format!("{shown}:{line}: imports are parted by a blank line")),
         );
     }
     match wrong.len() {
         0 => Ok(()),
         count => {
-            let shown = wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
-            Err(format!("{shown}\n{count} lines; `cargo xtask wrap` wraps comments of more than {COLUMNS} columns"))
+            let shown = wrong
+                .iter()
+                .take(40)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("\n");
+            Err(format!(
+                "{shown}\n{count} lines; `cargo xtask wrap` wraps comments of more than {COLUMNS} columns"
+            ))
         }
     }
 }
@@ -72,7 +89,9 @@ fn files(root: &Path) -> Result<Vec<PathBuf>, String> {
 fn mark(line: &str) -> Option<(usize, &'static str)> {
     let indent = line.len() - line.trim_start().len();
     let rest = &line[indent..];
-    let mark = ["//!", "///", "//"].into_iter().find(|mark| rest.starts_with(mark))?;
+    let mark = ["//!", "///", "//"]
+        .into_iter()
+        .find(|mark| rest.starts_with(mark))?;
     // Four slashes are a ruler, and no doc comment.
     (!rest.starts_with("////")).then_some((indent, mark))
 }
@@ -81,8 +100,13 @@ fn mark(line: &str) -> Option<(usize, &'static str)> {
 fn parted(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     let is_end = |line: &str| line.starts_with("use ") && line.ends_with(';') || line == "};";
-    let is_parted = |at: &usize| lines[*at].starts_with("use ") && lines[*at - 1].is_empty() && is_end(lines[*at - 2]);
-    (2..lines.len()).filter(is_parted).map(|at| at + 1).collect()
+    let is_parted = |at: &usize| {
+        lines[*at].starts_with("use ") && lines[*at - 1].is_empty() && is_end(lines[*at - 2])
+    };
+    (2..lines.len())
+        .filter(is_parted)
+        .map(|at| at + 1)
+        .collect()
 }
 
 /// The numbers of the lines with comments that are too wide.
@@ -96,7 +120,8 @@ fn wide(text: &str) -> Vec<usize> {
             let words = line[indent + mark.len()..].trim();
             in_code ^= words.starts_with("```");
             // An address, or a name without a blank, cannot be broken.
-            let is_wide = line.chars().count() > COLUMNS && words.split_whitespace().nth(1).is_some();
+            let is_wide =
+                line.chars().count() > COLUMNS && words.split_whitespace().nth(1).is_some();
             if is_wide && !in_code && !words.starts_with(['|', '#']) {
                 wrong.push(number);
             }
@@ -121,7 +146,10 @@ fn wrapped(text: &str) -> String {
         let first = words(lines[at]);
         in_code ^= first.trim_start().starts_with("```");
         let start = first.trim_start();
-        let stays = in_code || start.is_empty() || start.starts_with(['|', '#']) || start.starts_with("```");
+        let stays = in_code
+            || start.is_empty()
+            || start.starts_with(['|', '#'])
+            || start.starts_with("```");
         if stays {
             out.push(lines[at].to_owned());
             at += 1;
@@ -133,17 +161,25 @@ fn wrapped(text: &str) -> String {
         while end < lines.len() && self::mark(lines[end]) == Some((indent, mark)) {
             let next = words(lines[end]);
             let text = next.trim_start();
-            let starts = text.is_empty() || is_item(text) || text.starts_with(['|', '#']) || text.starts_with("```");
+            let starts = text.is_empty()
+                || is_item(text)
+                || text.starts_with(['|', '#'])
+                || text.starts_with("```");
             if starts || leading(&next) > leading(&first).max(1) + 4 {
                 break;
             }
             end += 1;
         }
-        let is_wide = lines[at..end].iter().any(|line| line.chars().count() > COLUMNS);
+        let is_wide = lines[at..end]
+            .iter()
+            .any(|line| line.chars().count() > COLUMNS);
         match is_wide {
             false => out.extend(lines[at..end].iter().map(|line| (*line).to_owned())),
             true => {
-                let all: Vec<String> = lines[at..end].iter().map(|line| words(line).trim().to_owned()).collect();
+                let all: Vec<String> = lines[at..end]
+                    .iter()
+                    .map(|line| words(line).trim().to_owned())
+                    .collect();
                 let lead = " ".repeat(leading(&first));
                 let more = item_indent(first.trim_start());
                 let begin = format!("{}{mark}{lead}", " ".repeat(indent));
@@ -163,7 +199,11 @@ fn leading(text: &str) -> usize {
 
 /// The indentation of an item's later lines: the width of its mark.
 fn item_indent(text: &str) -> String {
-    let width = if is_item(text) { text.find(' ').map_or(0, |blank| blank + 1) } else { 0 };
+    let width = if is_item(text) {
+        text.find(' ').map_or(0, |blank| blank + 1)
+    } else {
+        0
+    };
     " ".repeat(width)
 }
 
@@ -197,8 +237,13 @@ fn filled(words: &str, first: &str, more: &str) -> Vec<String> {
 fn unbroken(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let is_open = words.last().is_some_and(|last| last.matches('`').count() % 2 == 1);
-        match words.last_mut().filter(|last| is_open && last.chars().count() < 60) {
+        let is_open = words
+            .last()
+            .is_some_and(|last| last.matches('`').count() % 2 == 1);
+        match words
+            .last_mut()
+            .filter(|last| is_open && last.chars().count() < 60)
+        {
             Some(last) => {
                 last.push(' ');
                 last.push_str(word);
@@ -223,22 +268,38 @@ mod tests {
             long
         );
         let wrapped = wrapped(&text);
-        assert!(wrapped.lines().filter(|line| !line.contains('|')).all(|line| line.len() <= COLUMNS), "{wrapped}");
-        assert!(wrapped.contains("    ///   word") && wrapped.contains(&format!("    /// | {long} |")), "{wrapped}");
-        assert_eq!(wrapped.matches("word").count(), text.matches("word").count());
+        assert!(
+            wrapped
+                .lines()
+                .filter(|line| !line.contains('|'))
+                .all(|line| line.len() <= COLUMNS),
+            "{wrapped}"
+        );
+        assert!(
+            wrapped.contains("    ///   word") && wrapped.contains(&format!("    /// | {long} |")),
+            "{wrapped}"
+        );
+        assert_eq!(
+            wrapped.matches("word").count(),
+            text.matches("word").count()
+        );
         assert!(wrapped.ends_with("let a = 1;\n") && super::wrapped(&wrapped) == wrapped);
     }
 
     #[test]
     fn wide_comments_are_found_and_code_in_them_is_not() {
         let long = "word ".repeat(30);
-        let text = format!("/// {long}\n/// ```\n/// {long}\n/// ```\nlet a = 1; // {long}\n// {long}\n");
+        let text =
+            format!("/// {long}\n/// ```\n/// {long}\n/// ```\nlet a = 1; // {long}\n// {long}\n");
         assert_eq!(wide(&text), [1, 6]);
     }
 
     #[test]
     fn imports_that_a_blank_line_parts_are_found() {
-        assert_eq!(parted("use a::B;\nuse c::{\n    D,\n};\n\nuse e::F;\nfn f() {}\n"), [6]);
+        assert_eq!(
+            parted("use a::B;\nuse c::{\n    D,\n};\n\nuse e::F;\nfn f() {}\n"),
+            [6]
+        );
         assert_eq!(parted("use a::B;\n\nfn f() {}\n"), Vec::<usize>::new());
     }
 }

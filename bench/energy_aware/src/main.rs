@@ -31,15 +31,26 @@ fn main() -> ExitCode {
 
 fn run() -> Result<bool, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let sources = Path::new(arguments.first().ok_or("name the folder of the sources: bench/energy_aware.py does")?);
+    let sources = Path::new(
+        arguments
+            .first()
+            .ok_or("name the folder of the sources: bench/energy_aware.py does")?,
+    );
     let states = arguments.get(1).map_or(Ok(10_000), |text| text.parse())?;
     let mut is_good = true;
-    println!("{:8} {:>8} {:>9} {:>7}", "release", "states", "same CPU", "moves");
+    println!(
+        "{:8} {:>8} {:>9} {:>7}",
+        "release", "states", "same CPU", "moves"
+    );
     for (release, rules) in RELEASES {
         let (same, moves) = compare(&sources.join(release), rules, states)?;
         let share = |count: u64| 100.0 * count as f64 / states as f64;
         is_good &= same as f64 >= LEAST * states as f64;
-        println!("{release:8} {states:>8} {:>8.2}% {:>6.1}%", share(same), share(moves));
+        println!(
+            "{release:8} {states:>8} {:>8.2}% {:>6.1}%",
+            share(same),
+            share(moves)
+        );
     }
     Ok(is_good)
 }
@@ -50,12 +61,28 @@ fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64), Box<d
     let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
     let program = folder.join("search");
     let mut compiler = Command::new("gcc");
-    compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg("-I").arg(&shim).arg("-I").arg(folder);
-    if !compiler.arg("-o").arg(&program).arg(shim.join("driver.c")).status()?.success() {
+    compiler
+        .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
+        .arg("-I")
+        .arg(&shim)
+        .arg("-I")
+        .arg(folder);
+    if !compiler
+        .arg("-o")
+        .arg(&program)
+        .arg(shim.join("driver.c"))
+        .status()?
+        .success()
+    {
         return Err(format!("{} does not compile", folder.display()).into());
     }
-    let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else { return Err("no pipes".into()) };
+    let mut child = Command::new(&program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("no pipes".into());
+    };
     let mut from = BufReader::new(from);
     let mut random = fastrand::Rng::with_seed(1);
     let (mut same, mut moves, mut shown) = (0, 0, 0);
@@ -64,13 +91,19 @@ fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64), Box<d
         writeln!(to, "{}", state.line)?;
         let mut answer = String::new();
         from.read_line(&mut answer)?;
-        let theirs: usize = answer.trim().parse().map_err(|_| "the kernel's search ended")?;
+        let theirs: usize = answer
+            .trim()
+            .parse()
+            .map_err(|_| "the kernel's search ended")?;
         let ours = cheapest(rules, &state.model, &state.cpus, &state.task);
         same += u64::from(theirs == ours);
         moves += u64::from(theirs != state.task.previous);
         if theirs != ours && shown < 3 && std::env::var_os("SHOW").is_some() {
             shown += 1;
-            eprintln!("{rules:?}: theirs {theirs}, ours {ours}: {:?} {:?} {}", state.task, state.cpus, state.line);
+            eprintln!(
+                "{rules:?}: theirs {theirs}, ours {ours}: {:?} {:?} {}",
+                state.task, state.cpus, state.line
+            );
         }
     }
     drop(to);
@@ -97,15 +130,30 @@ impl State {
         // One load for all CPUs of a state: some states are nearly full, and others nearly empty.
         let fill = random.u32(1..=110);
         for domain in 0..count {
-            let capacity = if domain + 1 == count { 1024 } else { random.u32(150..1024) };
+            let capacity = if domain + 1 == count {
+                1024
+            } else {
+                random.u32(150..1024)
+            };
             let first = cpus.len();
             for _ in 0..random.usize(1..=4) {
                 let used = |random: &mut fastrand::Rng| random.u32(0..=capacity) * fill / 100;
-                let left = if random.bool() { capacity } else { random.u32(capacity / 2..=capacity) };
+                let left = if random.bool() {
+                    capacity
+                } else {
+                    random.u32(capacity / 2..=capacity)
+                };
                 let estimated = if random.bool() { 0 } else { used(random) };
-                cpus.push(CpuUse { utilisation: used(random), estimated, capacity, left });
+                cpus.push(CpuUse {
+                    utilisation: used(random),
+                    estimated,
+                    capacity,
+                    left,
+                });
             }
-            let mut khz: Vec<u64> = (0..random.usize(1..=8)).map(|_| random.u64(200..3000) * 1_000).collect();
+            let mut khz: Vec<u64> = (0..random.usize(1..=8))
+                .map(|_| random.u64(200..3000) * 1_000)
+                .collect();
             khz.sort_unstable();
             khz.dedup();
             let top = khz[khz.len() - 1];
@@ -124,29 +172,61 @@ impl State {
         }
         let previous = random.usize(0..cpus.len());
         let all = (1_u64 << cpus.len()) - 1;
-        let most = [if random.bool() { 100 } else { cpus[previous].capacity }, if random.bool() { 100 } else { 600 }];
+        let most = [
+            if random.bool() {
+                100
+            } else {
+                cpus[previous].capacity
+            },
+            if random.bool() { 100 } else { 600 },
+        ];
         let task = WakingTask {
             utilisation: random.u32(0..=most[0]),
             estimate: random.u32(0..=most[1]),
             previous,
-            allowed: CpuSet(if random.u32(0..4) == 0 { random.u64(1..=all) } else { all }),
+            allowed: CpuSet(if random.u32(0..4) == 0 {
+                random.u64(1..=all)
+            } else {
+                all
+            }),
         };
         // Its utilisation is a part of that of the CPU where it was.
         let home = &mut cpus[previous];
         home.utilisation = home.utilisation.max(task.utilisation);
         let mut line = cpus.len().to_string();
         for cpu in &cpus {
-            write!(line, " {} {} {} {}", cpu.capacity, cpu.left, cpu.utilisation, cpu.estimated)?;
+            write!(
+                line,
+                " {} {} {} {}",
+                cpu.capacity, cpu.left, cpu.utilisation, cpu.estimated
+            )?;
         }
         write!(line, " {}", domains.len())?;
         for (own, points) in &domains {
-            write!(line, " {} {}", CpuSet::from_cpus(own.iter().copied()).0, points.len())?;
+            write!(
+                line,
+                " {} {}",
+                CpuSet::from_cpus(own.iter().copied()).0,
+                points.len()
+            )?;
             for (clock, _, power) in points {
                 write!(line, " {} {power}", clock / 1_000)?;
             }
         }
-        write!(line, " {} {} {} {}", task.utilisation, task.estimate, task.previous, task.allowed.0)?;
-        let borrowed: Vec<_> = domains.iter().map(|(own, points)| (&own[..], &points[..])).collect();
-        Ok(Self { model: Model::new(&borrowed)?, cpus, task, line })
+        write!(
+            line,
+            " {} {} {} {}",
+            task.utilisation, task.estimate, task.previous, task.allowed.0
+        )?;
+        let borrowed: Vec<_> = domains
+            .iter()
+            .map(|(own, points)| (&own[..], &points[..]))
+            .collect();
+        Ok(Self {
+            model: Model::new(&borrowed)?,
+            cpus,
+            task,
+            line,
+        })
     }
 }

@@ -35,7 +35,13 @@ fn measure(explore: impl FnOnce() -> Option<(u64, bool)>) -> Result {
             found: false,
             complete: told.is_none_or(|(_, complete)| complete),
         },
-        Err(_) => Result { runs, repeated: None, seconds, found: true, complete: false },
+        Err(_) => Result {
+            runs,
+            repeated: None,
+            seconds,
+            found: true,
+            complete: false,
+        },
     }
 }
 
@@ -58,14 +64,26 @@ fn shuttle(name: &'static str, faulty: bool) -> Result {
         });
         None
     });
-    Result { complete: false, ..ran }
+    Result {
+        complete: false,
+        ..ran
+    }
 }
 
 fn explorer(name: &'static str, faulty: bool, late_loads: bool) -> Result {
     let strategies = vec![Strategy::Dpor];
     // The core that orders least.
-    let cores = vec![Core { lse: false, rcpc: true }];
-    let config = Config { strategies, schedules: MOST, late_loads, cores, ..Config::default() };
+    let cores = vec![Core {
+        lse: false,
+        rcpc: true,
+    }];
+    let config = Config {
+        strategies,
+        schedules: MOST,
+        late_loads,
+        cores,
+        ..Config::default()
+    };
     measure(|| {
         let tally = interleavings::explore(&config, move || {
             RUNS.fetch_add(1, Relaxed);
@@ -77,7 +95,10 @@ fn explorer(name: &'static str, faulty: bool, late_loads: bool) -> Result {
 
 /// Explores all programs in all explorers, and prints a table.
 pub fn table() {
-    println!("{:<9} {:<8} {:<22} {:>9} {:>9} {:>8}  answer", "program", "", "explorer", "runs", "cut", "seconds");
+    println!(
+        "{:<9} {:<8} {:<22} {:>9} {:>9} {:>8}  answer",
+        "program", "", "explorer", "runs", "cut", "seconds"
+    );
     for (name, without) in PROGRAMS {
         for faulty in [false, true] {
             let of = if faulty { "faulty" } else { "correct" };
@@ -87,7 +108,17 @@ pub fn table() {
                 ("here, no late loads", explorer(name, faulty, false)),
                 ("here", explorer(name, faulty, true)),
             ];
-            for (who, Result { runs, repeated, seconds, found, complete }) in results {
+            for (
+                who,
+                Result {
+                    runs,
+                    repeated,
+                    seconds,
+                    found,
+                    complete,
+                },
+            ) in results
+            {
                 let answer = match (found, complete, faulty) {
                     (true, _, true) => "found",
                     (true, _, false) => "A FALSE ALARM",

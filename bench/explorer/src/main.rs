@@ -15,12 +15,19 @@ const SCHEDULES: u64 = 20_000;
 const ROUNDS: usize = 5;
 
 fn theirs(name: &'static str, scheduler: impl Scheduler + 'static) {
-    shuttle::Runner::new(scheduler, shuttle::Config::new()).run(move || programs::in_shuttle::run(name, false));
+    shuttle::Runner::new(scheduler, shuttle::Config::new())
+        .run(move || programs::in_shuttle::run(name, false));
 }
 
 fn ours(name: &'static str, strategy: Strategy, seed: u64) {
     let (strategies, cores) = (vec![strategy], vec![Core::LSE]);
-    let config = Config { strategies, schedules: SCHEDULES, seed, cores, ..Config::default() };
+    let config = Config {
+        strategies,
+        schedules: SCHEDULES,
+        seed,
+        cores,
+        ..Config::default()
+    };
     interleavings::explore(&config, move || programs::in_explorer::run(name, false));
 }
 
@@ -56,7 +63,10 @@ fn main() {
                 here.push(rate(|| ours(name, strategy, seed)));
             }
             let (shuttle, here) = (median(shuttle), median(here));
-            println!("{name:<9} {kind:<7} shuttle {shuttle:>8.0}   here {here:>8.0}   ratio {:.2}", here / shuttle);
+            println!(
+                "{name:<9} {kind:<7} shuttle {shuttle:>8.0}   here {here:>8.0}   ratio {:.2}",
+                here / shuttle
+            );
         }
     }
 }

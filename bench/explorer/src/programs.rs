@@ -46,7 +46,10 @@ macro_rules! programs {
 
         fn peterson(faulty: bool) {
             let flags = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
-            let (turn, count) = (Arc::new(AtomicUsize::new(0)), Arc::new(Plain(UnsafeCell::new(0))));
+            let (turn, count) = (
+                Arc::new(AtomicUsize::new(0)),
+                Arc::new(Plain(UnsafeCell::new(0))),
+            );
             let seen = count.clone();
             two(move |me| {
                 let other = 1 - me;
@@ -145,8 +148,10 @@ macro_rules! programs {
         fn treiber(faulty: bool) {
             let head = Arc::new(AtomicPtr::new(std::ptr::null_mut::<Node>()));
             two(move |me| {
-                let node =
-                    Node { value: Plain(UnsafeCell::new(0)), next: Plain(UnsafeCell::new(std::ptr::null_mut())) };
+                let node = Node {
+                    value: Plain(UnsafeCell::new(0)),
+                    next: Plain(UnsafeCell::new(std::ptr::null_mut())),
+                };
                 node.value.set(me + 1);
                 let node = Box::into_raw(Box::new(node));
                 loop {
@@ -164,7 +169,10 @@ macro_rules! programs {
                     let top = head.load(Acquire);
                     // SAFETY: nodes are never freed, and there is at least the own one.
                     let node = unsafe { &*top };
-                    if head.compare_exchange(top, node.next.get(), AcqRel, Relaxed).is_ok() {
+                    if head
+                        .compare_exchange(top, node.next.get(), AcqRel, Relaxed)
+                        .is_ok()
+                    {
                         assert!(node.value.get() > 0);
                         break;
                     }
@@ -173,7 +181,10 @@ macro_rules! programs {
         }
 
         fn mutex(faulty: bool) {
-            let (lock, count) = (Arc::new(Mutex::new(())), Arc::new(Plain(UnsafeCell::new(0))));
+            let (lock, count) = (
+                Arc::new(Mutex::new(())),
+                Arc::new(Plain(UnsafeCell::new(0))),
+            );
             let seen = count.clone();
             two(move |me| {
                 let _held = (!faulty || me == 0).then(|| lock.lock().unwrap());
@@ -184,7 +195,10 @@ macro_rules! programs {
 
         /// A consumer polls a queue below a lock.
         fn queue(faulty: bool) {
-            let (queue, ended) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
+            let (queue, ended) = (
+                Arc::new(Mutex::new(Vec::new())),
+                Arc::new(AtomicBool::new(false)),
+            );
             two(move |me| {
                 if me == 1 {
                     if faulty {

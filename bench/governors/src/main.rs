@@ -7,8 +7,8 @@
 //! that one difference does not make others.
 
 use idle::{
-    Choice, DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Governor, Kind, KnownSituation, NEVER_NS,
-    NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
+    Choice, DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Governor, Kind,
+    KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
 };
 use std::error::Error;
 use std::fs;
@@ -36,17 +36,27 @@ fn main() -> ExitCode {
 
 fn run() -> Result<bool, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let sources = Path::new(arguments.first().ok_or("name the folder of the sources: bench/governors.py does")?);
+    let sources = Path::new(
+        arguments
+            .first()
+            .ok_or("name the folder of the sources: bench/governors.py does")?,
+    );
     let steps = arguments.get(1).map_or(Ok(100_000), |text| text.parse())?;
     let mut releases: Vec<(Release, PathBuf)> = Vec::new();
     for entry in fs::read_dir(sources)? {
         let path = entry?.path();
-        releases
-            .extend(path.file_name().and_then(|name| Release::parse(name.to_str()?)).map(|release| (release, path)));
+        releases.extend(
+            path.file_name()
+                .and_then(|name| Release::parse(name.to_str()?))
+                .map(|release| (release, path)),
+        );
     }
     releases.sort();
     let mut is_good = true;
-    println!("{:22} {:>8} {:>10} {:>10}", "governor", "steps", "same", "same tick");
+    println!(
+        "{:22} {:>8} {:>10} {:>10}",
+        "governor", "steps", "same", "same tick"
+    );
     for (release, folder) in &releases {
         for family in [Family::Menu, Family::Teo] {
             let source = folder.join(format!("{}.c", family.name()));
@@ -64,11 +74,14 @@ fn run() -> Result<bool, Box<dyn Error>> {
                 100.0 * share(same.choices)
             );
         }
-        if let Some(source) =
-            ["governor.c", "domain_governor.c"].map(|name| folder.join(name)).iter().find(|source| source.is_file())
+        if let Some(source) = ["governor.c", "domain_governor.c"]
+            .map(|name| folder.join(name))
+            .iter()
+            .find(|source| source.is_file())
         {
             let kind = DomainKind::Genpd(*release);
-            let same = compare_domains(source, kind, *release < Release::new(5, 18), steps)? as f64 / steps as f64;
+            let same = compare_domains(source, kind, *release < Release::new(5, 18), steps)? as f64
+                / steps as f64;
             is_good &= same >= LEAST;
             println!("{:22} {steps:>8} {:>9.3}%", kind.to_string(), 100.0 * same);
         }
@@ -78,9 +91,18 @@ fn run() -> Result<bool, Box<dyn Error>> {
 
 /// Steps in which a domain enters the same state as with the kernel's code. Its timing data lie in
 /// place in old releases.
-fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) -> Result<u64, Box<dyn Error>> {
+fn compare_domains(
+    source: &Path,
+    kind: DomainKind,
+    in_place: bool,
+    steps: u64,
+) -> Result<u64, Box<dyn Error>> {
     let mut random = fastrand::Rng::with_seed(1);
-    let define = if in_place { "-DIN_PLACE" } else { "-DBEHIND_A_POINTER" };
+    let define = if in_place {
+        "-DIN_PLACE"
+    } else {
+        "-DBEHIND_A_POINTER"
+    };
     let mut kernel = Kernel::compiled(source, "genpd", define)?;
     let (mut same, mut states, mut governor) = (0, Vec::new(), DomainGovernor::new(kind));
     for step in 0..steps {
@@ -94,7 +116,9 @@ fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) 
                 state
             };
             states = (0..1 + step / STEPS_OF_MACHINE % 4).map(deeper).collect();
-            let each = states.iter().map(|state| format!(" {} {} {}", state.off_ns, state.on_ns, state.residency_ns));
+            let each = states
+                .iter()
+                .map(|state| format!(" {} {} {}", state.off_ns, state.on_ns, state.residency_ns));
             writeln!(kernel.to, "N {}{}", states.len(), each.collect::<String>())?;
         }
         let now = random.i64(0..1_000_000_000);
@@ -104,15 +128,32 @@ fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) 
         };
         let (system, ipi_pending) = (limit(&mut random), random.u32(0..10) == 0);
         let cpus: Vec<(i64, i64)> = (0..random.u32(1..=8))
-            .map(|_| (now - 1000 + log_uniform(&mut random, 500, 1_000_000_000) as i64, limit(&mut random)))
+            .map(|_| {
+                (
+                    now - 1000 + log_uniform(&mut random, 500, 1_000_000_000) as i64,
+                    limit(&mut random),
+                )
+            })
             .collect();
-        let each = cpus.iter().map(|(event, limit)| format!(" {event} {limit}")).collect::<String>();
-        writeln!(kernel.to, "S {now} {system} {} {}{each}", u8::from(ipi_pending), cpus.len())?;
+        let each = cpus
+            .iter()
+            .map(|(event, limit)| format!(" {event} {limit}"))
+            .collect::<String>();
+        writeln!(
+            kernel.to,
+            "S {now} {system} {} {}{each}",
+            u8::from(ipi_pending),
+            cpus.len()
+        )?;
         let mut line = String::new();
         kernel.from.read_line(&mut line)?;
         let least = |of: fn(&(i64, i64)) -> i64| cpus.iter().map(of).min().unwrap_or(0);
         let latency_limit_ns = system.min(least(|cpu| cpu.1)).unsigned_abs() * 1000;
-        let situation = DomainSituation { idle_ns: least(|cpu| cpu.0) - now, latency_limit_ns, ipi_pending };
+        let situation = DomainSituation {
+            idle_ns: least(|cpu| cpu.0) - now,
+            latency_limit_ns,
+            ipi_pending,
+        };
         same += u64::from(governor.select(&states, &situation) == line.trim().parse().ok());
     }
     Ok(same)
@@ -132,7 +173,8 @@ fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>
     let mut shown = 0;
     for hz in TICKS_HZ {
         let mut kernel = Kernel::compiled(source, "driver", &format!("-DHZ={hz}"))?;
-        let of_tick = steps / TICKS_HZ.len() as u64 + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
+        let of_tick = steps / TICKS_HZ.len() as u64
+            + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
         let mut made = 0;
         while made < of_tick {
             let states = states(&mut random);
@@ -200,7 +242,15 @@ struct Machine {
 
 impl Machine {
     fn new(tick_ns: u64, states: States) -> Self {
-        Self { tick_ns, states, stopped: false, timer_ns: 0, interrupt_ns: 0, jitter: 0, left: 0 }
+        Self {
+            tick_ns,
+            states,
+            stopped: false,
+            timer_ns: 0,
+            interrupt_ns: 0,
+            jitter: 0,
+            left: 0,
+        }
     }
 
     fn around(&self, random: &mut fastrand::Rng, ns: u64) -> u64 {
@@ -222,22 +272,39 @@ impl Machine {
             _ => self.around(random, self.timer_ns),
         };
         // With the tick stopped, the next event is the next timer.
-        let event_ns = if self.stopped { timer_ns } else { timer_ns.min(random.u64(0..=self.tick_ns)) };
+        let event_ns = if self.stopped {
+            timer_ns
+        } else {
+            timer_ns.min(random.u64(0..=self.tick_ns))
+        };
         KnownSituation {
             latency_limit_ns: match random.u32(0..20) {
                 0 => 0,
                 1 => log_uniform(random, 1_000, 30_000_000),
-                2 => self.states.get(random.usize(0..self.states.len())).exit_latency_ns,
+                2 => {
+                    self.states
+                        .get(random.usize(0..self.states.len()))
+                        .exit_latency_ns
+                }
                 _ => NO_LIMIT_NS,
             },
-            io_waiters: if random.u32(0..5) == 0 { random.u32(1..4) } else { 0 },
+            io_waiters: if random.u32(0..5) == 0 {
+                random.u32(1..4)
+            } else {
+                0
+            },
             tick_stopped: self.stopped,
             utilised: random.bool(),
             ..KnownSituation::new(SleepLength { timer_ns, event_ns })
         }
     }
 
-    fn outcome(&mut self, random: &mut fastrand::Rng, choice: Choice, situation: &KnownSituation) -> Outcome {
+    fn outcome(
+        &mut self,
+        random: &mut fastrand::Rng,
+        choice: Choice,
+        situation: &KnownSituation,
+    ) -> Outcome {
         let stops = self.stopped || choice.stop_tick;
         // The tick is restarted when something is to run, and stays stopped through other wake-ups.
         self.stopped = stops && random.u32(0..3) > 0;
@@ -245,7 +312,10 @@ impl Machine {
             return Outcome::refused();
         }
         let state = self.states.get(choice.state);
-        let (timer_ns, event_ns) = (situation.sleep_length.timer_ns, situation.sleep_length.event_ns);
+        let (timer_ns, event_ns) = (
+            situation.sleep_length.timer_ns,
+            situation.sleep_length.event_ns,
+        );
         let interrupt_ns = self.around(random, self.interrupt_ns);
         let until_ns = if stops { timer_ns } else { event_ns };
         let stay_ns = until_ns.min(interrupt_ns) + random.u64(0..=state.exit_latency_ns);
@@ -270,18 +340,33 @@ struct Kernel {
 impl Kernel {
     fn compiled(source: &Path, driver: &str, define: &str) -> Result<Self, Box<dyn Error>> {
         let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
-        let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = source
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let build = source.with_file_name(format!("build-{stem}{define}"));
         for line in fs::read_to_string(source)?.lines() {
-            let Some(header) = line.strip_prefix("#include <").and_then(|rest| rest.split_once('>')) else { continue };
+            let Some(header) = line
+                .strip_prefix("#include <")
+                .and_then(|rest| rest.split_once('>'))
+            else {
+                continue;
+            };
             let path = build.join(header.0);
             fs::create_dir_all(path.parent().unwrap_or(&build))?;
-            let shim = if driver == "genpd" { "genpd.h" } else { "shim.h" };
+            let shim = if driver == "genpd" {
+                "genpd.h"
+            } else {
+                "shim.h"
+            };
             fs::write(path, format!("#include \"{shim}\"\n"))?;
         }
         let program = build.join("governor");
         let mut compiler = Command::new("gcc");
-        compiler.args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"]).arg(define);
+        compiler
+            .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
+            .arg(define);
         compiler
             .arg("-I")
             .arg(&build)
@@ -294,34 +379,76 @@ impl Kernel {
         if !compiler.status()?.success() {
             return Err(format!("{} does not compile", source.display()).into());
         }
-        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else { return Err("no pipes".into()) };
-        Ok(Self { child, to, from: BufReader::new(from) })
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("no pipes".into());
+        };
+        Ok(Self {
+            child,
+            to,
+            from: BufReader::new(from),
+        })
     }
 
     fn start(&mut self, states: &States) -> Result<(), Box<dyn Error>> {
         let each = states.all().iter().map(|state| {
-            let State { exit_latency_ns, target_residency_ns, polling, disabled, .. } = state;
-            format!(" {exit_latency_ns} {target_residency_ns} {} {}", u8::from(*polling), u8::from(*disabled))
+            let State {
+                exit_latency_ns,
+                target_residency_ns,
+                polling,
+                disabled,
+                ..
+            } = state;
+            format!(
+                " {exit_latency_ns} {target_residency_ns} {} {}",
+                u8::from(*polling),
+                u8::from(*disabled)
+            )
         });
-        Ok(writeln!(self.to, "N {}{}", states.len(), each.collect::<String>())?)
+        Ok(writeln!(
+            self.to,
+            "N {}{}",
+            states.len(),
+            each.collect::<String>()
+        )?)
     }
 
     fn select(&mut self, situation: &KnownSituation) -> Result<Choice, Box<dyn Error>> {
         let SleepLength { timer_ns, event_ns } = situation.sleep_length;
         let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
         let (waiters, utilised) = (situation.io_waiters, u8::from(situation.utilised));
-        writeln!(self.to, "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}")?;
+        writeln!(
+            self.to,
+            "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}"
+        )?;
         let mut line = String::new();
         self.from.read_line(&mut line)?;
-        let (state, stop_tick) = line.trim().split_once(' ').ok_or("the kernel's governor ended")?;
-        Ok(Choice { state: state.parse()?, stop_tick: stop_tick == "1" })
+        let (state, stop_tick) = line
+            .trim()
+            .split_once(' ')
+            .ok_or("the kernel's governor ended")?;
+        Ok(Choice {
+            state: state.parse()?,
+            stop_tick: stop_tick == "1",
+        })
     }
 
     fn reflect(&mut self, outcome: &Outcome) -> Result<(), Box<dyn Error>> {
-        let entered = outcome.entered.map_or_else(|| "-1".to_owned(), |state| state.to_string());
-        let (got_tick, polled) = (u8::from(outcome.got_tick), u8::from(outcome.polled_to_limit));
-        Ok(writeln!(self.to, "R {entered} {} {} {got_tick} {polled}", outcome.residency_ns, outcome.since_choice_ns)?)
+        let entered = outcome
+            .entered
+            .map_or_else(|| "-1".to_owned(), |state| state.to_string());
+        let (got_tick, polled) = (
+            u8::from(outcome.got_tick),
+            u8::from(outcome.polled_to_limit),
+        );
+        Ok(writeln!(
+            self.to,
+            "R {entered} {} {} {got_tick} {polled}",
+            outcome.residency_ns, outcome.since_choice_ns
+        )?)
     }
 }
 

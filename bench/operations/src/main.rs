@@ -33,22 +33,31 @@ type Stamp = (u64, u16);
 
 /// The time that operation `number` of a CPU takes, in ns: 1 to 1000, as drawn.
 fn duration(cpu: u16, number: u64) -> u64 {
-    let mut z = (number << 16 | u64::from(cpu)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut z = (number << 16 | u64::from(cpu))
+        .wrapping_add(1)
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (z >> 32) % 1000 + 1
 }
 
 fn machine(cpus: u16) -> Machine {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/platforms");
-    let open = |name: &str| Document::open(&root.join(name)).expect("the platform files are in the tree");
+    let open =
+        |name: &str| Document::open(&root.join(name)).expect("the platform files are in the tree");
     let mut sources = Sources {
         platform: open("juno-r1.toml"),
         release: open("juno-r1/releases/juno-v2.12.toml"),
         costs: open("juno-r1/costs/juno-v2.12.toml"),
     };
-    let shape = if cpus == 6 { "1x6".to_owned() } else { format!("{}x4", cpus / 4) };
+    let shape = if cpus == 6 {
+        "1x6".to_owned()
+    } else {
+        format!("{}x4", cpus / 4)
+    };
     sources.set("topology.clusters", &shape).expect("a shape");
-    sources.set("counter.frequency", "1 GHz").expect("a frequency");
+    sources
+        .set("counter.frequency", "1 GHz")
+        .expect("a frequency");
     sources.machine().expect("a sound machine")
 }
 
@@ -68,12 +77,20 @@ impl System for Busy {
 
 fn ours(cpus: u16) -> (Vec<Stamp>, Duration) {
     let soc = Soc::new(&machine(cpus), 1);
-    let busy = Busy { operations: OPERATIONS / u64::from(cpus) };
+    let busy = Busy {
+        operations: OPERATIONS / u64::from(cpus),
+    };
     let begin = Instant::now();
     soc::run_system(&soc, &busy, Boot::Bare).expect("the machine is sound");
     let stamps = soc.take_stamps();
     let took = begin.elapsed();
-    (stamps.into_iter().map(|stamp| (stamp.ticks, stamp.cpu)).collect(), took)
+    (
+        stamps
+            .into_iter()
+            .map(|stamp| (stamp.ticks, stamp.cpu))
+            .collect(),
+        took,
+    )
 }
 
 /// The same as a model of nexosim: an event that schedules the next.
@@ -97,7 +114,10 @@ impl Cpu {
     async fn step(&mut self, _: (), cx: &Context<Self>) {
         let now = cx.time();
         let nanoseconds = now.as_secs() as u64 * 1_000_000_000 + u64::from(now.subsec_nanos());
-        self.stamps.lock().expect("one thread").push((nanoseconds, self.cpu));
+        self.stamps
+            .lock()
+            .expect("one thread")
+            .push((nanoseconds, self.cpu));
         self.schedule(cx);
     }
 
@@ -105,7 +125,8 @@ impl Cpu {
         if self.number < self.operations {
             let after = Duration::from_nanos(duration(self.cpu, self.number));
             self.number += 1;
-            cx.schedule_event(after, schedulable!(Self::step), ()).expect("it lies ahead");
+            cx.schedule_event(after, schedulable!(Self::step), ())
+                .expect("it lies ahead");
         }
     }
 }
@@ -115,9 +136,20 @@ fn theirs(cpus: u16) -> (Vec<Stamp>, Duration) {
     let operations = OPERATIONS / u64::from(cpus);
     let mut bench = SimInit::with_num_threads(1);
     for cpu in 0..cpus {
-        bench = bench.add_model(Cpu { cpu, number: 0, operations, stamps: stamps.clone() }, Mailbox::new(), "cpu");
+        bench = bench.add_model(
+            Cpu {
+                cpu,
+                number: 0,
+                operations,
+                stamps: stamps.clone(),
+            },
+            Mailbox::new(),
+            "cpu",
+        );
     }
-    let mut simulation = bench.init(MonotonicTime::EPOCH).expect("the bench is sound");
+    let mut simulation = bench
+        .init(MonotonicTime::EPOCH)
+        .expect("the bench is sound");
     let begin = Instant::now();
     simulation.run().expect("every event is handled");
     let took = begin.elapsed();
@@ -137,14 +169,24 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 /// The rate that another build of this program prints for its engine.
 fn rate_of(program: &str, cpus: u16) -> f64 {
-    let output = Command::new(program).args(["--rate", &cpus.to_string()]).output().expect("the other program runs");
+    let output = Command::new(program)
+        .args(["--rate", &cpus.to_string()])
+        .output()
+        .expect("the other program runs");
     let text = String::from_utf8_lossy(&output.stdout);
-    text.trim().parse().unwrap_or_else(|_| panic!("{program} printed no rate but {text:?}"))
+    text.trim()
+        .parse()
+        .unwrap_or_else(|_| panic!("{program} printed no rate but {text:?}"))
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         ["--rate", cpus] => println!("{}", rate(ours(cpus.parse().expect("a number of CPUs")).1)),
         ["--beside", other] => compare("the other build", |cpus| rate_of(other, cpus)),
         [] => {
@@ -153,7 +195,10 @@ fn main() {
                 // Stamps of one time may stand in either order.
                 ours.sort_unstable();
                 theirs.sort_unstable();
-                assert!(ours == theirs, "with {cpus} CPUs the two did not do the same");
+                assert!(
+                    ours == theirs,
+                    "with {cpus} CPUs the two did not do the same"
+                );
             }
             compare("nexosim", |cpus| rate(theirs(cpus).1));
         }
@@ -168,8 +213,9 @@ fn main() {
 fn compare(name: &str, other: impl Fn(u16) -> f64) {
     let this = std::env::current_exe().expect("this program has a path");
     for cpus in [6, 256] {
-        let pairs: Vec<(f64, f64)> =
-            (0..ROUNDS).map(|_| (rate_of(&this.display().to_string(), cpus), other(cpus))).collect();
+        let pairs: Vec<(f64, f64)> = (0..ROUNDS)
+            .map(|_| (rate_of(&this.display().to_string(), cpus), other(cpus)))
+            .collect();
         let ratios = pairs.iter().map(|(ours, theirs)| ours / theirs).collect();
         let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         println!(

@@ -27,10 +27,18 @@ fn main() {
         .current_dir(&root)
         .output()
         .expect("the command runs");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
 
-    let reference = published::PsciReference::read(&root.join("data/published/juno-psci.toml")).expect("the reference");
-    let published = published::Published { psci: vec![reference], ..Default::default() };
+    let reference = published::PsciReference::read(&root.join("data/published/juno-psci.toml"))
+        .expect("the reference");
+    let published = published::Published {
+        psci: vec![reference],
+        ..Default::default()
+    };
     let mut page = Vec::new();
     for format in Format::ALL {
         let name = format.name();
@@ -57,7 +65,14 @@ fn main() {
 
     let file = std::env::temp_dir().join(format!("report-rate-{}.html", std::process::id()));
     std::fs::write(&file, &page).expect("the page can be written");
-    let page = Page::open(&file, Look { width: 1280, dark: false, scripts: true });
+    let page = Page::open(
+        &file,
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     let opened = page.number("performance.getEntriesByType('navigation')[0].loadEventEnd");
     println!("page: opened in {opened:.0} ms");
     let case = "#juno-v2-12-suspend-deepest-serial";
@@ -74,7 +89,10 @@ fn main() {
            await frame(); plot.getBoundingClientRect(); times.push(performance.now() - begin); }} \
          times.sort((a, b) => a - b); return JSON.stringify([times[times.length >> 1], times[times.length - 1]]); }})()"
     ));
-    let [median, worst]: [f64; 2] = serde_json::from_str(steps.as_str().expect("text")).expect("two numbers");
-    println!("page: a step of zoom or pan is drawn in {median:.0} ms (median of 16), at worst {worst:.0} ms");
+    let [median, worst]: [f64; 2] =
+        serde_json::from_str(steps.as_str().expect("text")).expect("two numbers");
+    println!(
+        "page: a step of zoom or pan is drawn in {median:.0} ms (median of 16), at worst {worst:.0} ms"
+    );
     let _ = std::fs::remove_file(&file);
 }

@@ -198,13 +198,19 @@ pub fn command() -> clap::Command {
         format!("  run {:<15} {}\n", about.name, about.summary)
     });
     let help = HELP.replace("EXPERIMENTS\n", &experiments.collect::<String>());
-    let subcommands = |command: clap::Command| command.subcommand_required(true).arg_required_else_help(true);
-    let mut run = subcommands(clap::Command::new("run")).about("Run an experiment and leave a recording").after_help(
-        "Examples:
+    let subcommands = |command: clap::Command| {
+        command
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+    };
+    let mut run = subcommands(clap::Command::new("run"))
+        .about("Run an experiment and leave a recording")
+        .after_help(
+            "Examples:
   stopwatt run psci-latency --report latency.html        tables, and a page with the CPU timeline
   stopwatt run psci-calls                                needs QEMU; builds the firmware
   stopwatt run dataplane --graph ip4-route               clocks per packet on this machine",
-    );
+        );
     let mut sweep = subcommands(clap::Command::new("what-if"))
         .about("Run an experiment with every combination of some settings")
         .after_help(
@@ -237,24 +243,45 @@ mod tests {
     use std::path::Path;
 
     fn all(command: &Command) -> Vec<&Command> {
-        std::iter::once(command).chain(command.get_subcommands().flat_map(all)).collect()
+        std::iter::once(command)
+            .chain(command.get_subcommands().flat_map(all))
+            .collect()
     }
 
     #[test]
     fn every_command_has_an_example_that_is_a_command() {
         let root = command();
         for command in all(&root) {
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let lines: Vec<&str> = help.lines().filter(|line| line.starts_with("  stopwatt ")).collect();
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let lines: Vec<&str> = help
+                .lines()
+                .filter(|line| line.starts_with("  stopwatt "))
+                .collect();
             assert!(!lines.is_empty(), "{} has no example", command.get_name());
             for line in lines {
                 // What stands after the command, two blanks away, is said about it.
                 for example in line.split(" && ") {
-                    let example =
-                        example.trim().split("  ").next().unwrap_or_default().split(" | ").next().unwrap_or_default();
+                    let example = example
+                        .trim()
+                        .split("  ")
+                        .next()
+                        .unwrap_or_default()
+                        .split(" | ")
+                        .next()
+                        .unwrap_or_default();
                     let example = example.split(" > ").next().unwrap_or_default();
-                    let parsed = root.clone().try_get_matches_from(example.split_whitespace());
-                    assert!(parsed.is_ok(), "{}: `{example}`: {}", command.get_name(), parsed.unwrap_err());
+                    let parsed = root
+                        .clone()
+                        .try_get_matches_from(example.split_whitespace());
+                    assert!(
+                        parsed.is_ok(),
+                        "{}: `{example}`: {}",
+                        command.get_name(),
+                        parsed.unwrap_err()
+                    );
                 }
             }
         }
@@ -262,29 +289,50 @@ mod tests {
 
     /// The commands among what stands in backticks in a text.
     fn commands_in(text: &str) -> impl Iterator<Item = &str> {
-        text.split('`').skip(1).step_by(2).filter(|part| part.starts_with("stopwatt ") && !part.contains('\n'))
+        text.split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|part| part.starts_with("stopwatt ") && !part.contains('\n'))
     }
 
     /// Why the command line does not take a command; a word in capitals stands for something.
     fn refused(root: &Command, command: &str) -> Option<String> {
-        let command = command.split(" > ").next()?.split(" | ").next()?.replace("\\\"", "\"");
-        let is_open = |word: &str| word.contains(['{', '…']) || (word.len() > 1 && word == word.to_uppercase());
+        let command = command
+            .split(" > ")
+            .next()?
+            .split(" | ")
+            .next()?
+            .replace("\\\"", "\"");
+        let is_open = |word: &str| {
+            word.contains(['{', '…']) || (word.len() > 1 && word == word.to_uppercase())
+        };
         // In quotes a blank parts no words.
         let parts = command.split('"').enumerate();
         let words: Vec<String> = parts
-            .map(|(at, part)| if at % 2 == 1 { part.replace(' ', "_") } else { part.to_owned() })
+            .map(|(at, part)| {
+                if at % 2 == 1 {
+                    part.replace(' ', "_")
+                } else {
+                    part.to_owned()
+                }
+            })
             .collect::<String>()
             .split_whitespace()
             .map(str::to_owned)
             .collect();
-        let is_open = words.iter().any(|word| is_open(word)) || words.last().is_some_and(|last| last.starts_with("--"));
+        let is_open = words.iter().any(|word| is_open(word))
+            || words.last().is_some_and(|last| last.starts_with("--"));
         let error = root.clone().try_get_matches_from(words).err()?;
         match error.kind() {
             ErrorKind::MissingRequiredArgument
             | ErrorKind::MissingSubcommand
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
             | ErrorKind::DisplayHelp => None,
-            ErrorKind::InvalidSubcommand | ErrorKind::InvalidValue | ErrorKind::ValueValidation if is_open => None,
+            ErrorKind::InvalidSubcommand | ErrorKind::InvalidValue | ErrorKind::ValueValidation
+                if is_open =>
+            {
+                None
+            }
             _ => Some(format!("`{command}`: {error}")),
         }
     }
@@ -293,15 +341,26 @@ mod tests {
     #[test]
     fn every_command_in_a_message_or_a_document_is_one() {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut open = vec![checkout.join("crates"), checkout.join("docs"), checkout.join("README.md")];
+        let mut open = vec![
+            checkout.join("crates"),
+            checkout.join("docs"),
+            checkout.join("README.md"),
+        ];
         let (root, mut checked, mut wrong) = (command(), 0, Vec::new());
         while let Some(path) = open.pop() {
             if path.is_dir() {
-                let inside = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
-                open.extend(
-                    inside.filter(|path| ["tests", "adr", "examples"].iter().all(|name| !path.ends_with(name))),
-                );
-            } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "md") {
+                let inside = std::fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path());
+                open.extend(inside.filter(|path| {
+                    ["tests", "adr", "examples"]
+                        .iter()
+                        .all(|name| !path.ends_with(name))
+                }));
+            } else if path
+                .extension()
+                .is_some_and(|ending| ending == "rs" || ending == "md")
+            {
                 let text = std::fs::read_to_string(&path).unwrap();
                 // A line that ends in a backslash goes on, and a document breaks lines anywhere.
                 let text = text.replace("\\\n", " ").replace("```", "");
@@ -314,12 +373,18 @@ mod tests {
                     };
                     for command in commands_in(&paragraph) {
                         checked += 1;
-                        wrong.extend(refused(&root, command).map(|why| format!("{}: {why}", path.display())));
+                        wrong.extend(
+                            refused(&root, command).map(|why| format!("{}: {why}", path.display())),
+                        );
                     }
                 }
             }
         }
-        assert!(checked > 100 && wrong.is_empty(), "of {checked}:\n{}", wrong.join("\n"));
+        assert!(
+            checked > 100 && wrong.is_empty(),
+            "of {checked}:\n{}",
+            wrong.join("\n")
+        );
     }
 
     /// The answers alone end with the advice to add `--all` or `--report`.
@@ -327,11 +392,17 @@ mod tests {
     fn what_prints_all_writes_a_report() {
         for command in all(&command()) {
             let takes = |long: &str| {
-                command
-                    .get_arguments()
-                    .any(|argument| argument.get_long_and_visible_aliases().is_some_and(|names| names.contains(&long)))
+                command.get_arguments().any(|argument| {
+                    argument
+                        .get_long_and_visible_aliases()
+                        .is_some_and(|names| names.contains(&long))
+                })
             };
-            assert!(!takes("all") || takes("report"), "{} takes --all and no --report", command.get_name());
+            assert!(
+                !takes("all") || takes("report"),
+                "{} takes --all and no --report",
+                command.get_name()
+            );
         }
     }
 
@@ -339,7 +410,11 @@ mod tests {
     fn the_groups_name_every_command() {
         for command in command().get_subcommands() {
             let name = format!("\n  {} ", command.get_name());
-            assert!(HELP.contains(&name) || command.get_name() == "run", "{} is in no group", command.get_name());
+            assert!(
+                HELP.contains(&name) || command.get_name() == "run",
+                "{} is in no group",
+                command.get_name()
+            );
         }
     }
 
@@ -348,12 +423,19 @@ mod tests {
         for command in all(&command()) {
             for argument in command.get_arguments() {
                 let long = argument.get_long().unwrap_or_default();
-                assert!(long != "out", "{}: --out is another name of --output, not the name", command.get_name());
+                assert!(
+                    long != "out",
+                    "{}: --out is another name of --output, not the name",
+                    command.get_name()
+                );
                 if long == "output" {
                     assert_eq!(argument.get_short(), Some('o'), "{}", command.get_name());
                 }
                 if long == "format" && command.get_name() != "report" {
-                    let first = argument.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+                    let first = argument
+                        .get_default_values()
+                        .first()
+                        .map(|value| value.to_string_lossy().into_owned());
                     assert_eq!(first.as_deref(), Some("term"), "{}", command.get_name());
                 }
             }

@@ -79,7 +79,11 @@ fn checked(console: &Console, differs: &[String], command: &str) -> Answer {
 
 /// Fits the modelled core, and writes or checks its costs file; the answer is no where a check
 /// fails.
-pub fn run_prefetch(console: &Console, data: &Data, options: &CalibratePrefetchOptions) -> miette::Result<Answer> {
+pub fn run_prefetch(
+    console: &Console,
+    data: &Data,
+    options: &CalibratePrefetchOptions,
+) -> miette::Result<Answer> {
     let platform = options.platform.as_deref();
     if options.study.any() {
         return calibrate_study::run(console, data, platform, &options.study, options.format);
@@ -108,11 +112,19 @@ pub fn run_prefetch(console: &Console, data: &Data, options: &CalibratePrefetchO
         differs.push(files.shown(&file));
     }
     match (options.format, options.check) {
-        (Format::Json, _) => output::print_json(console, &serde_json::to_value(&costs).into_diagnostic()?)?,
-        (Format::Term, true) if differs.is_empty() => console.print(b"the costs file is what a fresh fit gives\n")?,
+        (Format::Json, _) => {
+            output::print_json(console, &serde_json::to_value(&costs).into_diagnostic()?)?
+        }
+        (Format::Term, true) if differs.is_empty() => {
+            console.print(b"the costs file is what a fresh fit gives\n")?
+        }
         (Format::Term, true) => {}
         (Format::Term, false) => {
-            let said = format!("rms {:.2} % over {} cells\n", costs.fit.rms_percent, costs.fit.used.len());
+            let said = format!(
+                "rms {:.2} % over {} cells\n",
+                costs.fit.rms_percent,
+                costs.fit.used.len()
+            );
             console.print(said.as_bytes())?;
         }
     }
@@ -135,9 +147,18 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
     })?;
     let wanted = match options.release.is_empty() {
         true => opened.releases()?,
-        false => options.release.iter().map(|given| opened.release_name(given)).collect::<Result<_, _>>()?,
+        false => options
+            .release
+            .iter()
+            .map(|given| opened.release_name(given))
+            .collect::<Result<_, _>>()?,
     };
-    let calibrations = fit(console, (&files, &opened), (&platform, &plan, &reference), &wanted)?;
+    let calibrations = fit(
+        console,
+        (&files, &opened),
+        (&platform, &plan, &reference),
+        &wanted,
+    )?;
     for cell in calibrations.iter().filter_map(doubtful) {
         console.note(&format!("warning: {cell}"));
     }
@@ -147,7 +168,10 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
         let text = calibration.to_toml();
         let before = files.read(&file).ok();
         if !options.check && before.is_some() && !calibration.gate.passed() {
-            kept.push(format!("platforms/{file}: {}", calibration.gate.reasons.join("; ")));
+            kept.push(format!(
+                "platforms/{file}: {}",
+                calibration.gate.reasons.join("; ")
+            ));
         } else if !options.check {
             write_costs(console, data, &file, &text)?;
         } else if before.as_deref() != Some(text.as_str()) {
@@ -156,13 +180,20 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
     }
     match options.format {
         Format::Json => output::print_json(console, &as_json(&calibrations))?,
-        Format::Term => output::print_text(console, &calibrations.iter().map(as_text).collect::<String>())?,
+        Format::Term => output::print_text(
+            console,
+            &calibrations.iter().map(as_text).collect::<String>(),
+        )?,
     }
     if !kept.is_empty() {
         let help = "correct the published figures and their units, or delete the file to have the fit written with its warning";
         return Ok(Answer::no(
             console,
-            &miette!(help = help, "a fit cannot be trusted, so its file stays: {}", kept.join(", ")),
+            &miette!(
+                help = help,
+                "a fit cannot be trusted, so its file stays: {}",
+                kept.join(", ")
+            ),
         ));
     }
     Ok(checked(console, &differs, "calibrate"))
@@ -182,8 +213,12 @@ fn fit(
     let shown = console.show_only(progress.clone());
     let mut first = plan.carry_from.clone();
     let kept = |release: &str| {
-        let document = files.document(&format!("{}/costs/{release}.toml", opened.name())).ok();
-        document.map(|document| Costs::read(&document, platform)).transpose()
+        let document = files
+            .document(&format!("{}/costs/{release}.toml", opened.name()))
+            .ok();
+        document
+            .map(|document| Costs::read(&document, platform))
+            .transpose()
     };
     if let Some(carried) = first.clone().filter(|carried| !wanted.contains(carried))
         && let Some(costs) = kept(&carried)?
@@ -191,17 +226,31 @@ fn fit(
         fitted.insert(carried, costs);
         first = None;
     }
-    let others = wanted.iter().filter(|&release| Some(release) != first.as_ref()).cloned();
+    let others = wanted
+        .iter()
+        .filter(|&release| Some(release) != first.as_ref())
+        .cloned();
     let all: Vec<String> = first.clone().into_iter().chain(others).collect();
     progress.expect(all.len() as u64, "releases");
     for release_name in all {
         progress.say(&format!("releases, fitting {release_name}"));
         let release = Release::read(&opened.release(&release_name)?, platform)?;
-        let carried = plan.carry_from.as_ref().and_then(|carried| fitted.get(carried));
-        let calibration = calibrate::fit(platform, &release, reference, plan, carried).into_diagnostic()?;
+        let carried = plan
+            .carry_from
+            .as_ref()
+            .and_then(|carried| fitted.get(carried));
+        let calibration =
+            calibrate::fit(platform, &release, reference, plan, carried).into_diagnostic()?;
         // What a fit is not trusted with is not carried either, if there are costs from before.
-        let before = if calibration.gate.passed() { None } else { kept(&release_name)? };
-        fitted.insert(release_name.clone(), before.unwrap_or_else(|| calibration.costs.clone()));
+        let before = if calibration.gate.passed() {
+            None
+        } else {
+            kept(&release_name)?
+        };
+        fitted.insert(
+            release_name.clone(),
+            before.unwrap_or_else(|| calibration.costs.clone()),
+        );
         if wanted.contains(&release_name) {
             calibrations.push(calibration);
         }
@@ -218,7 +267,8 @@ const CREDIBLE_US: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 fn doubtful(calibration: &Calibration) -> Option<String> {
     let is_doubtful = |cell: &&calibrate::CellFit| {
         let cell = &cell.cell;
-        [POWERDOWN.name, WAKEUP.name].contains(&&*cell.metric) && !CREDIBLE_US.contains(&cell.value_us)
+        [POWERDOWN.name, WAKEUP.name].contains(&&*cell.metric)
+            && !CREDIBLE_US.contains(&cell.value_us)
     };
     let mut cells = calibration.cells.iter().filter(is_doubtful);
     let first = &cells.next()?.cell;
@@ -246,11 +296,23 @@ fn as_text(calibration: &Calibration) -> String {
     );
     gate_text(&mut out, calibration);
     for (parameter, value, error) in &calibration.parameters {
-        let unit = if parameter.key == "flush_port_share" { "" } else { " us" };
-        let _ = writeln!(out, "  {:38} {value:10.4} +- {error:8.4}{unit}", parameter.key);
+        let unit = if parameter.key == "flush_port_share" {
+            ""
+        } else {
+            " us"
+        };
+        let _ = writeln!(
+            out,
+            "  {:38} {value:10.4} +- {error:8.4}{unit}",
+            parameter.key
+        );
     }
     let mut worst: Vec<_> = calibration.cells.iter().collect();
-    worst.sort_by(|a, b| (b.fitted - b.cell.value_us).abs().total_cmp(&(a.fitted - a.cell.value_us).abs()));
+    worst.sort_by(|a, b| {
+        (b.fitted - b.cell.value_us)
+            .abs()
+            .total_cmp(&(a.fitted - a.cell.value_us).abs())
+    });
     let _ = writeln!(out, "  largest residuals:");
     for cell in worst.iter().take(5) {
         let published = &cell.cell;
@@ -267,14 +329,30 @@ fn as_text(calibration: &Calibration) -> String {
         );
     }
     for valley in &calibration.valleys {
-        let costs = calibration.parameters.iter().zip(valley).filter(|((parameter, ..), _)| parameter.starts.len() > 1);
-        let costs: Vec<_> = costs.map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key)).collect();
-        let _ =
-            writeln!(out, "  another valley fits alike: {}; the prior is nearer to the one above", costs.join(", "));
+        let costs = calibration
+            .parameters
+            .iter()
+            .zip(valley)
+            .filter(|((parameter, ..), _)| parameter.starts.len() > 1);
+        let costs: Vec<_> = costs
+            .map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key))
+            .collect();
+        let _ = writeln!(
+            out,
+            "  another valley fits alike: {}; the prior is nearer to the one above",
+            costs.join(", ")
+        );
     }
-    let _ = writeln!(out, "  not told apart by the data (parts of the priors that can move together):");
+    let _ = writeln!(
+        out,
+        "  not told apart by the data (parts of the priors that can move together):"
+    );
     for group in &calibration.indistinct {
-        let members: Vec<_> = group.members.iter().map(|(key, part)| format!("{key} {part:+.2}")).collect();
+        let members: Vec<_> = group
+            .members
+            .iter()
+            .map(|(key, part)| format!("{key} {part:+.2}"))
+            .collect();
         let _ = writeln!(out, "    {}", members.join(", "));
     }
     out
@@ -291,7 +369,11 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
         gate.effective,
         gate.freedom()
     );
-    let _ = writeln!(out, "  residuals: {:.2} times what the cells are granted", gate.weighted_rms);
+    let _ = writeln!(
+        out,
+        "  residuals: {:.2} times what the cells are granted",
+        gate.weighted_rms
+    );
     let left_out = gate.left_out;
     let _ = writeln!(
         out,
@@ -301,7 +383,11 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
         100.0 * left_out.median,
         left_out.alone
     );
-    let pinned = if gate.pinned.is_empty() { "none".to_owned() } else { gate.pinned.join(", ") };
+    let pinned = if gate.pinned.is_empty() {
+        "none".to_owned()
+    } else {
+        gate.pinned.join(", ")
+    };
     let _ = writeln!(out, "  costs that ended at 0: {pinned}");
     if let Some(words) = timer_text(calibration) {
         let _ = writeln!(out, "  {words}");
@@ -318,10 +404,15 @@ const SEEN: f64 = 0.5;
 /// The owner of the timer, by the column of wakeups, in words; `None` where there is no such
 /// column.
 fn timer_text(calibration: &Calibration) -> Option<String> {
-    let [(cluster, core, nearest), (.., next)] = *calibration.timers.get(..2)? else { return None };
+    let [(cluster, core, nearest), (.., next)] = *calibration.timers.get(..2)? else {
+        return None;
+    };
     let off = |log: f64| 100.0 * log.exp_m1();
     if nearest > SEEN || nearest * 2.0 > next {
-        return Some(format!("deepest wakeups do not tell who owns the timer: {:.0} % off at best", off(nearest)));
+        return Some(format!(
+            "deepest wakeups do not tell who owns the timer: {:.0} % off at best",
+            off(nearest)
+        ));
     }
     let reads = format!(
         "deepest wakeups are nearest if CPU {cluster}.{core} owns the timer: {:.0} % off, and {:.0} % with the next best CPU",
@@ -329,7 +420,9 @@ fn timer_text(calibration: &Calibration) -> Option<String> {
         off(next)
     );
     Some(match calibration.declared_timer {
-        Some(declared) if declared == (cluster, core) => format!("{reads}; it is the one that is declared"),
+        Some(declared) if declared == (cluster, core) => {
+            format!("{reads}; it is the one that is declared")
+        }
         Some((cluster, core)) => format!("{reads}; {cluster}.{core} is declared"),
         None => format!("{reads}; declare it as `timer = [{cluster}, {core}]` beside `scp_order`"),
     })

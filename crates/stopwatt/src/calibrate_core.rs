@@ -35,10 +35,15 @@ pub fn run(console: &Console, options: &CalibrateCoreOptions) -> miette::Result<
     let core = calibrate("stopwatt calibrate-core", &progress)?;
     drop(shown);
     let text = toml::to_string(&core).into_diagnostic()?;
-    let text = format!("# Written by `stopwatt calibrate-core` on {}; times are in ticks.\n{text}", core.core.name);
+    let text = format!(
+        "# Written by `stopwatt calibrate-core` on {}; times are in ticks.\n{text}",
+        core.core.name
+    );
     output::write_file(console, &options.output, text.as_bytes())?;
     match options.format {
-        Format::Json => output::print_json(console, &serde_json::to_value(&core).into_diagnostic()?),
+        Format::Json => {
+            output::print_json(console, &serde_json::to_value(&core).into_diagnostic()?)
+        }
         Format::Term => output::print_text(console, &shown_core(&core)),
     }
 }
@@ -52,16 +57,25 @@ fn shown_core(core: &CoreFile) -> String {
         core.core.counter,
         core.core.counter_hz / 1_000_000
     );
-    let _ = writeln!(text, "\nbytes gone through    huge pages   small pages   (ticks per dependent load)");
+    let _ = writeln!(
+        text,
+        "\nbytes gone through    huge pages   small pages   (ticks per dependent load)"
+    );
     let mut sizes: Vec<u64> = core.latency.iter().map(|of| of.bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
     for (at, bytes) in sizes.iter().enumerate() {
         // Halves of the list are the two kinds of pages, in the order of their sizes.
         let of = |kind: usize| {
-            core.latency.get(kind * sizes.len() + at).map_or(String::new(), |of| format!("{:.1}", of.ticks))
+            core.latency
+                .get(kind * sizes.len() + at)
+                .map_or(String::new(), |of| format!("{:.1}", of.ticks))
         };
-        let shown = if *bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} kB", bytes >> 10) };
+        let shown = if *bytes >= 1 << 20 {
+            format!("{} MB", bytes >> 20)
+        } else {
+            format!("{} kB", bytes >> 10)
+        };
         let _ = writeln!(text, "{shown:>18} {:>13} {:>13}", of(0), of(1));
     }
     let under_way = core.under_way;
@@ -70,13 +84,21 @@ fn shown_core(core: &CoreFile) -> String {
         "\nunder way at once     {:.1} lines of loads, {:.1} lines of prefetches",
         under_way.loads, under_way.prefetches
     );
-    let _ = writeln!(text, "a prefetch            {:.2} ticks", core.prefetch.ticks);
+    let _ = writeln!(
+        text,
+        "a prefetch            {:.2} ticks",
+        core.prefetch.ticks
+    );
     let _ = writeln!(
         text,
         "the line beside       {:.1} ticks; lines one behind the other {:.1} each",
         core.by_itself.beside_ticks, core.by_itself.stream_ticks
     );
-    let pages: Vec<String> = core.pages.iter().map(|step| format!("{} {:.1}", step.count, step.ticks)).collect();
+    let pages: Vec<String> = core
+        .pages
+        .iter()
+        .map(|step| format!("{} {:.1}", step.count, step.ticks))
+        .collect();
     let _ = writeln!(text, "small pages, ticks    {}", pages.join(", "));
     for failed in &core.failed {
         let _ = writeln!(text, "not to be believed    {failed}");

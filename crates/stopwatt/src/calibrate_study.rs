@@ -7,7 +7,9 @@ use crate::costs_files::write_costs_file;
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings::NamedRecording;
-use calibrate::{MeasuredStudy, Prediction, Search, StudyFit, belong_together, fit_studies, predict};
+use calibrate::{
+    MeasuredStudy, Prediction, Search, StudyFit, belong_together, fit_studies, predict,
+};
 use clap::{Args, ValueEnum};
 use console::{Console, Style};
 use dataplane_experiments::fit::Costs;
@@ -83,7 +85,9 @@ pub fn run(
     let Some(platform) = platform else {
         let known = CorePlatform::names(&data.platforms())?.join(", ");
         return Err(miette!(
-            help = format!("--platform NAME, one of {known}; for another core, a file as platforms/zen5.toml"),
+            help = format!(
+                "--platform NAME, one of {known}; for another core, a file as platforms/zen5.toml"
+            ),
             "a fit to recordings needs the facts of the core that they are of"
         ));
     };
@@ -97,7 +101,10 @@ pub fn run(
     let (used, held_out) = (studies(&options.from)?, studies(&options.predict)?);
     let all: Vec<MeasuredStudy> = used.iter().chain(&held_out).cloned().collect();
     belong_together(&all).map_err(|error| miette!(help = error.help.clone(), "{error}"))?;
-    let search = Search { frames: options.frames as usize, rounds: options.steps as usize };
+    let search = Search {
+        frames: options.frames as usize,
+        rounds: options.steps as usize,
+    };
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting a core to {} recordings", used.len()));
     let shown = console.show_only(progress);
@@ -105,21 +112,43 @@ pub fn run(
     let told: Vec<StudyPrediction> = all
         .into_iter()
         .enumerate()
-        .map(|(at, study)| StudyPrediction { predicted: predict(&fit, &study, search), study, used: at < used.len() })
+        .map(|(at, study)| StudyPrediction {
+            predicted: predict(&fit, &study, search),
+            study,
+            used: at < used.len(),
+        })
         .collect();
     drop(shown);
     if options.save {
         let usual = Search::USUAL;
-        let from: String = options.from.iter().map(|from| format!(" --from {}", from.given)).collect();
-        let number = |name, given, usual| if given == usual { String::new() } else { format!(" --{name} {given}") };
+        let from: String = options
+            .from
+            .iter()
+            .map(|from| format!(" --from {}", from.given))
+            .collect();
+        let number = |name, given, usual| {
+            if given == usual {
+                String::new()
+            } else {
+                format!(" --{name} {given}")
+            }
+        };
         let frames = number("frames", search.frames, usual.frames);
         let steps = number("steps", search.rounds, usual.rounds);
         let given = format!("{from} --save{frames}{steps}");
-        write_costs_file(console, data, &platform.platform.name, &fit.costs_file(&used), &given)?;
+        write_costs_file(
+            console,
+            data,
+            &platform.platform.name,
+            &fit.costs_file(&used),
+            &given,
+        )?;
     }
     match format {
         Format::Json => output::print_json(console, &as_json(&platform, &fit, &told))?,
-        Format::Term => output::print_text(console, &as_text(&platform, &fit, &told, console.style()))?,
+        Format::Term => {
+            output::print_text(console, &as_text(&platform, &fit, &told, console.style()))?
+        }
     }
     Ok(Answer::Yes)
 }
@@ -140,14 +169,22 @@ impl StudyPrediction {
 
 /// The last part of a recording's name.
 fn shown(name: &str) -> String {
-    Path::new(name).file_name().map_or_else(|| name.to_owned(), |last| last.to_string_lossy().into_owned())
+    Path::new(name).file_name().map_or_else(
+        || name.to_owned(),
+        |last| last.to_string_lossy().into_owned(),
+    )
 }
 
 fn named(costs: &Costs) -> Vec<(&'static str, f64)> {
     Costs::NAMES.into_iter().zip(costs.values()).collect()
 }
 
-fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction], style: Style) -> String {
+fn as_text(
+    platform: &CorePlatform,
+    fit: &StudyFit,
+    told: &[StudyPrediction],
+    style: Style,
+) -> String {
     let mut text = String::new();
     let study = &told[0].study;
     let _ = writeln!(
@@ -160,12 +197,25 @@ fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction], st
         fit.rms * 100.0
     );
     let costs = |costs: &Costs| {
-        let each: Vec<String> = named(costs).iter().map(|(name, cycles)| format!("{name} {cycles:.0}")).collect();
+        let each: Vec<String> = named(costs)
+            .iter()
+            .map(|(name, cycles)| format!("{name} {cycles:.0}"))
+            .collect();
         each.join(", ")
     };
-    let _ = writeln!(text, "Cycles of {:.1} GHz: {}", platform.core.hz as f64 / 1e9, costs(&fit.costs));
+    let _ = writeln!(
+        text,
+        "Cycles of {:.1} GHz: {}",
+        platform.core.hz as f64 / 1e9,
+        costs(&fit.costs)
+    );
     for (other, rms) in &fit.others {
-        let _ = writeln!(text, "From another start: rms {:.2} %, {}", rms * 100.0, costs(other));
+        let _ = writeln!(
+            text,
+            "From another start: rms {:.2} %, {}",
+            rms * 100.0,
+            costs(other)
+        );
     }
     let rows = told.iter().flat_map(|told| {
         let rows = told.predicted.scores.iter().map(|score| {
@@ -191,14 +241,29 @@ fn as_text(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction], st
         });
         rows.collect::<Vec<_>>()
     });
-    let headings = ["Recording", "Loop", "Model", "Best of single", "Same distance", "Least error"];
+    let headings = [
+        "Recording",
+        "Loop",
+        "Model",
+        "Best of single",
+        "Same distance",
+        "Least error",
+    ];
     let _ = write!(text, "\n{}", report::table_text(&headings, rows, 2, style));
-    let predicted = || told.iter().flat_map(|told| told.predicted.scores.iter().map(move |score| (told, score)));
-    let contested =
-        || predicted().filter(|(told, score)| !told.is_fitted(score.loop_name) && !score.trivial.is_empty());
+    let predicted = || {
+        told.iter()
+            .flat_map(|told| told.predicted.scores.iter().map(move |score| (told, score)))
+    };
+    let contested = || {
+        predicted()
+            .filter(|(told, score)| !told.is_fitted(score.loop_name) && !score.trivial.is_empty())
+    };
     let won = contested().filter(|(_, score)| score.model_wins()).count();
-    let _ =
-        writeln!(text, "The model is better than every trivial predictor in {won} of {} tables.", contested().count());
+    let _ = writeln!(
+        text,
+        "The model is better than every trivial predictor in {won} of {} tables.",
+        contested().count()
+    );
     text.push_str(LIMITS);
     text
 }
@@ -210,7 +275,11 @@ as many packets ahead. --format json has every cell.
 ";
 
 fn as_json(platform: &CorePlatform, fit: &StudyFit, told: &[StudyPrediction]) -> Value {
-    let costs = |costs: &Costs| named(costs).into_iter().map(|(name, cycles)| (name.to_owned(), json!(cycles)));
+    let costs = |costs: &Costs| {
+        named(costs)
+            .into_iter()
+            .map(|(name, cycles)| (name.to_owned(), json!(cycles)))
+    };
     let study = |told: &StudyPrediction| {
         let cells = told.study.cells.iter().zip(&told.predicted.ticks);
         json!({

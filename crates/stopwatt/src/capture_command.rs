@@ -38,7 +38,13 @@ pub struct CaptureCpuidleOptions {
     #[arg(long, default_value = "/sys/devices/system/cpu", value_name = "DIR")]
     sysfs: PathBuf,
     /// Folder of the recording; an older one of the same kind there is replaced.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR", default_value = "recordings/cpuidle")]
+    #[arg(
+        short,
+        long,
+        visible_alias = "out",
+        value_name = "DIR",
+        default_value = "recordings/cpuidle"
+    )]
     output: PathBuf,
     #[command(flatten)]
     told: TellingOptions,
@@ -48,10 +54,19 @@ pub struct CaptureCpuidleOptions {
 pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()> {
     let Capture::Cpuidle(options) = what;
     // Whether the recording can be written is known before a command that may take hours.
-    recordings::check_target(&options.output, "cpuidle", "host", &Request::new(), options.told.replace)?;
+    recordings::check_target(
+        &options.output,
+        "cpuidle",
+        "host",
+        &Request::new(),
+        options.told.replace,
+    )?;
     let how = options.told.telling()?;
     let [program, arguments @ ..] = options.command.as_slice() else {
-        return Err(miette!(help = "stopwatt capture cpuidle -- sleep 10", "no command is named"));
+        return Err(miette!(
+            help = "stopwatt capture cpuidle -- sleep 10",
+            "no command is named"
+        ));
     };
     let before = dump(&options.sysfs)?;
     let start = Instant::now();
@@ -66,17 +81,30 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
     if before.counts_as(&after) {
         let help = "a CPU counts a stay when it wakes up: measure for longer, or look at \
                     cpu*/cpuidle/state*/disable and the kernel's command line (idle=poll, cpuidle.off=1)";
-        return Err(miette!(help = help, "no CPU came out of an idle state in {seconds:.3} s; nothing was recorded"));
+        return Err(miette!(
+            help = help,
+            "no CPU came out of an idle state in {seconds:.3} s; nothing was recorded"
+        ));
     }
     let mut header = Header::new("cpuidle", "host", "us");
     header.run = provenance::this_measurement();
     if !status.success() {
-        header.notes.push(format!("The command ended with {status}."));
+        header
+            .notes
+            .push(format!("The command ended with {status}."));
     }
-    let variant = options.variant.clone().or_else(|| header.run.kernel.clone());
+    let variant = options
+        .variant
+        .clone()
+        .or_else(|| header.run.kernel.clone());
     let variant = variant.unwrap_or_else(|| "this machine".to_owned());
     let (counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
-    import_cpuidle::finish(console, data, (header, &counts, &between), (Some(&options.output), &how))
+    import_cpuidle::finish(
+        console,
+        data,
+        (header, &counts, &between),
+        (Some(&options.output), &how),
+    )
 }
 
 /// The counters of this machine.

@@ -84,13 +84,15 @@ pub struct CompareOptions {
 impl CompareFormat {
     /// The format that a report's name asks for.
     fn of_report(path: &Path) -> miette::Result<Self> {
-        Ok(match output::ending_of(path, &["html", "md", "json", "xml", "txt"])? {
-            "html" => Self::Html,
-            "md" => Self::Markdown,
-            "json" => Self::Json,
-            "xml" => Self::Junit,
-            _ => Self::Term,
-        })
+        Ok(
+            match output::ending_of(path, &["html", "md", "json", "xml", "txt"])? {
+                "html" => Self::Html,
+                "md" => Self::Markdown,
+                "json" => Self::Json,
+                "xml" => Self::Junit,
+                _ => Self::Term,
+            },
+        )
     }
 }
 
@@ -120,7 +122,9 @@ enum CompareFormat {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim().parse().ok();
     let wrong = || format!("`{text}` is no threshold; expected percent from 0, such as 2 or 0.5");
-    number.filter(|percent: &f64| percent.is_finite() && *percent >= 0.0).ok_or_else(wrong)
+    number
+        .filter(|percent: &f64| percent.is_finite() && *percent >= 0.0)
+        .ok_or_else(wrong)
 }
 
 /// Compares and prints what came out; the answer is no with a regression, and unknown with too few
@@ -131,38 +135,73 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         None => Policy::default(),
     };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
-    let report = options.report.as_ref().map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
+    let report = options
+        .report
+        .as_ref()
+        .map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
     let report = report.transpose()?;
     if let Some((path, _)) = report {
         output::check_file(path)?;
     }
     let sides: Vec<Vec<&NamedRecording>> = match options.with.is_empty() {
         true => options.recordings.iter().map(|given| vec![given]).collect(),
-        false => vec![options.recordings.iter().collect(), options.with.iter().collect()],
+        false => vec![
+            options.recordings.iter().collect(),
+            options.with.iter().collect(),
+        ],
     };
     let mut read = Vec::new();
     for side in &sides {
-        let runs = side.iter().map(|named| named.read_runs()).collect::<miette::Result<Vec<_>>>()?;
-        read.push((side[0].given.as_str(), runs.into_iter().flatten().collect::<Vec<_>>()));
+        let runs = side
+            .iter()
+            .map(|named| named.read_runs())
+            .collect::<miette::Result<Vec<_>>>()?;
+        read.push((
+            side[0].given.as_str(),
+            runs.into_iter().flatten().collect::<Vec<_>>(),
+        ));
     }
     let mut findings = Vec::new();
     for (name, runs) in &read {
-        findings.push(runs.iter().map(|(recording, _)| Findings::new(recording, name, None)).collect::<Vec<_>>());
+        findings.push(
+            runs.iter()
+                .map(|(recording, _)| Findings::new(recording, name, None))
+                .collect::<Vec<_>>(),
+        );
     }
     let sides = findings.iter().zip(&read);
-    let inputs: Vec<Input<'_>> =
-        sides.filter_map(|(runs, (name, read))| Input::of_runs(name, runs, read[0].1.clone())).collect();
-    let how =
-        Options { policy, metrics: options.metric.clone(), resamples: options.resamples as usize, seed: options.seed };
+    let inputs: Vec<Input<'_>> = sides
+        .filter_map(|(runs, (name, read))| Input::of_runs(name, runs, read[0].1.clone()))
+        .collect();
+    let how = Options {
+        policy,
+        metrics: options.metric.clone(),
+        resamples: options.resamples as usize,
+        seed: options.seed,
+    };
     let mut comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
-    options.on.as_ref().map_or(Ok(()), |board| on_board(data, board, &mut comparison))?;
+    options
+        .on
+        .as_ref()
+        .map_or(Ok(()), |board| on_board(data, board, &mut comparison))?;
     let published = published(data, &comparison)?;
     let text = |format: CompareFormat, style: Style| match format {
-        CompareFormat::Term => report::comparison_text(&comparison, published.as_ref(), options.all, style),
-        CompareFormat::Json => format!("{:#}\n", report::comparison_json(&comparison, published.as_ref())),
-        CompareFormat::Markdown => report::comparison_markdown(&comparison, published.as_ref(), options.all),
-        CompareFormat::Html => report::comparison_html(&comparison, published.as_ref(), options.all),
-        CompareFormat::GithubActionBenchmark => format!("{:#}\n", report::github_action_benchmark(&comparison)),
+        CompareFormat::Term => {
+            report::comparison_text(&comparison, published.as_ref(), options.all, style)
+        }
+        CompareFormat::Json => format!(
+            "{:#}\n",
+            report::comparison_json(&comparison, published.as_ref())
+        ),
+        CompareFormat::Markdown => {
+            report::comparison_markdown(&comparison, published.as_ref(), options.all)
+        }
+        CompareFormat::Html => {
+            report::comparison_html(&comparison, published.as_ref(), options.all)
+        }
+        CompareFormat::GithubActionBenchmark => {
+            format!("{:#}\n", report::github_action_benchmark(&comparison))
+        }
         CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
         CompareFormat::Benchstat => report::benchstat(&comparison),
         CompareFormat::Junit => report::junit(&comparison),
@@ -188,12 +227,22 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
 /// # Errors
 /// The published figures cannot be read.
 pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
-    let [base, other] = comparison.sides.as_slice() else { return Ok(None) };
-    let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else { return Ok(None) };
+    let [base, other] = comparison.sides.as_slice() else {
+        return Ok(None);
+    };
+    let ([from], [to]) = (base.variants.as_slice(), other.variants.as_slice()) else {
+        return Ok(None);
+    };
     if from == to {
         return Ok(None);
     }
-    let Some(platform) = base.platform.as_deref().filter(|_| base.platform == other.platform) else { return Ok(None) };
+    let Some(platform) = base
+        .platform
+        .as_deref()
+        .filter(|_| base.platform == other.platform)
+    else {
+        return Ok(None);
+    };
     let reference = PsciReference::for_platform(&data.published(), platform)?;
     Ok(reference.and_then(|reference| report::published_changes(&reference, from, to)))
 }

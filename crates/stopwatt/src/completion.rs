@@ -1,7 +1,9 @@
 //! Values that a shell completes: platforms, releases and recordings that are there.
 
 use crate::data::Data;
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
 use experiment::Files;
 use platforms::PlatformFiles;
 use recording::Reader;
@@ -27,7 +29,9 @@ pub fn platforms() -> ArgValueCompleter {
 /// Releases of all platforms.
 pub fn releases() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        let Some(files) = files() else { return Vec::new() };
+        let Some(files) = files() else {
+            return Vec::new();
+        };
         let platforms = PlatformFiles::names(&files).unwrap_or_default();
         let of = |name: &String| files.stems(&format!("{name}/releases")).unwrap_or_default();
         beginning_with(current, platforms.iter().flat_map(of).collect())
@@ -48,12 +52,25 @@ pub fn recordings() -> ArgValueCompleter {
         if let Some((folder, _)) = of_recording
             && let Ok(reader) = Reader::open(Path::new(folder))
         {
-            let releases = reader.header().costs.keys().map(|release| format!("{folder}@{release}"));
+            let releases = reader
+                .header()
+                .costs
+                .keys()
+                .map(|release| format!("{folder}@{release}"));
             return beginning_with(current, releases.collect());
         }
-        let left = Path::new("recordings").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-        let left = left.filter(|folder| folder.join("recording.toml").exists() || sweep::is_sweep(folder));
-        let mut found = beginning_with(current, left.map(|folder| folder.display().to_string()).collect());
+        let left = Path::new("recordings")
+            .read_dir()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        let left =
+            left.filter(|folder| folder.join("recording.toml").exists() || sweep::is_sweep(folder));
+        let mut found = beginning_with(
+            current,
+            left.map(|folder| folder.display().to_string()).collect(),
+        );
         found.extend(PathCompleter::dir().complete(current));
         found
     })

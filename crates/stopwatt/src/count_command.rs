@@ -59,15 +59,30 @@ pub struct CountOptions {
 pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> {
     let symbols = Symbols::read(&options.image).into_diagnostic()?;
     let from = address(&symbols, "--from", &options.from)?;
-    let to = options.to.iter().map(|to| address(&symbols, "--to", to)).collect::<miette::Result<Vec<u64>>>()?;
+    let to = options
+        .to
+        .iter()
+        .map(|to| address(&symbols, "--to", to))
+        .collect::<miette::Result<Vec<u64>>>()?;
     let how = options.told.telling()?;
     let asked = asked(options);
     let folder = options.output.clone();
     let folder = folder.unwrap_or_else(|| recordings::default_folder(passages::EXPERIMENT, &asked));
-    recordings::check_target(&folder, passages::EXPERIMENT, "qemu", &asked, options.told.replace)?;
+    recordings::check_target(
+        &folder,
+        passages::EXPERIMENT,
+        "qemu",
+        &asked,
+        options.told.replace,
+    )?;
 
     let arguments = count::arguments(&options.image, &options.qemu);
-    let passage = Passage { from, to, most: options.passages, limit: Duration::from_secs(options.limit) };
+    let passage = Passage {
+        from,
+        to,
+        most: options.passages,
+        limit: Duration::from_secs(options.limit),
+    };
     let progress: Arc<console::Progress> = Arc::default();
     let counted = {
         let _shown = console.show(progress.clone());
@@ -82,19 +97,33 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
     if counts.passages.is_empty() {
         return Err(nothing(options, &counted));
     }
-    let image = options.image.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let image = options
+        .image
+        .file_stem()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let name = match options.to.as_slice() {
         [] => options.from.clone(),
         to => format!("{} to {}", options.from, to.join(" or ")),
     };
-    let of = CountedPassages { image: &image, name: &name, arguments: &arguments, counts };
+    let of = CountedPassages {
+        image: &image,
+        name: &name,
+        arguments: &arguments,
+        counts,
+    };
     let mut recording = passages::recording(&of, &symbols);
     let more = std::mem::take(&mut recording.header.run.more);
     recording.header.run = provenance::this_run();
     recording.header.run.more.extend(more);
     recording.header.request = asked;
     let written = recordings::write(&mut recording, &folder);
-    report_command::tell(console, &Published::default(), &recording, Some((&folder, written)), &how)?;
+    report_command::tell(
+        console,
+        &Published::default(),
+        &recording,
+        Some((&folder, written)),
+        &how,
+    )?;
     Ok(Answer::Yes)
 }
 
@@ -103,14 +132,23 @@ fn address(symbols: &Symbols, option: &str, given: &str) -> miette::Result<u64> 
     if let Some(address) = symbols.address(given) {
         return Ok(address);
     }
-    if let Some(address) = given.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
+    if let Some(address) = given
+        .strip_prefix("0x")
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+    {
         return match address % 4 {
             0 => Ok(address),
-            _ => Err(miette!(help = "name a multiple of 4", "{option} {given}: no instruction begins at this address")),
+            _ => Err(miette!(
+                help = "name a multiple of 4",
+                "{option} {given}: no instruction begins at this address"
+            )),
         };
     }
     // A part of the name, such as a method without its type, is what people remember.
-    let mut holding: Vec<&str> = symbols.names().filter(|name| name.contains(given)).collect();
+    let mut holding: Vec<&str> = symbols
+        .names()
+        .filter(|name| name.contains(given))
+        .collect();
     holding.sort_by_key(|name| name.len());
     holding.truncate(5);
     let help = match (nearest(given, symbols.names()), holding.as_slice()) {
@@ -118,7 +156,10 @@ fn address(symbols: &Symbols, option: &str, given: &str) -> miette::Result<u64> 
         (_, []) => "name a function as `nm` prints it, or an address such as 0x40080000".to_owned(),
         (_, holding) => format!("did you mean one of these? {}", holding.join(", ")),
     };
-    Err(miette!(help = help, "{option} {given}: the image has no such function"))
+    Err(miette!(
+        help = help,
+        "{option} {given}: the image has no such function"
+    ))
 }
 
 /// The error of a machine that made no passage.
@@ -127,14 +168,28 @@ fn nothing(options: &CountOptions, counted: &count::CountResult) -> miette::Repo
         true => "before the machine was off".to_owned(),
         false => format!("in {} s", options.limit),
     };
-    let last: String = counted.last.iter().map(|line| format!("\n  | {line}")).collect();
-    let last = if last.is_empty() { "; it printed nothing".to_owned() } else { format!("; its last output:{last}") };
+    let last: String = counted
+        .last
+        .iter()
+        .map(|line| format!("\n  | {line}"))
+        .collect();
+    let last = if last.is_empty() {
+        "; it printed nothing".to_owned()
+    } else {
+        format!("; its last output:{last}")
+    };
     if counted.counts.has_begun {
         let help = match options.to.is_empty() {
             true => "say with --to where the passage ends, or give it more time with --limit",
-            false => "leave --to out to count until the function returns, or give it more time with --limit",
+            false => {
+                "leave --to out to count until the function returns, or give it more time with --limit"
+            }
         };
-        return miette!(help = help, "a passage began at {}, but none ended {end}{last}", options.from);
+        return miette!(
+            help = help,
+            "a passage began at {}, but none ended {end}{last}",
+            options.from
+        );
     }
     miette!(
         help = "see if the machine is the one that the image is for: its options stand behind --, such as -- -M virt,secure=on",
@@ -148,8 +203,15 @@ fn asked(options: &CountOptions) -> Request {
     let mut asked = Request::new();
     asked.insert("image".to_owned(), options.image.display().to_string());
     asked.insert("from".to_owned(), options.from.clone());
-    let more = [("to", options.to.join(",")), ("qemu", options.qemu.join(" "))];
-    asked.extend(more.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value)));
+    let more = [
+        ("to", options.to.join(",")),
+        ("qemu", options.qemu.join(" ")),
+    ];
+    asked.extend(
+        more.into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| (key.to_owned(), value)),
+    );
     if options.passages != 1000 {
         asked.insert("passages".to_owned(), options.passages.to_string());
     }

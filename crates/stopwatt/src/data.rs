@@ -21,24 +21,36 @@ impl Data {
     /// The given folder, or the nearest one above the working folder, that has both `platforms` and
     /// `published`, by itself or in a folder `data`; else what is built in.
     pub fn find(given: Option<&Path>) -> miette::Result<Self> {
-        let holds_data = |folder: &PathBuf| folder.join("platforms").is_dir() && folder.join("published").is_dir();
+        let holds_data = |folder: &PathBuf| {
+            folder.join("platforms").is_dir() && folder.join("published").is_dir()
+        };
         // A checkout has its data in a folder of that name.
-        let data_of = |folder: &Path| [folder.to_owned(), folder.join("data")].into_iter().find(holds_data);
+        let data_of = |folder: &Path| {
+            [folder.to_owned(), folder.join("data")]
+                .into_iter()
+                .find(holds_data)
+        };
         if let Some(folder) = given {
             // Programs that build what lies there have working folders of their own.
-            let whole = std::path::absolute(folder).into_diagnostic().wrap_err("cannot tell the working folder")?;
+            let whole = std::path::absolute(folder)
+                .into_diagnostic()
+                .wrap_err("cannot tell the working folder")?;
             return match data_of(&whole) {
                 Some(data) => Ok(Self::Folder(data)),
                 None => Err(miette!(
-                    help =
-                        "give the folder that holds both, such as `data` of a Stopwatt checkout, or leave --data out",
+                    help = "give the folder that holds both, such as `data` of a Stopwatt checkout, or leave --data out",
                     "{} has no folders `platforms` and `published`",
                     folder.display()
                 )),
             };
         }
-        let here = std::env::current_dir().into_diagnostic().wrap_err("cannot tell the working folder")?;
-        Ok(here.ancestors().find_map(data_of).map_or(Self::BuiltIn, Self::Folder))
+        let here = std::env::current_dir()
+            .into_diagnostic()
+            .wrap_err("cannot tell the working folder")?;
+        Ok(here
+            .ancestors()
+            .find_map(data_of)
+            .map_or(Self::BuiltIn, Self::Folder))
     }
 
     /// Which data is in force, in words.
@@ -51,12 +63,18 @@ impl Data {
 
     /// The platform files.
     pub fn platforms(&self) -> Part {
-        Part { data: self.clone(), folder: "platforms" }
+        Part {
+            data: self.clone(),
+            folder: "platforms",
+        }
     }
 
     /// The files of published figures.
     pub fn published(&self) -> Part {
-        Part { data: self.clone(), folder: "published" }
+        Part {
+            data: self.clone(),
+            folder: "published",
+        }
     }
 
     /// The folder of the data, for what is written into it.
@@ -80,7 +98,11 @@ impl Data {
             Self::Folder(folder) => Some(folder.as_path()),
             Self::BuiltIn => None,
         };
-        data.into_iter().flat_map(Path::ancestors).chain(above).find(|folder| is_checkout(folder)).map(Path::to_owned)
+        data.into_iter()
+            .flat_map(Path::ancestors)
+            .chain(above)
+            .find(|folder| is_checkout(folder))
+            .map(Path::to_owned)
     }
 }
 
@@ -96,8 +118,13 @@ impl Files for Part {
             Data::Folder(root) => Folder(root.join(self.folder)).read(path),
             Data::BuiltIn => {
                 let name = format!("{}/{path}", self.folder);
-                let found = BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
-                found.ok_or_else(|| Error::unreadable(&self.shown(path), "the program has no such file built in"))
+                let found = BUILT_IN
+                    .iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, text)| (*text).to_owned());
+                found.ok_or_else(|| {
+                    Error::unreadable(&self.shown(path), "the program has no such file built in")
+                })
             }
         }
     }
@@ -110,8 +137,13 @@ impl Files for Part {
                     "" => format!("{}/", self.folder),
                     _ => format!("{}/{folder}/", self.folder),
                 };
-                let below = BUILT_IN.iter().filter_map(|(name, _)| name.strip_prefix(start.as_str()));
-                Ok(below.filter(|name| !name.contains('/')).map(str::to_owned).collect())
+                let below = BUILT_IN
+                    .iter()
+                    .filter_map(|(name, _)| name.strip_prefix(start.as_str()));
+                Ok(below
+                    .filter(|name| !name.contains('/'))
+                    .map(str::to_owned)
+                    .collect())
             }
         }
     }
@@ -132,14 +164,34 @@ mod tests {
     fn what_is_built_in_is_what_lies_in_the_checkout() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
         let (built_in, folder) = (Data::BuiltIn.platforms(), Data::Folder(root).platforms());
-        for below in ["", "juno-r1", "juno-r1/releases", "juno-r1/costs", "macchiatobin/costs"] {
+        for below in [
+            "",
+            "juno-r1",
+            "juno-r1/releases",
+            "juno-r1/costs",
+            "macchiatobin/costs",
+        ] {
             let names = folder.list(below).unwrap();
             assert_eq!(built_in.list(below).unwrap(), names, "{below}");
             for name in names {
-                let path = if below.is_empty() { name } else { format!("{below}/{name}") };
-                assert_eq!(built_in.read(&path).unwrap(), folder.read(&path).unwrap(), "{path}");
+                let path = if below.is_empty() {
+                    name
+                } else {
+                    format!("{below}/{name}")
+                };
+                assert_eq!(
+                    built_in.read(&path).unwrap(),
+                    folder.read(&path).unwrap(),
+                    "{path}"
+                );
             }
         }
-        assert!(built_in.read("nowhere.toml").unwrap_err().to_string().contains("no such file built in"));
+        assert!(
+            built_in
+                .read("nowhere.toml")
+                .unwrap_err()
+                .to_string()
+                .contains("no such file built in")
+        );
     }
 }

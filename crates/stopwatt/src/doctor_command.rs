@@ -32,7 +32,11 @@ struct Ability {
 /// Looks at the machine and prints what it can do.
 pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::Result<()> {
     let abilities = abilities(data);
-    let has = |need: Need| abilities.iter().find(|ability| ability.name == name_of(need));
+    let has = |need: Need| {
+        abilities
+            .iter()
+            .find(|ability| ability.name == name_of(need))
+    };
     let experiments: Vec<(&str, World, Vec<&Ability>)> = EXPERIMENTS
         .iter()
         .flat_map(|experiment| {
@@ -41,7 +45,12 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
         })
         .map(|(name, world)| {
             // A program that carries the firmware's images builds none.
-            let needs = || world.needs.iter().filter(|need| **need != Need::SourceTree || !qemu::Images::are_carried());
+            let needs = || {
+                world
+                    .needs
+                    .iter()
+                    .filter(|need| **need != Need::SourceTree || !qemu::Images::are_carried())
+            };
             let mut missing: Vec<&Ability> = needs().filter_map(|need| has(*need)).collect();
             // The firmware is built for a target of its own.
             if needs().any(|need| *need == Need::SourceTree) {
@@ -68,15 +77,32 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
                 json!({ "name": name, "world": world.name(), "runs": missing.is_empty(), "missing": missing })
             })
             .collect();
-        return output::print_json(console, &json!({ "machine": abilities, "experiments": experiments }));
+        return output::print_json(
+            console,
+            &json!({ "machine": abilities, "experiments": experiments }),
+        );
     }
-    let can = experiments.iter().filter(|(_, _, missing)| missing.is_empty()).count();
-    let mut text = format!("{can} of {} experiments, by their worlds, run here.\n", experiments.len());
+    let can = experiments
+        .iter()
+        .filter(|(_, _, missing)| missing.is_empty())
+        .count();
+    let mut text = format!(
+        "{can} of {} experiments, by their worlds, run here.\n",
+        experiments.len()
+    );
     let row = |name: String, is_there: bool, words: String| vec![name, yes(is_there), words];
     let rows = experiments.iter().map(|(name, world, missing)| {
         let words: Vec<&str> = missing.iter().map(|ability| ability.name).collect();
-        let words = if words.is_empty() { String::new() } else { format!("needs {}", words.join(", ")) };
-        row(format!("{name} in {}", world.name()), missing.is_empty(), words)
+        let words = if words.is_empty() {
+            String::new()
+        } else {
+            format!("needs {}", words.join(", "))
+        };
+        row(
+            format!("{name} in {}", world.name()),
+            missing.is_empty(),
+            words,
+        )
     });
     text += &report::table_text(&["experiment", "runs", ""], rows, 3, console.style());
     let rows = abilities.iter().map(|ability| {
@@ -106,14 +132,20 @@ fn name_of(need: Need) -> &'static str {
 }
 
 fn abilities(data: &Data) -> Vec<Ability> {
-    let ability = |name, of_use, found| Ability { name, of_use, found };
+    let ability = |name, of_use, found| Ability {
+        name,
+        of_use,
+        found,
+    };
     let qemu = first_line("qemu-system-aarch64", &["--version"]);
     let version = qemu.as_deref().and_then(version_of);
     vec![
         ability(
             QEMU,
             "the world qemu",
-            qemu.clone().ok_or_else(|| "apt-get install qemu-system-arm, or your system's package of it".to_owned()),
+            qemu.clone().ok_or_else(|| {
+                "apt-get install qemu-system-arm, or your system's package of it".to_owned()
+            }),
         ),
         ability(
             "counts by function",
@@ -129,16 +161,38 @@ fn abilities(data: &Data) -> Vec<Ability> {
             "building the firmware",
             match (data.source_tree(), first_line("cargo", &["--version"])) {
                 (Some(folder), Some(cargo)) => Ok(format!("{}, {cargo}", folder.display())),
-                (None, _) => Err("run it in a checkout of Stopwatt, or name one with --data".to_owned()),
+                (None, _) => {
+                    Err("run it in a checkout of Stopwatt, or name one with --data".to_owned())
+                }
                 (_, None) => Err("rustup.rs installs Rust".to_owned()),
             },
         ),
         ability(TARGET, "building the firmware", target()),
-        ability("Debian's packages", "linux-boot and other guests fetch a kernel", apt()),
-        ability("KVM", "nothing: instructions are counted in the emulator", kvm()),
-        ability("hardware counters", "dataplane: cache misses and stalls beside the clocks", counters()),
-        ability("huge pages", "dataplane: fewer misses of the TLB", huge_pages()),
-        ability("root", "find-rate, dataplane --receive: interfaces and namespaces", root()),
+        ability(
+            "Debian's packages",
+            "linux-boot and other guests fetch a kernel",
+            apt(),
+        ),
+        ability(
+            "KVM",
+            "nothing: instructions are counted in the emulator",
+            kvm(),
+        ),
+        ability(
+            "hardware counters",
+            "dataplane: cache misses and stalls beside the clocks",
+            counters(),
+        ),
+        ability(
+            "huge pages",
+            "dataplane: fewer misses of the TLB",
+            huge_pages(),
+        ),
+        ability(
+            "root",
+            "find-rate, dataplane --receive: interfaces and namespaces",
+            root(),
+        ),
         ability("idle states", "capture cpuidle", idle_states()),
         ability(
             "git",
@@ -150,15 +204,25 @@ fn abilities(data: &Data) -> Vec<Ability> {
 
 /// The first line that a program prints; `None` if it is not there.
 fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    text.lines().next().filter(|_| output.status.success()).map(document::printable)
+    text.lines()
+        .next()
+        .filter(|_| output.status.success())
+        .map(document::printable)
 }
 
 /// The numbers of `QEMU emulator version 7.2.22 (...)`.
 fn version_of(line: &str) -> Option<(u32, u32)> {
     let version = line.split("version ").nth(1)?;
-    let mut numbers = version.split(['.', ' ']).map_while(|number| number.parse().ok());
+    let mut numbers = version
+        .split(['.', ' '])
+        .map_while(|number| number.parse().ok());
     Some((numbers.next()?, numbers.next()?))
 }
 
@@ -186,31 +250,43 @@ fn kvm() -> Result<String, String> {
 }
 
 fn counters() -> Result<String, String> {
-    let devices = fs::read_dir("/sys/bus/event_source/devices").into_iter().flatten().flatten();
+    let devices = fs::read_dir("/sys/bus/event_source/devices")
+        .into_iter()
+        .flatten()
+        .flatten();
     let device = devices
         .filter_map(|entry| entry.file_name().into_string().ok())
         .find(|name| name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv8"));
-    let paranoid: Option<i32> =
-        fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok().and_then(|text| text.trim().parse().ok());
+    let paranoid: Option<i32> = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
     match (device, paranoid) {
         (None, _) => Err("this machine, or its virtual one, shows none".to_owned()),
-        (Some(_), Some(level)) if level > 2 && !is_root() => {
-            Err(format!("sysctl kernel.perf_event_paranoid=2 (it is {level}), or run it as root"))
-        }
+        (Some(_), Some(level)) if level > 2 && !is_root() => Err(format!(
+            "sysctl kernel.perf_event_paranoid=2 (it is {level}), or run it as root"
+        )),
         (Some(device), _) => Ok(device),
     }
 }
 
 fn huge_pages() -> Result<String, String> {
     let count = |text: String| {
-        let line = text.lines().find_map(|line| line.strip_prefix("HugePages_Total:"))?.trim().parse::<u64>().ok();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("HugePages_Total:"))?
+            .trim()
+            .parse::<u64>()
+            .ok();
         line.filter(|count| *count > 0)
     };
     let reserved = fs::read_to_string("/proc/meminfo").ok().and_then(count);
-    let transparent = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    let transparent =
+        fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     match reserved {
         Some(pages) => Ok(format!("{pages} reserved")),
-        None if transparent.contains("[always]") || transparent.contains("[madvise]") => Ok("transparent".to_owned()),
+        None if transparent.contains("[always]") || transparent.contains("[madvise]") => {
+            Ok("transparent".to_owned())
+        }
         None => Err("sysctl vm.nr_hugepages=64".to_owned()),
     }
 }
@@ -219,7 +295,8 @@ fn huge_pages() -> Result<String, String> {
 fn capabilities() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 /// Bits of CAP_NET_ADMIN and CAP_NET_RAW (`linux/capability.h`).
@@ -238,10 +315,13 @@ fn root() -> Result<String, String> {
 
 fn idle_states() -> Result<String, String> {
     const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cpuidle";
-    let driver = fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
+    let driver =
+        fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
     match Path::new(FOLDER).join("state0").is_dir() {
         true => Ok(format!("driver {}", document::printable(driver.trim()))),
-        false => Err(format!("{FOLDER} has no states; virtual machines have none")),
+        false => Err(format!(
+            "{FOLDER} has no states; virtual machines have none"
+        )),
     }
 }
 
@@ -261,12 +341,19 @@ mod tests {
     fn every_need_has_an_ability_and_every_ability_that_lacks_a_remedy() {
         let abilities = abilities(&Data::BuiltIn);
         for need in [Need::Qemu, Need::SourceTree] {
-            assert!(abilities.iter().any(|ability| ability.name == name_of(need)), "{need:?}");
+            assert!(
+                abilities
+                    .iter()
+                    .any(|ability| ability.name == name_of(need)),
+                "{need:?}"
+            );
         }
-        assert!(
-            abilities
-                .iter()
-                .all(|ability| ability.found.as_ref().is_err_and(|remedy| !remedy.is_empty()) || ability.found.is_ok())
-        );
+        assert!(abilities.iter().all(|ability| {
+            ability
+                .found
+                .as_ref()
+                .is_err_and(|remedy| !remedy.is_empty())
+                || ability.found.is_ok()
+        }));
     }
 }

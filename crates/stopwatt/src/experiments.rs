@@ -28,7 +28,10 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
 
 /// Names of the experiments.
 pub fn names() -> Vec<&'static str> {
-    EXPERIMENTS.iter().map(|experiment| experiment.about().name).collect()
+    EXPERIMENTS
+        .iter()
+        .map(|experiment| experiment.about().name)
+        .collect()
 }
 
 /// Names that experiments had in earlier versions, with what stands for each today.
@@ -44,16 +47,27 @@ const FORMER: [(&str, &str); 4] = [
 
 /// How an experiment is spelt today that was called `name`, or had one of these `settings`, in an
 /// earlier version; `None` if its spelling is right.
-pub fn today(name: &str, mut settings: impl Iterator<Item = impl AsRef<str>>) -> Option<&'static str> {
+pub fn today(
+    name: &str,
+    mut settings: impl Iterator<Item = impl AsRef<str>>,
+) -> Option<&'static str> {
     match name {
-        "dataplane" if settings.any(|setting| setting.as_ref().trim_start_matches('-') == "find-rate") => {
+        "dataplane"
+            if settings.any(|setting| setting.as_ref().trim_start_matches('-') == "find-rate") =>
+        {
             Some("find-rate")
         }
-        name => FORMER.iter().find(|(former, _)| *former == name).map(|(_, today)| *today),
+        name => FORMER
+            .iter()
+            .find(|(former, _)| *former == name)
+            .map(|(_, today)| *today),
     }
 }
 
 /// The experiment of a name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
-    EXPERIMENTS.iter().copied().find(|experiment| experiment.about().name == name)
+    EXPERIMENTS
+        .iter()
+        .copied()
+        .find(|experiment| experiment.about().name == name)
 }

@@ -78,19 +78,40 @@ pub enum Kind {
 
 /// Reads the file, writes the recording and says what is in it. Nothing is written when the file
 /// cannot be read.
-pub fn run(console: &Console, data: &Data, kind: Kind, options: &ImportOptions) -> miette::Result<()> {
+pub fn run(
+    console: &Console,
+    data: &Data,
+    kind: Kind,
+    options: &ImportOptions,
+) -> miette::Result<()> {
     let files = data.platforms();
-    let platform = options.platform.as_deref().map(|name| PlatformFiles::open(&files, name)).transpose()?;
-    let described = platform.as_ref().map(|platform| soc::config::Platform::read(platform.document())).transpose()?;
+    let platform = options
+        .platform
+        .as_deref()
+        .map(|name| PlatformFiles::open(&files, name))
+        .transpose()?;
+    let described = platform
+        .as_ref()
+        .map(|platform| soc::config::Platform::read(platform.document()))
+        .transpose()?;
     let file = import::shown(&options.file);
-    let stem = Path::new(&file).file_stem().map(|name| name.to_string_lossy().into_owned());
+    let stem = Path::new(&file)
+        .file_stem()
+        .map(|name| name.to_string_lossy().into_owned());
     let how = Options {
         file,
         variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
         section: options.section.clone(),
-        cpus: described.map(|platform| platform.topology.cpus.iter().map(|cpu| (cpu.cluster, cpu.core)).collect()),
+        cpus: described.map(|platform| {
+            platform
+                .topology
+                .cpus
+                .iter()
+                .map(|cpu| (cpu.cluster, cpu.core))
+                .collect()
+        }),
         beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,
     };
@@ -147,9 +168,13 @@ fn tables(recording: &Recording) -> Tables {
             continue;
         }
         let (variant, case, mode) = recording.series_texts(measure.series);
-        let table = tables.entry((variant.to_owned(), case.to_owned(), mode.to_owned())).or_default();
+        let table = tables
+            .entry((variant.to_owned(), case.to_owned(), mode.to_owned()))
+            .or_default();
         table.0.extend(measure.cpu);
-        table.1.insert(format!("{metric} ({})", recording.text(measure.unit)));
+        table
+            .1
+            .insert(format!("{metric} ({})", recording.text(measure.unit)));
         table.2 = table.2.max(measure.iteration + 1);
     }
     tables
@@ -163,12 +188,20 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         text += &format!(
             "{variant}: {}, {}{iterations} iteration{}, {}\n",
             format!("{case} {mode}").trim_end(),
-            if cpus.is_empty() { String::new() } else { format!("{} CPUs, ", cpus.len()) },
+            if cpus.is_empty() {
+                String::new()
+            } else {
+                format!("{} CPUs, ", cpus.len())
+            },
             if *iterations == 1 { "" } else { "s" },
             metrics.join(", ")
         );
     }
-    let left_out = if figures.left_out > 0 { format!(", {} left out", figures.left_out) } else { String::new() };
+    let left_out = if figures.left_out > 0 {
+        format!(", {} left out", figures.left_out)
+    } else {
+        String::new()
+    };
     text += &format!(
         "{} figures in {} tables{left_out}. Recording: {}\n",
         figures.figures.len(),
@@ -253,17 +286,24 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
         };
         let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
         let total = runtime.clocks_per_packet();
-        let json = json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });
+        let json =
+            json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });
         return output::print_json(console, &json);
     }
-    let nodes =
-        |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| rows.map(|row| &row.node).collect::<BTreeSet<_>>().len();
+    let nodes = |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| {
+        rows.map(|row| &row.node).collect::<BTreeSet<_>>().len()
+    };
     let said = format!(
         "{:.2} clocks for each packet that came in, over all nodes: {} nodes, {} with packets, on {} threads. Recording: {}\n",
         runtime.clocks_per_packet(),
         nodes(&mut runtime.rows.iter()),
         nodes(&mut runtime.rows.iter().filter(|row| row.vectors > 0)),
-        runtime.rows.iter().map(|row| row.thread).collect::<BTreeSet<_>>().len(),
+        runtime
+            .rows
+            .iter()
+            .map(|row| row.thread)
+            .collect::<BTreeSet<_>>()
+            .len(),
         options.output.display()
     );
     output::print_text(console, &said)

@@ -56,14 +56,19 @@ const SINCE_START: &str = "since the start";
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('s').trim().parse().ok();
     let wrong = || format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5");
-    number.filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0).ok_or_else(wrong)
+    number
+        .filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0)
+        .ok_or_else(wrong)
 }
 
 /// Reads the dumps, writes the recording where one is wanted, and says what was counted. Nothing is
 /// written when a dump cannot be read, or the two do not belong together.
 pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> miette::Result<()> {
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
-        return Err(miette!(help = "write one of the dumps into a file", "both dumps cannot come from standard input"));
+        return Err(miette!(
+            help = "write one of the dumps into a file",
+            "both dumps cannot come from standard input"
+        ));
     }
     let how = options.told.telling()?;
     if let Some(folder) = &options.output {
@@ -74,13 +79,22 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     let before = import::shown(&options.before);
     let name = || {
         let path = options.after.as_ref().unwrap_or(&options.before);
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let stem = name.split('.').next().unwrap_or_default();
-        if matches!(stem, "" | "-") { CASE.to_owned() } else { stem.to_owned() }
+        if matches!(stem, "" | "-") {
+            CASE.to_owned()
+        } else {
+            stem.to_owned()
+        }
     };
     let variant = options.variant.clone().unwrap_or_else(name);
     let (counts, between) = match (first, last) {
-        (Content::Dump(before), Some(Content::Dump(after))) => two(&before, &after, &variant, options.seconds)?,
+        (Content::Dump(before), Some(Content::Dump(after))) => {
+            two(&before, &after, &variant, options.seconds)?
+        }
         (Content::Table(mut counts), None) => {
             for of in &mut counts {
                 of.seconds = options.seconds;
@@ -93,24 +107,42 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
             (counts, Between::default())
         }
         (Content::Dump(dump), None) => {
-            let (mut counts, mut between) = two(&dump.at_start(), &dump, &variant, options.seconds)?;
-            counts.iter_mut().filter(|of| of.case == CASE).for_each(|of| of.case = SINCE_START.to_owned());
-            between.doubts.insert(0, format!("{before} is one dump: it counts from the start of the machine"));
+            let (mut counts, mut between) =
+                two(&dump.at_start(), &dump, &variant, options.seconds)?;
+            counts
+                .iter_mut()
+                .filter(|of| of.case == CASE)
+                .for_each(|of| of.case = SINCE_START.to_owned());
+            between.doubts.insert(
+                0,
+                format!("{before} is one dump: it counts from the start of the machine"),
+            );
             (counts, between)
         }
         (Content::Table(_), Some(_)) => {
-            return Err(miette!(help = "give the table alone", "{before} is a table of what was counted, and no dump"));
+            return Err(miette!(
+                help = "give the table alone",
+                "{before} is a table of what was counted, and no dump"
+            ));
         }
         (Content::Dump(_), Some(Content::Table(_))) => {
             let after = options.after.as_deref().unwrap_or(Path::new("")).display();
-            return Err(miette!(help = "give two dumps, or a table alone", "{after} is a table, and {before} a dump"));
+            return Err(miette!(
+                help = "give two dumps, or a table alone",
+                "{after} is a table, and {before} a dump"
+            ));
         }
     };
     let mut header = Header::new("cpuidle", "import", "us");
     header.run = provenance::this_run();
     // The dumps were taken elsewhere; this machine only read them.
     (header.run.machine, header.run.kernel) = (None, None);
-    finish(console, data, (header, &counts, &between), (options.output.as_deref(), &how))
+    finish(
+        console,
+        data,
+        (header, &counts, &between),
+        (options.output.as_deref(), &how),
+    )
 }
 
 /// The counts between two dumps, as one measurement.
@@ -120,15 +152,23 @@ pub(crate) fn two(
     variant: &str,
     seconds: Option<f64>,
 ) -> miette::Result<(Vec<Counts>, Between)> {
-    let counts = |case: String, seconds, cpus| Counts { variant: variant.to_owned(), case, seconds, cpus };
+    let counts = |case: String, seconds, cpus| Counts {
+        variant: variant.to_owned(),
+        case,
+        seconds,
+        cpus,
+    };
     let domains = cpuidle::domains_between(before, after)?;
     // A dump may have the tables of power domains alone.
     let between = match after.cpus.is_empty() && !domains.is_empty() {
         true => Between::default(),
         false => cpuidle::between(before, after, seconds)?,
     };
-    let of_cpus = (!between.cpus.is_empty()).then(|| counts(CASE.to_owned(), seconds, between.cpus.clone()));
-    let of_domains = domains.into_iter().map(|(name, of)| counts(format!("power domain {name}"), seconds, vec![of]));
+    let of_cpus =
+        (!between.cpus.is_empty()).then(|| counts(CASE.to_owned(), seconds, between.cpus.clone()));
+    let of_domains = domains
+        .into_iter()
+        .map(|(name, of)| counts(format!("power domain {name}"), seconds, vec![of]));
     Ok((of_cpus.into_iter().chain(of_domains).collect(), between))
 }
 

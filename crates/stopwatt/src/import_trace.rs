@@ -49,7 +49,11 @@ pub struct ImportTraceOptions {
 pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
     let path = import::shown(&options.file);
     let file = import::open(&options.file, &path)?;
-    let how = ftrace::Options { file: path.clone(), lenient: options.lenient, clusters: options.clusters.clone() };
+    let how = ftrace::Options {
+        file: path.clone(),
+        lenient: options.lenient,
+        clusters: options.clusters.clone(),
+    };
     let trace = match &options.output {
         None => ftrace::read(file, &how, None),
         Some(folder) => {
@@ -58,7 +62,9 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
             header.run = provenance::this_run();
             // The trace was taken elsewhere; this machine only read it.
             (header.run.machine, header.run.kernel) = (None, None);
-            let stem = Path::new(&path).file_stem().map(|name| name.to_string_lossy().into_owned());
+            let stem = Path::new(&path)
+                .file_stem()
+                .map(|name| name.to_string_lossy().into_owned());
             let variant = options.variant.clone().or(stem).unwrap_or_default();
             ftrace::record(file, &how, &variant, header, folder)
         }
@@ -88,7 +94,13 @@ fn ranges(cpus: &[u16]) -> String {
             _ => parts.push((cpu, cpu)),
         }
     }
-    let part = |(first, last)| if first == last { format!("{first}") } else { format!("{first}-{last}") };
+    let part = |(first, last)| {
+        if first == last {
+            format!("{first}")
+        } else {
+            format!("{first}-{last}")
+        }
+    };
     parts.into_iter().map(part).collect::<Vec<_>>().join(",")
 }
 
@@ -104,7 +116,11 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
         );
     }
     let times = |state: u8, idle: &Residency| {
-        let shortest_ns = if idle.entered == 0 { 0 } else { idle.shortest_ns };
+        let shortest_ns = if idle.entered == 0 {
+            0
+        } else {
+            idle.shortest_ns
+        };
         format!(
             "{state:>6} {:>10} {:>13.3} {:>11.1} {:>11.1} {:>12.1}",
             idle.entered,
@@ -116,12 +132,21 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
     };
     for (cpu, states) in &trace.idle {
         for (state, idle) in states {
-            let _ = writeln!(text, "{cpu:>5} {} {:>8} {:>8}", times(*state, idle), idle.above, idle.below);
+            let _ = writeln!(
+                text,
+                "{cpu:>5} {} {:>8} {:>8}",
+                times(*state, idle),
+                idle.above,
+                idle.below
+            );
         }
     }
     for cluster in &trace.clusters {
         let idle_ns: u64 = cluster.states.values().map(|idle| idle.total_ns).sum();
-        let share = 100.0 * idle_ns as f64 / trace.span_ns.map_or(1, |(first, last)| (last - first).max(1)) as f64;
+        let share = 100.0 * idle_ns as f64
+            / trace
+                .span_ns
+                .map_or(1, |(first, last)| (last - first).max(1)) as f64;
         let _ = writeln!(
             text,
             "CPUs {} idle together, {share:.1} % of the time, by the shallowest of their states:",
@@ -132,7 +157,13 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
         }
     }
     for row in &trace.kernel.domains {
-        let _ = writeln!(text, "CPUs {}: {}, {:.3} ms", ranges(&row.cpus), row.what, row.total_ns as f64 / 1e6);
+        let _ = writeln!(
+            text,
+            "CPUs {}: {}, {:.3} ms",
+            ranges(&row.cpus),
+            row.what,
+            row.total_ns as f64 / 1e6
+        );
     }
     if let Some(wake_ups) = &trace.kernel.wake_ups {
         text += "Wake-ups by cause:\n";
@@ -144,12 +175,26 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
         }
     }
     if !trace.others.is_empty() {
-        let kinds: Vec<String> = trace.others.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let kinds: Vec<String> = trace
+            .others
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
         let _ = writeln!(text, "Counted, not kept: {}.", kinds.join(", "));
     }
-    let span_s = trace.span_ns.map_or(0.0, |(first, last)| (last - first) as f64 / 1e9);
-    let left_out = if trace.left_out > 0 { format!(", {} lines left out", trace.left_out) } else { String::new() };
-    let _ = write!(text, "{}: {} events in {span_s:.3} s{left_out}.", trace.format, trace.events);
+    let span_s = trace
+        .span_ns
+        .map_or(0.0, |(first, last)| (last - first) as f64 / 1e9);
+    let left_out = if trace.left_out > 0 {
+        format!(", {} lines left out", trace.left_out)
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        text,
+        "{}: {} events in {span_s:.3} s{left_out}.",
+        trace.format, trace.events
+    );
     match &options.output {
         Some(folder) => text += &format!(" Recording: {}\n", folder.display()),
         None => text += " No recording was written: name a folder with --output.\n",
@@ -158,7 +203,10 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
 }
 
 fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
-    let idle = trace.idle.iter().flat_map(|(cpu, states)| states.iter().map(move |(state, of)| (cpu, state, of)));
+    let idle = trace
+        .idle
+        .iter()
+        .flat_map(|(cpu, states)| states.iter().map(move |(state, of)| (cpu, state, of)));
     let idle: Vec<_> = idle
         .map(|(cpu, state, of)| {
             json!({

@@ -52,18 +52,25 @@ use std::path::PathBuf;
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     #[cfg(target_os = "linux")]
-    if arguments.get(1).is_some_and(|first| first == tune_experiments::WORKER) {
+    if arguments
+        .get(1)
+        .is_some_and(|first| first == tune_experiments::WORKER)
+    {
         // The process that runs somebody's loop, for `tune`; nobody types this.
         return tune_experiments::work();
     }
     #[cfg(target_os = "linux")]
-    if arguments.get(1).is_some_and(|first| first == dataplane_experiments::GRAPH_WORKER) {
+    if arguments
+        .get(1)
+        .is_some_and(|first| first == dataplane_experiments::GRAPH_WORKER)
+    {
         // The same for a graph with somebody's nodes.
         return dataplane_experiments::run_graph(arguments.get(2).map(OsString::as_os_str));
     }
     let console = Console::terminal();
     console.watch_signals();
-    let completions = clap_complete::CompleteEnv::with_factory(arguments::command).var(completion::ASKED);
+    let completions =
+        clap_complete::CompleteEnv::with_factory(arguments::command).var(completion::ASKED);
     match completions.try_complete(arguments.clone(), std::env::current_dir().ok().as_deref()) {
         Ok(false) => {}
         Ok(true) => return 0,
@@ -102,15 +109,25 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 ///
 /// # Errors
 /// It cannot be done.
-pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> miette::Result<Answer> {
-    let arguments: Vec<OsString> = std::iter::once(OsString::from("stopwatt")).chain(arguments).collect();
+pub fn command(
+    arguments: impl IntoIterator<Item = OsString>,
+    console: &Console,
+) -> miette::Result<Answer> {
+    let arguments: Vec<OsString> = std::iter::once(OsString::from("stopwatt"))
+        .chain(arguments)
+        .collect();
     if let Some(error) = spelt_formerly(&arguments) {
         return Err(error);
     }
-    let matches = arguments::command().try_get_matches_from(arguments).map_err(|error| {
-        let text = error.to_string();
-        miette!("{}", text.strip_prefix("error: ").unwrap_or(&text).trim_end())
-    })?;
+    let matches = arguments::command()
+        .try_get_matches_from(arguments)
+        .map_err(|error| {
+            let text = error.to_string();
+            miette!(
+                "{}",
+                text.strip_prefix("error: ").unwrap_or(&text).trim_end()
+            )
+        })?;
     run(&matches, console)
 }
 
@@ -132,15 +149,21 @@ pub fn is_of_memory(error: &miette::Report) -> bool {
         };
         of_sweep
             || matches!(cause.downcast_ref(), Some(console::Cancellation::Short(_)))
-            || cause.downcast_ref().is_some_and(experiment::Error::is_of_memory)
-            || cause.downcast_ref().is_some_and(recording::Error::is_of_memory)
+            || cause
+                .downcast_ref()
+                .is_some_and(experiment::Error::is_of_memory)
+            || cause
+                .downcast_ref()
+                .is_some_and(recording::Error::is_of_memory)
     })
 }
 
 /// An error that names the argument that is no UTF-8, if that is what is wrong.
 fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<miette::Report> {
     let is_it = error.kind() == clap::error::ErrorKind::InvalidUtf8;
-    let argument = arguments.iter().find(|argument| is_it && argument.to_str().is_none())?;
+    let argument = arguments
+        .iter()
+        .find(|argument| is_it && argument.to_str().is_none())?;
     Some(miette!(
         help = "give the file or the folder another name; compare and report take recordings of any name",
         "the argument `{}` is not text (UTF-8)",
@@ -150,27 +173,49 @@ fn not_text(error: &clap::Error, arguments: &[OsString]) -> Option<miette::Repor
 
 /// An error for a command line that starts with the name of an experiment: `run` stands before it.
 fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
-    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let mut words = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str());
     let first = words.by_ref().find(|word| !word.starts_with('-'))?;
-    let names =
-        |command: &clap::Command| command.get_name() == first || command.get_all_aliases().any(|name| name == first);
+    let names = |command: &clap::Command| {
+        command.get_name() == first || command.get_all_aliases().any(|name| name == first)
+    };
     let whole = arguments::command();
     let is_command = first == "help" || whole.get_subcommands().any(names);
     // A command that is as near is meant rather, which the parser says.
-    let known = whole.get_subcommands().map(clap::Command::get_name).chain(experiments::names());
+    let known = whole
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .chain(experiments::names());
     let near = document::nearest(first, known).filter(|_| !is_command)?;
-    let name = experiments::names().into_iter().find(|name| *name == near)?;
+    let name = experiments::names()
+        .into_iter()
+        .find(|name| *name == near)?;
     let rest: String = words.map(|word| format!(" {word}")).collect();
-    Some(miette!(help = format!("stopwatt run {name}{rest}"), "`{first}` is no command; `{name}` is an experiment"))
+    Some(miette!(
+        help = format!("stopwatt run {name}{rest}"),
+        "`{first}` is no command; `{name}` is an experiment"
+    ))
 }
 
 /// An error for a command line with the name that an experiment had in an earlier version.
 fn spelt_formerly(arguments: &[OsString]) -> Option<miette::Report> {
-    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    let mut words = arguments
+        .iter()
+        .skip(1)
+        .filter_map(|argument| argument.to_str());
     let first = words.by_ref().find(|word| !word.starts_with('-'))?;
-    let name = if ["run", "what-if"].contains(&first) { words.next()? } else { first };
+    let name = if ["run", "what-if"].contains(&first) {
+        words.next()?
+    } else {
+        first
+    };
     let today = experiments::today(name, words)?;
-    Some(miette!(help = format!("stopwatt run {today}"), "`{name}` is spelt otherwise today"))
+    Some(miette!(
+        help = format!("stopwatt run {today}"),
+        "`{name}` is spelt otherwise today"
+    ))
 }
 
 fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
@@ -195,20 +240,28 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
     }
     match &arguments::fixed(matches).command {
         Command::Report(options) => return report_command::run(console, &data, options),
-        Command::CalibratePrefetch(options) => return calibrate_command::run_prefetch(console, &data, options),
-        Command::Import { what: Import::VppRuntime(options) } => import_command::vpp_runtime(console, options),
-        Command::Import { what: Import::Ftrace(options) } => import_trace::run(console, options),
-        Command::Import { what: Import::Cpuidle(options) } => import_cpuidle::run(console, &data, options),
+        Command::CalibratePrefetch(options) => {
+            return calibrate_command::run_prefetch(console, &data, options);
+        }
+        Command::Import {
+            what: Import::VppRuntime(options),
+        } => import_command::vpp_runtime(console, options),
+        Command::Import {
+            what: Import::Ftrace(options),
+        } => import_trace::run(console, options),
+        Command::Import {
+            what: Import::Cpuidle(options),
+        } => import_cpuidle::run(console, &data, options),
         Command::Capture { what } => capture_command::run(console, &data, what),
-        Command::Import { what: Import::RtInstr(options) } => {
-            import_command::run(console, &data, import_command::Kind::RtInstr, options)
-        }
-        Command::Import { what: Import::Rst(options) } => {
-            import_command::run(console, &data, import_command::Kind::Rst, options)
-        }
-        Command::Import { what: Import::Csv(options) } => {
-            import_command::run(console, &data, import_command::Kind::Csv, options)
-        }
+        Command::Import {
+            what: Import::RtInstr(options),
+        } => import_command::run(console, &data, import_command::Kind::RtInstr, options),
+        Command::Import {
+            what: Import::Rst(options),
+        } => import_command::run(console, &data, import_command::Kind::Rst, options),
+        Command::Import {
+            what: Import::Csv(options),
+        } => import_command::run(console, &data, import_command::Kind::Csv, options),
         Command::Explore { what } => return explore_command::run(console, what),
         Command::Sweep(options) => return sweep_command::run(console, &data, options),
         #[cfg(target_os = "linux")]
@@ -229,9 +282,16 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
 
 /// The experiment's name and its arguments.
 fn chosen(matches: &ArgMatches) -> miette::Result<(&str, &ArgMatches)> {
-    matches.subcommand().ok_or_else(|| miette!(help = "stopwatt list names them", "no experiment is named"))
+    matches
+        .subcommand()
+        .ok_or_else(|| miette!(help = "stopwatt list names them", "no experiment is named"))
 }
 
 fn experiment(name: &str) -> miette::Result<&'static dyn experiment::Experiment> {
-    experiments::find(name).ok_or_else(|| miette!(help = "stopwatt list names them", "there is no experiment `{name}`"))
+    experiments::find(name).ok_or_else(|| {
+        miette!(
+            help = "stopwatt list names them",
+            "there is no experiment `{name}`"
+        )
+    })
 }

@@ -49,7 +49,10 @@ impl ListOptions {
 pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
     let (files, published) = (data.platforms(), data.published());
     let (platforms, cores) = (platforms(&files, &published)?, cores(&files, &published)?);
-    let abouts: Vec<&About> = EXPERIMENTS.iter().map(|experiment| experiment.about()).collect();
+    let abouts: Vec<&About> = EXPERIMENTS
+        .iter()
+        .map(|experiment| experiment.about())
+        .collect();
     match options.format {
         Format::Json => {
             let platforms = platforms.iter().map(|(platform, releases)| {
@@ -82,20 +85,44 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
             let mut out = format!("data: {}\n", data.words());
             let _ = writeln!(out, "platforms (run psci-latency --platform NAME)");
             for (platform, releases) in &platforms {
-                let _ = writeln!(out, "  {}: {}, {} CPUs", platform.name, platform.title, platform.topology.cpus.len());
+                let _ = writeln!(
+                    out,
+                    "  {}: {}, {} CPUs",
+                    platform.name,
+                    platform.title,
+                    platform.topology.cpus.len()
+                );
                 for (release, published) in releases {
-                    let _ = writeln!(out, "    {}: {}, {published} published cells", release.name, release.title);
+                    let _ = writeln!(
+                        out,
+                        "    {}: {}, {published} published cells",
+                        release.name, release.title
+                    );
                 }
             }
             let _ = writeln!(out, "cores (run prefetch --world sim --platform NAME)");
             for (core, published) in &cores {
                 let about = &core.platform;
-                let _ = writeln!(out, "  {}: {}, {published} published cells", about.name, about.about);
+                let _ = writeln!(
+                    out,
+                    "  {}: {}, {published} published cells",
+                    about.name, about.about
+                );
             }
             let _ = writeln!(out, "experiments (run NAME)");
             for about in abouts {
-                let worlds: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
-                let _ = writeln!(out, "  {} [{}]: {}", about.name, worlds.join(", "), about.summary);
+                let worlds: Vec<_> = about
+                    .worlds
+                    .iter()
+                    .map(|world| world.world.name())
+                    .collect();
+                let _ = writeln!(
+                    out,
+                    "  {} [{}]: {}",
+                    about.name,
+                    worlds.join(", "),
+                    about.summary
+                );
                 if !about.cases.is_empty() {
                     let _ = writeln!(out, "    {}", about.cases.join(", "));
                 }
@@ -117,8 +144,13 @@ fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<ListedPlatfor
         let mut releases = Vec::new();
         for release in opened.releases()? {
             let release = Release::read(&opened.release(&release)?, &platform)?;
-            let cells = reference.as_ref().map_or(&[][..], |reference| &reference.cells);
-            let count = cells.iter().filter(|cell| cell.release == release.name).count();
+            let cells = reference
+                .as_ref()
+                .map_or(&[][..], |reference| &reference.cells);
+            let count = cells
+                .iter()
+                .filter(|cell| cell.release == release.name)
+                .count();
             releases.push((release, count));
         }
         platforms.push((platform, releases));
@@ -131,7 +163,8 @@ fn cores(files: &Part, published: &Part) -> miette::Result<Vec<(CorePlatform, us
     let mut cores = Vec::new();
     for name in CorePlatform::names(files)? {
         let core = CorePlatform::read(files, &name)?;
-        let cells = StrideReference::for_platform(published, &name)?.map_or(0, |reference| reference.cells.len());
+        let cells = StrideReference::for_platform(published, &name)?
+            .map_or(0, |reference| reference.cells.len());
         cores.push((core, cells));
     }
     Ok(cores)

@@ -39,17 +39,29 @@ fn standing(family: Family, release: Release) -> String {
 }
 
 fn commit(change: &Change) -> &'static str {
-    if change.commit.is_empty() { "-" } else { change.commit }
+    if change.commit.is_empty() {
+        "-"
+    } else {
+        change.commit
+    }
 }
 
 fn releases(releases: impl Iterator<Item = Release>) -> String {
-    releases.map(|release| release.to_string()).collect::<Vec<_>>().join(", ")
+    releases
+        .map(|release| release.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn as_text(dated: &[(Family, Release)]) -> String {
     let mut out = String::new();
     for (family, release) in dated {
-        let _ = writeln!(out, "{}@{release}: {}", family.name(), standing(*family, *release));
+        let _ = writeln!(
+            out,
+            "{}@{release}: {}",
+            family.name(),
+            standing(*family, *release)
+        );
         for change in changes(*family).filter(|change| change.is_in(*release)) {
             let _ = writeln!(out, "  {:12}  {}", commit(&change), change.about);
         }
@@ -70,17 +82,29 @@ fn as_text(dated: &[(Family, Release)]) -> String {
                 until => format!("; until {until}"),
             };
             let from = releases(change.from.iter());
-            let _ = writeln!(out, "  {:12}  {}: from {from}{until}", commit(&change), change.about);
+            let _ = writeln!(
+                out,
+                "  {:12}  {}: from {from}{until}",
+                commit(&change),
+                change.about
+            );
         }
         let judged = releases(family.judged().iter().copied());
-        let _ = writeln!(out, "  the C code agrees for {judged}; other releases follow the commits");
+        let _ = writeln!(
+            out,
+            "  the C code agrees for {judged}; other releases follow the commits"
+        );
     }
     out.push_str("The first release is mainline's; the others are of long-term branches. 6.12.107 and 6.12.117 stand for them or earlier ones.\n");
     out
 }
 
 fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
-    let all = |of: Releases| of.iter().map(|release| release.to_string()).collect::<Vec<_>>();
+    let all = |of: Releases| {
+        of.iter()
+            .map(|release| release.to_string())
+            .collect::<Vec<_>>()
+    };
     let change = |change: Change| {
         json!({
             "governor": change.family.name(), "commit": change.commit, "about": change.about,

@@ -12,10 +12,17 @@ use tempfile::TempDir;
 /// There is no git, no such commit, or no such folder in it.
 pub fn take_out(commit: &str, folder: &Path) -> miette::Result<TempDir> {
     let named = format!("{commit}:{}", folder.display());
-    let to = tempfile::Builder::new().prefix("stopwatt-commit-").tempdir().into_diagnostic()?;
+    let to = tempfile::Builder::new()
+        .prefix("stopwatt-commit-")
+        .tempdir()
+        .into_diagnostic()?;
     let mut git = Command::new("git");
-    git.args(["archive", "--format=tar", "--end-of-options", &named]).stdin(Stdio::null());
-    let output = git.output().into_diagnostic().wrap_err_with(|| format!("cannot start git, to read `{named}`"))?;
+    git.args(["archive", "--format=tar", "--end-of-options", &named])
+        .stdin(Stdio::null());
+    let output = git
+        .output()
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot start git, to read `{named}`"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(miette!(
@@ -26,6 +33,8 @@ pub fn take_out(commit: &str, folder: &Path) -> miette::Result<TempDir> {
         ));
     }
     let unpacked = tar::Archive::new(&output.stdout[..]).unpack(to.path());
-    unpacked.into_diagnostic().wrap_err_with(|| format!("cannot unpack `{named}`"))?;
+    unpacked
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot unpack `{named}`"))?;
     Ok(to)
 }

@@ -15,16 +15,24 @@ const POWER_DOWN: &str = "power-down level 0, early out";
 /// # Errors
 /// The recordings are not of `psci-calls`, or the platform has no costs.
 pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette::Result<()> {
-    let calls = || comparison.rows.iter().filter(|row| row.key.metric == "call" && row.unit == "instructions");
+    let calls = || {
+        comparison
+            .rows
+            .iter()
+            .filter(|row| row.key.metric == "call" && row.unit == "instructions")
+    };
     // Of two builds the later one is instrumented, as what was measured on boards is.
     let of = |name: &str| calls().rfind(|row| row.key.subject == name);
     let change = |row: &comparison::Row| {
-        let by_function = comparison
-            .functions
-            .iter()
-            .find(|of| of.call == row.key.subject && (of.build.is_empty() || of.build == row.key.variant));
+        let by_function = comparison.functions.iter().find(|of| {
+            of.call == row.key.subject && (of.build.is_empty() || of.build == row.key.variant)
+        });
         let slow = by_function.map_or(0.0, |of| of.changed.iter().map(slow_instructions).sum());
-        let change = (row.key.subject.clone(), row.changes.last()?.as_ref()?.absolute, slow);
+        let change = (
+            row.key.subject.clone(),
+            row.changes.last()?.as_ref()?.absolute,
+            slow,
+        );
         Some(change).filter(|(_, instructions, slow)| (*instructions, *slow) != (0.0, 0.0))
     };
     let version = of(VERSION).and_then(|row| row.cells[0]).ok_or_else(|| {
@@ -33,23 +41,47 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
             "--on {given} needs the instructions of {VERSION}, which the base does not have"
         )
     })?;
-    let BoardCalls { platform, version_ns, memory_ns, shares } =
-        board_calls(&data.platforms(), given).into_diagnostic()?;
-    let cores: Vec<(String, [f64; 2])> =
-        version_ns.into_iter().map(|(core, ns)| (core, ns.map(|ns| ns / version.median))).collect();
-    let least = cores.iter().map(|(_, [least, _])| *least).fold(f64::INFINITY, f64::min);
+    let BoardCalls {
+        platform,
+        version_ns,
+        memory_ns,
+        shares,
+    } = board_calls(&data.platforms(), given).into_diagnostic()?;
+    let cores: Vec<(String, [f64; 2])> = version_ns
+        .into_iter()
+        .map(|(core, ns)| (core, ns.map(|ns| ns / version.median)))
+        .collect();
+    let least = cores
+        .iter()
+        .map(|(_, [least, _])| *least)
+        .fold(f64::INFINITY, f64::min);
     let most = cores.iter().map(|(_, [_, most])| *most).fold(0.0, f64::max);
     let calls = calls().filter_map(change).collect();
     let memory_ns = (!comparison.functions.is_empty()).then_some(memory_ns);
-    let mut on = OnBoard { platform, version: version.median, cores, memory_ns, calls, cases: Vec::new() };
+    let mut on = OnBoard {
+        platform,
+        version: version.median,
+        cores,
+        memory_ns,
+        calls,
+        cases: Vec::new(),
+    };
     let cases = CASES.iter().zip(shares).filter_map(|(case, share)| {
-        let call = if case.action == Action::Version { VERSION } else { POWER_DOWN };
-        let us = on.us(&of(call).and_then(change)?, [least, most]).map(|us| us * share);
+        let call = if case.action == Action::Version {
+            VERSION
+        } else {
+            POWER_DOWN
+        };
+        let us = on
+            .us(&of(call).and_then(change)?, [least, most])
+            .map(|us| us * share);
         Some((case.name.to_owned(), case.mode.name().to_owned(), us))
     });
     on.cases = cases.collect();
     if of(POWER_DOWN).is_none() {
-        let message = format!("the recordings have no call `{POWER_DOWN}`, so --on tells no case that powers down");
+        let message = format!(
+            "the recordings have no call `{POWER_DOWN}`, so --on tells no case that powers down"
+        );
         comparison.warnings.insert(0, message);
     }
     comparison.on_board = Some(on);
@@ -58,6 +90,10 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
 
 /// Barriers and cache maintenance more in the last recording.
 fn slow_instructions(row: &comparison::FunctionRow) -> f64 {
-    let slow = row.others.iter().filter(|(name, _)| ["barriers", "cache maintenance"].contains(name));
-    slow.filter_map(|(_, values)| Some(values.last()? - values[0])).sum()
+    let slow = row
+        .others
+        .iter()
+        .filter(|(name, _)| ["barriers", "cache maintenance"].contains(name));
+    slow.filter_map(|(_, values)| Some(values.last()? - values[0]))
+        .sum()
 }

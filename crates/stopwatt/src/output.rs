@@ -42,21 +42,35 @@ pub const RUN_FORMATS: [PrintFormat; 2] = [("term", "tables for people"), ("json
 pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
     let values = formats.iter().map(|(name, about)| {
         let value = PossibleValue::new(*name).help(*about);
-        if *name == "term" { value.alias("text") } else { value }
+        if *name == "term" {
+            value.alias("text")
+        } else {
+            value
+        }
     });
-    let arg = Arg::new("format").long("format").value_name("FORMAT").help("How to print the result.");
-    arg.value_parser(PossibleValuesParser::new(values)).default_value(formats[0].0)
+    let arg = Arg::new("format")
+        .long("format")
+        .value_name("FORMAT")
+        .help("How to print the result.");
+    arg.value_parser(PossibleValuesParser::new(values))
+        .default_value(formats[0].0)
 }
 
 /// `--all`.
 pub fn all_argument() -> Arg {
     let help = "Print everything in the terminal, not the answers alone.";
-    Arg::new("all").long("all").action(ArgAction::SetTrue).help(help)
+    Arg::new("all")
+        .long("all")
+        .action(ArgAction::SetTrue)
+        .help(help)
 }
 
 /// The format that was asked for.
 pub fn format(matches: &ArgMatches) -> &str {
-    match matches.get_one::<String>("format").map_or("term", String::as_str) {
+    match matches
+        .get_one::<String>("format")
+        .map_or("term", String::as_str)
+    {
         "text" => "term",
         other => other,
     }
@@ -65,26 +79,45 @@ pub fn format(matches: &ArgMatches) -> &str {
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before
 /// a long run than after it.
 pub fn check_file(path: &Path) -> miette::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if path.is_dir() {
-        return Err(miette::miette!(help = "name a file in it", "{} is a folder", path.display()));
+        return Err(miette::miette!(
+            help = "name a file in it",
+            "{} is a folder",
+            path.display()
+        ));
     }
     // What is moved there would take the place of a device.
     if path.exists() && !path.is_file() {
         let help = "name a file; `stopwatt report` without --output prints on standard output";
-        return Err(miette::miette!(help = help, "{} is no regular file", path.display()));
+        return Err(miette::miette!(
+            help = help,
+            "{} is no regular file",
+            path.display()
+        ));
     }
     if !parent.is_dir() {
         return Err(miette::miette!(
-            help = format!("make the folder {} first, or name another", parent.display()),
+            help = format!(
+                "make the folder {} first, or name another",
+                parent.display()
+            ),
             "cannot write {}: its folder is not there",
             path.display()
         ));
     }
     // Whether the folder may be written to is told by writing.
     let cannot = || format!("cannot write {}", path.display());
-    let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
-    fs::File::create(partial.path()).map(drop).into_diagnostic().wrap_err_with(cannot)
+    let partial = Partial::beside(path, "partial")
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
+    fs::File::create(partial.path())
+        .map(drop)
+        .into_diagnostic()
+        .wrap_err_with(cannot)
 }
 
 /// A name that `RECORDING@NAME` can pick: for `--variant`.
@@ -92,16 +125,21 @@ pub fn variant(text: &str) -> Result<String, String> {
     let is_bad = |c: char| c.is_control() || matches!(c, '@' | '/' | '\\');
     match text.trim() {
         "" | "." | ".." => Err("a name has at least a letter or a digit".to_owned()),
-        name if name.contains(is_bad) => {
-            Err("a name has no @, no slash and no control character: RECORDING@NAME picks it".to_owned())
-        }
+        name if name.contains(is_bad) => Err(
+            "a name has no @, no slash and no control character: RECORDING@NAME picks it"
+                .to_owned(),
+        ),
         name => Ok(name.to_owned()),
     }
 }
 
 /// The ending of a report's name, if it is one of those that a command writes.
 pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
     let found = known.iter().find(|known| **known == ending).copied();
     found.ok_or_else(|| {
         miette::miette!(
@@ -117,7 +155,9 @@ pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> 
 pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Result<()> {
     check_file(path)?;
     let cannot = || format!("cannot write {}", path.display());
-    let partial = Partial::beside(path, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    let partial = Partial::beside(path, "partial")
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
     console.tell(&format!("writing {}", path.display()));
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
     written.into_diagnostic().wrap_err_with(cannot)
@@ -125,10 +165,16 @@ pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Resul
 
 /// Writes a folder of tables beside its place and moves it there when whole. One that is there is
 /// replaced if it holds files of these names and nothing else.
-pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]) -> miette::Result<()> {
+pub fn write_tables(
+    console: &Console,
+    folder: &Path,
+    files: &[(String, String)],
+) -> miette::Result<()> {
     let cannot = || format!("cannot write {}", folder.display());
     if folder.exists() {
-        let entries = fs::read_dir(folder).into_diagnostic().wrap_err_with(cannot)?;
+        let entries = fs::read_dir(folder)
+            .into_diagnostic()
+            .wrap_err_with(cannot)?;
         for entry in entries {
             let name = entry.into_diagnostic().wrap_err_with(cannot)?.file_name();
             if !files.iter().any(|(file, _)| name == file.as_str()) {
@@ -142,10 +188,14 @@ pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]
         }
     }
     console.tell(&format!("writing {}", folder.display()));
-    let partial = Partial::beside(folder, "partial").into_diagnostic().wrap_err_with(cannot)?;
+    let partial = Partial::beside(folder, "partial")
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
     let write = || -> std::io::Result<()> {
         fs::create_dir(partial.path())?;
-        files.iter().try_for_each(|(name, text)| fs::write(partial.path().join(name), text))?;
+        files
+            .iter()
+            .try_for_each(|(name, text)| fs::write(partial.path().join(name), text))?;
         if folder.exists() {
             fs::remove_dir_all(folder)?;
         }

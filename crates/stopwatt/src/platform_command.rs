@@ -40,7 +40,10 @@ pub struct FromOptions {
 }
 
 /// Reads the board's files, and writes or prints the platform.
-pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) -> miette::Result<()> {
+pub fn run(
+    console: &Console,
+    PlatformAction::From(options): &PlatformAction,
+) -> miette::Result<()> {
     if let Some(path) = &options.output {
         output::ending_of(path, &["toml"])?;
         if path.is_file() && !options.replace {
@@ -53,10 +56,20 @@ pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) ->
     if let Some(dump) = &options.energy_model {
         board.take_energy_model(dump)?;
     }
-    let named = options.output.as_ref().unwrap_or(&options.board).file_stem().unwrap_or_default();
-    let name = named.to_string_lossy().to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let named = options
+        .output
+        .as_ref()
+        .unwrap_or(&options.board)
+        .file_stem()
+        .unwrap_or_default();
+    let name = named
+        .to_string_lossy()
+        .to_lowercase()
+        .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let text = board.platform_file(&name)?;
-    let Some(path) = &options.output else { return console.print(text.as_bytes()) };
+    let Some(path) = &options.output else {
+        return console.print(text.as_bytes());
+    };
     output::write_file(console, path, text.as_bytes())?;
     let path = path.display();
     let (title, cpus, groups) = (&board.title, board.cpus.len(), board.groups().len());

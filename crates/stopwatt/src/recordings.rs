@@ -42,7 +42,12 @@ impl NamedRecording {
             }
             _ => (None, folder),
         };
-        Self { given: text(whole), folder: OsStr::from_bytes(folder).into(), release, commit }
+        Self {
+            given: text(whole),
+            folder: OsStr::from_bytes(folder).into(),
+            release,
+            commit,
+        }
     }
 
     /// Reads it from the command line, where a folder may have any name.
@@ -52,18 +57,41 @@ impl NamedRecording {
 
     /// Reads it; returns it with the whole name of the release that is meant.
     pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
-        let of_commit = self.commit.as_ref().map(|commit| of_commit::take_out(commit, &self.folder)).transpose()?;
-        self.read_from(of_commit.as_ref().map_or(&self.folder, |taken| taken.path()))
+        let of_commit = self
+            .commit
+            .as_ref()
+            .map(|commit| of_commit::take_out(commit, &self.folder))
+            .transpose()?;
+        self.read_from(
+            of_commit
+                .as_ref()
+                .map_or(&self.folder, |taken| taken.path()),
+        )
     }
 
     /// Reads it, or, where the folder is none but holds recordings, all of those in the order of
     /// their names.
     pub fn read_runs(&self) -> miette::Result<Vec<(Recording, Option<String>)>> {
-        let of_commit = self.commit.as_ref().map(|commit| of_commit::take_out(commit, &self.folder)).transpose()?;
-        let folder = of_commit.as_ref().map_or(self.folder.as_path(), |taken| taken.path());
+        let of_commit = self
+            .commit
+            .as_ref()
+            .map(|commit| of_commit::take_out(commit, &self.folder))
+            .transpose()?;
+        let folder = of_commit
+            .as_ref()
+            .map_or(self.folder.as_path(), |taken| taken.path());
         let is_recording = |folder: &Path| folder.join("recording.toml").exists();
-        let inside = if is_recording(folder) || sweep::is_sweep(folder) { None } else { folder.read_dir().ok() };
-        let mut runs: Vec<PathBuf> = inside.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let inside = if is_recording(folder) || sweep::is_sweep(folder) {
+            None
+        } else {
+            folder.read_dir().ok()
+        };
+        let mut runs: Vec<PathBuf> = inside
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
         runs.retain(|run| is_recording(run));
         runs.sort();
         match runs.is_empty() {
@@ -74,7 +102,11 @@ impl NamedRecording {
 
     fn read_from(&self, folder: &Path) -> miette::Result<(Recording, Option<String>)> {
         if !folder.exists() {
-            return Err(miette!(help = nearest_recording(&self.folder), "there is no recording `{}`", self.given));
+            return Err(miette!(
+                help = nearest_recording(&self.folder),
+                "there is no recording `{}`",
+                self.given
+            ));
         }
         let recording = match sweep::is_sweep(folder) {
             true => sweep::read(folder)?,
@@ -82,7 +114,11 @@ impl NamedRecording {
                 .into_diagnostic()
                 .wrap_err_with(|| format!("cannot read the recording `{}`", self.given))?,
         };
-        let release = self.release.as_deref().map(|given| release_of(&recording, given)).transpose()?;
+        let release = self
+            .release
+            .as_deref()
+            .map(|given| release_of(&recording, given))
+            .transpose()?;
         Ok((recording, release))
     }
 
@@ -90,8 +126,10 @@ impl NamedRecording {
     pub fn read_only(&self) -> miette::Result<Recording> {
         let (mut recording, release) = self.read()?;
         if let Some(release) = release {
-            let kept: Vec<Series> =
-                recording.all_series().filter(|series| recording.series_texts(*series).0 == release).collect();
+            let kept: Vec<Series> = recording
+                .all_series()
+                .filter(|series| recording.series_texts(*series).0 == release)
+                .collect();
             recording.keep_series(&kept);
         }
         Ok(recording)
@@ -101,10 +139,19 @@ impl NamedRecording {
 /// The recordings beside one that is not there, or of the folder in which runs leave them, the
 /// nearest first.
 fn nearest_recording(missing: &Path) -> String {
-    let beside = missing.parent().filter(|folder| folder.is_dir() && !folder.as_os_str().is_empty());
-    let entries = beside.unwrap_or(Path::new("recordings")).read_dir().into_iter().flatten().flatten();
+    let beside = missing
+        .parent()
+        .filter(|folder| folder.is_dir() && !folder.as_os_str().is_empty());
+    let entries = beside
+        .unwrap_or(Path::new("recordings"))
+        .read_dir()
+        .into_iter()
+        .flatten()
+        .flatten();
     let known = entries.filter(|entry| entry.path().join("recording.toml").exists());
-    let mut known: Vec<String> = known.map(|entry| entry.file_name().display().to_string()).collect();
+    let mut known: Vec<String> = known
+        .map(|entry| entry.file_name().display().to_string())
+        .collect();
     known.sort_unstable();
     match (known.is_empty(), missing.file_name()) {
         (false, Some(name)) => one_of(&name.to_string_lossy(), &known),
@@ -114,18 +161,27 @@ fn nearest_recording(missing: &Path) -> String {
 
 /// The release of a recording that is meant by its name or the end of it.
 fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
-    let mut known: Vec<&str> = recording.all_series().map(|series| recording.series_texts(series).0).collect();
+    let mut known: Vec<&str> = recording
+        .all_series()
+        .map(|series| recording.series_texts(series).0)
+        .collect();
     known.dedup();
     known.sort_unstable();
     known.dedup();
     if known.contains(&given) {
         return Ok(given.to_owned());
     }
-    let short: Vec<&&str> = known.iter().filter(|name| name.ends_with(&format!("-{given}"))).collect();
+    let short: Vec<&&str> = known
+        .iter()
+        .filter(|name| name.ends_with(&format!("-{given}")))
+        .collect();
     if let [one] = short[..] {
         return Ok((*one).to_owned());
     }
-    Err(miette!(help = one_of(given, &known), "the recording has no release `{given}`"))
+    Err(miette!(
+        help = one_of(given, &known),
+        "the recording has no release `{given}`"
+    ))
 }
 
 /// The request, as the recording keeps it: worlds and settings that were given.
@@ -140,7 +196,9 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
         _ => value.to_owned(),
     };
     let given = request.iter().filter(|(key, _)| !usual(key));
-    let parts: Vec<String> = given.map(|(key, value)| format!("{key}={}", short(value))).collect();
+    let parts: Vec<String> = given
+        .map(|(key, value)| format!("{key}={}", short(value)))
+        .collect();
     let mut name = experiment.to_owned();
     for part in parts {
         name.push('-');
@@ -174,16 +232,28 @@ pub fn check_target(
     if replace || !folder.join("recording.toml").exists() {
         return Ok(());
     }
-    let Ok(reader) = Reader::open(folder) else { return Ok(()) };
+    let Ok(reader) = Reader::open(folder) else {
+        return Ok(());
+    };
     let there: &Header = reader.header();
     // A form of an experiment names its recordings otherwise.
     let form = experiments::today(&there.experiment, std::iter::empty::<&str>());
-    let made_by = form.and_then(|today| today.split(' ').next()).unwrap_or(&there.experiment);
+    let made_by = form
+        .and_then(|today| today.split(' ').next())
+        .unwrap_or(&there.experiment);
     if made_by == experiment && there.world == world && there.request == *request {
         return Ok(());
     }
-    let made: Vec<String> = there.request.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let with = if made.is_empty() { "the usual settings".to_owned() } else { made.join(", ") };
+    let made: Vec<String> = there
+        .request
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    let with = if made.is_empty() {
+        "the usual settings".to_owned()
+    } else {
+        made.join(", ")
+    };
     Err(miette!(
         help = "name another folder with --output, or add --replace",
         "{} holds a recording of another run: {} in world {}, with {with}",
@@ -195,8 +265,12 @@ pub fn check_target(
 
 /// Says if an import may put its recording into a folder: nothing is there, or another import.
 pub fn check_import(folder: &Path, replace: bool) -> miette::Result<()> {
-    let there = Reader::open(folder).ok().map(|reader| reader.header().clone());
-    let imported = there.filter(|there| there.world == "import").map_or_else(String::new, |there| there.experiment);
+    let there = Reader::open(folder)
+        .ok()
+        .map(|reader| reader.header().clone());
+    let imported = there
+        .filter(|there| there.world == "import")
+        .map_or_else(String::new, |there| there.experiment);
     check_target(folder, &imported, "import", &Request::new(), replace)
 }
 
@@ -204,7 +278,9 @@ pub fn check_import(folder: &Path, replace: bool) -> miette::Result<()> {
 pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
     recording.header.make_printable();
     attribution::record(recording);
-    recording.write(folder).map_err(|error| miette!(help = "name another folder with --output", "{error}"))
+    recording
+        .write(folder)
+        .map_err(|error| miette!(help = "name another folder with --output", "{error}"))
 }
 
 #[cfg(test)]
@@ -215,12 +291,22 @@ mod tests {
     fn a_recording_is_a_folder_of_the_disk_or_of_a_commit() {
         let parts = |given: &str| {
             let named = NamedRecording::parse(given);
-            (named.commit.unwrap_or_default(), named.folder.display().to_string(), named.release.unwrap_or_default())
+            (
+                named.commit.unwrap_or_default(),
+                named.folder.display().to_string(),
+                named.release.unwrap_or_default(),
+            )
         };
         let owned = |(a, b, c): (&str, &str, &str)| (a.to_owned(), b.to_owned(), c.to_owned());
         assert_eq!(parts("recordings/a"), owned(("", "recordings/a", "")));
-        assert_eq!(parts("recordings/a@v2.12"), owned(("", "recordings/a", "v2.12")));
-        assert_eq!(parts("origin/main:ci/base@v2.12"), owned(("origin/main", "ci/base", "v2.12")));
+        assert_eq!(
+            parts("recordings/a@v2.12"),
+            owned(("", "recordings/a", "v2.12"))
+        );
+        assert_eq!(
+            parts("origin/main:ci/base@v2.12"),
+            owned(("origin/main", "ci/base", "v2.12"))
+        );
         assert_eq!(parts("HEAD~1:base"), owned(("HEAD~1", "base", "")));
         assert_eq!(parts(":base"), owned(("", ":base", "")));
         let folder = tempfile::tempdir().unwrap();
@@ -231,14 +317,24 @@ mod tests {
     }
 
     fn request(pairs: &[(&str, &str)]) -> Request {
-        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
     }
 
     #[test]
     fn what_was_asked_for_is_in_the_folders_name() {
-        let name = |pairs: &[(&str, &str)]| default_folder("psci-latency", &request(pairs)).display().to_string();
+        let name = |pairs: &[(&str, &str)]| {
+            default_folder("psci-latency", &request(pairs))
+                .display()
+                .to_string()
+        };
         assert_eq!(name(&[]), "recordings/psci-latency");
-        assert_eq!(name(&[("set", "scp.channels=2")]), "recordings/psci-latency-set=scp.channels=2");
+        assert_eq!(
+            name(&[("set", "scp.channels=2")]),
+            "recordings/psci-latency-set=scp.channels=2"
+        );
         let (one, two) = ("a/".repeat(99) + "1", "a/".repeat(99) + "2");
         assert_ne!(name(&[("platform", &one)]), name(&[("platform", &two)]));
         assert!(name(&[("platform", &one)]).len() <= "recordings/".len() + LONGEST_NAME);
@@ -251,10 +347,14 @@ mod tests {
         let mut header = Header::new("psci-latency", "sim", "ps");
         header.request = request(&[("seed", "7")]);
         Recording::new(header).write(&path).unwrap();
-        let check =
-            |pairs: &[(&str, &str)], replace| check_target(&path, "psci-latency", "sim", &request(pairs), replace);
+        let check = |pairs: &[(&str, &str)], replace| {
+            check_target(&path, "psci-latency", "sim", &request(pairs), replace)
+        };
         assert!(check(&[("seed", "7")], false).is_ok() && check(&[], true).is_ok());
         let refused = format!("{:?}", check(&[], false).unwrap_err());
-        assert!(refused.contains("seed=7") && refused.contains("--replace"), "{refused}");
+        assert!(
+            refused.contains("seed=7") && refused.contains("--replace"),
+            "{refused}"
+        );
     }
 }

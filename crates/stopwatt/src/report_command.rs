@@ -33,13 +33,22 @@ const TF_A_CSV: &str = "tf-a-csv";
 fn form() -> impl TypedValueParser<Value = Form> {
     let names = Format::ALL.map(|format| {
         let value = PossibleValue::new(format.name()).help(format.about());
-        if format == Format::Text { value.alias("text") } else { value }
+        if format == Format::Text {
+            value.alias("text")
+        } else {
+            value
+        }
     });
-    let tables = PossibleValue::new(TF_A_CSV).help("A folder of the tables in TF-A's documents, a file per test");
-    PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| match name.as_str() {
-        "text" => Ok(Form::Report(Format::Text)),
-        TF_A_CSV => Ok(Form::TfACsv),
-        name => Format::of_name(name).map(Form::Report).ok_or("there is no such format"),
+    let tables = PossibleValue::new(TF_A_CSV)
+        .help("A folder of the tables in TF-A's documents, a file per test");
+    PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| {
+        match name.as_str() {
+            "text" => Ok(Form::Report(Format::Text)),
+            TF_A_CSV => Ok(Form::TfACsv),
+            name => Format::of_name(name)
+                .map(Form::Report)
+                .ok_or("there is no such format"),
+        }
     })
 }
 
@@ -131,36 +140,56 @@ fn sweep_report(
         Some(_) => (Style::PLAIN, true),
         None => (console.style(), options.all),
     };
-    let bytes = report::sweep_report(summary, &folder.display().to_string(), format, style, all).ok_or_else(|| {
-        let name = format.name();
-        miette!(
-            help = "name one of its points: SWEEP@POINT, as `stopwatt compare` does",
-            "{name} is of one run, and this is a sweep"
-        )
-    })?;
+    let bytes = report::sweep_report(summary, &folder.display().to_string(), format, style, all)
+        .ok_or_else(|| {
+            let name = format.name();
+            miette!(
+                help = "name one of its points: SWEEP@POINT, as `stopwatt compare` does",
+                "{name} is of one run, and this is a sweep"
+            )
+        })?;
     match &options.output {
         Some(path) => output::write_file(console, path, &bytes)?,
-        None if format == Format::Text => output::print_text(console, &String::from_utf8_lossy(&bytes))?,
+        None if format == Format::Text => {
+            output::print_text(console, &String::from_utf8_lossy(&bytes))?
+        }
         None => console.print(&bytes)?,
     }
     let (there, chunks) = summary.chunks;
     if there == chunks || options.partial {
         return Ok(Answer::Yes);
     }
-    console.note(&format!("{there} of {chunks} chunks are there; --partial takes that for enough"));
+    console.note(&format!(
+        "{there} of {chunks} chunks are there; --partial takes that for enough"
+    ));
     Ok(Answer::No)
 }
 
 /// Writes the tables of TF-A's documents.
 fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> miette::Result<()> {
-    let to = to.ok_or_else(|| miette!(help = "name a folder with --output", "{TF_A_CSV} is a file for each test"))?;
-    let recording = options.recording.read_only()?;
-    let previous = options.previous.as_ref().map(NamedRecording::read_only).transpose()?;
-    let files = import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
-        import::TableError::Releases(_) => miette!(help = "name one: RECORDING@RELEASE", "{error}"),
-        import::TableError::Nothing => miette!(help = "run psci-latency leaves one, and so does import", "{error}"),
-        error => miette!("{error}"),
+    let to = to.ok_or_else(|| {
+        miette!(
+            help = "name a folder with --output",
+            "{TF_A_CSV} is a file for each test"
+        )
     })?;
+    let recording = options.recording.read_only()?;
+    let previous = options
+        .previous
+        .as_ref()
+        .map(NamedRecording::read_only)
+        .transpose()?;
+    let files =
+        import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
+            import::TableError::Releases(_) => {
+                miette!(help = "name one: RECORDING@RELEASE", "{error}")
+            }
+            import::TableError::Nothing => miette!(
+                help = "run psci-latency leaves one, and so does import",
+                "{error}"
+            ),
+            error => miette!("{error}"),
+        })?;
     output::write_tables(console, to, &files)
 }
 
@@ -182,7 +211,14 @@ pub fn write_beside(
     path: Option<&PathBuf>,
 ) -> miette::Result<()> {
     match report_of(path)? {
-        Some((path, format)) => write(console, &Published::default(), recording, folder, format, (Some(path), true)),
+        Some((path, format)) => write(
+            console,
+            &Published::default(),
+            recording,
+            folder,
+            format,
+            (Some(path), true),
+        ),
         None => Ok(()),
     }
 }
@@ -221,7 +257,11 @@ impl TellingOptions {
     /// No report has the ending of the report's file.
     pub fn telling(&self) -> miette::Result<Telling<'_>> {
         let report = report_of(self.report.as_ref())?;
-        Ok(Telling { report, json: self.format == output::Format::Json, all: self.all })
+        Ok(Telling {
+            report,
+            json: self.format == output::Format::Json,
+            all: self.all,
+        })
     }
 }
 
@@ -235,15 +275,27 @@ pub fn tell(
     left: Option<(&Path, miette::Result<()>)>,
     how: &Telling<'_>,
 ) -> miette::Result<()> {
-    let folder = left.as_ref().filter(|(_, written)| written.is_ok()).map(|(folder, _)| *folder);
+    let folder = left
+        .as_ref()
+        .filter(|(_, written)| written.is_ok())
+        .map(|(folder, _)| *folder);
     let reported = match how.report {
         Some((path, format)) => {
             let of = folder.unwrap_or(Path::new("RECORDING"));
-            write(console, published, recording, of, format, (Some(path), true))
+            write(
+                console,
+                published,
+                recording,
+                of,
+                format,
+                (Some(path), true),
+            )
         }
         None => Ok(()),
     };
-    let shown = folder.map(|folder| folder.display().to_string()).unwrap_or_default();
+    let shown = folder
+        .map(|folder| folder.display().to_string())
+        .unwrap_or_default();
     let told = Report::new(recording, &shown, published);
     if how.json {
         output::print_json(console, &told.run_json())?;
@@ -265,9 +317,15 @@ pub fn tell(
 
 /// The format that a file's name asks for.
 pub fn format_of(path: &Path) -> miette::Result<Format> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
     Format::of_extension(&ending).ok_or_else(|| {
-        let endings = Format::ALL.map(|format| format!(".{}", format.extension())).join(", ");
+        let endings = Format::ALL
+            .map(|format| format!(".{}", format.extension()))
+            .join(", ");
         miette!(
             help = format!("end it in one of {endings}, or give --format to `stopwatt report`"),
             "the ending of {} does not say what to write",
@@ -295,18 +353,25 @@ pub fn write(
     }
     if format == Format::Folded && report::folded_stacks(recording).is_empty() {
         return Err(miette!(
-            help = "count by function: `stopwatt run psci-calls --by-function`, or `stopwatt count`",
+            help =
+                "count by function: `stopwatt run psci-calls --by-function`, or `stopwatt count`",
             "{} was not counted by function, and stacks are of nothing else",
             folder.display()
         ));
     }
     let report = Report::new(recording, &folder.display().to_string(), published);
     // A file is no terminal, and has room for everything.
-    let (style, all) = if out.is_some() { (Style::PLAIN, true) } else { (console.style(), all) };
+    let (style, all) = if out.is_some() {
+        (Style::PLAIN, true)
+    } else {
+        (console.style(), all)
+    };
     let bytes = report.render(format, style, all);
     match out {
         Some(path) => output::write_file(console, path, &bytes),
-        None if format == Format::Text => output::print_text(console, &String::from_utf8_lossy(&bytes)),
+        None if format == Format::Text => {
+            output::print_text(console, &String::from_utf8_lossy(&bytes))
+        }
         None => console.print(&bytes),
     }
 }

@@ -18,7 +18,10 @@ use std::sync::Arc;
 /// The command that runs an experiment.
 pub fn command(experiment: &dyn Experiment) -> Command {
     let about = experiment.about();
-    with_output(run_arguments::command(about, &format!("stopwatt run {}", about.name)))
+    with_output(run_arguments::command(
+        about,
+        &format!("stopwatt run {}", about.name),
+    ))
 }
 
 /// The same with what every run can be told about its output.
@@ -37,7 +40,9 @@ pub fn with_output(command: Command) -> Command {
         .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
     let format = output::format_argument(&output::RUN_FORMATS);
     let arguments = [folder, replace, report, format, output::all_argument()];
-    arguments.into_iter().fold(command, |command, arg| command.arg(arg.help_heading("Output")))
+    arguments.into_iter().fold(command, |command, arg| {
+        command.arg(arg.help_heading("Output"))
+    })
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
@@ -48,7 +53,14 @@ pub fn run(
     matches: &ArgMatches,
 ) -> miette::Result<Answer> {
     let settings = settings(experiment.about(), matches)?;
-    with(console, data, experiment, matches, settings, matches.get_flag("replace"))
+    with(
+        console,
+        data,
+        experiment,
+        matches,
+        settings,
+        matches.get_flag("replace"),
+    )
 }
 
 /// The same with settings that stand otherwise on the command line.
@@ -89,8 +101,18 @@ pub fn with(
         same if same == about.name => published,
         form => Published::read(&data.published(), form)?,
     };
-    let how = Telling { report, json: output::format(matches) == "json", all: matches.get_flag("all") };
-    report_command::tell(console, &published, &recording, Some((&folder, written)), &how)?;
+    let how = Telling {
+        report,
+        json: output::format(matches) == "json",
+        all: matches.get_flag("all"),
+    };
+    report_command::tell(
+        console,
+        &published,
+        &recording,
+        Some((&folder, written)),
+        &how,
+    )?;
     match recording.header.complaints.as_slice() {
         [] => Ok(Answer::Yes),
         complaints => Ok(Answer::no(console, &miette!("{}", complaints.join("\n")))),
@@ -105,9 +127,16 @@ fn asked(about: &About, world: World, settings: &Settings) -> Asked {
     }
     // What is given as it would be anyway asks for nothing else.
     let usual = |name: &str| about.setting(name).and_then(|setting| setting.default());
-    for (name, value) in settings.given().filter(|(name, value)| usual(name).as_deref() != Some(*value)) {
+    for (name, value) in settings
+        .given()
+        .filter(|(name, value)| usual(name).as_deref() != Some(*value))
+    {
         let told = asked.entry(name.to_owned()).or_default();
-        *told = if told.is_empty() { value.to_owned() } else { format!("{told},{value}") };
+        *told = if told.is_empty() {
+            value.to_owned()
+        } else {
+            format!("{told},{value}")
+        };
     }
     asked
 }
@@ -130,8 +159,14 @@ pub fn in_memory(
     let asked = asked(about, world, &settings);
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let conditions = Published::read(&data.published(), about.name)?.conditions();
-    let request =
-        Request { world, settings, platforms: &platforms, conditions, source_tree: tree.as_deref(), kept: None };
+    let request = Request {
+        world,
+        settings,
+        platforms: &platforms,
+        conditions,
+        source_tree: tree.as_deref(),
+        kept: None,
+    };
     experiment.check(&request)?;
     let mut recording = record(console, experiment, &request, progress)?;
     recording.header.request = asked;
@@ -141,7 +176,11 @@ pub fn in_memory(
 }
 
 /// Runs an experiment in memory, with its progress shown.
-fn shown(console: &Console, experiment: &dyn Experiment, request: &Request<'_>) -> miette::Result<Recording> {
+fn shown(
+    console: &Console,
+    experiment: &dyn Experiment,
+    request: &Request<'_>,
+) -> miette::Result<Recording> {
     let progress: Arc<Progress> = Arc::default();
     let _shown = console.show(progress.clone());
     record(console, experiment, request, &progress)
@@ -154,8 +193,17 @@ fn record(
     progress: &Arc<Progress>,
 ) -> miette::Result<Recording> {
     let mut sink = Memory::new(progress.clone());
-    let given: Vec<String> = request.settings.given().map(|(name, value)| format!(", {name}={value}")).collect();
-    console.tell(&format!("{} in world {}{}", experiment.about().name, request.world.name(), given.concat()));
+    let given: Vec<String> = request
+        .settings
+        .given()
+        .map(|(name, value)| format!(", {name}={value}"))
+        .collect();
+    console.tell(&format!(
+        "{} in world {}{}",
+        experiment.about().name,
+        request.world.name(),
+        given.concat()
+    ));
     let result = experiment.run(request, &mut sink);
     // What a signal broke off, such as an emulator that got it too, did not fail by itself.
     result.map_err(|error| progress.check().map_or_else(Into::into, |()| error))?;

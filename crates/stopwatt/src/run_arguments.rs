@@ -8,8 +8,10 @@ use experiment::{About, Error, Kind, Setting, Settings, World};
 /// The command that runs an experiment; `command` is what stands before the experiment's arguments
 /// in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
-    let mut built =
-        Command::new(about.name).about(about.summary).max_term_width(100).after_help(after_help(about, command));
+    let mut built = Command::new(about.name)
+        .about(about.summary)
+        .max_term_width(100)
+        .after_help(after_help(about, command));
     for arg in arguments(about) {
         built = built.arg(arg);
     }
@@ -20,13 +22,28 @@ pub fn command(about: &'static About, command: &str) -> Command {
 pub fn arguments(about: &'static About) -> Vec<Arg> {
     let worlds = about.worlds.iter().map(|world| {
         let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
-        let needs = if needs.is_empty() { String::new() } else { format!("; needs {}", needs.join(" and ")) };
+        let needs = if needs.is_empty() {
+            String::new()
+        } else {
+            format!("; needs {}", needs.join(" and "))
+        };
         PossibleValue::new(world.world.name()).help(format!("{}{needs}", world.about))
     });
-    let world = Arg::new("world").long("world").value_name("WORLD").help("Where it runs.");
-    let mut all =
-        vec![world.value_parser(PossibleValuesParser::new(worlds)).default_value(about.worlds[0].world.name())];
-    all.extend(about.settings.iter().map(|setting| argument(about, *setting)));
+    let world = Arg::new("world")
+        .long("world")
+        .value_name("WORLD")
+        .help("Where it runs.");
+    let mut all = vec![
+        world
+            .value_parser(PossibleValuesParser::new(worlds))
+            .default_value(about.worlds[0].world.name()),
+    ];
+    all.extend(
+        about
+            .settings
+            .iter()
+            .map(|setting| argument(about, *setting)),
+    );
     all
 }
 
@@ -50,11 +67,15 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         kind if kind.is_list() => arg.action(ArgAction::Append).value_name(kind.value_name()),
         // A setting that takes none below 0 says so itself.
-        kind => arg.value_name(kind.value_name()).allow_negative_numbers(true),
+        kind => arg
+            .value_name(kind.value_name())
+            .allow_negative_numbers(true),
     };
     arg = match &kind {
         Kind::Choice(choices) => {
-            let values = choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about));
+            let values = choices
+                .iter()
+                .map(|(name, about)| PossibleValue::new(*name).help(*about));
             arg.value_parser(PossibleValuesParser::new(values))
         }
         Kind::Platform => arg.add(completion::platforms()),
@@ -73,9 +94,17 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
 
 fn after_help(about: &About, command: &str) -> String {
     let mut help = String::from("Examples:");
-    let width = about.examples.iter().map(|example| example.arguments.len()).max().unwrap_or(0);
+    let width = about
+        .examples
+        .iter()
+        .map(|example| example.arguments.len())
+        .max()
+        .unwrap_or(0);
     for example in about.examples {
-        let line = format!("  {command} {:width$}   {}", example.arguments, example.about);
+        let line = format!(
+            "  {command} {:width$}   {}",
+            example.arguments, example.about
+        );
         help.push_str(&format!("\n{}", line.trim_end()));
     }
     if !about.details.is_empty() {
@@ -87,7 +116,10 @@ fn after_help(about: &About, command: &str) -> String {
 /// The world that is asked for.
 pub fn world(about: &About, matches: &ArgMatches) -> World {
     let name = matches.get_one::<String>("world");
-    let found = about.worlds.iter().find(|world| name.is_some_and(|name| name == world.world.name()));
+    let found = about
+        .worlds
+        .iter()
+        .find(|world| name.is_some_and(|name| name == world.world.name()));
     found.unwrap_or(&about.worlds[0]).world
 }
 
@@ -101,7 +133,11 @@ pub fn given(about: &'static About, matches: &ArgMatches) -> Vec<(String, String
             }
             continue;
         }
-        for value in matches.get_many::<String>(setting.name()).into_iter().flatten() {
+        for value in matches
+            .get_many::<String>(setting.name())
+            .into_iter()
+            .flatten()
+        {
             given.push((setting.name().to_owned(), value.clone()));
         }
     }

@@ -32,9 +32,13 @@ pub struct ManOptions {
 /// Prints what a shell needs to ask the program for completions.
 pub fn completions(console: &Console, options: &CompletionsOptions) -> miette::Result<()> {
     let (shells, shell) = (Shells::builtins(), options.shell.to_string());
-    let completer = shells.completer(&shell).ok_or_else(|| miette!("nothing is known of the shell {shell}"))?;
+    let completer = shells
+        .completer(&shell)
+        .ok_or_else(|| miette!("nothing is known of the shell {shell}"))?;
     let mut text = Vec::new();
-    completer.write_registration(ASKED, "stopwatt", "stopwatt", "stopwatt", &mut text).into_diagnostic()?;
+    completer
+        .write_registration(ASKED, "stopwatt", "stopwatt", "stopwatt", &mut text)
+        .into_diagnostic()?;
     console.print(&text)
 }
 
@@ -43,9 +47,13 @@ pub fn man(console: &Console, command: Command, options: &ManOptions) -> miette:
     if let Some(folder) = &options.output {
         std::fs::create_dir_all(folder).into_diagnostic()?;
         let cannot = || format!("cannot write the pages into {}", folder.display());
-        return clap_mangen::generate_to(command, folder).into_diagnostic().wrap_err_with(cannot);
+        return clap_mangen::generate_to(command, folder)
+            .into_diagnostic()
+            .wrap_err_with(cannot);
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).render(&mut page).into_diagnostic()?;
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .into_diagnostic()?;
     console.print(&page)
 }

@@ -15,7 +15,9 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use sweep::{DEFAULT_MOST, Dataset, Environment, FailedPoint, Fitting, Outcome, Plan, Point, Share};
+use sweep::{
+    DEFAULT_MOST, Dataset, Environment, FailedPoint, Fitting, Outcome, Plan, Point, Share,
+};
 
 /// Options of `sweep`.
 #[derive(Args)]
@@ -40,7 +42,11 @@ docs/sweeps.md has lists, draws, Latin hypercubes, seeds and what is kept.
 Exit status: 0 when every point is there, 1 when some failed, found what should not be or are missing, 2 when the sweep cannot begin.")]
 pub struct SweepOptions {
     /// The plan.
-    #[arg(value_name = "PLAN", required_unless_present = "resume", conflicts_with = "resume")]
+    #[arg(
+        value_name = "PLAN",
+        required_unless_present = "resume",
+        conflicts_with = "resume"
+    )]
     plan: Option<PathBuf>,
     /// Go on with the sweep in this folder, from the plan that lies in it.
     #[arg(long, value_name = "DIR", conflicts_with = "output", add = completion::recordings())]
@@ -72,8 +78,19 @@ pub struct SweepOptions {
 pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
-        (None, Some(path)) => (read_plan(path)?, options.output.clone().unwrap_or_else(|| default_folder(path))),
-        (None, None) => return Err(miette!(help = "stopwatt sweep --help has one", "no plan is named")),
+        (None, Some(path)) => (
+            read_plan(path)?,
+            options
+                .output
+                .clone()
+                .unwrap_or_else(|| default_folder(path)),
+        ),
+        (None, None) => {
+            return Err(miette!(
+                help = "stopwatt sweep --help has one",
+                "no plan is named"
+            ));
+        }
     };
     plan.at_most(options.at_most)?;
     let fitting = fitting(plan)?;
@@ -93,21 +110,34 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Re
         Format::Term => output::print_text(console, &as_text(&dataset, &share, &outcome, missing))?,
     }
     let stopped = progress.check().err().filter(|_| outcome.cancelled);
-    Ok(match complaint(&fitting.plan, &dataset, &share, &outcome, missing, stopped) {
-        Some(why) => Answer::no(console, &why),
-        None => Answer::Yes,
-    })
+    Ok(
+        match complaint(&fitting.plan, &dataset, &share, &outcome, missing, stopped) {
+            Some(why) => Answer::no(console, &why),
+            None => Answer::Yes,
+        },
+    )
 }
 
 /// The plan with its experiment, to which it must fit.
 pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
-    Ok(Fitting::new(plan, experiments::find, &experiments::names())?)
+    Ok(Fitting::new(
+        plan,
+        experiments::find,
+        &experiments::names(),
+    )?)
 }
 
 /// Begins the data set of a plan, or finds the one that was begun, if some point of it can run. If
 /// it is to `replace` what is there, it begins anew.
-pub fn begin(data: &Data, fitting: &Fitting, folder: &Path, replace: bool) -> miette::Result<Dataset> {
-    in_place(data, fitting, None, |place| sweep::some_point_can_run(fitting, place))?;
+pub fn begin(
+    data: &Data,
+    fitting: &Fitting,
+    folder: &Path,
+    replace: bool,
+) -> miette::Result<Dataset> {
+    in_place(data, fitting, None, |place| {
+        sweep::some_point_can_run(fitting, place)
+    })?;
     if replace {
         Dataset::remove(folder)?;
     }
@@ -128,7 +158,9 @@ pub fn run_share(
     threads: Option<usize>,
     progress: &Arc<Progress>,
 ) -> miette::Result<Outcome> {
-    in_place(data, fitting, threads, |place| sweep::run(dataset, fitting, place, share, progress))
+    in_place(data, fitting, threads, |place| {
+        sweep::run(dataset, fitting, place, share, progress)
+    })
 }
 
 /// Does something with the data that is in force.
@@ -139,13 +171,20 @@ fn in_place<T>(
     with: impl FnOnce(&Environment<'_>) -> Result<T, sweep::Error>,
 ) -> miette::Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
-    let conditions = Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
-    Ok(with(&Environment { platforms: &platforms, conditions, source_tree: tree.as_deref(), threads })?)
+    let conditions =
+        Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
+    Ok(with(&Environment {
+        platforms: &platforms,
+        conditions,
+        source_tree: tree.as_deref(),
+        threads,
+    })?)
 }
 
 fn read_plan(path: &Path) -> miette::Result<Plan> {
     let document = Document::open(path);
-    let document = document.map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
+    let document =
+        document.map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
     Ok(Plan::read(&document)?)
 }
 
@@ -156,7 +195,11 @@ fn default_folder(plan: &Path) -> PathBuf {
 
 /// The settings of a point, for people.
 fn settings(point: &Point) -> String {
-    let mut parts: Vec<String> = point.varied.iter().map(|(key, value)| format!("{key}={}", value.text())).collect();
+    let mut parts: Vec<String> = point
+        .varied
+        .iter()
+        .map(|(key, value)| format!("{key}={}", value.text()))
+        .collect();
     if point.repetition > 0 {
         parts.push(format!("repetition {}", point.repetition));
     }
@@ -188,19 +231,39 @@ fn foretold(fitting: &Fitting, folder: &Path) -> String {
 
 fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) -> String {
     let seconds = outcome.time.as_secs_f64();
-    let whose = if *share == Share::All { String::new() } else { format!("{share}: ") };
-    let mut text = format!("{whose}{} points in {} chunks", outcome.points, outcome.chunks.len());
+    let whose = if *share == Share::All {
+        String::new()
+    } else {
+        format!("{share}: ")
+    };
+    let mut text = format!(
+        "{whose}{} points in {} chunks",
+        outcome.points,
+        outcome.chunks.len()
+    );
     if outcome.points > 0 {
-        let _ = write!(text, ", {seconds:.1} s, {:.0} a second", outcome.points as f64 / seconds.max(1e-3));
+        let _ = write!(
+            text,
+            ", {seconds:.1} s, {:.0} a second",
+            outcome.points as f64 / seconds.max(1e-3)
+        );
     }
     if outcome.taken_over > 0 {
-        let _ = write!(text, "; {} points were taken over from the plan before", outcome.taken_over);
+        let _ = write!(
+            text,
+            "; {} points were taken over from the plan before",
+            outcome.taken_over
+        );
     }
     if outcome.there > 0 {
         let _ = write!(text, "; {} chunks were there before", outcome.there);
     }
     if missing > 0 {
-        let _ = write!(text, "; {missing} of {} chunks are still missing", dataset.size().1);
+        let _ = write!(
+            text,
+            "; {missing} of {} chunks are still missing",
+            dataset.size().1
+        );
     }
     let _ = writeln!(text, ". Data set: {}", dataset.folder().display());
     text
@@ -209,9 +272,15 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
 /// The result of a run, for machines.
 pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
     let named = |points: &[FailedPoint]| -> Vec<_> {
-        points.iter().map(|named| json!({ "point": named.point, "why": named.why })).collect()
+        points
+            .iter()
+            .map(|named| json!({ "point": named.point, "why": named.why }))
+            .collect()
     };
-    let unwritten = outcome.unwritten.iter().map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
+    let unwritten = outcome
+        .unwritten
+        .iter()
+        .map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
     json!({
         "dataset": dataset.folder().display().to_string(),
         "points": outcome.points,
@@ -245,17 +314,31 @@ fn complaint(
         }
         lines.push(format!("{count} points {what}:"));
         for it in named {
-            lines.push(format!("  point {} ({}): {}", it.point, settings(&plan.point(it.point)), it.why));
+            lines.push(format!(
+                "  point {} ({}): {}",
+                it.point,
+                settings(&plan.point(it.point)),
+                it.why
+            ));
         }
         let unnamed = count - named.len() as u64;
         if unnamed > 0 {
-            lines.push(format!("  and {unnamed} more; the column `why` of data/*/points.parquet has them all"));
+            lines.push(format!(
+                "  and {unnamed} more; the column `why` of data/*/points.parquet has them all"
+            ));
         }
     };
     name(outcome.failures, "failed", &outcome.failed);
-    name(outcome.complained, "found what should not be", &outcome.complaints);
+    name(
+        outcome.complained,
+        "found what should not be",
+        &outcome.complaints,
+    );
     for unwritten in &outcome.unwritten {
-        lines.push(format!("chunk {} was not written: {}", unwritten.chunk, unwritten.why));
+        lines.push(format!(
+            "chunk {} was not written: {}",
+            unwritten.chunk, unwritten.why
+        ));
     }
     match stopped {
         None => {}
@@ -263,7 +346,9 @@ fn complaint(
             lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
         }
         Some(Cancellation::Short(short)) => {
-            lines.push(format!("stopped before memory ran out: {short}; the chunks that are whole were kept"));
+            lines.push(format!(
+                "stopped before memory ran out: {short}; the chunks that are whole were kept"
+            ));
         }
     }
     if lines.is_empty() && (missing == 0 || *share != Share::All) {
@@ -272,8 +357,13 @@ fn complaint(
     if lines.is_empty() {
         lines.push(format!("{missing} chunks are missing"));
     }
-    let shard = if *share == Share::All { String::new() } else { format!(" --{share}") };
-    let again = outcome.failures > 0 || missing > 0 || outcome.cancelled || !outcome.unwritten.is_empty();
+    let shard = if *share == Share::All {
+        String::new()
+    } else {
+        format!(" --{share}")
+    };
+    let again =
+        outcome.failures > 0 || missing > 0 || outcome.cancelled || !outcome.unwritten.is_empty();
     let help = match again {
         true => format!(
             "what is missing or failed runs with: stopwatt sweep --resume {}{shard}",

@@ -36,38 +36,78 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     let shipped = about
         .shipped_sweeps
         .first()
-        .map_or_else(String::new, |shipped| format!("\n  stopwatt what-if {} --shipped {}", about.name, shipped.name));
+        .map_or_else(String::new, |shipped| {
+            format!(
+                "\n  stopwatt what-if {} --shipped {}",
+                about.name, shipped.name
+            )
+        });
     let help = format!(
         "Example:\n  stopwatt what-if {} {example}{shipped}\n\n\
          Every combination is run. Values are separated by commas; 1..16 stands for 1, 2, and so on to 16. A key is a setting of \
          the experiment{}.",
         about.name,
-        if own.is_some() { ", or a key of the platform as --set of `stopwatt run` takes it" } else { "" }
+        if own.is_some() {
+            ", or a key of the platform as --set of `stopwatt run` takes it"
+        } else {
+            ""
+        }
     );
-    let mut built = Command::new(about.name).about(about.summary).max_term_width(100).after_help(help);
-    let vary = Arg::new("vary").long("vary").value_name("KEY=VALUES").action(ArgAction::Append);
-    built = built.arg(vary.value_parser(value_parser!(Vary)).help("A key and its values; may be given again."));
+    let mut built = Command::new(about.name)
+        .about(about.summary)
+        .max_term_width(100)
+        .after_help(help);
+    let vary = Arg::new("vary")
+        .long("vary")
+        .value_name("KEY=VALUES")
+        .action(ArgAction::Append);
+    built = built.arg(
+        vary.value_parser(value_parser!(Vary))
+            .help("A key and its values; may be given again."),
+    );
     if !about.shipped_sweeps.is_empty() {
         let names = about.shipped_sweeps.iter().map(|shipped| shipped.name);
-        let arg = Arg::new("shipped").long("shipped").value_name("NAME").conflicts_with("vary");
+        let arg = Arg::new("shipped")
+            .long("shipped")
+            .value_name("NAME")
+            .conflicts_with("vary");
         let parser = PossibleValuesParser::new(names);
-        built = built.arg(arg.value_parser(parser).help("A what-if that comes with Stopwatt."));
+        built = built.arg(
+            arg.value_parser(parser)
+                .help("A what-if that comes with Stopwatt."),
+        );
     }
-    let folder = Arg::new("output").short('o').long("output").visible_alias("out").value_name("DIR");
-    let folder = folder
-        .value_parser(value_parser!(PathBuf))
-        .help("Folder of a recording of all combinations, a release each; none is written without it.");
-    for arg in [metric_argument(), folder, report_argument(), output::format_argument(&FORMATS), output::all_argument()]
-    {
+    let folder = Arg::new("output")
+        .short('o')
+        .long("output")
+        .visible_alias("out")
+        .value_name("DIR");
+    let folder = folder.value_parser(value_parser!(PathBuf)).help(
+        "Folder of a recording of all combinations, a release each; none is written without it.",
+    );
+    for arg in [
+        metric_argument(),
+        folder,
+        report_argument(),
+        output::format_argument(&FORMATS),
+        output::all_argument(),
+    ] {
         built = built.arg(arg.help_heading("Output"));
     }
     for arg in run_arguments::arguments(about) {
-        let default = about.sweep_defaults.iter().find(|(setting, _)| arg.get_id() == setting.name());
+        let default = about
+            .sweep_defaults
+            .iter()
+            .find(|(setting, _)| arg.get_id() == setting.name());
         built = built.arg(match default {
             // The help of the setting says what a run has.
             Some((_, value)) => {
                 let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                let help = help.split(" [default: ").next().unwrap_or_default().to_owned();
+                let help = help
+                    .split(" [default: ")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
                 arg.help(format!("{help} [default here: {value}]"))
             }
             None => arg,
@@ -84,10 +124,16 @@ pub fn run(
     matches: &ArgMatches,
 ) -> miette::Result<()> {
     let about = experiment.about();
-    let Variation { shipped, vary, base } = Variation::of(about, matches)?;
+    let Variation {
+        shipped,
+        vary,
+        base,
+    } = Variation::of(about, matches)?;
     if let [Vary { key, text, .. }] = &vary[..]
         && text.contains("..")
-        && about.setting(key).is_some_and(|setting| setting.check(text).is_ok())
+        && about
+            .setting(key)
+            .is_some_and(|setting| setting.check(text).is_ok())
     {
         // The setting takes a range itself: one run tells where in it something changes.
         let told = base.into_iter().chain([(key.clone(), text.clone())]);
@@ -113,7 +159,11 @@ pub fn run(
     };
     let mut requests = Vec::new();
     for combination in sweep::combinations(&vary).into_diagnostic()? {
-        let told = base.iter().cloned().chain(combination.iter().map(|(key, value)| setting_of(about, key, value)));
+        let told = base.iter().cloned().chain(
+            combination
+                .iter()
+                .map(|(key, value)| setting_of(about, key, value)),
+        );
         let request = request(Settings::new(about, world(about, matches), told)?);
         // All requests are checked before the first runs: what is wrong is said at once.
         experiment.check(&request)?;
@@ -138,8 +188,17 @@ pub fn run(
         _ => Ok(()),
     };
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
-    let what_if = WhatIf { release, measured, points };
-    print(console, &what_if, matches, shipped.map(|shipped| shipped.what))?;
+    let what_if = WhatIf {
+        release,
+        measured,
+        points,
+    };
+    print(
+        console,
+        &what_if,
+        matches,
+        shipped.map(|shipped| shipped.what),
+    )?;
     written
 }
 
@@ -154,12 +213,23 @@ impl Variation {
     /// Reads it from the command line: a sweep that comes with the experiment, or `--vary`.
     fn of(about: &'static About, matches: &ArgMatches) -> miette::Result<Self> {
         let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
-        let shipped = about.shipped_sweeps.iter().find(|known| shipped.is_some_and(|name| name == known.name));
+        let shipped = about
+            .shipped_sweeps
+            .iter()
+            .find(|known| shipped.is_some_and(|name| name == known.name));
         let vary: Vec<Vary> = match shipped {
-            Some(shipped) => {
-                shipped.vary.iter().map(|text| text.parse()).collect::<Result<_, _>>().into_diagnostic()?
-            }
-            None => matches.get_many("vary").into_iter().flatten().cloned().collect(),
+            Some(shipped) => shipped
+                .vary
+                .iter()
+                .map(|text| text.parse())
+                .collect::<Result<_, _>>()
+                .into_diagnostic()?,
+            None => matches
+                .get_many("vary")
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
         };
         if vary.is_empty() {
             return Err(miette!(
@@ -168,16 +238,29 @@ impl Variation {
             ));
         }
         let mut base = given(about, matches);
-        if let Some(vary) = vary.iter().find(|vary| base.iter().any(|(name, value)| is_about(name, value, &vary.key))) {
-            return Err(miette!(help = "leave one of them out", "`{}` is set and varied", vary.key));
+        if let Some(vary) = vary.iter().find(|vary| {
+            base.iter()
+                .any(|(name, value)| is_about(name, value, &vary.key))
+        }) {
+            return Err(miette!(
+                help = "leave one of them out",
+                "`{}` is set and varied",
+                vary.key
+            ));
         }
         for (setting, value) in about.sweep_defaults {
             let name = setting.name();
-            if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != name) {
+            if base.iter().all(|(known, _)| known != name)
+                && vary.iter().all(|vary| vary.key != name)
+            {
                 base.push((name.to_owned(), (*value).to_owned()));
             }
         }
-        Ok(Self { shipped, vary, base })
+        Ok(Self {
+            shipped,
+            vary,
+            base,
+        })
     }
 }
 
@@ -205,8 +288,9 @@ fn all(
             progress.step();
             let recording = sink.finish();
             let metric = metric_of(&recording, wanted)?;
-            let point = report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
-                .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
+            let point =
+                report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
+                    .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
             Ok((point, metric, recording))
         })
         .collect();
@@ -216,13 +300,20 @@ fn all(
 
 /// `--report` of a what-if.
 fn report_argument() -> Arg {
-    let help = "Also write a report, such as page.html; the ending says which: html, json, csv or txt.";
-    Arg::new("report").long("report").value_name("FILE").value_parser(value_parser!(PathBuf)).help(help)
+    let help =
+        "Also write a report, such as page.html; the ending says which: html, json, csv or txt.";
+    Arg::new("report")
+        .long("report")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help(help)
 }
 
 /// The file of `--report`, if it is given, with its format; it can be written.
 fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
-    let Some(path) = matches.get_one::<PathBuf>("report") else { return Ok(None) };
+    let Some(path) = matches.get_one::<PathBuf>("report") else {
+        return Ok(None);
+    };
     let format = output::ending_of(path, &["html", "json", "csv", "txt"])?;
     output::check_file(path)?;
     Ok(Some((path, format)))
@@ -230,7 +321,12 @@ fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static 
 
 /// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report; `asked`
 /// is the question, if it was asked in words.
-fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: Option<&str>) -> miette::Result<()> {
+fn print(
+    console: &Console,
+    what_if: &WhatIf,
+    matches: &ArgMatches,
+    asked: Option<&str>,
+) -> miette::Result<()> {
     let text = |format: &str, style: Style| {
         Ok::<_, miette::Report>(match format {
             "json" => format!("{:#}\n", report::what_if_json(what_if)),
@@ -244,7 +340,11 @@ fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches, asked: Optio
     }
     let format = output::format(matches);
     let text = text(format, console.style())?;
-    if format == "term" { output::print_text(console, &text) } else { console.print(text.as_bytes()) }
+    if format == "term" {
+        output::print_text(console, &text)
+    } else {
+        console.print(text.as_bytes())
+    }
 }
 
 /// `--metric`.
@@ -252,7 +352,9 @@ fn metric_argument() -> Arg {
     Arg::new("metric")
         .long("metric")
         .value_name("METRIC")
-        .add(completion::names(|| metrics::METRICS.iter().map(|metric| metric.name).collect()))
+        .add(completion::names(|| {
+            metrics::METRICS.iter().map(|metric| metric.name).collect()
+        }))
         .help("What is measured; by default what the cases are about, such as powerdown.")
 }
 
@@ -261,7 +363,10 @@ fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
     let wanted: Option<&String> = matches.get_one("metric");
     if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
         let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
-        let help = near.map_or_else(|| "see docs/recording.md".to_owned(), |near| format!("did you mean {near}?"));
+        let help = near.map_or_else(
+            || "see docs/recording.md".to_owned(),
+            |near| format!("did you mean {near}?"),
+        );
         return Err(miette!(help = help, "nothing measures `{wanted}`"));
     }
     Ok(wanted.map(String::as_str))
@@ -269,7 +374,11 @@ fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
 
 /// True if a setting that was given is the key that is to be varied.
 fn is_about(name: &str, value: &str, key: &str) -> bool {
-    name == key || (name == "set" && value.split_once('=').is_some_and(|(known, _)| known.trim() == key))
+    name == key
+        || (name == "set"
+            && value
+                .split_once('=')
+                .is_some_and(|(known, _)| known.trim() == key))
 }
 
 /// A key with its value as a setting: the experiment's own, or a key of the platform.
@@ -283,15 +392,25 @@ fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
 
 /// The metric that is asked for, or what the recording's cases are about.
 fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
-    let names = || recording.measures().iter().map(|measure| recording.text(measure.metric));
+    let names = || {
+        recording
+            .measures()
+            .iter()
+            .map(|measure| recording.text(measure.metric))
+    };
     if let Some(wanted) = wanted {
         return match names().any(|name| name == wanted) {
             true => Ok(wanted.to_owned()),
             false => Err(miette!("{}", missing(recording, wanted))),
         };
     }
-    let principal = metrics::METRICS.iter().find(|metric| metric.principal && names().any(|name| name == metric.name));
-    match principal.map(|metric| metric.name).or_else(|| names().next()) {
+    let principal = metrics::METRICS
+        .iter()
+        .find(|metric| metric.principal && names().any(|name| name == metric.name));
+    match principal
+        .map(|metric| metric.name)
+        .or_else(|| names().next())
+    {
         Some(name) => Ok(name.to_owned()),
         None => Err(miette!("the run measured nothing")),
     }
@@ -299,18 +418,33 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
 
 /// Why there is no such metric, and which there are.
 fn missing(recording: &Recording, metric: &str) -> String {
-    let mut known: Vec<&str> = recording.measures().iter().map(|measure| recording.text(measure.metric)).collect();
+    let mut known: Vec<&str> = recording
+        .measures()
+        .iter()
+        .map(|measure| recording.text(measure.metric))
+        .collect();
     known.sort_unstable();
     known.dedup();
-    let (_, case, mode) = recording.all_series().next().map_or(("", "", ""), |series| recording.series_texts(series));
+    let (_, case, mode) = recording
+        .all_series()
+        .next()
+        .map_or(("", "", ""), |series| recording.series_texts(series));
     format!("{case} {mode} has no {metric}; it has {}", known.join(", "))
 }
 
 /// The release, and the case, mode and metric that are measured.
 fn what_is_measured(recording: &Recording, metric: String) -> (String, (String, String, String)) {
-    let with = recording.measures().iter().find(|measure| recording.text(measure.metric) == metric);
-    let (variant, case, mode) = with.map_or(("", "", ""), |measure| recording.series_texts(measure.series));
-    (variant.to_owned(), (case.to_owned(), mode.to_owned(), metric))
+    let with = recording
+        .measures()
+        .iter()
+        .find(|measure| recording.text(measure.metric) == metric);
+    let (variant, case, mode) = with.map_or(("", "", ""), |measure| {
+        recording.series_texts(measure.series)
+    });
+    (
+        variant.to_owned(),
+        (case.to_owned(), mode.to_owned(), metric),
+    )
 }
 
 /// Series that a recording can hold.
@@ -318,38 +452,66 @@ const MOST_SERIES: usize = 65_536;
 
 /// Adds a combination's recording to the whole, each of its variants under a name that says which
 /// combination it is of.
-fn add(whole: &mut Option<Recording>, recording: &Recording, combination: &Combination) -> miette::Result<()> {
+fn add(
+    whole: &mut Option<Recording>,
+    recording: &Recording,
+    combination: &Combination,
+) -> miette::Result<()> {
     let whole = whole.get_or_insert_with(|| {
         let mut header = recording.header.clone();
         (header.versions, header.costs) = (Default::default(), Default::default());
         // What varies is among the figures of each variant.
-        header.settings.retain(|key, _| combination.iter().all(|(varied, _)| varied != key));
+        header
+            .settings
+            .retain(|key, _| combination.iter().all(|(varied, _)| varied != key));
         if let Some(platform) = &mut header.platform {
             platform.figures.clear();
         }
         Recording::new(header)
     });
     if whole.all_series().len() + recording.all_series().len() > MOST_SERIES {
-        let message = format!("a recording holds at most {MOST_SERIES} combinations of variant, case and mode");
-        return Err(miette!(help = "vary fewer values, or leave out -o", "{message}"));
+        let message = format!(
+            "a recording holds at most {MOST_SERIES} combinations of variant, case and mode"
+        );
+        return Err(miette!(
+            help = "vary fewer values, or leave out -o",
+            "{message}"
+        ));
     }
-    let suffix: String = combination.iter().map(|(key, value)| format!(" {key}={value}")).collect();
+    let suffix: String = combination
+        .iter()
+        .map(|(key, value)| format!(" {key}={value}"))
+        .collect();
     whole.append_as(recording, |variant| format!("{variant}{suffix}"));
     let header = &recording.header;
     for (name, version) in &header.versions {
-        let label = if header.costs.contains_key(name) { format!("{name}{suffix}") } else { name.clone() };
+        let label = if header.costs.contains_key(name) {
+            format!("{name}{suffix}")
+        } else {
+            name.clone()
+        };
         whole.header.versions.insert(label, version.clone());
     }
     for (name, costs) in &header.costs {
-        whole.header.costs.insert(format!("{name}{suffix}"), costs.clone());
+        whole
+            .header
+            .costs
+            .insert(format!("{name}{suffix}"), costs.clone());
     }
-    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else { return Ok(()) };
+    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else {
+        return Ok(());
+    };
     for (name, figures) in &from.figures {
         // The release with the combination's settings under their whole keys: what a comparison
         // names as the inputs that differ.
         let mut figures = figures.as_table().cloned().unwrap_or_default();
-        figures.extend(combination.iter().map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))));
-        to.figures.insert(format!("{name}{suffix}"), toml::Value::Table(figures));
+        figures.extend(
+            combination
+                .iter()
+                .map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))),
+        );
+        to.figures
+            .insert(format!("{name}{suffix}"), toml::Value::Table(figures));
     }
     Ok(())
 }

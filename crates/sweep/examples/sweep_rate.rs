@@ -20,8 +20,7 @@ use std::thread;
 use std::time::Instant;
 use sweep::{Dataset, Environment, Fitting, Plan, Share};
 
-const SIX: &str =
-    "experiment = \"psci-latency\"\n[settings]\nrelease = \"last\"\niterations = 1\nfree-seeds = 0\norder = \"free\"\n";
+const SIX: &str = "experiment = \"psci-latency\"\n[settings]\nrelease = \"last\"\niterations = 1\nfree-seeds = 0\norder = \"free\"\n";
 
 const CHEAPEST: &str = "case = \"psci-version\"\n";
 
@@ -30,11 +29,18 @@ const ONLY: &str = "only";
 
 fn main() -> miette::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let numbers: Vec<u64> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let numbers: Vec<u64> = arguments
+        .iter()
+        .filter_map(|argument| argument.parse().ok())
+        .collect();
     let number = |place: usize, usual| numbers.get(place).copied().unwrap_or(usual);
     let cheapest = format!("{SIX}{CHEAPEST}");
     if arguments.first().is_some_and(|first| first == ONLY) {
-        return swept(&fitting(&format!("chunk = 256\n{cheapest}"), number(0, 256))?).map(|_| ());
+        return swept(&fitting(
+            &format!("chunk = 256\n{cheapest}"),
+            number(0, 256),
+        )?)
+        .map(|_| ());
     }
     let (points, of_six, rounds) = (number(0, 100_000), number(1, 10_000), number(2, 5).max(1));
     let before = seconds_of_cores();
@@ -65,7 +71,10 @@ fn main() -> miette::Result<()> {
         rates[rates.len() / 2]
     };
     let (bare, swept) = (median(&mut loops), median(&mut sweeps));
-    println!("six cases: bare loop {bare:.0} a second, sweep {swept:.0} a second, {:.1} %", 100.0 * swept / bare);
+    println!(
+        "six cases: bare loop {bare:.0} a second, sweep {swept:.0} a second, {:.1} %",
+        100.0 * swept / bare
+    );
     Ok(())
 }
 
@@ -73,14 +82,30 @@ fn main() -> miette::Result<()> {
 fn seconds_of_cores() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the program's name: user and system time, in hundredths of a second.
-    let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11);
-    numbers.take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+    let numbers = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .skip(11);
+    numbers
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 /// A plan of some seeds.
 fn fitting(plan: &str, seeds: u64) -> miette::Result<Fitting> {
-    let plan = Plan::read(&Document::new("the plan", format!("{plan}[seeds]\ncount = {seeds}\n")))?;
-    Ok(Fitting::new(plan, |_| Some(&PsciLatency as &dyn Experiment), &[])?)
+    let plan = Plan::read(&Document::new(
+        "the plan",
+        format!("{plan}[seeds]\ncount = {seeds}\n"),
+    ))?;
+    Ok(Fitting::new(
+        plan,
+        |_| Some(&PsciLatency as &dyn Experiment),
+        &[],
+    )?)
 }
 
 fn platforms() -> Folder {
@@ -94,9 +119,14 @@ fn instructions_of_a_point() -> Option<f64> {
     let count = |points: u64| -> Option<f64> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        command.arg(std::env::current_exe().ok()?).args([ONLY, &points.to_string()]).env("RAYON_NUM_THREADS", "1");
+        command
+            .arg(std::env::current_exe().ok()?)
+            .args([ONLY, &points.to_string()])
+            .env("RAYON_NUM_THREADS", "1");
         let said = String::from_utf8(command.output().ok()?.stderr).ok()?;
-        let line = said.lines().find_map(|line| line.split_once("Collected : "))?;
+        let line = said
+            .lines()
+            .find_map(|line| line.split_once("Collected : "))?;
         line.1.trim().parse().ok()
     };
     Some((count(many)? - count(few)?) / (many - few) as f64)
@@ -109,7 +139,10 @@ fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
     thread::scope(|scope| {
         for _ in 0..rayon::current_num_threads() {
             scope.spawn(|| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread can be started");
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(1)
+                    .build()
+                    .expect("a thread can be started");
                 pool.install(|| {
                     // As in a sweep, machines are made once, and nothing that nobody looks at.
                     let kept = Kept::default();
@@ -120,14 +153,20 @@ fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
                         }
                         let request = Request {
                             world: fitting.world,
-                            settings: fitting.settings(&fitting.plan.point(number)).expect("the plan was checked"),
+                            settings: fitting
+                                .settings(&fitting.plan.point(number))
+                                .expect("the plan was checked"),
                             platforms: &platforms,
                             conditions: Conditions::default(),
                             source_tree: None,
                             kept: Some(&kept),
                         };
-                        let mut sink = Memory::new(Arc::<Progress>::default()).wanting(false, false);
-                        fitting.experiment.run(&request, &mut sink).expect("every point runs");
+                        let mut sink =
+                            Memory::new(Arc::<Progress>::default()).wanting(false, false);
+                        fitting
+                            .experiment
+                            .run(&request, &mut sink)
+                            .expect("every point runs");
                         assert!(!sink.finish().measures().is_empty());
                     }
                 });
@@ -141,8 +180,12 @@ fn swept(fitting: &Fitting) -> miette::Result<f64> {
     let platforms = platforms();
     let folder = tempfile::tempdir().map_err(|error| miette::miette!("{error}"))?;
     let dataset = Dataset::begin(&folder.path().join("s"), fitting)?;
-    let place =
-        Environment { platforms: &platforms, conditions: Conditions::default(), source_tree: None, threads: None };
+    let place = Environment {
+        platforms: &platforms,
+        conditions: Conditions::default(),
+        source_tree: None,
+        threads: None,
+    };
     let outcome = sweep::run(&dataset, fitting, &place, &Share::All, &Arc::default())?;
     assert_eq!((outcome.failures, outcome.unwritten.len()), (0, 0));
     Ok(outcome.time.as_secs_f64())

@@ -66,7 +66,12 @@ pub(crate) enum Values {
 #[derive(Clone, Debug)]
 pub(crate) enum Span {
     /// Numbers, rounded to the given number of digits behind the point, if one is given.
-    Numbers { from: f64, to: f64, digits: Option<u32>, unit: Option<String> },
+    Numbers {
+        from: f64,
+        to: f64,
+        digits: Option<u32>,
+        unit: Option<String>,
+    },
     /// Whole numbers, both ends included.
     Whole { from: i64, to: i64 },
     /// One of some values.
@@ -86,12 +91,20 @@ pub(crate) struct RandomKey {
 #[derive(Clone, Debug)]
 pub(crate) enum Axis {
     /// Each value of a key.
-    Grid { key: String, place: Range<usize>, values: Values },
+    Grid {
+        key: String,
+        place: Range<usize>,
+        values: Values,
+    },
     /// Settings that go together, a row a point.
     List(Vec<Vec<(String, PlacedValue)>>),
     /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its
     /// span once.
-    Draws { count: u64, is_latin: bool, keys: Vec<RandomKey> },
+    Draws {
+        count: u64,
+        is_latin: bool,
+        keys: Vec<RandomKey>,
+    },
     /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
     Parts { count: u64, place: Range<usize> },
     /// The same again.
@@ -110,8 +123,14 @@ impl Axis {
     /// The number of those of it.
     pub(crate) fn count(&self) -> u64 {
         match self {
-            Self::Grid { values: Values::Each(values), .. } => values.len() as u64,
-            Self::Grid { values: Values::Range { first, last }, .. } => (last - first).saturating_add(1),
+            Self::Grid {
+                values: Values::Each(values),
+                ..
+            } => values.len() as u64,
+            Self::Grid {
+                values: Values::Range { first, last },
+                ..
+            } => (last - first).saturating_add(1),
             Self::List(rows) => rows.len() as u64,
             Self::Draws { count, .. } => *count,
             Self::Parts { count, .. } | Self::Repetitions(count) => *count,
@@ -120,11 +139,24 @@ impl Axis {
 
     /// The keys that it sets, with what their values are.
     pub(crate) fn keys(&self) -> Vec<(&str, Kind)> {
-        let widest =
-            |values: &[PlacedValue]| values.iter().map(|it| Kind::of_value(&it.value)).max().unwrap_or(Kind::Text);
+        let widest = |values: &[PlacedValue]| {
+            values
+                .iter()
+                .map(|it| Kind::of_value(&it.value))
+                .max()
+                .unwrap_or(Kind::Text)
+        };
         match self {
-            Self::Grid { key, values: Values::Each(values), .. } => vec![(key, widest(values))],
-            Self::Grid { key, values: Values::Range { .. }, .. } => vec![(key, Kind::Whole)],
+            Self::Grid {
+                key,
+                values: Values::Each(values),
+                ..
+            } => vec![(key, widest(values))],
+            Self::Grid {
+                key,
+                values: Values::Range { .. },
+                ..
+            } => vec![(key, Kind::Whole)],
             Self::List(rows) => {
                 let mut keys: Vec<(&str, Kind)> = Vec::new();
                 for (key, it) in rows.iter().flatten() {
@@ -142,7 +174,9 @@ impl Axis {
                     Span::Whole { .. } => Kind::Whole,
                     Span::Choice(values) => widest(values),
                 };
-                keys.iter().map(|drawn| (drawn.key.as_str(), kind(drawn))).collect()
+                keys.iter()
+                    .map(|drawn| (drawn.key.as_str(), kind(drawn)))
+                    .collect()
             }
             Self::Parts { .. } => vec![(PART, Kind::Text)],
             Self::Repetitions(_) => Vec::new(),
@@ -152,20 +186,40 @@ impl Axis {
     /// Adds what it sets at an index below its count.
     pub(crate) fn at(&self, index: u64, settings: &mut Vec<(String, Value)>) {
         match self {
-            Self::Grid { key, values: Values::Each(values), .. } => {
+            Self::Grid {
+                key,
+                values: Values::Each(values),
+                ..
+            } => {
                 settings.push((key.clone(), values[index as usize].value.clone()));
             }
-            Self::Grid { key, values: Values::Range { first, .. }, .. } => {
+            Self::Grid {
+                key,
+                values: Values::Range { first, .. },
+                ..
+            } => {
                 let number = first + index;
                 // Seeds go up to 2^64 - 1, and Arrow's whole numbers to half of that.
-                let value = i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Whole);
+                let value = i64::try_from(number)
+                    .map_or_else(|_| Value::Text(number.to_string()), Value::Whole);
                 settings.push((key.clone(), value));
             }
             Self::List(rows) => {
-                settings.extend(rows[index as usize].iter().map(|(key, it)| (key.clone(), it.value.clone())));
+                settings.extend(
+                    rows[index as usize]
+                        .iter()
+                        .map(|(key, it)| (key.clone(), it.value.clone())),
+                );
             }
-            Self::Draws { count, is_latin, keys } => {
-                settings.extend(keys.iter().map(|drawn| (drawn.key.clone(), drawn.value(index, *count, *is_latin))));
+            Self::Draws {
+                count,
+                is_latin,
+                keys,
+            } => {
+                settings.extend(
+                    keys.iter()
+                        .map(|drawn| (drawn.key.clone(), drawn.value(index, *count, *is_latin))),
+                );
             }
             Self::Parts { count, .. } => settings.push((PART.to_owned(), part(index, *count))),
             Self::Repetitions(_) => {}
@@ -177,14 +231,21 @@ impl RandomKey {
     fn value(&self, index: u64, count: u64, is_latin: bool) -> Value {
         let unit = match is_latin {
             // A part of the span, and a place within it.
-            true => (self.stream.place(index, count) as f64 + self.stream.unit(index)) / count as f64,
+            true => {
+                (self.stream.place(index, count) as f64 + self.stream.unit(index)) / count as f64
+            }
             false => self.stream.unit(index),
         };
         // Of `count` parts in a row, so that a Latin hypercube takes whole numbers and choices
         // evenly, too.
         let below = |length: u64| ((unit * length as f64) as u64).min(length - 1);
         match &self.span {
-            Span::Numbers { from, to, digits, unit: of } => {
+            Span::Numbers {
+                from,
+                to,
+                digits,
+                unit: of,
+            } => {
                 let number = from + (to - from) * unit;
                 let number = digits.map_or(number, |digits| {
                     let ten = (0..digits).fold(1.0, |ten, _| ten * 10.0);
@@ -197,7 +258,11 @@ impl RandomKey {
             }
             Span::Whole { from, to } => {
                 let length = to.abs_diff(*from).saturating_add(1);
-                let step = if is_latin { below(length) } else { self.stream.below(index, length) };
+                let step = if is_latin {
+                    below(length)
+                } else {
+                    self.stream.below(index, length)
+                };
                 Value::Whole(from.wrapping_add_unsigned(step))
             }
             Span::Choice(values) => values[below(values.len() as u64) as usize].value.clone(),

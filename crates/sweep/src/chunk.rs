@@ -66,7 +66,9 @@ pub(crate) fn run(
         let point = plan.point(number);
         for path in around.fitting.files_named(&point) {
             if let Entry::Vacant(new) = named.entry(path) {
-                let Some(sum) = sum_of(new.key().as_ref()) else { continue };
+                let Some(sum) = sum_of(new.key().as_ref()) else {
+                    continue;
+                };
                 new.insert(sum);
             }
         }
@@ -75,12 +77,18 @@ pub(crate) fn run(
                 taken_over += 1;
                 Ok((taken.recording, taken.counter_hz, taken.complaint))
             }
-            None => run_point(around, &noted, &kept, &point, rows.is_none(), progress).map(|mut recording| {
-                keep(&mut recording, plan);
-                let complaints = recording.header.complaints.join("\n");
-                let counter_hz = recording.header.time.counter_hz;
-                (recording, counter_hz, (!complaints.is_empty()).then_some(complaints))
-            }),
+            None => run_point(around, &noted, &kept, &point, rows.is_none(), progress).map(
+                |mut recording| {
+                    keep(&mut recording, plan);
+                    let complaints = recording.header.complaints.join("\n");
+                    let counter_hz = recording.header.time.counter_hz;
+                    (
+                        recording,
+                        counter_hz,
+                        (!complaints.is_empty()).then_some(complaints),
+                    )
+                },
+            ),
         };
         all.push(match ran {
             Ok((recording, counter_hz, why)) => {
@@ -92,10 +100,20 @@ pub(crate) fn run(
                     writer.append(number, &recording)?;
                 }
                 let status = if why.is_some() { COMPLAINT } else { "done" };
-                PointResult { point, counter_hz, status, why }
+                PointResult {
+                    point,
+                    counter_hz,
+                    status,
+                    why,
+                }
             }
             Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => PointResult { point, counter_hz: None, status: FAILED, why: Some(words(&error)) },
+            Err(error) => PointResult {
+                point,
+                counter_hz: None,
+                status: FAILED,
+                why: Some(words(&error)),
+            },
         });
         each();
     }
@@ -104,10 +122,19 @@ pub(crate) fn run(
         None => (BTreeMap::new(), None),
     };
     let mut files = files;
-    files.insert(POINTS_FILE.to_owned(), table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?);
+    files.insert(
+        POINTS_FILE.to_owned(),
+        table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?,
+    );
     let with = |status: &str| -> Vec<FailedPoint> {
         let ran = all.iter().filter(|ran| ran.status == status);
-        ran.filter_map(|ran| Some(FailedPoint { point: ran.point.number, why: ran.why.clone()? })).collect()
+        ran.filter_map(|ran| {
+            Some(FailedPoint {
+                point: ran.point.number,
+                why: ran.why.clone()?,
+            })
+        })
+        .collect()
     };
     let range = plan.points_of(chunk);
     let mut inputs = noted.seen();
@@ -169,13 +196,27 @@ fn run_point(
     let keep = fitting.plan.keep;
     let mut sink = sink.wanting(keep.events || keep.causes, is_first);
     // One point must not take the others with it.
-    let ran = catch_unwind(AssertUnwindSafe(|| fitting.experiment.run(&request, &mut sink)));
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        fitting.experiment.run(&request, &mut sink)
+    }));
     let ran = ran.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        Err(experiment::Error::Failed(format!("the experiment panicked: {}", text.unwrap_or("it does not say why"))))
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(experiment::Error::Failed(format!(
+            "the experiment panicked: {}",
+            text.unwrap_or("it does not say why")
+        )))
     });
     // What a signal broke off did not fail by itself.
-    ran.map_err(|error| if progress.check().is_err() { experiment::Error::Cancelled } else { error })?;
+    ran.map_err(|error| {
+        if progress.check().is_err() {
+            experiment::Error::Cancelled
+        } else {
+            error
+        }
+    })?;
     Ok(sink.finish())
 }
 
@@ -218,23 +259,44 @@ fn words(error: &experiment::Error) -> String {
 
 /// The table of points: its number, a column for each key, and what became of it.
 fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
-    let column = |name: &str, values: Values| Column { name: name.to_owned(), values };
-    let mut columns = vec![column("sweep_point", Values::U64(all.iter().map(|ran| Some(ran.point.number)).collect()))];
+    let column = |name: &str, values: Values| Column {
+        name: name.to_owned(),
+        values,
+    };
+    let mut columns = vec![column(
+        "sweep_point",
+        Values::U64(all.iter().map(|ran| Some(ran.point.number)).collect()),
+    )];
     for (key, kind) in fitting.plan.keys() {
-        let values =
-            all.iter().map(|ran| ran.point.varied.iter().find(|(name, _)| *name == key).map(|(_, value)| value));
+        let values = all.iter().map(|ran| {
+            ran.point
+                .varied
+                .iter()
+                .find(|(name, _)| *name == key)
+                .map(|(_, value)| value)
+        });
         columns.push(column(
             &key,
             match kind {
                 Kind::Whole => Values::I64(
                     values
-                        .map(|value| value.and_then(|value| if let Value::Whole(n) = value { Some(*n) } else { None }))
+                        .map(|value| {
+                            value.and_then(|value| {
+                                if let Value::Whole(n) = value {
+                                    Some(*n)
+                                } else {
+                                    None
+                                }
+                            })
+                        })
                         .collect(),
                 ),
                 Kind::Number => Values::F64(
                     values
                         .map(|value| match value {
-                            Some(Value::Number(number) | Value::Quantity(number, _)) => Some(*number),
+                            Some(Value::Number(number) | Value::Quantity(number, _)) => {
+                                Some(*number)
+                            }
                             Some(Value::Whole(number)) => Some(*number as f64),
                             _ => None,
                         })
@@ -245,10 +307,22 @@ fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
         ));
     }
     if fitting.plan.repeats() {
-        columns.push(column("repetition", Values::U64(all.iter().map(|ran| Some(ran.point.repetition)).collect())));
+        columns.push(column(
+            "repetition",
+            Values::U64(all.iter().map(|ran| Some(ran.point.repetition)).collect()),
+        ));
     }
-    columns.push(column("status", Values::Text(all.iter().map(|ran| Some(ran.status.to_owned())).collect())));
-    columns.push(column("why", Values::Text(all.iter().map(|ran| ran.why.clone()).collect())));
-    columns.push(column("counter_hz", Values::U64(all.iter().map(|ran| ran.counter_hz).collect())));
+    columns.push(column(
+        "status",
+        Values::Text(all.iter().map(|ran| Some(ran.status.to_owned())).collect()),
+    ));
+    columns.push(column(
+        "why",
+        Values::Text(all.iter().map(|ran| ran.why.clone()).collect()),
+    ));
+    columns.push(column(
+        "counter_hz",
+        Values::U64(all.iter().map(|ran| ran.counter_hz).collect()),
+    ));
     columns
 }

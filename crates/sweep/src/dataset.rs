@@ -73,7 +73,9 @@ impl Dataset {
             let path = folder.join(MARKS_FILE);
             let lock = File::open(&path).map_err(Error::io(&path, "read"))?;
             match lock.lock() {
-                Err(error) if error.kind() != ErrorKind::Unsupported => return Err(Error::io(&path, "lock")(error)),
+                Err(error) if error.kind() != ErrorKind::Unsupported => {
+                    return Err(Error::io(&path, "lock")(error));
+                }
                 _ => {}
             }
             let written = disk::text(&folder.join(PLAN_FILE)).is_ok_and(|text| text == plan.text());
@@ -105,7 +107,11 @@ impl Dataset {
         write(&folder.join(PLAN_FILE), plan.text())?;
         let text = toml::to_string(&marks).map_err(|error| unwritable(folder, &error))?;
         write(&folder.join(MARKS_FILE), &text)?;
-        Ok(Self { folder: folder.to_owned(), marks, plan: plan.clone() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            marks,
+            plan: plan.clone(),
+        })
     }
 
     /// Removes the data set of a folder, if it has one, also one that is damaged.
@@ -117,16 +123,29 @@ impl Dataset {
             return Ok(());
         }
         check_ours(folder)?;
-        if let Some(process) = Self::open(folder).ok().and_then(|begun| begun.at_work("").next()) {
+        if let Some(process) = Self::open(folder)
+            .ok()
+            .and_then(|begun| begun.at_work("").next())
+        {
             let message = format!("process {process} is running the plan that is to be replaced");
-            return Err(Error::folder(folder, message, "wait for its end, or stop it"));
+            return Err(Error::folder(
+                folder,
+                message,
+                "wait for its end, or stop it",
+            ));
         }
         // The marks last: whoever is stopped before can try again.
         for name in [DATA, RUNS, EARLIER, PLAN_FILE, MARKS_FILE] {
             let path = folder.join(name);
-            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let removed = if path.is_dir() {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
             match removed {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&path, "remove")(error)),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io(&path, "remove")(error));
+                }
                 _ => {}
             }
         }
@@ -143,30 +162,51 @@ impl Dataset {
         let text = match disk::text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::folder(folder, format!("no sweep: it has no {MARKS_FILE}"), HELP));
+                return Err(Error::folder(
+                    folder,
+                    format!("no sweep: it has no {MARKS_FILE}"),
+                    HELP,
+                ));
             }
             Err(error) => return Err(Error::io(&path, "read")(error)),
         };
-        let marks: Marks = toml::from_str(&text).map_err(|error| Error::folder(&path, error.to_string(), HELP))?;
+        let marks: Marks =
+            toml::from_str(&text).map_err(|error| Error::folder(&path, error.to_string(), HELP))?;
         if (marks.format.as_str(), marks.version) != (FORMAT, VERSION) {
             let message = format!("is of the format {} {}", marks.format, marks.version);
-            return Err(Error::folder(&path, message, format!("this program reads {FORMAT} {VERSION}")));
+            return Err(Error::folder(
+                &path,
+                message,
+                format!("this program reads {FORMAT} {VERSION}"),
+            ));
         }
         let path = folder.join(PLAN_FILE);
         let plan = Plan::read(&Document::open(&path)?)?;
         let is_its = crc32fast::hash(plan.text().as_bytes()) == marks.plan
-            && (plan.points(), plan.chunk(), plan.chunks()) == (Some(marks.points), marks.chunk, marks.chunks);
+            && (plan.points(), plan.chunk(), plan.chunks())
+                == (Some(marks.points), marks.chunk, marks.chunks);
         if !is_its {
             let help = "put the plan back with which the sweep was begun, or begin another one";
-            return Err(Error::folder(&path, format!("is not the plan that {MARKS_FILE} was written for"), help));
+            return Err(Error::folder(
+                &path,
+                format!("is not the plan that {MARKS_FILE} was written for"),
+                help,
+            ));
         }
-        Ok(Self { folder: folder.to_owned(), marks, plan })
+        Ok(Self {
+            folder: folder.to_owned(),
+            marks,
+            plan,
+        })
     }
 
     /// Refuses another version than the one that the data set was begun by.
     fn must_be_of(&self, stopwatt: &str) -> Result<(), Error> {
         if self.marks.stopwatt != stopwatt {
-            let message = format!("was begun by stopwatt {}, and this is {stopwatt}", self.marks.stopwatt);
+            let message = format!(
+                "was begun by stopwatt {}, and this is {stopwatt}",
+                self.marks.stopwatt
+            );
             let help = "go on with the same build, or begin anew in another folder or with --replace: two builds may give two figures";
             return Err(Error::folder(&self.folder, message, help));
         }
@@ -178,11 +218,20 @@ impl Dataset {
     fn must_grow_to(&self, fitting: &Fitting) -> Result<(), Error> {
         if let Some(why) = growth::differs(fitting, &self.plan, self.world()) {
             let help = "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
-            return Err(Error::folder(&self.folder, format!("holds the sweep of another plan: {why}"), help));
+            return Err(Error::folder(
+                &self.folder,
+                format!("holds the sweep of another plan: {why}"),
+                help,
+            ));
         }
         if let Some(process) = self.at_work("").next() {
-            let message = format!("process {process} is running the plan that this one is to replace");
-            return Err(Error::folder(&self.folder, message, "wait for its end, or stop it"));
+            let message =
+                format!("process {process} is running the plan that this one is to replace");
+            return Err(Error::folder(
+                &self.folder,
+                message,
+                "wait for its end, or stop it",
+            ));
         }
         Ok(())
     }
@@ -206,18 +255,26 @@ impl Dataset {
             fs::copy(self.folder.join(name), &to).map_err(Error::io(&to, "write"))?;
         }
         match fs::rename(self.folder.join(DATA), to.join(DATA)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io(&to, "write in")(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io(&to, "write in")(error))
+            }
             _ => Ok(()),
         }
     }
 
     /// The data sets that were set aside when the plan grew, the last first.
     pub(crate) fn earlier(&self) -> Vec<Self> {
-        let entries = fs::read_dir(self.folder.join(EARLIER)).into_iter().flatten().flatten();
+        let entries = fs::read_dir(self.folder.join(EARLIER))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         folders.sort_unstable_by(|one, other| other.cmp(one));
         // What cannot be read is made anew.
-        folders.iter().filter_map(|folder| Self::open(folder).ok()).collect()
+        folders
+            .iter()
+            .filter_map(|folder| Self::open(folder).ok())
+            .collect()
     }
 
     /// Removes what was set aside, if every chunk is there.
@@ -226,7 +283,9 @@ impl Dataset {
         if earlier.is_dir() && self.done()? == self.marks.chunks {
             match fs::remove_dir_all(&earlier) {
                 // Another program removes it, too.
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::io(&earlier, "remove")(error)),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Error::io(&earlier, "remove")(error));
+                }
                 _ => {}
             }
         }
@@ -263,7 +322,8 @@ impl Dataset {
     pub(crate) fn partial(&self, chunk: u64, what: &str) -> Result<Partial, Error> {
         let beside = self.folder.join(chunk_name(chunk));
         // Processes of another machine cannot be looked up, so theirs are told apart by its name.
-        Partial::beside(&beside, &format!("{what}-{}", host())).map_err(Error::io(&self.folder, "write in"))
+        Partial::beside(&beside, &format!("{what}-{}", host()))
+            .map_err(Error::io(&self.folder, "write in"))
     }
 
     /// The manifest of a chunk; `None` if it is not there, or its files are not as long as it says.
@@ -279,13 +339,17 @@ impl Dataset {
             Err(error) => return Err(Error::io(&path, "read")(error)),
         };
         // A machine that lost power may have left less of a file than was written.
-        let Ok(said) = toml::from_str::<Chunk>(&text) else { return Ok(None) };
+        let Ok(said) = toml::from_str::<Chunk>(&text) else {
+            return Ok(None);
+        };
         // A program of another machine may still have run one of the plan before: it is none of
         // this plan.
         let is_its = said.plan == self.marks.plan;
         let mut files = said.files.iter();
         let is_whole = is_its
-            && files.all(|(name, facts)| fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes));
+            && files.all(|(name, facts)| {
+                fs::metadata(folder.join(name)).is_ok_and(|there| there.len() == facts.bytes)
+            });
         Ok(is_whole.then_some(said))
     }
 
@@ -296,7 +360,9 @@ impl Dataset {
     /// What is said cannot be read.
     pub(crate) fn whole_chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
         let folder = self.chunk_folder(chunk);
-        let Some(said) = self.chunk(chunk)? else { return Ok(None) };
+        let Some(said) = self.chunk(chunk)? else {
+            return Ok(None);
+        };
         for (name, facts) in &said.files {
             let path = folder.join(name);
             let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
@@ -347,7 +413,10 @@ impl Dataset {
     pub fn missing(&self) -> Result<Vec<u64>, Error> {
         let mut missing = Vec::new();
         for chunk in 0..self.marks.chunks {
-            if self.chunk(chunk)?.is_none_or(|said| !said.failed.is_empty()) {
+            if self
+                .chunk(chunk)?
+                .is_none_or(|said| !said.failed.is_empty())
+            {
                 missing.push(chunk);
             }
         }
@@ -363,18 +432,25 @@ impl Dataset {
 /// Refuses a folder that holds something else than a data set.
 fn check_ours(folder: &Path) -> Result<(), Error> {
     // What another program is about to begin here starts with a dot, or is one of our names.
-    let is_ours =
-        |name: &str| name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name);
+    let is_ours = |name: &str| {
+        name.starts_with('.')
+            || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name)
+    };
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io(folder, "list")(error)),
     };
-    let names = entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+    let names =
+        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
     match names.into_iter().find(|name| !is_ours(name)) {
         Some(name) => {
             let message = format!("exists and is no sweep: it holds {name}");
-            Err(Error::folder(folder, message, "name another folder with --output, or remove it yourself"))
+            Err(Error::folder(
+                folder,
+                message,
+                "name another folder with --output, or remove it yourself",
+            ))
         }
         None => Ok(()),
     }
@@ -395,16 +471,31 @@ fn chunk_name(chunk: u64) -> String {
 /// The name of this machine.
 pub(crate) fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name: String = name.trim().chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();
-    if name.is_empty() { "here".to_owned() } else { name }
+    let name: String = name
+        .trim()
+        .chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
+        .collect();
+    if name.is_empty() {
+        "here".to_owned()
+    } else {
+        name
+    }
 }
 
 pub(crate) fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    Error::Io { path: path.to_owned(), doing: "write", cause: std::io::Error::other(error.to_string()) }
+    Error::Io {
+        path: path.to_owned(),
+        doing: "write",
+        cause: std::io::Error::other(error.to_string()),
+    }
 }
 
 /// Writes a small file whole or not at all, over one of the same content.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let partial = Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
-    fs::write(partial.path(), text).and_then(|()| fs::rename(partial.path(), path)).map_err(Error::io(path, "write"))
+    let partial =
+        Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
+    fs::write(partial.path(), text)
+        .and_then(|()| fs::rename(partial.path(), path))
+        .map_err(Error::io(path, "write"))
 }

@@ -11,7 +11,12 @@ pub(crate) struct Stream(u64);
 
 impl Stream {
     pub(crate) fn new(seed: u64, key: &str) -> Self {
-        Self(key.bytes().fold(scramble(seed ^ 0x9e37_79b9_7f4a_7c15), |state, byte| scramble(state ^ u64::from(byte))))
+        Self(
+            key.bytes()
+                .fold(scramble(seed ^ 0x9e37_79b9_7f4a_7c15), |state, byte| {
+                    scramble(state ^ u64::from(byte))
+                }),
+        )
     }
 
     /// The 64 bits of an index.
@@ -43,7 +48,10 @@ impl Stream {
         loop {
             let (mut left, mut right) = (at >> half, at & mask);
             for round in 0..4 {
-                (left, right) = (right, left ^ (Self(self.0 ^ scramble(round + 1)).bits(right) & mask));
+                (left, right) = (
+                    right,
+                    left ^ (Self(self.0 ^ scramble(round + 1)).bits(right) & mask),
+                );
             }
             at = (left << half) | right;
             if at < length {
@@ -65,8 +73,14 @@ mod tests {
             bins[(one.unit(index) * 10.0) as usize] += 1;
         }
         // Ten standard deviations of a binomial count.
-        assert!(bins.iter().all(|count| count.abs_diff(10_000) < 950), "{bins:?}");
-        let mean: f64 = (0..10_000).map(|index| (one.unit(index) - 0.5) * (other.unit(index) - 0.5)).sum::<f64>() / 1e4;
+        assert!(
+            bins.iter().all(|count| count.abs_diff(10_000) < 950),
+            "{bins:?}"
+        );
+        let mean: f64 = (0..10_000)
+            .map(|index| (one.unit(index) - 0.5) * (other.unit(index) - 0.5))
+            .sum::<f64>()
+            / 1e4;
         assert!(mean.abs() < 0.01, "two keys go together: {mean}");
         assert!((0..1000).all(|index| one.below(index, 3) < 3));
         assert_ne!(Stream::new(8, "scp.step").bits(0), one.bits(0));
@@ -76,7 +90,9 @@ mod tests {
     fn a_permutation_takes_every_place_once() {
         for length in [1, 2, 3, 10, 64, 1000, 4097] {
             let stream = Stream::new(length, "key");
-            let mut places: Vec<u64> = (0..length).map(|index| stream.place(index, length)).collect();
+            let mut places: Vec<u64> = (0..length)
+                .map(|index| stream.place(index, length))
+                .collect();
             assert!(length < 10 || !places.is_sorted());
             places.sort_unstable();
             assert!(places.into_iter().eq(0..length), "{length}");
@@ -86,10 +102,20 @@ mod tests {
     #[test]
     fn the_same_on_every_machine() {
         let stream = Stream::new(1, "costs.scp.core_off");
-        let drawn = [stream.bits(0), stream.bits(1), stream.place(0, 1000), stream.below(5, 100)];
+        let drawn = [
+            stream.bits(0),
+            stream.bits(1),
+            stream.place(0, 1000),
+            stream.below(5, 100),
+        ];
         assert_eq!(drawn, EXPECTED);
     }
 
     /// Written down once: a change of them changes the points of every plan with draws.
-    const EXPECTED: [u64; 4] = [17_175_876_154_853_251_033, 15_982_299_785_356_572_760, 453, 54];
+    const EXPECTED: [u64; 4] = [
+        17_175_876_154_853_251_033,
+        15_982_299_785_356_572_760,
+        453,
+        54,
+    ];
 }

@@ -34,7 +34,11 @@ pub(crate) struct Taken {
 impl<'p> Earlier<'p> {
     /// The data sets in the folder of one that grew.
     pub(crate) fn of(dataset: &Dataset, fitting: &'p Fitting) -> Self {
-        Self { plan: &fitting.plan, usual: Box::new(|key| fitting.usual(key)), sets: dataset.earlier() }
+        Self {
+            plan: &fitting.plan,
+            usual: Box::new(|key| fitting.usual(key)),
+            sets: dataset.earlier(),
+        }
     }
 
     /// The chunks that are there, of which points are taken over.
@@ -54,8 +58,18 @@ impl<'p> Earlier<'p> {
 
     /// Looks for points one after another.
     pub(crate) fn shelf(&self) -> Shelf<'_> {
-        let places = self.sets.iter().map(|set| (set, Places::new(set.plan(), &self.usual))).collect();
-        Shelf { plan: self.plan, places, held: None, used: BTreeMap::new(), named: BTreeMap::new() }
+        let places = self
+            .sets
+            .iter()
+            .map(|set| (set, Places::new(set.plan(), &self.usual)))
+            .collect();
+        Shelf {
+            plan: self.plan,
+            places,
+            held: None,
+            used: BTreeMap::new(),
+            named: BTreeMap::new(),
+        }
     }
 }
 
@@ -86,23 +100,39 @@ impl Shelf<'_> {
     pub(crate) fn take(&mut self, number: u64) -> Option<Taken> {
         for set in 0..self.places.len() {
             let (dataset, places) = &self.places[set];
-            let Some(there) = places.number_of(self.plan, number) else { continue };
+            let Some(there) = places.number_of(self.plan, number) else {
+                continue;
+            };
             let chunk = there / dataset.plan().chunk();
-            if self.held.as_ref().is_none_or(|held| (held.set, held.chunk) != (set, chunk)) {
+            if self
+                .held
+                .as_ref()
+                .is_none_or(|held| (held.set, held.chunk) != (set, chunk))
+            {
                 self.held = Some(LoadedChunk::read(dataset, set, chunk));
             }
             let Some(held) = &mut self.held else { continue };
-            let Some((said, header)) = &held.said else { continue };
+            let Some((said, header)) = &held.said else {
+                continue;
+            };
             if said.failed.iter().any(|failed| failed.point == there) {
                 continue;
             }
-            let complaint = said.complaints.iter().find(|complaint| complaint.point == there);
-            self.used.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), *sum)));
-            self.named.extend(said.named.iter().map(|(path, sum)| (path.clone(), *sum)));
+            let complaint = said
+                .complaints
+                .iter()
+                .find(|complaint| complaint.point == there);
+            self.used
+                .extend(said.inputs.iter().map(|(path, sum)| (path.clone(), *sum)));
+            self.named
+                .extend(said.named.iter().map(|(path, sum)| (path.clone(), *sum)));
             return Some(Taken {
                 counter_hz: held.counters.get(&there).copied(),
                 complaint: complaint.map(|complaint| complaint.why.clone()),
-                recording: held.rows.remove(&there).unwrap_or_else(|| Recording::new(header.clone())),
+                recording: held
+                    .rows
+                    .remove(&there)
+                    .unwrap_or_else(|| Recording::new(header.clone())),
             });
         }
         None
@@ -112,18 +142,38 @@ impl Shelf<'_> {
 impl LoadedChunk {
     /// Reads a chunk. One that cannot be read has no points: they are run.
     fn read(dataset: &Dataset, set: usize, chunk: u64) -> Self {
-        let mut held = Self { set, chunk, said: None, rows: BTreeMap::new(), counters: BTreeMap::new() };
-        let Ok(Some(said)) = dataset.whole_chunk(chunk) else { return held };
+        let mut held = Self {
+            set,
+            chunk,
+            said: None,
+            rows: BTreeMap::new(),
+            counters: BTreeMap::new(),
+        };
+        let Ok(Some(said)) = dataset.whole_chunk(chunk) else {
+            return held;
+        };
         // Without a header all of its points failed.
-        let Some(header) = said.header.clone() else { return held };
-        let Ok(rows) = read::rows_of_chunk(dataset, chunk, &said, &header) else { return held };
-        let Ok(columns) = table::read(&dataset.chunk_folder(chunk).join(POINTS_FILE)) else { return held };
-        let of = |name: &str| match columns.iter().find(|column| column.name == name).map(|column| &column.values) {
+        let Some(header) = said.header.clone() else {
+            return held;
+        };
+        let Ok(rows) = read::rows_of_chunk(dataset, chunk, &said, &header) else {
+            return held;
+        };
+        let Ok(columns) = table::read(&dataset.chunk_folder(chunk).join(POINTS_FILE)) else {
+            return held;
+        };
+        let of = |name: &str| match columns
+            .iter()
+            .find(|column| column.name == name)
+            .map(|column| &column.values)
+        {
             Some(Values::U64(values)) => values.as_slice(),
             _ => &[],
         };
         let counters = of("sweep_point").iter().zip(of("counter_hz"));
-        held.counters = counters.filter_map(|(point, hz)| Some(((*point)?, (*hz)?))).collect();
+        held.counters = counters
+            .filter_map(|(point, hz)| Some(((*point)?, (*hz)?)))
+            .collect();
         (held.rows, held.said) = (rows, Some((said, header)));
         held
     }

@@ -46,20 +46,36 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn io(path: impl AsRef<Path>, doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io(
+        path: impl AsRef<Path>,
+        doing: &'static str,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |cause| Self::Io { path, doing, cause }
     }
 
     /// A file of a data set cannot be read. One that is damaged can be made again.
     pub(crate) fn of_rows(dataset: &Path, error: recording::Error) -> Self {
-        let recording::Error::Damaged { path, what } = error else { return Self::Recording(error) };
-        let help = format!("run its chunk again: stopwatt sweep --resume {}", dataset.display());
-        Self::Folder { path, message: what, help }
+        let recording::Error::Damaged { path, what } = error else {
+            return Self::Recording(error);
+        };
+        let help = format!(
+            "run its chunk again: stopwatt sweep --resume {}",
+            dataset.display()
+        );
+        Self::Folder {
+            path,
+            message: what,
+            help,
+        }
     }
 
     pub(crate) fn folder(path: &Path, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Folder { path: path.to_owned(), message: message.into(), help: help.into() }
+        Self::Folder {
+            path: path.to_owned(),
+            message: message.into(),
+            help: help.into(),
+        }
     }
 }
 

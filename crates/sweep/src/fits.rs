@@ -30,10 +30,16 @@ impl Fitting {
         find: impl Fn(&str) -> Option<&'static dyn Experiment>,
         known: &[&str],
     ) -> Result<Self, document::Error> {
-        let wrong = |place: Range<usize>, message: &str, help: String| Err(plan.source.wrong(place, message, help));
+        let wrong = |place: Range<usize>, message: &str, help: String| {
+            Err(plan.source.wrong(place, message, help))
+        };
         let Some(experiment) = find(&plan.experiment) else {
             let message = format!("there is no experiment `{}`", plan.experiment);
-            return wrong(plan.experiment_place.clone(), &message, one_of(&plan.experiment, known));
+            return wrong(
+                plan.experiment_place.clone(),
+                &message,
+                one_of(&plan.experiment, known),
+            );
         };
         let about = experiment.about();
         let world = match &plan.world {
@@ -41,13 +47,25 @@ impl Fitting {
             Some(name) => match about.worlds.iter().find(|world| world.world.name() == name) {
                 Some(world) => world.world,
                 None => {
-                    let known: Vec<_> = about.worlds.iter().map(|world| world.world.name()).collect();
+                    let known: Vec<_> = about
+                        .worlds
+                        .iter()
+                        .map(|world| world.world.name())
+                        .collect();
                     let message = format!("{} does not run in a world `{name}`", about.name);
-                    return wrong(plan.world_place.clone(), &message, format!("its worlds are: {}", known.join(", ")));
+                    return wrong(
+                        plan.world_place.clone(),
+                        &message,
+                        format!("its worlds are: {}", known.join(", ")),
+                    );
                 }
             },
         };
-        let fitting = Self { experiment, world, plan };
+        let fitting = Self {
+            experiment,
+            world,
+            plan,
+        };
         fitting.check()?;
         Ok(fitting)
     }
@@ -58,30 +76,53 @@ impl Fitting {
         }
         for axis in &self.plan.axes {
             match axis {
-                Axis::Grid { key, values: Values::Each(values), .. } => {
-                    values.iter().take(LOOKED_AT).try_for_each(|it| self.check_value(key, it))?;
+                Axis::Grid {
+                    key,
+                    values: Values::Each(values),
+                    ..
+                } => {
+                    values
+                        .iter()
+                        .take(LOOKED_AT)
+                        .try_for_each(|it| self.check_value(key, it))?;
                 }
-                Axis::Grid { key, place, values: Values::Range { first, last } } => {
+                Axis::Grid {
+                    key,
+                    place,
+                    values: Values::Range { first, last },
+                } => {
                     for end in [first, last] {
                         self.check_value(
                             key,
-                            &PlacedValue { value: Value::Text(end.to_string()), place: place.clone() },
+                            &PlacedValue {
+                                value: Value::Text(end.to_string()),
+                                place: place.clone(),
+                            },
                         )?;
                     }
                 }
                 Axis::List(rows) => {
-                    rows.iter().flatten().take(LOOKED_AT).try_for_each(|(key, it)| self.check_value(key, it))?;
+                    rows.iter()
+                        .flatten()
+                        .take(LOOKED_AT)
+                        .try_for_each(|(key, it)| self.check_value(key, it))?;
                 }
                 Axis::Draws { keys, .. } => {
                     for drawn in keys {
                         match &drawn.span {
-                            Span::Choice(values) => {
-                                values.iter().try_for_each(|it| self.check_value(&drawn.key, it))?
-                            }
+                            Span::Choice(values) => values
+                                .iter()
+                                .try_for_each(|it| self.check_value(&drawn.key, it))?,
                             Span::Whole { from, to } => {
                                 for end in [from, to] {
                                     let value = Value::Whole(*end);
-                                    self.check_value(&drawn.key, &PlacedValue { value, place: drawn.place.clone() })?;
+                                    self.check_value(
+                                        &drawn.key,
+                                        &PlacedValue {
+                                            value,
+                                            place: drawn.place.clone(),
+                                        },
+                                    )?;
                                 }
                             }
                             Span::Numbers { from, unit, .. } => {
@@ -89,7 +130,13 @@ impl Fitting {
                                     Some(unit) => Value::Quantity(*from, unit.clone()),
                                     None => Value::Number(*from),
                                 };
-                                self.check_value(&drawn.key, &PlacedValue { value, place: drawn.place.clone() })?;
+                                self.check_value(
+                                    &drawn.key,
+                                    &PlacedValue {
+                                        value,
+                                        place: drawn.place.clone(),
+                                    },
+                                )?;
                             }
                         }
                     }
@@ -98,19 +145,24 @@ impl Fitting {
                     let of = self.experiment.about();
                     if of.setting(PART).is_none() {
                         let message = format!("a run of {} cannot be divided into parts", of.name);
-                        let help = "leave `parts` out; the points themselves are spread over all cores";
+                        let help =
+                            "leave `parts` out; the points themselves are spread over all cores";
                         return Err(self.plan.source.wrong(place.clone(), &message, help));
                     }
                     for index in [0, count - 1] {
                         self.check_value(
                             PART,
-                            &PlacedValue { value: axis::part(index, *count), place: place.clone() },
+                            &PlacedValue {
+                                value: axis::part(index, *count),
+                                place: place.clone(),
+                            },
                         )?;
                     }
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
-                    let message =
-                        format!("{count} repetitions in the world sim, where the same inputs give the same figures");
+                    let message = format!(
+                        "{count} repetitions in the world sim, where the same inputs give the same figures"
+                    );
                     let help = "vary the seed instead: [seeds] with count = N";
                     return Err(self.plan.source.wrong_as_a_whole(&message, help));
                 }
@@ -122,10 +174,18 @@ impl Fitting {
 
     fn check_value(&self, key: &str, it: &PlacedValue) -> Result<(), document::Error> {
         let about = self.experiment.about();
-        let wrong = |message: &str, help: &str| Err(self.plan.source.wrong(it.place.clone(), message, help));
-        if about.setting(key).is_some_and(|setting| matches!(setting.kind(), Kind::OutputFile)) {
+        let wrong = |message: &str, help: &str| {
+            Err(self.plan.source.wrong(it.place.clone(), message, help))
+        };
+        if about
+            .setting(key)
+            .is_some_and(|setting| matches!(setting.kind(), Kind::OutputFile))
+        {
             let message = format!("`{key}` is a file to write");
-            return wrong(&message, "every point would write it anew; run a single point with `stopwatt run` for it");
+            return wrong(
+                &message,
+                "every point would write it anew; run a single point with `stopwatt run` for it",
+            );
         }
         let pair = self.setting(key, &it.value.text());
         match Settings::new(about, self.world, [pair]) {
@@ -159,8 +219,15 @@ impl Fitting {
     /// # Errors
     /// A value that a setting does not take.
     pub fn settings(&self, point: &Point) -> Result<Settings, Error> {
-        let fixed = self.plan.settings.iter().map(|(key, it)| self.setting(key, &it.value.text()));
-        let varied = point.varied.iter().map(|(key, value)| self.setting(key, &value.text()));
+        let fixed = self
+            .plan
+            .settings
+            .iter()
+            .map(|(key, it)| self.setting(key, &it.value.text()));
+        let varied = point
+            .varied
+            .iter()
+            .map(|(key, value)| self.setting(key, &value.text()));
         Settings::new(self.experiment.about(), self.world, fixed.chain(varied))
     }
 
@@ -169,7 +236,11 @@ impl Fitting {
         let about = self.experiment.about();
         let fixed = self.plan.settings.iter().map(|(key, it)| (key, &it.value));
         let all = fixed.chain(point.varied.iter().map(|(key, value)| (key, value)));
-        let files = all.filter(|(key, _)| about.setting(key).is_some_and(|it| matches!(it.kind(), Kind::InputFile)));
+        let files = all.filter(|(key, _)| {
+            about
+                .setting(key)
+                .is_some_and(|it| matches!(it.kind(), Kind::InputFile))
+        });
         files.map(|(_, value)| value.text()).collect()
     }
 }

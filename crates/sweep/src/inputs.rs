@@ -23,17 +23,27 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'f> FileCache<'f> {
     pub(crate) fn new(files: &'f dyn Files) -> Self {
-        Self { files, texts: Mutex::default(), lists: Mutex::default() }
+        Self {
+            files,
+            texts: Mutex::default(),
+            lists: Mutex::default(),
+        }
     }
 }
 
 impl Files for FileCache<'_> {
     fn read(&self, path: &str) -> Result<String, Error> {
-        held(&self.texts).entry(path.to_owned()).or_insert_with(|| self.files.read(path)).clone()
+        held(&self.texts)
+            .entry(path.to_owned())
+            .or_insert_with(|| self.files.read(path))
+            .clone()
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
-        held(&self.lists).entry(folder.to_owned()).or_insert_with(|| self.files.list(folder)).clone()
+        held(&self.lists)
+            .entry(folder.to_owned())
+            .or_insert_with(|| self.files.list(folder))
+            .clone()
     }
 
     fn shown(&self, path: &str) -> String {
@@ -69,7 +79,10 @@ pub(crate) struct NotedFiles<'f> {
 
 impl<'f> NotedFiles<'f> {
     pub(crate) fn new(files: &'f dyn Files) -> Self {
-        Self { files, seen: Mutex::default() }
+        Self {
+            files,
+            seen: Mutex::default(),
+        }
     }
 
     /// The files that were read, each with the CRC-32 of its text.
@@ -81,7 +94,9 @@ impl<'f> NotedFiles<'f> {
 impl Files for NotedFiles<'_> {
     fn read(&self, path: &str) -> Result<String, Error> {
         let text = self.files.read(path)?;
-        held(&self.seen).entry(path.to_owned()).or_insert_with(|| crc32fast::hash(text.as_bytes()));
+        held(&self.seen)
+            .entry(path.to_owned())
+            .or_insert_with(|| crc32fast::hash(text.as_bytes()));
         Ok(text)
     }
 

@@ -44,23 +44,43 @@ struct Parser<'s> {
 impl Parser<'_> {
     fn plan(&self) -> Result<Plan, Error> {
         let table = self.source.table();
-        let table = table.map_err(|error| error.with_help("a plan is a TOML file; docs/sweeps.md has one"))?;
+        let table = table
+            .map_err(|error| error.with_help("a plan is a TOML file; docs/sweeps.md has one"))?;
         let table = table.get_ref();
-        if let Some(key) = table.keys().find(|key| !KEYS.contains(&key.get_ref().as_ref())) {
+        if let Some(key) = table
+            .keys()
+            .find(|key| !KEYS.contains(&key.get_ref().as_ref()))
+        {
             let near = nearest(key.get_ref(), KEYS);
             let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let help = format!("{near}a plan has {}", KEYS.join(", "));
-            return Err(self.source.wrong(key.span(), format!("unknown key `{}`", key.get_ref()), help));
+            return Err(self.source.wrong(
+                key.span(),
+                format!("unknown key `{}`", key.get_ref()),
+                help,
+            ));
         }
         let Some(experiment) = table.get("experiment") else {
             let help = "say experiment = \"psci-latency\"; `stopwatt list` names them";
-            return Err(self.source.wrong_as_a_whole("the plan names no experiment", help));
+            return Err(self
+                .source
+                .wrong_as_a_whole("the plan names no experiment", help));
         };
         let (axes, settings) = (self.axes(table)?, self.settings(table)?);
         self.no_key_twice(&axes, &settings)?;
-        let texts = |key: &str| table.get(key).map_or(Ok(Vec::new()), |value| self.texts(value, key));
-        let chunk = table.get("chunk").map(|value| self.number(value, "chunk", 1..=1_000_000)).transpose()?;
-        let world = table.get("world").map(|value| self.text(value, "world")).transpose()?;
+        let texts = |key: &str| {
+            table
+                .get(key)
+                .map_or(Ok(Vec::new()), |value| self.texts(value, key))
+        };
+        let chunk = table
+            .get("chunk")
+            .map(|value| self.number(value, "chunk", 1..=1_000_000))
+            .transpose()?;
+        let world = table
+            .get("world")
+            .map(|value| self.text(value, "world"))
+            .transpose()?;
         Ok(Plan {
             experiment: self.text(experiment, "experiment")?,
             experiment_place: experiment.span(),
@@ -70,7 +90,10 @@ impl Parser<'_> {
             axes,
             chunk,
             keep: self.keep(table.get("keep"))?,
-            metrics: texts("metrics")?.into_iter().map(|(text, _)| text).collect(),
+            metrics: texts("metrics")?
+                .into_iter()
+                .map(|(text, _)| text)
+                .collect(),
             source: self.source.clone(),
         })
     }
@@ -90,7 +113,11 @@ impl Parser<'_> {
         match (table.get("random"), table.get("latin-hypercube")) {
             (Some(_), Some(other)) => {
                 let message = "draws from [random] and from [latin-hypercube]";
-                return Err(self.source.wrong(other.span(), message, "keep one of them; put all ranges into it"));
+                return Err(self.source.wrong(
+                    other.span(),
+                    message,
+                    "keep one of them; put all ranges into it",
+                ));
             }
             (Some(draws), None) => axes.push(self.draws(draws, "random")?),
             (None, Some(draws)) => axes.push(self.draws(draws, "latin-hypercube")?),
@@ -101,7 +128,10 @@ impl Parser<'_> {
         }
         if let Some(parts) = table.get("parts") {
             let count = self.number(parts, "parts", 1..=1_000_000)?;
-            axes.push(Axis::Parts { count, place: parts.span() });
+            axes.push(Axis::Parts {
+                count,
+                place: parts.span(),
+            });
         }
         if let Some(repetitions) = table.get("repetitions") {
             let count = self.number(repetitions, "repetitions", 1..=1_000_000)?;
@@ -136,10 +166,20 @@ impl Parser<'_> {
 
     /// The keys of a table with their values, in the order of the text. A table in it is a dotted
     /// key: `scp.channels` is the same as `"scp.channels"`. One with a key `from` is a range.
-    fn leaves<'a, 'i>(&self, value: &'a Spanned<DeValue<'i>>, name: &str) -> Result<Vec<Item<'a, 'i>>, Error> {
+    fn leaves<'a, 'i>(
+        &self,
+        value: &'a Spanned<DeValue<'i>>,
+        name: &str,
+    ) -> Result<Vec<Item<'a, 'i>>, Error> {
         let DeValue::Table(table) = value.get_ref() else {
-            let help = format!("write it as a table: [{name}], and keys with their values on the lines below");
-            return self.wrong(value.span(), &format!("`{name}` is {}", value.get_ref().type_str()), &help);
+            let help = format!(
+                "write it as a table: [{name}], and keys with their values on the lines below"
+            );
+            return self.wrong(
+                value.span(),
+                &format!("`{name}` is {}", value.get_ref().type_str()),
+                &help,
+            );
         };
         let mut found = Vec::new();
         collect(table, "", &mut found);
@@ -152,19 +192,29 @@ impl Parser<'_> {
         let of = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Boolean(is) => Value::Text(is.to_string()),
-            DeValue::Integer(digits) => match i64::from_str_radix(digits.as_str(), digits.radix()) {
-                Ok(number) => Value::Whole(number),
-                Err(_) => {
-                    return self.wrong(place, "a whole number of more than 64 bits", "write it as a text, in quotes");
+            DeValue::Integer(digits) => {
+                match i64::from_str_radix(digits.as_str(), digits.radix()) {
+                    Ok(number) => Value::Whole(number),
+                    Err(_) => {
+                        return self.wrong(
+                            place,
+                            "a whole number of more than 64 bits",
+                            "write it as a text, in quotes",
+                        );
+                    }
                 }
-            },
+            }
             DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
                 Ok(number) if number.is_finite() => Value::Number(number),
                 _ => return self.wrong(place, "no finite number", "write a number such as 2.5"),
             },
             other => {
                 let message = format!("{} where a value must be", other.type_str());
-                return self.wrong(place, &message, "a value is a text, a number, true or false");
+                return self.wrong(
+                    place,
+                    &message,
+                    "a value is a text, a number, true or false",
+                );
             }
         };
         Ok(PlacedValue { value: of, place })
@@ -173,16 +223,30 @@ impl Parser<'_> {
     fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, Error> {
         match value.get_ref() {
             DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
-            _ => self.wrong(value.span(), &format!("`{name}` is no text"), "write it in quotes"),
+            _ => self.wrong(
+                value.span(),
+                &format!("`{name}` is no text"),
+                "write it in quotes",
+            ),
         }
     }
 
-    fn texts(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Vec<(String, Range<usize>)>, Error> {
+    fn texts(
+        &self,
+        value: &Spanned<DeValue<'_>>,
+        name: &str,
+    ) -> Result<Vec<(String, Range<usize>)>, Error> {
         let DeValue::Array(all) = value.get_ref() else {
             let help = format!("write it as {name} = [\"...\"]");
-            return self.wrong(value.span(), &format!("`{name}` is no list of texts"), &help);
+            return self.wrong(
+                value.span(),
+                &format!("`{name}` is no list of texts"),
+                &help,
+            );
         };
-        all.iter().map(|value| Ok((self.text(value, name)?, value.span()))).collect()
+        all.iter()
+            .map(|value| Ok((self.text(value, name)?, value.span())))
+            .collect()
     }
 
     fn number(
@@ -204,29 +268,41 @@ impl Parser<'_> {
 
     /// The values of a key of a grid: a list, one value, or a text such as `1..16`.
     fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values, Error> {
-        const RANGE: &str = "a range is \"FIRST..LAST\" of whole numbers, FIRST not above LAST, both included";
+        const RANGE: &str =
+            "a range is \"FIRST..LAST\" of whole numbers, FIRST not above LAST, both included";
         match value.get_ref() {
-            DeValue::Array(all) if all.is_empty() => {
-                self.wrong(value.span(), &format!("`{key}` has no value"), "name one at least, or take the key out")
-            }
+            DeValue::Array(all) if all.is_empty() => self.wrong(
+                value.span(),
+                &format!("`{key}` has no value"),
+                "name one at least, or take the key out",
+            ),
             DeValue::Array(all) => {
                 let mut values: Vec<PlacedValue> = Vec::new();
                 let mut seen = BTreeSet::new();
                 for value in all {
                     let next = self.value(value)?;
                     if !seen.insert(next.value.text()) {
-                        let message = format!("`{}` stands twice among the values of `{key}`", next.value.text());
-                        return self.wrong(next.place, &message, "name each value once; `repetitions` repeats points");
+                        let message = format!(
+                            "`{}` stands twice among the values of `{key}`",
+                            next.value.text()
+                        );
+                        return self.wrong(
+                            next.place,
+                            &message,
+                            "name each value once; `repetitions` repeats points",
+                        );
                     }
                     values.push(next);
                 }
                 Ok(Values::Each(values))
             }
             DeValue::String(text) => match text.split_once("..") {
-                Some((first, last)) => match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-                    (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
-                    _ => self.wrong(value.span(), &format!("`{text}` is no range"), RANGE),
-                },
+                Some((first, last)) => {
+                    match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
+                        (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
+                        _ => self.wrong(value.span(), &format!("`{text}` is no range"), RANGE),
+                    }
+                }
                 None => Ok(Values::Each(vec![self.value(value)?])),
             },
             _ => Ok(Values::Each(vec![self.value(value)?])),
@@ -234,7 +310,8 @@ impl Parser<'_> {
     }
 
     fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
-        const HELP: &str = "write each row as a table of its own: [[list]], and keys with their values below";
+        const HELP: &str =
+            "write each row as a table of its own: [[list]], and keys with their values below";
         let DeValue::Array(rows) = value.get_ref() else {
             return self.wrong(value.span(), "`list` is no list of tables", HELP);
         };
@@ -263,23 +340,45 @@ impl Parser<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), &format!("`{name}` is no table"), &help);
         };
-        if let Some(key) = table.keys().find(|key| !["points", "seed", "ranges"].contains(&key.get_ref().as_ref())) {
-            return self.wrong(key.span(), &format!("unknown key `{}` in [{name}]", key.get_ref()), &help);
+        if let Some(key) = table
+            .keys()
+            .find(|key| !["points", "seed", "ranges"].contains(&key.get_ref().as_ref()))
+        {
+            return self.wrong(
+                key.span(),
+                &format!("unknown key `{}` in [{name}]", key.get_ref()),
+                &help,
+            );
         }
         let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
-            return self.wrong(value.span(), &format!("[{name}] lacks `points` or `ranges`"), &help);
+            return self.wrong(
+                value.span(),
+                &format!("[{name}] lacks `points` or `ranges`"),
+                &help,
+            );
         };
         let count = self.number(points, "points", 1..=u64::from(u32::MAX))?;
-        let seed = table.get("seed").map_or(Ok(1), |value| self.number(value, "seed", 0..=u64::MAX))?;
+        let seed = table
+            .get("seed")
+            .map_or(Ok(1), |value| self.number(value, "seed", 0..=u64::MAX))?;
         let mut keys = Vec::new();
         for (key, place, value) in self.leaves(ranges, "ranges")? {
             let span = self.span(&key, value)?;
-            keys.push(RandomKey { stream: Stream::new(seed, &key), key, place, span });
+            keys.push(RandomKey {
+                stream: Stream::new(seed, &key),
+                key,
+                place,
+                span,
+            });
         }
         if keys.is_empty() {
             return self.wrong(ranges.span(), "there is no range to draw from", &help);
         }
-        Ok(Axis::Draws { count, is_latin: name == "latin-hypercube", keys })
+        Ok(Axis::Draws {
+            count,
+            is_latin: name == "latin-hypercube",
+            keys,
+        })
     }
 
     fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, Error> {
@@ -287,22 +386,42 @@ impl Parser<'_> {
                             point) may be added; a list draws one of its values";
         let table = match value.get_ref() {
             DeValue::Array(all) if !all.is_empty() => {
-                return Ok(Span::Choice(all.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?));
+                return Ok(Span::Choice(
+                    all.iter()
+                        .map(|value| self.value(value))
+                        .collect::<Result<_, _>>()?,
+                ));
             }
             DeValue::Table(table) => table,
             _ => return self.wrong(value.span(), &format!("no range for `{key}`"), HELP),
         };
-        if let Some(key) = table.keys().find(|key| !["from", "to", "unit", "digits"].contains(&key.get_ref().as_ref()))
+        if let Some(key) = table
+            .keys()
+            .find(|key| !["from", "to", "unit", "digits"].contains(&key.get_ref().as_ref()))
         {
-            return self.wrong(key.span(), &format!("unknown key `{}` of a range", key.get_ref()), HELP);
+            return self.wrong(
+                key.span(),
+                &format!("unknown key `{}` of a range", key.get_ref()),
+                HELP,
+            );
         }
         let end = |name: &str| match table.get(name) {
             Some(value) => self.value(value),
-            None => self.wrong(value.span(), &format!("the range of `{key}` lacks `{name}`"), HELP),
+            None => self.wrong(
+                value.span(),
+                &format!("the range of `{key}` lacks `{name}`"),
+                HELP,
+            ),
         };
         let (from, to) = (end("from")?, end("to")?);
-        let unit = table.get("unit").map(|value| self.text(value, "unit")).transpose()?;
-        let digits = table.get("digits").map(|value| self.number(value, "digits", 0..=15)).transpose()?;
+        let unit = table
+            .get("unit")
+            .map(|value| self.text(value, "unit"))
+            .transpose()?;
+        let digits = table
+            .get("digits")
+            .map(|value| self.number(value, "digits", 0..=15))
+            .transpose()?;
         let as_number = |value: &Value| match value {
             Value::Whole(number) => Some(*number as f64),
             Value::Number(number) => Some(*number),
@@ -310,19 +429,35 @@ impl Parser<'_> {
         };
         let goes_up = |is: bool| match is {
             true => Ok(()),
-            false => self.wrong(value.span(), &format!("the range of `{key}` does not go up"), HELP),
+            false => self.wrong(
+                value.span(),
+                &format!("the range of `{key}` does not go up"),
+                HELP,
+            ),
         };
         match (&from.value, &to.value) {
             (Value::Whole(from), Value::Whole(to)) if unit.is_none() && digits.is_none() => {
                 goes_up(from <= to)?;
-                Ok(Span::Whole { from: *from, to: *to })
+                Ok(Span::Whole {
+                    from: *from,
+                    to: *to,
+                })
             }
             (low, high) => match (as_number(low), as_number(high)) {
                 (Some(from), Some(to)) => {
                     goes_up(from <= to)?;
-                    Ok(Span::Numbers { from, to, digits: digits.map(|digits| digits as u32), unit })
+                    Ok(Span::Numbers {
+                        from,
+                        to,
+                        digits: digits.map(|digits| digits as u32),
+                        unit,
+                    })
                 }
-                _ => self.wrong(value.span(), &format!("the ends of the range of `{key}` are no numbers"), HELP),
+                _ => self.wrong(
+                    value.span(),
+                    &format!("the ends of the range of `{key}` are no numbers"),
+                    HELP,
+                ),
             },
         }
     }
@@ -332,25 +467,46 @@ impl Parser<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), "`seeds` is no table", HELP);
         };
-        if let Some(key) = table.keys().find(|key| !["first", "count"].contains(&key.get_ref().as_ref())) {
-            return self.wrong(key.span(), &format!("unknown key `{}` in [seeds]", key.get_ref()), HELP);
+        if let Some(key) = table
+            .keys()
+            .find(|key| !["first", "count"].contains(&key.get_ref().as_ref()))
+        {
+            return self.wrong(
+                key.span(),
+                &format!("unknown key `{}` in [seeds]", key.get_ref()),
+                HELP,
+            );
         }
         let Some(count) = table.get("count") else {
             return self.wrong(value.span(), "[seeds] lacks `count`", HELP);
         };
         let count = self.number(count, "count", 1..=u64::MAX)?;
-        let first = table.get("first").map_or(Ok(1), |value| self.number(value, "first", 0..=u64::MAX))?;
+        let first = table
+            .get("first")
+            .map_or(Ok(1), |value| self.number(value, "first", 0..=u64::MAX))?;
         match first.checked_add(count - 1) {
-            Some(last) => {
-                Ok(Axis::Grid { key: "seed".to_owned(), place: value.span(), values: Values::Range { first, last } })
-            }
+            Some(last) => Ok(Axis::Grid {
+                key: "seed".to_owned(),
+                place: value.span(),
+                values: Values::Range { first, last },
+            }),
             None => self.wrong(value.span(), "seeds above 2^64 - 1", HELP),
         }
     }
 
     fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds, Error> {
-        let Some(value) = value else { return Ok(RowKinds { events: false, measures: true, causes: false }) };
-        let mut kept = RowKinds { events: false, measures: false, causes: false };
+        let Some(value) = value else {
+            return Ok(RowKinds {
+                events: false,
+                measures: true,
+                causes: false,
+            });
+        };
+        let mut kept = RowKinds {
+            events: false,
+            measures: false,
+            causes: false,
+        };
         for (text, place) in self.texts(value, "keep")? {
             match text.as_str() {
                 "events" => kept.events = true,
@@ -358,7 +514,11 @@ impl Parser<'_> {
                 "causes" => kept.causes = true,
                 _ => {
                     let message = format!("`{text}` cannot be kept");
-                    return self.wrong(place, &message, "any of \"measures\", \"events\", \"causes\" can");
+                    return self.wrong(
+                        place,
+                        &message,
+                        "any of \"measures\", \"events\", \"causes\" can",
+                    );
                 }
             }
         }
@@ -370,12 +530,15 @@ impl Parser<'_> {
         for axis in axes {
             let place = |key: &str| match axis {
                 Axis::Grid { place, .. } => place.clone(),
-                Axis::Draws { keys, .. } => {
-                    keys.iter().find(|drawn| drawn.key == key).map_or(0..0, |drawn| drawn.place.clone())
-                }
-                Axis::List(rows) => {
-                    rows.iter().flatten().find(|(name, _)| name == key).map_or(0..0, |(_, value)| value.place.clone())
-                }
+                Axis::Draws { keys, .. } => keys
+                    .iter()
+                    .find(|drawn| drawn.key == key)
+                    .map_or(0..0, |drawn| drawn.place.clone()),
+                Axis::List(rows) => rows
+                    .iter()
+                    .flatten()
+                    .find(|(name, _)| name == key)
+                    .map_or(0..0, |(_, value)| value.place.clone()),
                 Axis::Parts { place, .. } => place.clone(),
                 Axis::Repetitions(_) => 0..0,
             };
@@ -386,7 +549,11 @@ impl Parser<'_> {
                 }
                 if !seen.insert(key) {
                     let message = format!("`{key}` is set twice");
-                    return self.wrong(place(key), &message, "leave it in one place; [settings] hold in every point");
+                    return self.wrong(
+                        place(key),
+                        &message,
+                        "leave it in one place; [settings] hold in every point",
+                    );
                 }
             }
         }
@@ -396,7 +563,11 @@ impl Parser<'_> {
 
 fn collect<'a, 'i>(table: &'a DeTable<'i>, before: &str, found: &mut Vec<Item<'a, 'i>>) {
     for (key, value) in table {
-        let name = if before.is_empty() { key.get_ref().to_string() } else { format!("{before}.{}", key.get_ref()) };
+        let name = if before.is_empty() {
+            key.get_ref().to_string()
+        } else {
+            format!("{before}.{}", key.get_ref())
+        };
         match value.get_ref() {
             DeValue::Table(below) if below.get("from").is_none() && below.get("to").is_none() => {
                 collect(below, &name, found);

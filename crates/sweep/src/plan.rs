@@ -58,7 +58,9 @@ impl Plan {
 
     /// The number of points that it has; `None` for more than 2^64 - 1.
     pub fn points(&self) -> Option<u64> {
-        self.axes.iter().try_fold(1_u64, |product, axis| product.checked_mul(axis.count()))
+        self.axes
+            .iter()
+            .try_fold(1_u64, |product, axis| product.checked_mul(axis.count()))
     }
 
     /// Factors of the number of points: `3 scp.channels x 16 topology.clusters x 10 seed`.
@@ -67,7 +69,9 @@ impl Plan {
             let what = match axis {
                 Axis::Grid { key, .. } => key.clone(),
                 Axis::List(_) => "rows of the list".to_owned(),
-                Axis::Draws { is_latin: false, .. } => "random draws".to_owned(),
+                Axis::Draws {
+                    is_latin: false, ..
+                } => "random draws".to_owned(),
                 Axis::Draws { is_latin: true, .. } => "draws of the Latin hypercube".to_owned(),
                 Axis::Parts { .. } => "parts".to_owned(),
                 Axis::Repetitions(_) => "repetitions".to_owned(),
@@ -75,7 +79,11 @@ impl Plan {
             format!("{} {what}", axis.count())
         });
         let parts: Vec<String> = parts.collect();
-        if parts.is_empty() { "nothing varies".to_owned() } else { parts.join(" x ") }
+        if parts.is_empty() {
+            "nothing varies".to_owned()
+        } else {
+            parts.join(" x ")
+        }
     }
 
     /// Refuses a plan of more than `most` points, with their number.
@@ -83,15 +91,25 @@ impl Plan {
     /// # Errors
     /// It has more.
     pub fn at_most(&self, most: u64) -> Result<u64, Error> {
-        let help = |count: &str| format!("take out values, or say --at-most {count} if that is what is meant");
+        let help = |count: &str| {
+            format!("take out values, or say --at-most {count} if that is what is meant")
+        };
         match self.points() {
             Some(points) if points <= most => Ok(points),
             Some(points) => {
-                let message = format!("{points} points ({}); at most {most} are run", self.product());
-                Err(self.source.wrong_as_a_whole(&message, help(&points.to_string())))
+                let message = format!(
+                    "{points} points ({}); at most {most} are run",
+                    self.product()
+                );
+                Err(self
+                    .source
+                    .wrong_as_a_whole(&message, help(&points.to_string())))
             }
             None => {
-                let message = format!("more than 2^64 points ({}); at most {most} are run", self.product());
+                let message = format!(
+                    "more than 2^64 points ({}); at most {most} are run",
+                    self.product()
+                );
                 Err(self.source.wrong_as_a_whole(&message, "take out values"))
             }
         }
@@ -119,13 +137,20 @@ impl Plan {
                 repetition = place;
             }
         }
-        Point { number, varied, repetition }
+        Point {
+            number,
+            varied,
+            repetition,
+        }
     }
 
     /// The keys that vary with their values at a point, but for the part: points that differ in it
     /// alone are one run.
     pub(crate) fn without_part(&self, number: u64) -> Vec<(String, Value)> {
-        let has_parts = self.axes.iter().any(|axis| matches!(axis, Axis::Parts { .. }));
+        let has_parts = self
+            .axes
+            .iter()
+            .any(|axis| matches!(axis, Axis::Parts { .. }));
         let mut varied = self.point(number).varied;
         varied.retain(|(key, _)| !has_parts || key != PART);
         varied
@@ -133,12 +158,19 @@ impl Plan {
 
     /// True if all its points are parts of one run.
     pub(crate) fn is_one_run(&self) -> bool {
-        self.axes.iter().all(|axis| matches!(axis, Axis::Parts { .. }))
+        self.axes
+            .iter()
+            .all(|axis| matches!(axis, Axis::Parts { .. }))
     }
 
     /// Points of a chunk; the last chunk may have fewer.
     pub fn chunk(&self) -> u64 {
-        let usual = || self.points().unwrap_or(u64::MAX).div_ceil(CHUNKS).clamp(1, MOST_IN_A_CHUNK);
+        let usual = || {
+            self.points()
+                .unwrap_or(u64::MAX)
+                .div_ceil(CHUNKS)
+                .clamp(1, MOST_IN_A_CHUNK)
+        };
         self.chunk.unwrap_or_else(usual)
     }
 
@@ -161,7 +193,9 @@ impl Plan {
 
     /// True if points are repeated.
     pub(crate) fn repeats(&self) -> bool {
-        self.axes.iter().any(|axis| matches!(axis, Axis::Repetitions(_)))
+        self.axes
+            .iter()
+            .any(|axis| matches!(axis, Axis::Repetitions(_)))
     }
 }
 
@@ -176,7 +210,12 @@ mod tests {
     fn shown(plan: &Plan) -> Vec<String> {
         let of = |number| {
             let point = plan.point(number);
-            point.varied.iter().map(|(_, value)| value.text()).collect::<Vec<_>>().join(" ")
+            point
+                .varied
+                .iter()
+                .map(|(_, value)| value.text())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         (0..plan.points().unwrap()).map(of).collect()
     }
@@ -207,10 +246,14 @@ mod tests {
             }[..] else {
                 panic!("three keys")
             };
-            let Value::Quantity(value, unit) = &x.1 else { panic!("{x:?}") };
+            let Value::Quantity(value, unit) = &x.1 else {
+                panic!("{x:?}")
+            };
             assert_eq!(unit, "us");
             parts.push(*value as u64);
-            let Value::Whole(whole) = n.1 else { panic!("{n:?}") };
+            let Value::Whole(whole) = n.1 else {
+                panic!("{n:?}")
+            };
             numbers.push(whole);
             words.push(w.1.text());
         }
@@ -222,11 +265,23 @@ mod tests {
 
     #[test]
     fn chunks_cover_the_points_and_are_fixed_by_the_plan() {
-        for (points, chunk, chunks) in [(1, 1, 1), (64, 1, 64), (100, 2, 50), (10_000, 157, 64), (1_000_000, 256, 3907)]
-        {
-            let plan = plan(&format!("experiment = \"e\"\n[grid]\na = \"1..{points}\"\n"));
+        for (points, chunk, chunks) in [
+            (1, 1, 1),
+            (64, 1, 64),
+            (100, 2, 50),
+            (10_000, 157, 64),
+            (1_000_000, 256, 3907),
+        ] {
+            let plan = plan(&format!(
+                "experiment = \"e\"\n[grid]\na = \"1..{points}\"\n"
+            ));
             assert_eq!((plan.chunk(), plan.chunks()), (chunk, chunks), "{points}");
-            assert!((0..chunks).flat_map(|chunk| plan.points_of(chunk)).eq(0..points), "{points}");
+            assert!(
+                (0..chunks)
+                    .flat_map(|chunk| plan.points_of(chunk))
+                    .eq(0..points),
+                "{points}"
+            );
         }
     }
 
@@ -234,11 +289,19 @@ mod tests {
     fn too_many_points_are_counted_and_refused() {
         let many = plan("experiment = \"e\"\n[grid]\na = \"1..100000\"\nb = \"1..10000\"\n");
         let said = many.at_most(DEFAULT_MOST).unwrap_err().to_string();
-        assert_eq!(said, "p.toml: 1000000000 points (100000 a x 10000 b); at most 1000000 are run");
+        assert_eq!(
+            said,
+            "p.toml: 1000000000 points (100000 a x 10000 b); at most 1000000 are run"
+        );
         assert_eq!(many.at_most(1_000_000_000).unwrap(), 1_000_000_000);
         let most = plan(
             "experiment = \"e\"\n[grid]\na = \"1..10000000000\"\nb = \"1..10000000000\"\nc = \"0..18446744073709551615\"\n",
         );
-        assert!(most.at_most(u64::MAX).unwrap_err().to_string().contains("more than 2^64 points"));
+        assert!(
+            most.at_most(u64::MAX)
+                .unwrap_err()
+                .to_string()
+                .contains("more than 2^64 points")
+        );
     }
 }

@@ -31,7 +31,10 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
         let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
         let suffix = suffix(dataset.plan(), number);
         to.append_as(&part, |variant| format!("{variant}{suffix}"));
-        points.extend(part.all_series().map(|series| (format!("{}{suffix}", part.series_texts(series).0), number)));
+        points.extend(
+            part.all_series()
+                .map(|series| (format!("{}{suffix}", part.series_texts(series).0), number)),
+        );
     })?;
     // A data set of which no chunk has rows was refused.
     let mut whole = whole.expect("a point has rows");
@@ -47,7 +50,8 @@ fn opened(folder: &Path) -> Result<Dataset, Error> {
     let dataset = Dataset::open(folder)?;
     let (points, _) = dataset.size();
     if points > MOST_POINTS {
-        let message = format!("has {points} points; a report or a comparison takes at most {MOST_POINTS}");
+        let message =
+            format!("has {points} points; a report or a comparison takes at most {MOST_POINTS}");
         let help = "read its Parquet files with duckdb, polars or pandas: docs/sweeps.md says how";
         return Err(Error::folder(folder, message, help));
     }
@@ -55,22 +59,38 @@ fn opened(folder: &Path) -> Result<Dataset, Error> {
 }
 
 /// Hands over the rows of each point that has some; returns a note if not every chunk is there.
-fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result<Option<String>, Error> {
+fn each_point(
+    dataset: &Dataset,
+    mut take: impl FnMut(u64, Recording),
+) -> Result<Option<String>, Error> {
     let (_, chunks) = dataset.size();
     let (mut there, mut any) = (0, false);
     for chunk in 0..chunks {
-        let Some(said) = dataset.chunk(chunk)? else { continue };
+        let Some(said) = dataset.chunk(chunk)? else {
+            continue;
+        };
         there += 1;
         let Some(header) = &said.header else { continue };
-        let rows = rows_of_chunk(dataset, chunk, &said, &header_of(dataset.plan(), header.clone()))?;
+        let rows = rows_of_chunk(
+            dataset,
+            chunk,
+            &said,
+            &header_of(dataset.plan(), header.clone()),
+        )?;
         any |= !rows.is_empty();
-        rows.into_iter().for_each(|(number, recording)| take(number, recording));
+        rows.into_iter()
+            .for_each(|(number, recording)| take(number, recording));
     }
     if !any {
         let message = format!("has rows of no point yet ({there} of {chunks} chunks are there)");
-        return Err(Error::folder(dataset.folder(), message, "finish it first: stopwatt sweep --resume DIR"));
+        return Err(Error::folder(
+            dataset.folder(),
+            message,
+            "finish it first: stopwatt sweep --resume DIR",
+        ));
     }
-    let missing = format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet.");
+    let missing =
+        format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet.");
     Ok((there < chunks).then_some(missing))
 }
 
@@ -84,9 +104,14 @@ pub(crate) fn rows_of_chunk(
     let mut files = said.files.clone();
     files.remove(POINTS_FILE);
     let damaged = |error| Error::of_rows(dataset.folder(), error);
-    let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
+    let mut reader =
+        Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
     let mut part = Recording::new(header.clone());
-    let mut points = Points { header: header.clone(), of: BTreeMap::new(), known: HashMap::new() };
+    let mut points = Points {
+        header: header.clone(),
+        of: BTreeMap::new(),
+        known: HashMap::new(),
+    };
     while reader.next_measures(&mut part).map_err(damaged)? {
         add_measures(&mut points, &part, reader.points_of_measures());
         part.clear();
@@ -127,7 +152,10 @@ struct Points {
 impl Points {
     /// The recording of a point, and its series for one of the chunk's.
     fn place(&mut self, from: &Recording, point: u64, series: Series) -> (&mut Recording, Series) {
-        let to = self.of.entry(point).or_insert_with(|| Recording::new(self.header.clone()));
+        let to = self
+            .of
+            .entry(point)
+            .or_insert_with(|| Recording::new(self.header.clone()));
         let series = *self.known.entry((point, series)).or_insert_with(|| {
             let (variant, case, mode) = from.series_texts(series);
             to.series(variant, case, mode)
@@ -142,7 +170,10 @@ fn suffix(plan: &Plan, number: u64) -> String {
     if varied.len() > MOST_KEYS {
         return format!(" point={number}");
     }
-    let mut suffix: String = varied.iter().map(|(key, value)| format!(" {key}={}", value.text())).collect();
+    let mut suffix: String = varied
+        .iter()
+        .map(|(key, value)| format!(" {key}={}", value.text()))
+        .collect();
     if plan.repeats() {
         suffix.push_str(&format!(" repetition={}", plan.point(number).repetition));
     }
@@ -151,15 +182,22 @@ fn suffix(plan: &Plan, number: u64) -> String {
 
 /// Notes the settings of each variant's point, for comparisons to name as the inputs that differ.
 fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) {
-    let platform = whole.header.platform.get_or_insert_with(|| recording::Platform {
-        name: String::new(),
-        text: String::new(),
-        figures: toml::Table::new(),
-    });
+    let platform = whole
+        .header
+        .platform
+        .get_or_insert_with(|| recording::Platform {
+            name: String::new(),
+            text: String::new(),
+            figures: toml::Table::new(),
+        });
     for (name, number) in points {
         let varied = plan.without_part(*number);
-        let table = varied.into_iter().map(|(key, value)| (key, toml::Value::String(value.text())));
-        platform.figures.insert(name.clone(), toml::Value::Table(table.collect()));
+        let table = varied
+            .into_iter()
+            .map(|(key, value)| (key, toml::Value::String(value.text())));
+        platform
+            .figures
+            .insert(name.clone(), toml::Value::Table(table.collect()));
     }
 }
 
@@ -187,14 +225,26 @@ fn add_events(points: &mut Points, from: &Recording, numbers: &[u64]) {
             Some(argument) => to.point_with_argument(name, from.text(argument)),
             None => to.point(name),
         };
-        to.push(Event { series, point, ..*event });
+        to.push(Event {
+            series,
+            point,
+            ..*event
+        });
     }
 }
 
 fn add_causes(points: &mut Points, from: &Recording, numbers: &[u64]) {
     for (cause, point) in from.causes().iter().zip(numbers) {
         let (to, series) = points.place(from, *point, cause.series);
-        let (metric, name) = (to.name(from.text(cause.metric)), to.name(from.text(cause.cause)));
-        to.push_cause(CauseRow { series, metric, cause: name, ..*cause });
+        let (metric, name) = (
+            to.name(from.text(cause.metric)),
+            to.name(from.text(cause.cause)),
+        );
+        to.push_cause(CauseRow {
+            series,
+            metric,
+            cause: name,
+            ..*cause
+        });
     }
 }

@@ -48,7 +48,8 @@ impl std::str::FromStr for Share {
 
     /// A shard as `i/n`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no shard; expected I/N with I from 1 to N, such as 2/7");
+        let wrong =
+            || format!("`{text}` is no shard; expected I/N with I from 1 to N, such as 2/7");
         let (index, of) = text.split_once('/').ok_or_else(wrong)?;
         match (index.trim().parse(), of.trim().parse()) {
             (Ok(index), Ok(of)) if index >= 1 && index <= of => Ok(Self::Shard { index, of }),
@@ -62,10 +63,14 @@ impl Share {
     pub fn chunks(&self, plan: &Plan) -> Vec<u64> {
         match self {
             Self::All => (0..plan.chunks()).collect(),
-            Self::Shard { index, of } => {
-                (index - 1..plan.chunks()).step_by(usize::try_from(*of).unwrap_or(usize::MAX)).collect()
-            }
-            Self::Chunks(chunks) => chunks.iter().copied().filter(|chunk| *chunk < plan.chunks()).collect(),
+            Self::Shard { index, of } => (index - 1..plan.chunks())
+                .step_by(usize::try_from(*of).unwrap_or(usize::MAX))
+                .collect(),
+            Self::Chunks(chunks) => chunks
+                .iter()
+                .copied()
+                .filter(|chunk| *chunk < plan.chunks())
+                .collect(),
         }
     }
 }
@@ -149,18 +154,36 @@ pub fn run(
         source_tree: place.source_tree,
         earlier: &earlier,
     };
-    let Standing { missing, mut outcome } = Standing::of(dataset, plan, share, &earlier, &files)?;
+    let Standing {
+        missing,
+        mut outcome,
+    } = Standing::of(dataset, plan, share, &earlier, &files)?;
     if missing.is_empty() {
         dataset.forget_earlier()?;
         return Ok(outcome);
     }
-    let points: u64 = missing.iter().map(|chunk| plan.points_of(*chunk)).map(|points| points.end - points.start).sum();
+    let points: u64 = missing
+        .iter()
+        .map(|chunk| plan.points_of(*chunk))
+        .map(|points| points.end - points.start)
+        .sum();
     progress.expect(points, "points");
     let note = Note::begin(dataset, share);
-    let cores = place.threads.unwrap_or_else(rayon::current_num_threads).max(1);
+    let cores = place
+        .threads
+        .unwrap_or_else(rayon::current_num_threads)
+        .max(1);
     let workers = cores.min(missing.len());
-    let (queue, done, full) = (Queue::new(dataset, missing), AtomicU64::new(0), AtomicBool::new(false));
-    let pace = Pace { begin, said: AtomicU64::new(0), points };
+    let (queue, done, full) = (
+        Queue::new(dataset, missing),
+        AtomicU64::new(0),
+        AtomicBool::new(false),
+    );
+    let pace = Pace {
+        begin,
+        said: AtomicU64::new(0),
+        points,
+    };
     let work = Work {
         around: &around,
         dataset,
@@ -179,7 +202,10 @@ pub fn run(
             let work = &work;
             scope.spawn(move || {
                 // Where the system starts no more threads, the chunks are still run.
-                match rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build() {
+                match rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads.max(1))
+                    .build()
+                {
                     Ok(pool) => pool.install(|| work.run_chunks()),
                     Err(_) => work.run_chunks(),
                 }
@@ -218,8 +244,16 @@ impl Standing {
         let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
         let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
         let mut note = |chunk: u64, said: &Chunk| {
-            inputs.extend(said.inputs.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
-            named.extend(said.named.iter().map(|(path, sum)| (path.clone(), (*sum, chunk))));
+            inputs.extend(
+                said.inputs
+                    .iter()
+                    .map(|(path, sum)| (path.clone(), (*sum, chunk))),
+            );
+            named.extend(
+                said.named
+                    .iter()
+                    .map(|(path, sum)| (path.clone(), (*sum, chunk))),
+            );
         };
         earlier.each_chunk(&mut note)?;
         for chunk in share.chunks(plan) {
@@ -231,7 +265,9 @@ impl Standing {
                 Some(said) => {
                     outcome.there += 1;
                     outcome.complained += said.complaints.len() as u64;
-                    outcome.complaints.extend(said.complaints.into_iter().take(NAMED));
+                    outcome
+                        .complaints
+                        .extend(said.complaints.into_iter().take(NAMED));
                 }
                 None => missing.push(chunk),
             }
@@ -239,7 +275,13 @@ impl Standing {
         }
         if !missing.is_empty() {
             same_inputs(&inputs, |path| {
-                (files.shown(path), files.read(path).ok().map(|text| crc32fast::hash(text.as_bytes())))
+                (
+                    files.shown(path),
+                    files
+                        .read(path)
+                        .ok()
+                        .map(|text| crc32fast::hash(text.as_bytes())),
+                )
             })?;
             same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
         }
@@ -273,7 +315,8 @@ impl Work<'_> {
             }
             let ran = chunk::run(self.dataset, self.around, chunk, self.progress, || {
                 self.progress.step();
-                self.pace.say(self.progress, 1 + self.done.fetch_add(1, Relaxed));
+                self.pace
+                    .say(self.progress, 1 + self.done.fetch_add(1, Relaxed));
             });
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             match ran {
@@ -303,7 +346,10 @@ impl Work<'_> {
         let points = self.around.fitting.plan.points_of(chunk);
         (points.start..points.end).for_each(|_| self.progress.step());
         self.done.fetch_add(points.end - points.start, Relaxed);
-        self.outcome.lock().unwrap_or_else(PoisonError::into_inner).there += 1;
+        self.outcome
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .there += 1;
     }
 }
 
@@ -318,7 +364,12 @@ struct Queue<'d> {
 
 impl<'d> Queue<'d> {
     fn new(dataset: &'d Dataset, missing: Vec<u64>) -> Self {
-        Self { dataset, missing, next: AtomicUsize::new(0), later: Mutex::default() }
+        Self {
+            dataset,
+            missing,
+            next: AtomicUsize::new(0),
+            later: Mutex::default(),
+        }
     }
 
     /// The next chunk; `None` if there is no more, or the run is to stop.
@@ -327,9 +378,16 @@ impl<'d> Queue<'d> {
             if !self.dataset.is_at_work(chunk) {
                 return Some(chunk);
             }
-            self.later.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+            self.later
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(chunk);
         }
-        let chunk = self.later.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
+        let chunk = self
+            .later
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()?;
         while self.dataset.is_at_work(chunk) {
             progress.check().ok()?;
             thread::sleep(LOOK_EVERY);
@@ -436,12 +494,31 @@ struct Note<'d> {
 impl<'d> Note<'d> {
     fn begin(dataset: &'d Dataset, share: &Share) -> Self {
         let run = provenance::this_run();
-        let when: String = run.when.clone().unwrap_or_default().chars().filter(char::is_ascii_alphanumeric).collect();
+        let when: String = run
+            .when
+            .clone()
+            .unwrap_or_default()
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
         let (host, process) = (host(), std::process::id());
         // A process may run several shares one after the other.
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let name = format!("{when}-{host}-{process}-{}.toml", NUMBER.fetch_add(1, Relaxed));
-        let note = Self { dataset, run: Run { share: share.to_string(), host, process, run, ..Run::default() }, name };
+        let name = format!(
+            "{when}-{host}-{process}-{}.toml",
+            NUMBER.fetch_add(1, Relaxed)
+        );
+        let note = Self {
+            dataset,
+            run: Run {
+                share: share.to_string(),
+                host,
+                process,
+                run,
+                ..Run::default()
+            },
+            name,
+        };
         note.write();
         note
     }
@@ -467,9 +544,15 @@ mod tests {
 
     #[test]
     fn shards_have_every_chunk_once_whatever_their_number() {
-        let plan = Plan::read(&Document::new("p", "experiment = \"e\"\nchunk = 3\n[grid]\na = \"1..100\"\n")).unwrap();
+        let plan = Plan::read(&Document::new(
+            "p",
+            "experiment = \"e\"\nchunk = 3\n[grid]\na = \"1..100\"\n",
+        ))
+        .unwrap();
         for of in [1, 2, 7, 40] {
-            let mut all: Vec<u64> = (1..=of).flat_map(|index| Share::Shard { index, of }.chunks(&plan)).collect();
+            let mut all: Vec<u64> = (1..=of)
+                .flat_map(|index| Share::Shard { index, of }.chunks(&plan))
+                .collect();
             all.sort_unstable();
             assert!(all.into_iter().eq(0..34), "{of}");
         }
@@ -480,12 +563,18 @@ mod tests {
     fn a_shard_is_named_from_one() {
         assert_eq!("2/7".parse(), Ok(Share::Shard { index: 2, of: 7 }));
         for wrong in ["0/7", "8/7", "2", "a/b", "/", "1/0"] {
-            assert!(wrong.parse::<Share>().unwrap_err().contains("from 1 to N"), "{wrong}");
+            assert!(
+                wrong.parse::<Share>().unwrap_err().contains("from 1 to N"),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn times_are_told_in_units_for_people() {
-        assert_eq!([40.2, 720.0, 12_600.0].map(time), ["40 s", "12 min", "3.5 h"]);
+        assert_eq!(
+            [40.2, 720.0, 12_600.0].map(time),
+            ["40 s", "12 min", "3.5 h"]
+        );
     }
 }

@@ -91,7 +91,9 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
     let mut found = Found::default();
     let (mut there, mut failed, mut complaints) = (0, Vec::new(), Vec::new());
     for chunk in 0..chunks {
-        let Some(mut said) = dataset.chunk(chunk)? else { continue };
+        let Some(mut said) = dataset.chunk(chunk)? else {
+            continue;
+        };
         there += 1;
         failed.append(&mut said.failed);
         complaints.append(&mut said.complaints);
@@ -99,7 +101,8 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         said.files.retain(|name, _| name == MEASURES_FILE);
         let damaged = |error| Error::of_rows(dataset.folder(), error);
         let files = &said.files;
-        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), files).map_err(damaged)?;
+        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), files)
+            .map_err(damaged)?;
         let mut rows = Recording::new(header);
         let mut known = HashMap::new();
         while reader.next_measures(&mut rows).map_err(damaged)? {
@@ -116,21 +119,39 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         let at = plan.point(number);
         let mut settings: Vec<Option<Value>> = Vec::with_capacity(keys.len());
         for key in &keys {
-            settings.push(at.varied.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone()));
+            settings.push(
+                at.varied
+                    .iter()
+                    .find(|(name, _)| name == key)
+                    .map(|(_, value)| value.clone()),
+            );
         }
         if plan.repeats()
             && let Some(last) = settings.last_mut()
         {
             *last = i64::try_from(at.repetition).ok().map(Value::Whole);
         }
-        let figures = kept.iter().map(|&at| figures.get(at).copied().unwrap_or(f64::NAN)).collect();
-        PointSummary { number, settings, figures }
+        let figures = kept
+            .iter()
+            .map(|&at| figures.get(at).copied().unwrap_or(f64::NAN))
+            .collect();
+        PointSummary {
+            number,
+            settings,
+            figures,
+        }
     };
-    let points = std::mem::take(&mut found.points).into_iter().map(point).collect();
+    let points = std::mem::take(&mut found.points)
+        .into_iter()
+        .map(point)
+        .collect();
     Ok(Summary {
         experiment: dataset.experiment().to_owned(),
         world: dataset.world().to_owned(),
-        quantities: kept.iter().map(|&at| found.quantities[at].clone()).collect(),
+        quantities: kept
+            .iter()
+            .map(|&at| found.quantities[at].clone())
+            .collect(),
         points,
         planned,
         chunks: (there, chunks),
@@ -141,7 +162,12 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
 }
 
 /// A measure's quantity, by the names of the chunk that it is in.
-type Place = (recording::Series, Option<recording::Name>, recording::Name, recording::Name);
+type Place = (
+    recording::Series,
+    Option<recording::Name>,
+    recording::Name,
+    recording::Name,
+);
 
 /// The figures as they are found.
 #[derive(Default)]
@@ -158,15 +184,30 @@ struct Found {
 
 impl Found {
     /// Takes a measure; those of a point come one after another.
-    fn take(&mut self, rows: &Recording, measure: &Measure, point: u64, known: &mut HashMap<Place, Option<usize>>) {
+    fn take(
+        &mut self,
+        rows: &Recording,
+        measure: &Measure,
+        point: u64,
+        known: &mut HashMap<Place, Option<usize>>,
+    ) {
         if self.point != Some(point) {
             self.end_point();
             self.point = Some(point);
         }
-        let place = (measure.series, measure.subject, measure.metric, measure.unit);
-        let at = *known.entry(place).or_insert_with(|| self.quantity(rows, measure));
+        let place = (
+            measure.series,
+            measure.subject,
+            measure.metric,
+            measure.unit,
+        );
+        let at = *known
+            .entry(place)
+            .or_insert_with(|| self.quantity(rows, measure));
         let Some(at) = at else { return };
-        let worst = self.worst[at].entry(measure.iteration).or_insert(measure.value);
+        let worst = self.worst[at]
+            .entry(measure.iteration)
+            .or_insert(measure.value);
         *worst = match self.better[at] {
             Better::Higher => worst.min(measure.value),
             Better::Lower | Better::Neither => worst.max(measure.value),
@@ -177,10 +218,19 @@ impl Found {
     fn quantity(&mut self, rows: &Recording, measure: &Measure) -> Option<usize> {
         let (variant, case, mode) = rows.series_texts(measure.series);
         let [metric, unit] = [measure.metric, measure.unit].map(|name| rows.text(name).to_owned());
-        let subject = measure.subject.map_or_else(String::new, |name| rows.text(name).to_owned());
+        let subject = measure
+            .subject
+            .map_or_else(String::new, |name| rows.text(name).to_owned());
         let better = metrics::better(&metric, &unit);
         let (variant, case, mode) = (variant.to_owned(), case.to_owned(), mode.to_owned());
-        let quantity = Quantity { variant, case, mode, subject, metric, unit };
+        let quantity = Quantity {
+            variant,
+            case,
+            mode,
+            subject,
+            metric,
+            unit,
+        };
         if let Some(at) = self.by_name.get(&quantity) {
             return Some(*at);
         }
@@ -197,26 +247,40 @@ impl Found {
 
     /// The point at hand is over.
     fn end_point(&mut self) {
-        let Some(point) = self.point.take() else { return };
+        let Some(point) = self.point.take() else {
+            return;
+        };
         let figure = |worst: &mut BTreeMap<u32, f64>| {
             let mut values: Vec<f64> = std::mem::take(worst).into_values().collect();
             values.sort_by(f64::total_cmp);
-            if values.is_empty() { f64::NAN } else { values[(values.len() - 1) / 2] }
+            if values.is_empty() {
+                f64::NAN
+            } else {
+                values[(values.len() - 1) / 2]
+            }
         };
-        self.points.insert(point, self.worst.iter_mut().map(figure).collect());
+        self.points
+            .insert(point, self.worst.iter_mut().map(figure).collect());
     }
 
     /// Places of the quantities that are kept: those that their cases are about, or else those
     /// without a subject, or else all.
     fn kept(&self) -> Vec<usize> {
         let which = |is_kept: &dyn Fn(&Quantity) -> bool| -> Vec<usize> {
-            (0..self.quantities.len()).filter(|&at| is_kept(&self.quantities[at])).collect()
+            (0..self.quantities.len())
+                .filter(|&at| is_kept(&self.quantities[at]))
+                .collect()
         };
-        let is_principal =
-            |quantity: &Quantity| metrics::by_name(&quantity.metric).is_some_and(|metric| metric.principal);
-        [which(&is_principal), which(&|quantity| quantity.subject.is_empty()), which(&|_| true)]
-            .into_iter()
-            .find(|kept| !kept.is_empty())
-            .unwrap_or_default()
+        let is_principal = |quantity: &Quantity| {
+            metrics::by_name(&quantity.metric).is_some_and(|metric| metric.principal)
+        };
+        [
+            which(&is_principal),
+            which(&|quantity| quantity.subject.is_empty()),
+            which(&|_| true),
+        ]
+        .into_iter()
+        .find(|kept| !kept.is_empty())
+        .unwrap_or_default()
     }
 }

@@ -20,14 +20,43 @@ fn main() {
         return;
     }
     let mut rustc = Command::new(variable("RUSTC"));
-    rustc.args(["--crate-name", "tcg_plugin", "--crate-type", "cdylib", "--edition", "2024"]);
-    rustc.args(["-O", "-C", "panic=abort", "-C", "strip=symbols", "--cap-lints", "allow"]);
-    rustc.args(["--target", &variable("TARGET"), &format!("{FOLDER}/lib.rs"), "-o"]).arg(&out);
+    rustc.args([
+        "--crate-name",
+        "tcg_plugin",
+        "--crate-type",
+        "cdylib",
+        "--edition",
+        "2024",
+    ]);
+    rustc.args([
+        "-O",
+        "-C",
+        "panic=abort",
+        "-C",
+        "strip=symbols",
+        "--cap-lints",
+        "allow",
+    ]);
+    rustc
+        .args([
+            "--target",
+            &variable("TARGET"),
+            &format!("{FOLDER}/lib.rs"),
+            "-o",
+        ])
+        .arg(&out);
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
-        rustc.arg("-C").arg(format!("linker={}", linker.to_string_lossy()));
+        rustc
+            .arg("-C")
+            .arg(format!("linker={}", linker.to_string_lossy()));
     }
-    let status = rustc.status().expect("the compiler that cargo names starts");
-    assert!(status.success(), "the emulator's plugin does not compile: {status}");
+    let status = rustc
+        .status()
+        .expect("the compiler that cargo names starts");
+    assert!(
+        status.success(),
+        "the emulator's plugin does not compile: {status}"
+    );
 }
 
 /// Names the folder of the ELF files that a program shall carry: `el3`, `el3-plain`, `payload`.

@@ -111,7 +111,9 @@ impl<'a> Options<'a> {
     /// on.
     pub fn images(&self) -> Range<u64> {
         const IMAGES: u64 = 64 << 20;
-        self.images.clone().unwrap_or(self.entry..self.entry.saturating_add(IMAGES))
+        self.images
+            .clone()
+            .unwrap_or(self.entry..self.entry.saturating_add(IMAGES))
     }
 
     /// Reads options. A key that comes twice has the later value.
@@ -119,15 +121,23 @@ impl<'a> Options<'a> {
     /// # Errors
     /// The first line that is not an option.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, OptionError<'a>> {
-        let text = core::str::from_utf8(bytes).map_err(|error| OptionError::NotText(error.valid_up_to()))?;
+        let text = core::str::from_utf8(bytes)
+            .map_err(|error| OptionError::NotText(error.valid_up_to()))?;
         let mut options = Self::default();
         for (number, text) in text.lines().enumerate() {
             let line = number + 1;
             if text.trim().is_empty() {
                 continue;
             }
-            let (key, value) = text.split_once('=').ok_or(OptionError::NoValue { line, text })?;
-            let bad = |expected| OptionError::BadValue { line, key, value, expected };
+            let (key, value) = text
+                .split_once('=')
+                .ok_or(OptionError::NoValue { line, text })?;
+            let bad = |expected| OptionError::BadValue {
+                line,
+                key,
+                value,
+                expected,
+            };
             match key {
                 "entry" => {
                     options.entry = number_of(value)
@@ -162,8 +172,14 @@ impl<'a> Options<'a> {
                         _ => return Err(bad("all or el2")),
                     }
                 }
-                "initrd" => options.initrd = Some(range_of(value).ok_or(bad("START..END: 0x68000000..0x68100000"))?),
-                "images" => options.images = Some(range_of(value).ok_or(bad("START..END: 0x60000000..0x64000000"))?),
+                "initrd" => {
+                    options.initrd =
+                        Some(range_of(value).ok_or(bad("START..END: 0x68000000..0x68100000"))?)
+                }
+                "images" => {
+                    options.images =
+                        Some(range_of(value).ok_or(bad("START..END: 0x60000000..0x64000000"))?)
+                }
                 "bootargs" => options.bootargs = Some(value),
                 _ => return Err(OptionError::UnknownKey { line, key }),
             }

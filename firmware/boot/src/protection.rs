@@ -17,15 +17,23 @@ impl Options<'_> {
     /// The parts of `memory` that MEM_PROTECT protects, in ascending order, the last ones empty.
     /// What the machine fills is widened to whole pages.
     pub fn protected(&self, memory: &Range<u64>) -> [Range<u64>; PARTS] {
-        let widened =
-            |range: Range<u64>| range.start & !(GRANULE - 1)..range.end.saturating_add(GRANULE - 1) & !(GRANULE - 1);
+        let widened = |range: Range<u64>| {
+            range.start & !(GRANULE - 1)..range.end.saturating_add(GRANULE - 1) & !(GRANULE - 1)
+        };
         let tree = memory.start..memory.start.saturating_add(TREE);
-        let mut filled = [tree, widened(self.images()), widened(self.initrd.clone().unwrap_or(0..0))];
+        let mut filled = [
+            tree,
+            widened(self.images()),
+            widened(self.initrd.clone().unwrap_or(0..0)),
+        ];
         filled.sort_unstable_by_key(|range| range.start);
         let mut parts = [const { 0..0 }; PARTS];
         let mut count = 0;
         let mut from = memory.start;
-        for next in filled.into_iter().chain(core::iter::once(memory.end..u64::MAX)) {
+        for next in filled
+            .into_iter()
+            .chain(core::iter::once(memory.end..u64::MAX))
+        {
             let to = next.start.min(memory.end);
             if from < to {
                 parts[count] = from..to;
@@ -46,15 +54,34 @@ mod tests {
     #[test]
     fn all_but_the_tree_and_the_images() {
         let options = Options::default();
-        let parts = [0x4010_0000..0x6000_0000, 0x6400_0000..0x8000_0000, 0..0, 0..0];
+        let parts = [
+            0x4010_0000..0x6000_0000,
+            0x6400_0000..0x8000_0000,
+            0..0,
+            0..0,
+        ];
         assert_eq!(options.protected(&MEMORY), parts);
-        let options = Options { initrd: Some(0x7000_0010..0x7000_1001), ..Options::default() };
-        let parts = [0x4010_0000..0x6000_0000, 0x6400_0000..0x7000_0000, 0x7000_2000..0x8000_0000, 0..0];
+        let options = Options {
+            initrd: Some(0x7000_0010..0x7000_1001),
+            ..Options::default()
+        };
+        let parts = [
+            0x4010_0000..0x6000_0000,
+            0x6400_0000..0x7000_0000,
+            0x7000_2000..0x8000_0000,
+            0..0,
+        ];
         assert_eq!(options.protected(&MEMORY), parts);
-        let options = Options { images: Some(0x4000_0000..0x9000_0000), ..Options::default() };
+        let options = Options {
+            images: Some(0x4000_0000..0x9000_0000),
+            ..Options::default()
+        };
         assert_eq!(options.protected(&MEMORY), [0..0, 0..0, 0..0, 0..0]);
-        let options =
-            Options { images: Some(0x7fff_0000..0x7fff_1000), initrd: Some(0..u64::MAX), ..Options::default() };
+        let options = Options {
+            images: Some(0x7fff_0000..0x7fff_1000),
+            initrd: Some(0..u64::MAX),
+            ..Options::default()
+        };
         assert_eq!(options.protected(&MEMORY), [0..0, 0..0, 0..0, 0..0]);
     }
 }

@@ -60,7 +60,13 @@ pub const STATES: [IdleState; 5] = [
         exit_us: 100,
         residency_us: 1500,
     },
-    IdleState { name: "system-off", levels: [OFF, OFF, OFF], entry_us: 100, exit_us: 200, residency_us: 4000 },
+    IdleState {
+        name: "system-off",
+        levels: [OFF, OFF, OFF],
+        entry_us: 100,
+        exit_us: 200,
+        residency_us: 4000,
+    },
 ];
 
 impl IdleState {
@@ -86,14 +92,23 @@ impl IdleState {
     pub const fn power_state(&self, format: PowerStateFormat, last_at_level: Level) -> u32 {
         let id = self.id() | (last_at_level as u32) << 12;
         match format {
-            PowerStateFormat::Original => id | (self.powers_down() as u32) << 16 | (self.level() as u32) << 24,
+            PowerStateFormat::Original => {
+                id | (self.powers_down() as u32) << 16 | (self.level() as u32) << 24
+            }
             PowerStateFormat::Extended => id | (self.powers_down() as u32) << 30,
         }
     }
 
     /// The state of every level.
     pub const fn composite(&self) -> CompositeState {
-        CompositeState { levels: [self.levels[0], self.levels[1], self.levels[2], LocalState::RUN] }
+        CompositeState {
+            levels: [
+                self.levels[0],
+                self.levels[1],
+                self.levels[2],
+                LocalState::RUN,
+            ],
+        }
     }
 }
 
@@ -111,7 +126,13 @@ struct EncodedState {
 
 /// The states again, computed once: decoding is on the way of every idle.
 static ENCODED: [EncodedState; STATES.len()] = {
-    let mut all = [const { EncodedState { original: 0, extended: 0, composite: CompositeState::RUN } }; STATES.len()];
+    let mut all = [const {
+        EncodedState {
+            original: 0,
+            extended: 0,
+            composite: CompositeState::RUN,
+        }
+    }; STATES.len()];
     let mut n = 0;
     while n < all.len() {
         all[n] = EncodedState {
@@ -144,10 +165,15 @@ pub fn decode(format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Erro
             let state = raw & !LAST_AT_LEVEL;
             find(state).or_else(|| find(up_to_its_level(state)))
         }
-        PowerStateFormat::Extended => ENCODED.iter().find(|known| known.extended == raw & !LAST_AT_LEVEL),
+        PowerStateFormat::Extended => ENCODED
+            .iter()
+            .find(|known| known.extended == raw & !LAST_AT_LEVEL),
     };
     match found {
-        Some(known) => Ok(SuspendRequest { state: known.composite, last_at_level }),
+        Some(known) => Ok(SuspendRequest {
+            state: known.composite,
+            last_at_level,
+        }),
         None => Err(Error::InvalidParameters),
     }
 }
@@ -177,7 +203,10 @@ mod tests {
                     let raw = state.power_state(format, last_at_level);
                     assert_eq!(
                         decode(format, raw),
-                        Ok(SuspendRequest { state: state.composite(), last_at_level }),
+                        Ok(SuspendRequest {
+                            state: state.composite(),
+                            last_at_level
+                        }),
                         "{raw:#x}"
                     );
                 }
@@ -187,30 +216,76 @@ mod tests {
 
     #[test]
     fn the_arguments_are_those_that_users_write() {
-        assert_eq!(STATES[1].power_state(PowerStateFormat::Original, 0), 0x0001_0002);
-        assert_eq!(STATES[3].power_state(PowerStateFormat::Original, 0), 0x0101_0022);
-        assert_eq!(STATES[3].power_state(PowerStateFormat::Extended, 1), 0x4000_1022);
+        assert_eq!(
+            STATES[1].power_state(PowerStateFormat::Original, 0),
+            0x0001_0002
+        );
+        assert_eq!(
+            STATES[3].power_state(PowerStateFormat::Original, 0),
+            0x0101_0022
+        );
+        assert_eq!(
+            STATES[3].power_state(PowerStateFormat::Extended, 1),
+            0x4000_1022
+        );
     }
 
     #[test]
     fn nothing_else_is_a_state() {
         // Wrong type, wrong level, a level too many, a hole, reserved bits, last at a level that
         // there is not.
-        for raw in [0x2, 0x0101_0002, 0x0301_2222, 0x0001_0020, 0x0002_0000, 0x0001_3002, 0] {
-            assert_eq!(decode(PowerStateFormat::Original, raw), Err(Error::InvalidParameters), "{raw:#x}");
+        for raw in [
+            0x2,
+            0x0101_0002,
+            0x0301_2222,
+            0x0001_0020,
+            0x0002_0000,
+            0x0001_3002,
+            0,
+        ] {
+            assert_eq!(
+                decode(PowerStateFormat::Original, raw),
+                Err(Error::InvalidParameters),
+                "{raw:#x}"
+            );
         }
-        for raw in [0x2, 0x4000_0020, 0x4000_0220, 0x4000_3002, 0x5000_0002, 0xc000_0002, 0x4001_0002, 0] {
-            assert_eq!(decode(PowerStateFormat::Extended, raw), Err(Error::InvalidParameters), "{raw:#x}");
+        for raw in [
+            0x2,
+            0x4000_0020,
+            0x4000_0220,
+            0x4000_3002,
+            0x5000_0002,
+            0xc000_0002,
+            0x4001_0002,
+            0,
+        ] {
+            assert_eq!(
+                decode(PowerStateFormat::Extended, raw),
+                Err(Error::InvalidParameters),
+                "{raw:#x}"
+            );
         }
     }
 
     #[test]
     fn the_original_format_reads_state_ids_up_to_the_power_level() {
         let state = |raw| decode(PowerStateFormat::Original, raw).map(|request| request.state);
-        for (raw, index) in [(0x0001_0222, 1), (0x0001_2222, 1), (0x0101_0222, 3), (0x0101_0912, 2), (0x0000_0221, 0)] {
+        for (raw, index) in [
+            (0x0001_0222, 1),
+            (0x0001_2222, 1),
+            (0x0101_0222, 3),
+            (0x0101_0912, 2),
+            (0x0000_0221, 0),
+        ] {
             assert_eq!(state(raw), Ok(STATES[index].composite()), "{raw:#x}");
         }
-        for raw in [0x0001_0221, 0x0101_0202, 0x0201_0322, 0x0301_0222, 0x0002_0222] {
+        for raw in [
+            0x0001_0221,
+            0x0101_0202,
+            0x0201_0322,
+            0x0301_0222,
+            0x0002_0222,
+        ] {
             assert_eq!(state(raw), Err(Error::InvalidParameters), "{raw:#x}");
         }
         assert_eq!(
@@ -225,7 +300,13 @@ mod tests {
         let by_fields = |format, raw| {
             let fields = PowerState::parse(format, raw)?;
             let level = fields.level.unwrap_or(TOP);
-            let local = |of: Level| if of > level { 0 } else { fields.state_id >> (4 * of) & 0xf };
+            let local = |of: Level| {
+                if of > level {
+                    0
+                } else {
+                    fields.state_id >> (4 * of) & 0xf
+                }
+            };
             let known = STATES.iter().find(|state| {
                 (0..=TOP).all(|of| u32::from(state.levels[usize::from(of)].0) == local(of))
                     && state.powers_down() == fields.power_down
@@ -233,7 +314,10 @@ mod tests {
             })?;
             let last_at_level = (fields.state_id >> 12 & 0xf) as Level;
             let nothing_above = fields.state_id >> 16 == 0 && last_at_level <= TOP;
-            nothing_above.then_some(SuspendRequest { state: known.composite(), last_at_level })
+            nothing_above.then_some(SuspendRequest {
+                state: known.composite(),
+                last_at_level,
+            })
         };
         for format in FORMATS {
             let mut states = 0;
@@ -252,7 +336,12 @@ mod tests {
                     5 << 28,
                 ] {
                     let decoded = decode(format, rest | id).ok();
-                    assert_eq!(decoded, by_fields(format, rest | id), "{format:?} {:#x}", rest | id);
+                    assert_eq!(
+                        decoded,
+                        by_fields(format, rest | id),
+                        "{format:?} {:#x}",
+                        rest | id
+                    );
                     states += u32::from(decoded.is_some());
                 }
             }
@@ -263,7 +352,9 @@ mod tests {
     #[test]
     fn deeper_states_take_longer() {
         for pair in STATES.windows(2) {
-            assert!(pair[0].residency_us < pair[1].residency_us && pair[0].exit_us < pair[1].exit_us);
+            assert!(
+                pair[0].residency_us < pair[1].residency_us && pair[0].exit_us < pair[1].exit_us
+            );
             assert!(pair[0].entry_us + pair[0].exit_us < pair[0].residency_us);
         }
     }

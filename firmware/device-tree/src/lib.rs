@@ -48,7 +48,9 @@ pub enum TreeError {
     #[error("device tree: there is no {0}")]
     Missing(&'static str),
     /// A CPU whose `reg` is not an affinity of this machine.
-    #[error("device tree: /cpus/{node}: reg should be one cell or two with an affinity below 0x10000")]
+    #[error(
+        "device tree: /cpus/{node}: reg should be one cell or two with an affinity below 0x10000"
+    )]
     Cpu {
         /// The node's name.
         node: String,
@@ -60,7 +62,9 @@ pub enum TreeError {
     #[error("device tree: /{0}: reg should be an address and a size that fit 64 bits")]
     Memory(String),
     /// Memory in parts that do not follow one another.
-    #[error("device tree: memory ends at {end:#x} and goes on at {start:#x}; it should be one piece")]
+    #[error(
+        "device tree: memory ends at {end:#x} and goes on at {start:#x}; it should be one piece"
+    )]
     Gap {
         /// The first address that is not memory.
         end: u64,
@@ -100,12 +104,16 @@ pub fn read(blob: &[u8]) -> Result<(DeviceTree, Machine), TreeError> {
     if size > MAX_SIZE {
         return Err(TreeError::TooLarge(size));
     }
-    let fdt = Fdt::new(blob.get(..size).unwrap_or(blob)).map_err(|error| TreeError::Malformed(format!("{error}")))?;
+    let fdt = Fdt::new(blob.get(..size).unwrap_or(blob))
+        .map_err(|error| TreeError::Malformed(format!("{error}")))?;
     if !is_within(&fdt.root(), MAX_DEPTH) {
         return Err(TreeError::TooDeep);
     }
     let tree = DeviceTree::from_fdt(&fdt);
-    let machine = Machine { cpus: cpus_of(&tree)?, memory: memory_of(&tree)? };
+    let machine = Machine {
+        cpus: cpus_of(&tree)?,
+        memory: memory_of(&tree)?,
+    };
     Ok((tree, machine))
 }
 
@@ -113,25 +121,38 @@ pub fn read(blob: &[u8]) -> Result<(DeviceTree, Machine), TreeError> {
 ///
 /// # Errors
 /// [`TreeError::Phandles`]; [`TreeError::Missing`].
-pub fn edit(tree: &mut DeviceTree, machine: &Machine, options: &Options<'_>) -> Result<(), TreeError> {
+pub fn edit(
+    tree: &mut DeviceTree,
+    machine: &Machine,
+    options: &Options<'_>,
+) -> Result<(), TreeError> {
     hide_secure_world(&mut tree.root, MAX_DEPTH);
     let mut phandles = Phandles::after(&tree.root)?;
     tree.root.remove_child("psci");
-    let cpus = tree.root.child_mut("cpus").ok_or(TreeError::Missing("/cpus"))?;
+    let cpus = tree
+        .root
+        .child_mut("cpus")
+        .ok_or(TreeError::Missing("/cpus"))?;
     let (states, psci) = match options.suspend_mode {
         SuspendMode::Platform => flat(machine, options, &mut phandles)?,
         SuspendMode::OsInitiated => hierarchical(machine, options, &mut phandles)?,
     };
     let mut handles = Vec::new();
     for described in &machine.cpus {
-        let cpu = cpus.child_mut(&described.node).ok_or(TreeError::Missing("node of a CPU"))?;
+        let cpu = cpus
+            .child_mut(&described.node)
+            .ok_or(TreeError::Missing("node of a CPU"))?;
         set(cpu, "enable-method", "psci");
         handles.push(phandle_of(cpu, &mut phandles)?);
         for name in ["cpu-idle-states", "power-domains", "power-domain-names"] {
             cpu.remove_property(name);
         }
         if !psci.cpu_domains.is_empty() {
-            let domain = psci.cpu_domains.get(handles.len() - 1).copied().ok_or(TreeError::Phandles)?;
+            let domain = psci
+                .cpu_domains
+                .get(handles.len() - 1)
+                .copied()
+                .ok_or(TreeError::Phandles)?;
             set(cpu, "power-domains", domain);
             set(cpu, "power-domain-names", "psci");
         } else {
@@ -173,7 +194,10 @@ fn big_endian(bytes: &[u8]) -> Option<u64> {
 fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
     let cpus = tree.root.child("cpus").ok_or(TreeError::Missing("/cpus"))?;
     let mut found = Vec::new();
-    for cpu in cpus.children().filter(|node| text(node, "device_type").as_deref() == Some("cpu")) {
+    for cpu in cpus
+        .children()
+        .filter(|node| text(node, "device_type").as_deref() == Some("cpu"))
+    {
         let affinity = cpu.property("reg").and_then(|reg| big_endian(reg.value()));
         let node = String::from(cpu.name());
         match affinity.filter(|affinity| affinity & !AFFINITY == 0) {
@@ -182,7 +206,10 @@ fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
         }
     }
     found.sort_unstable();
-    match found.windows(2).find(|pair| pair[0].affinity == pair[1].affinity) {
+    match found
+        .windows(2)
+        .find(|pair| pair[0].affinity == pair[1].affinity)
+    {
         Some(pair) => Err(TreeError::TwoCpus(pair[0].affinity)),
         None if found.is_empty() => Err(TreeError::Missing("CPU in /cpus")),
         None => Ok(found),
@@ -201,7 +228,9 @@ fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
         let reg = node.property("reg").ok_or_else(wrong)?;
         for pair in reg.value().chunks(16) {
             let (address, size) = pair.split_at_checked(8).ok_or_else(wrong)?;
-            let size = big_endian(size).filter(|&size| size > 0).ok_or_else(wrong)?;
+            let size = big_endian(size)
+                .filter(|&size| size > 0)
+                .ok_or_else(wrong)?;
             let address = big_endian(address).ok_or_else(wrong)?;
             parts.push(address..address.checked_add(size).ok_or_else(wrong)?);
         }
@@ -211,7 +240,10 @@ fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
     let mut memory = parts.next().ok_or(TreeError::Missing("memory"))?;
     for part in parts {
         if part.start != memory.end {
-            return Err(TreeError::Gap { end: memory.end, start: part.start });
+            return Err(TreeError::Gap {
+                end: memory.end,
+                start: part.start,
+            });
         }
         memory.end = part.end;
     }
@@ -220,12 +252,16 @@ fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
 
 /// `status` is for the normal world, `secure-status` for the other.
 fn belongs_to_secure_world(node: &DeviceTreeNode) -> bool {
-    text(node, "status").as_deref() == Some("disabled") && text(node, "secure-status").as_deref() == Some("okay")
+    text(node, "status").as_deref() == Some("disabled")
+        && text(node, "secure-status").as_deref() == Some("okay")
 }
 
 fn hide_secure_world(node: &mut DeviceTreeNode, left: usize) {
     let names = |node: &DeviceTreeNode, hidden: fn(&DeviceTreeNode) -> bool| -> Vec<String> {
-        node.children().filter(|child| hidden(child)).map(|child| String::from(child.name())).collect()
+        node.children()
+            .filter(|child| hidden(child))
+            .map(|child| String::from(child.name()))
+            .collect()
     };
     for name in names(node, belongs_to_secure_world) {
         node.remove_child(&name);
@@ -253,7 +289,10 @@ struct Phandles(u32);
 impl Phandles {
     fn after(root: &DeviceTreeNode) -> Result<Self, TreeError> {
         fn highest(node: &DeviceTreeNode) -> u32 {
-            let own = node.property("phandle").and_then(|p| big_endian(p.value())).unwrap_or(0) as u32;
+            let own = node
+                .property("phandle")
+                .and_then(|p| big_endian(p.value()))
+                .unwrap_or(0) as u32;
             node.children().map(highest).fold(own, u32::max)
         }
         Ok(Self(highest(root)))
@@ -261,7 +300,11 @@ impl Phandles {
 
     fn next(&mut self) -> Result<u32, TreeError> {
         // The last number means "none".
-        self.0 = self.0.checked_add(1).filter(|&handle| handle != u32::MAX).ok_or(TreeError::Phandles)?;
+        self.0 = self
+            .0
+            .checked_add(1)
+            .filter(|&handle| handle != u32::MAX)
+            .ok_or(TreeError::Phandles)?;
         Ok(self.0)
     }
 }
@@ -291,7 +334,11 @@ struct PsciNode {
 
 fn psci_node() -> DeviceTreeNode {
     let mut psci = node("psci");
-    set(&mut psci, "compatible", ["arm,psci-1.0", "arm,psci-0.2"].as_slice());
+    set(
+        &mut psci,
+        "compatible",
+        ["arm,psci-1.0", "arm,psci-0.2"].as_slice(),
+    );
     set(&mut psci, "method", "smc");
     psci
 }
@@ -306,7 +353,11 @@ fn state_node(
     let mut described = node(state.name);
     set(&mut described, "compatible", compatible);
     set(&mut described, "idle-state-name", state.name);
-    set(&mut described, "arm,psci-suspend-param", state.power_state(options.power_state, last_at_level));
+    set(
+        &mut described,
+        "arm,psci-suspend-param",
+        state.power_state(options.power_state, last_at_level),
+    );
     set(&mut described, "entry-latency-us", state.entry_us);
     set(&mut described, "exit-latency-us", state.exit_us);
     set(&mut described, "min-residency-us", state.residency_us);
@@ -329,7 +380,17 @@ fn flat(
         handles.push(handle);
         cpu.add_child(state_node(state, "arm,idle-state", 0, options, handle));
     }
-    Ok((StateNodes { cpu, domain: None, handles }, PsciNode { node: psci_node(), cpu_domains: Vec::new() }))
+    Ok((
+        StateNodes {
+            cpu,
+            domain: None,
+            handles,
+        },
+        PsciNode {
+            node: psci_node(),
+            cpu_domains: Vec::new(),
+        },
+    ))
 }
 
 /// States of cores with the cores' domains, states of clusters and system with theirs.
@@ -351,7 +412,13 @@ fn hierarchical(
         if level == 0 {
             cpu.add_child(state_node(state, "arm,idle-state", 0, options, handle));
         } else {
-            domain.add_child(state_node(state, "domain-idle-state", level, options, handle));
+            domain.add_child(state_node(
+                state,
+                "domain-idle-state",
+                level,
+                options,
+                handle,
+            ));
         }
     }
     let [core_states, cluster_states, system_states] = &by_level;
@@ -368,7 +435,12 @@ fn hierarchical(
         described
     };
     let system = phandles.next()?;
-    psci.add_child(power_domain(String::from("power-domain-system"), system_states, None, system));
+    psci.add_child(power_domain(
+        String::from("power-domain-system"),
+        system_states,
+        None,
+        system,
+    ));
     let mut clusters: Vec<(u64, u32)> = Vec::new();
     let mut cpu_domains = Vec::new();
     for mpidr in machine.cpus.iter().map(|cpu| cpu.affinity) {
@@ -383,10 +455,25 @@ fn hierarchical(
             }
         };
         let handle = phandles.next()?;
-        psci.add_child(power_domain(format!("power-domain-cpu{mpidr:x}"), core_states, Some(cluster), handle));
+        psci.add_child(power_domain(
+            format!("power-domain-cpu{mpidr:x}"),
+            core_states,
+            Some(cluster),
+            handle,
+        ));
         cpu_domains.push(handle);
     }
-    Ok((StateNodes { cpu, domain: Some(domain), handles: Vec::new() }, PsciNode { node: psci, cpu_domains }))
+    Ok((
+        StateNodes {
+            cpu,
+            domain: Some(domain),
+            handles: Vec::new(),
+        },
+        PsciNode {
+            node: psci,
+            cpu_domains,
+        },
+    ))
 }
 
 fn cpu_map(machine: &Machine, handles: &[u32]) -> DeviceTreeNode {
@@ -413,7 +500,9 @@ fn choose(root: &mut DeviceTreeNode, options: &Options<'_>) {
     if root.child("chosen").is_none() {
         root.add_child(node("chosen"));
     }
-    let Some(chosen) = root.child_mut("chosen") else { return };
+    let Some(chosen) = root.child_mut("chosen") else {
+        return;
+    };
     if let Some(initrd) = &options.initrd {
         set(chosen, "linux,initrd-start", initrd.start);
         set(chosen, "linux,initrd-end", initrd.end);
@@ -440,11 +529,17 @@ mod tests {
             cpus.add_child(cpu);
         }
         tree.root.add_child(cpus);
-        for (name, base, secure) in [("memory@e000000", 0x0e00_0000u64, true), ("memory@40000000", 0x4000_0000, false)]
-        {
+        for (name, base, secure) in [
+            ("memory@e000000", 0x0e00_0000u64, true),
+            ("memory@40000000", 0x4000_0000, false),
+        ] {
             let mut memory = node(name);
             set(&mut memory, "device_type", "memory");
-            set(&mut memory, "reg", [base as u32 >> 31 >> 1, base as u32, 0, 0x4000_0000].as_slice());
+            set(
+                &mut memory,
+                "reg",
+                [base as u32 >> 31 >> 1, base as u32, 0, 0x4000_0000].as_slice(),
+            );
             if secure {
                 set(&mut memory, "status", "disabled");
                 set(&mut memory, "secure-status", "okay");
@@ -472,28 +567,42 @@ mod tests {
     #[test]
     fn reads_cpus_and_memory_of_the_normal_world() {
         let (_, machine) = read(&machine_tree(&[0x101, 0, 1, 0x100]).to_dtb()).unwrap();
-        assert!(machine.cpus.iter().map(|cpu| cpu.affinity).eq([0, 1, 0x100, 0x101]));
+        assert!(
+            machine
+                .cpus
+                .iter()
+                .map(|cpu| cpu.affinity)
+                .eq([0, 1, 0x100, 0x101])
+        );
         assert_eq!(machine.memory, 0x4000_0000..0x8000_0000);
     }
 
     #[test]
     fn memory_in_several_nodes_is_one_piece() {
         let mut tree = machine_tree(&[0]);
-        for (name, reg) in
-            [("memory@140000000", [1u32, 0x4000_0000, 1, 0]), ("memory@80000000", [0, 0x8000_0000, 0, 0xc000_0000])]
-        {
+        for (name, reg) in [
+            ("memory@140000000", [1u32, 0x4000_0000, 1, 0]),
+            ("memory@80000000", [0, 0x8000_0000, 0, 0xc000_0000]),
+        ] {
             let mut memory = node(name);
             set(&mut memory, "device_type", "memory");
             set(&mut memory, "reg", reg.as_slice());
             tree.root.add_child(memory);
         }
-        assert_eq!(read(&tree.to_dtb()).unwrap().1.memory, 0x4000_0000..0x2_4000_0000);
+        assert_eq!(
+            read(&tree.to_dtb()).unwrap().1.memory,
+            0x4000_0000..0x2_4000_0000
+        );
     }
 
     #[test]
     fn hides_the_secure_world() {
         let tree = edited(&[0], &Options::default());
-        for (path, there) in [("/memory@e000000", false), ("/pl011@9040000", false), ("/pl011@9000000", true)] {
+        for (path, there) in [
+            ("/memory@e000000", false),
+            ("/pl011@9040000", false),
+            ("/pl011@9000000", true),
+        ] {
             assert_eq!(tree.find_node(path).is_some(), there, "{path}");
         }
     }
@@ -503,10 +612,19 @@ mod tests {
         let tree = edited(&[0, 1], &Options::default());
         let cpu = tree.find_node("/cpus/cpu@1").unwrap();
         assert_eq!(text(cpu, "enable-method").as_deref(), Some("psci"));
-        assert_eq!(cpu.property("cpu-idle-states").unwrap().value().len(), 4 * STATES.len());
+        assert_eq!(
+            cpu.property("cpu-idle-states").unwrap().value().len(),
+            4 * STATES.len()
+        );
         let off = tree.find_node("/cpus/idle-states/cluster-off").unwrap();
-        assert_eq!(off.property("arm,psci-suspend-param").unwrap().value(), 0x0101_0022u32.to_be_bytes());
-        assert_eq!(text(tree.find_node("/psci").unwrap(), "method").as_deref(), Some("smc"));
+        assert_eq!(
+            off.property("arm,psci-suspend-param").unwrap().value(),
+            0x0101_0022u32.to_be_bytes()
+        );
+        assert_eq!(
+            text(tree.find_node("/psci").unwrap(), "method").as_deref(),
+            Some("smc")
+        );
     }
 
     #[test]
@@ -521,7 +639,10 @@ mod tests {
             let node = tree.find_node(path).unwrap_or_else(|| panic!("no {path}"));
             big_endian(node.property(name).unwrap().value()).unwrap()
         };
-        assert_eq!(handle("/cpus/cpu@100", "power-domains"), handle("/psci/power-domain-cpu100", "phandle"));
+        assert_eq!(
+            handle("/cpus/cpu@100", "power-domains"),
+            handle("/psci/power-domain-cpu100", "phandle")
+        );
         assert_eq!(
             handle("/psci/power-domain-cpu100", "power-domains"),
             handle("/psci/power-domain-cluster1", "phandle")
@@ -530,31 +651,64 @@ mod tests {
             handle("/psci/power-domain-cluster1", "power-domains"),
             handle("/psci/power-domain-system", "phandle")
         );
-        assert_eq!(handle("/cpus/domain-idle-states/cluster-off", "arm,psci-suspend-param"), 0x4000_1022);
-        assert!(tree.find_node("/cpus/cpu@0").unwrap().property("cpu-idle-states").is_none());
+        assert_eq!(
+            handle(
+                "/cpus/domain-idle-states/cluster-off",
+                "arm,psci-suspend-param"
+            ),
+            0x4000_1022
+        );
+        assert!(
+            tree.find_node("/cpus/cpu@0")
+                .unwrap()
+                .property("cpu-idle-states")
+                .is_none()
+        );
         assert!(tree.find_node("/cpus/cpu-map/cluster1/core0").is_some());
         assert!(tree.find_node("/cpus/cpu-map/cluster0/core2").is_none());
     }
 
     #[test]
     fn hands_over_kernel_arguments_and_initrd() {
-        let options = Options { bootargs: Some("quiet"), initrd: Some(0x6800_0000..0x6900_0000), ..Options::default() };
+        let options = Options {
+            bootargs: Some("quiet"),
+            initrd: Some(0x6800_0000..0x6900_0000),
+            ..Options::default()
+        };
         let tree = edited(&[0], &options);
         let chosen = tree.find_node("/chosen").unwrap();
         assert_eq!(text(chosen, "bootargs").as_deref(), Some("quiet"));
-        assert_eq!(chosen.property("linux,initrd-end").unwrap().value(), 0x6900_0000u64.to_be_bytes());
+        assert_eq!(
+            chosen.property("linux,initrd-end").unwrap().value(),
+            0x6900_0000u64.to_be_bytes()
+        );
     }
 
     #[test]
     fn refuses_what_cannot_be_a_tree_of_this_machine() {
         let message = |tree: &DeviceTree| read(&tree.to_dtb()).unwrap_err().to_string();
-        assert!(read(b"no tree").unwrap_err().to_string().starts_with("device tree: "));
-        assert_eq!(message(&DeviceTree::new()), "device tree: there is no /cpus");
-        assert_eq!(message(&machine_tree(&[])), "device tree: there is no CPU in /cpus");
+        assert!(
+            read(b"no tree")
+                .unwrap_err()
+                .to_string()
+                .starts_with("device tree: ")
+        );
+        assert_eq!(
+            message(&DeviceTree::new()),
+            "device tree: there is no /cpus"
+        );
+        assert_eq!(
+            message(&machine_tree(&[])),
+            "device tree: there is no CPU in /cpus"
+        );
         assert!(message(&machine_tree(&[0x1_0000])).contains("/cpus/cpu@10000"));
 
         let mut tree = machine_tree(&[0]);
-        set(tree.root.child_mut("memory@40000000").unwrap(), "reg", [u32::MAX; 4].as_slice());
+        set(
+            tree.root.child_mut("memory@40000000").unwrap(),
+            "reg",
+            [u32::MAX; 4].as_slice(),
+        );
         assert!(message(&tree).contains("/memory@40000000: reg"));
 
         let mut tree = machine_tree(&[0]);
@@ -577,9 +731,16 @@ mod tests {
         assert_eq!(read(&tree.to_dtb()).unwrap_err(), TreeError::TooDeep);
 
         let mut tree = machine_tree(&[0]);
-        set(tree.root.child_mut("pl011@9000000").unwrap(), "phandle", u32::MAX - 1);
+        set(
+            tree.root.child_mut("pl011@9000000").unwrap(),
+            "phandle",
+            u32::MAX - 1,
+        );
         let (mut tree, machine) = read(&tree.to_dtb()).unwrap();
-        assert_eq!(edit(&mut tree, &machine, &Options::default()), Err(TreeError::Phandles));
+        assert_eq!(
+            edit(&mut tree, &machine, &Options::default()),
+            Err(TreeError::Phandles)
+        );
     }
 
     proptest! {

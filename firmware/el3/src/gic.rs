@@ -9,7 +9,8 @@ use crate::registers::has_gic_registers;
 use arm_gic::gicv2::registers::{Gicc, Gicd as GicdV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{
-    GicCpuInterface, GicDistributor, GicRedistributor, Group, SecureIntGroup, SgiTarget, SgiTargetGroup,
+    GicCpuInterface, GicDistributor, GicRedistributor, Group, SecureIntGroup, SgiTarget,
+    SgiTargetGroup,
 };
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
 use core::ptr::{NonNull, addr_of_mut};
@@ -33,7 +34,10 @@ pub struct Interface {
 
 impl Interface {
     /// Nothing gets through.
-    pub const OFF: Self = Self { group1: false, priority_mask: 0 };
+    pub const OFF: Self = Self {
+        group1: false,
+        priority_mask: 0,
+    };
 }
 
 const GICC_GROUP0: u32 = 1 << 0;
@@ -47,7 +51,11 @@ const NO_INTERRUPT: u32 = 1020;
 impl Gic {
     /// The controller of this machine.
     pub fn find() -> Self {
-        if has_gic_registers() { Self::V3 } else { Self::V2 }
+        if has_gic_registers() {
+            Self::V3
+        } else {
+            Self::V2
+        }
     }
 
     /// Sets the controller up, for all CPUs, on the first one.
@@ -58,18 +66,29 @@ impl Gic {
                 // SAFETY: the distributor is mapped as a device, and no other CPU runs.
                 unsafe {
                     for group in 1..32 {
-                        addr_of_mut!((*gicd).icenabler[group]).cast::<u32>().write_volatile(u32::MAX);
-                        addr_of_mut!((*gicd).icpendr[group]).cast::<u32>().write_volatile(u32::MAX);
-                        addr_of_mut!((*gicd).icactiver[group]).cast::<u32>().write_volatile(u32::MAX);
-                        addr_of_mut!((*gicd).igroupr[group]).cast::<u32>().write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).icenabler[group])
+                            .cast::<u32>()
+                            .write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).icpendr[group])
+                            .cast::<u32>()
+                            .write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).icactiver[group])
+                            .cast::<u32>()
+                            .write_volatile(u32::MAX);
+                        addr_of_mut!((*gicd).igroupr[group])
+                            .cast::<u32>()
+                            .write_volatile(u32::MAX);
                     }
-                    addr_of_mut!((*gicd).ctlr).cast::<u32>().write_volatile(0b11);
+                    addr_of_mut!((*gicd).ctlr)
+                        .cast::<u32>()
+                        .write_volatile(0b11);
                 }
                 self.init_cpu(0);
             }
             Self::V3 => {
                 // SAFETY: the distributor is mapped as a device, and no other CPU runs.
-                let mut distributor = GicDistributor::new(unsafe { unique::<Gicd>(GIC_DISTRIBUTOR) });
+                let mut distributor =
+                    GicDistributor::new(unsafe { unique::<Gicd>(GIC_DISTRIBUTOR) });
                 distributor.configure_default_settings();
                 distributor.enable_affinity_routing_non_secure(true);
                 distributor.enable_group0(true);
@@ -88,15 +107,23 @@ impl Gic {
                 let gicd = GIC_DISTRIBUTOR as *mut GicdV2;
                 // SAFETY: these registers are banked: each CPU has its own.
                 unsafe {
-                    addr_of_mut!((*gicd).icenabler[0]).cast::<u32>().write_volatile(0xffff_0000);
-                    addr_of_mut!((*gicd).igroupr[0]).cast::<u32>().write_volatile(!(1 << POWER_ON_SGI));
-                    addr_of_mut!((*gicd).icactiver[0]).cast::<u32>().write_volatile(u32::MAX);
+                    addr_of_mut!((*gicd).icenabler[0])
+                        .cast::<u32>()
+                        .write_volatile(0xffff_0000);
+                    addr_of_mut!((*gicd).igroupr[0])
+                        .cast::<u32>()
+                        .write_volatile(!(1 << POWER_ON_SGI));
+                    addr_of_mut!((*gicd).icactiver[0])
+                        .cast::<u32>()
+                        .write_volatile(u32::MAX);
                     for four in 0..8 {
                         // Group 1 in the normal world's half of the priorities, our interrupt in
                         // the other.
                         const { assert!(POWER_ON_SGI == 8) };
                         let priorities = if four == 2 { 0x8080_8000 } else { 0x8080_8080 };
-                        addr_of_mut!((*gicd).ipriorityr[four]).cast::<u32>().write_volatile(priorities);
+                        addr_of_mut!((*gicd).ipriorityr[four])
+                            .cast::<u32>()
+                            .write_volatile(priorities);
                     }
                 }
             }
@@ -129,12 +156,19 @@ impl Gic {
             Self::V2 => {
                 let (control, priority_mask) = gicc_read();
                 gicc_write(control & !GICC_GROUP1, priority_mask);
-                Interface { group1: control & GICC_GROUP1 != 0, priority_mask }
+                Interface {
+                    group1: control & GICC_GROUP1 != 0,
+                    priority_mask,
+                }
             }
             Self::V3 => {
                 let group1 = arm_sysregs::el3::accessors::read_icc_igrpen1_el3();
-                let group1 = group1.contains(arm_sysregs::el3::registers::IccIgrpen1El3::ENABLEGRP1NS);
-                let was = Interface { group1, priority_mask: GicCpuInterface::get_priority_mask() };
+                let group1 =
+                    group1.contains(arm_sysregs::el3::registers::IccIgrpen1El3::ENABLEGRP1NS);
+                let was = Interface {
+                    group1,
+                    priority_mask: GicCpuInterface::get_priority_mask(),
+                };
                 GicCpuInterface::enable_group1_non_secure(false);
                 let _ = redistributor(cpu).mark_core_asleep();
                 was
@@ -147,7 +181,10 @@ impl Gic {
         match self {
             Self::V2 => {
                 let (control, _) = gicc_read();
-                gicc_write(control | if was.group1 { GICC_GROUP1 } else { 0 }, was.priority_mask);
+                gicc_write(
+                    control | if was.group1 { GICC_GROUP1 } else { 0 },
+                    was.priority_mask,
+                );
             }
             Self::V3 => {
                 let _ = redistributor(cpu).mark_core_awake();
@@ -193,17 +230,24 @@ impl Gic {
                 let gicc = GIC_CPU_INTERFACE as *mut Gicc;
                 loop {
                     // SAFETY: the CPU's own interface; what is acknowledged is ended.
-                    let acknowledged = unsafe { addr_of_mut!((*gicc).iar).cast::<u32>().read_volatile() };
+                    let acknowledged =
+                        unsafe { addr_of_mut!((*gicc).iar).cast::<u32>().read_volatile() };
                     if acknowledged & 0x3ff >= NO_INTERRUPT {
                         break;
                     }
                     // SAFETY: as above.
-                    unsafe { addr_of_mut!((*gicc).eoir).cast::<u32>().write_volatile(acknowledged) };
+                    unsafe {
+                        addr_of_mut!((*gicc).eoir)
+                            .cast::<u32>()
+                            .write_volatile(acknowledged)
+                    };
                     taken |= acknowledged & 0x3ff == POWER_ON_SGI;
                 }
             }
             Self::V3 => {
-                while let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group0) {
+                while let Some(id) =
+                    GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group0)
+                {
                     if u32::from(id) >= NO_INTERRUPT {
                         break;
                     }
@@ -222,7 +266,11 @@ impl Gic {
                 let gicd = GIC_DISTRIBUTOR as *mut GicdV2;
                 let value = 1 << (16 + cpu as u32 % 8) | POWER_ON_SGI;
                 // SAFETY: a write that only sends; the register takes writes of all CPUs.
-                unsafe { addr_of_mut!((*gicd).sgir).cast::<u32>().write_volatile(value) }
+                unsafe {
+                    addr_of_mut!((*gicd).sgir)
+                        .cast::<u32>()
+                        .write_volatile(value)
+                }
             }
             Self::V3 => {
                 let target = SgiTarget::List {
@@ -232,7 +280,11 @@ impl Gic {
                     target_list: 1 << (cpu % CLUSTER),
                 };
                 // Errors only for interrupts that are not software's.
-                let _ = GicCpuInterface::send_sgi(IntId::sgi(POWER_ON_SGI), target, SgiTargetGroup::Group0);
+                let _ = GicCpuInterface::send_sgi(
+                    IntId::sgi(POWER_ON_SGI),
+                    target,
+                    SgiTargetGroup::Group0,
+                );
             }
         }
     }
@@ -250,7 +302,9 @@ unsafe fn unique<T>(address: usize) -> UniqueMmioPointer<'static, T> {
 fn redistributor(cpu: usize) -> GicRedistributor<'static> {
     // SAFETY: mapped as a device; a CPU uses its own, the first CPU all of them before another
     // runs.
-    GicRedistributor::new(unsafe { unique::<GicrSgi>(GIC_REDISTRIBUTORS + cpu * size_of::<GicrSgi>()) })
+    GicRedistributor::new(unsafe {
+        unique::<GicrSgi>(GIC_REDISTRIBUTORS + cpu * size_of::<GicrSgi>())
+    })
 }
 
 fn init_redistributor(cpu: usize) {
@@ -279,7 +333,11 @@ fn gicc_write(control: u32, priority_mask: u8) {
     let gicc = GIC_CPU_INTERFACE as *mut Gicc;
     // SAFETY: as in `gicc_read`.
     unsafe {
-        addr_of_mut!((*gicc).pmr).cast::<u32>().write_volatile(u32::from(priority_mask));
-        addr_of_mut!((*gicc).ctlr).cast::<u32>().write_volatile(control);
+        addr_of_mut!((*gicc).pmr)
+            .cast::<u32>()
+            .write_volatile(u32::from(priority_mask));
+        addr_of_mut!((*gicc).ctlr)
+            .cast::<u32>()
+            .write_volatile(control);
     }
 }

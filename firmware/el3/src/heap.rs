@@ -11,7 +11,10 @@ pub struct BootHeap {
 }
 
 #[global_allocator]
-pub static HEAP: BootHeap = BootHeap { next: AtomicUsize::new(0), end: AtomicUsize::new(0) };
+pub static HEAP: BootHeap = BootHeap {
+    next: AtomicUsize::new(0),
+    end: AtomicUsize::new(0),
+};
 
 impl BootHeap {
     /// Hands out memory from here on.
@@ -33,7 +36,9 @@ impl BootHeap {
 unsafe impl GlobalAlloc for BootHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let begin = |from: usize| from.next_multiple_of(layout.align());
-        let end = |from: usize| Some(begin(from) + layout.size()).filter(|end| *end <= self.end.load(Relaxed));
+        let end = |from: usize| {
+            Some(begin(from) + layout.size()).filter(|end| *end <= self.end.load(Relaxed))
+        };
         let from = self.next.fetch_update(Relaxed, Relaxed, end);
         from.map_or(core::ptr::null_mut(), |from| begin(from) as *mut u8)
     }

@@ -13,7 +13,9 @@ pub const STACKS: Range<usize> = SECURE_RAM.start..SECURE_RAM.start + MAX_CPUS *
 
 /// True if this address is in the guard of a stack.
 pub const fn is_guard(address: usize) -> bool {
-    address >= STACKS.start && address < STACKS.end && (address - STACKS.start) % STACK_STRIDE < GUARD_SIZE
+    address >= STACKS.start
+        && address < STACKS.end
+        && (address - STACKS.start) % STACK_STRIDE < GUARD_SIZE
 }
 
 /// Software interrupt of the secure world by which the emulated power controller turns a CPU on.

@@ -134,7 +134,13 @@ impl Window {
         // value; the first CPU alone is here.
         unsafe {
             (&raw mut (*ROOT.0.get()).0[slot]).write_volatile(entry);
-            asm!("dsb sy", "tlbi alle3", "dsb sy", "isb", options(nostack, preserves_flags));
+            asm!(
+                "dsb sy",
+                "tlbi alle3",
+                "dsb sy",
+                "isb",
+                options(nostack, preserves_flags)
+            );
         }
     }
 }
@@ -215,7 +221,9 @@ pub unsafe extern "C" fn enable_mmu_uncached() {
 #[inline(always)]
 pub fn data_cache_on() {
     // SAFETY: only makes accesses cacheable; what others wrote meanwhile is in memory.
-    unsafe { asm!("msr sctlr_el3, {}", "isb", in(reg) SCTLR_CACHED, options(nostack, preserves_flags)) }
+    unsafe {
+        asm!("msr sctlr_el3, {}", "isb", in(reg) SCTLR_CACHED, options(nostack, preserves_flags))
+    }
 }
 
 /// Turns the data cache off and cleans and invalidates by set/way: L1 for level 0, all levels for a
@@ -288,7 +296,10 @@ pub fn clean(address: usize, length: usize) {
 pub fn overwrite(part: &Range<u64>) {
     const GIGABYTE: u64 = 1 << 30;
     const SLOT: usize = Window::LOWEST_MEMORY + 1;
-    let (mut address, end) = (part.start & !(LINE as u64 - 1), part.end & !(LINE as u64 - 1));
+    let (mut address, end) = (
+        part.start & !(LINE as u64 - 1),
+        part.end & !(LINE as u64 - 1),
+    );
     while address < end {
         let gigabyte = address / GIGABYTE;
         let to = end.min((gigabyte + 1) * GIGABYTE);
@@ -375,7 +386,11 @@ pub fn coherency(join: bool) {
         unsafe {
             let mut value: u64;
             asm!("mrs {}, s3_1_c15_c2_1", out(reg) value, options(nostack, preserves_flags));
-            value = if join { value | SMP_ENABLE } else { value & !SMP_ENABLE };
+            value = if join {
+                value | SMP_ENABLE
+            } else {
+                value & !SMP_ENABLE
+            };
             asm!("msr s3_1_c15_c2_1, {}", "isb", "dsb sy", in(reg) value, options(nostack, preserves_flags));
         }
     }

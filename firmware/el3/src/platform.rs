@@ -66,7 +66,9 @@ impl Sink for Virt {
     fn now(&self) -> u64 {
         let ticks;
         // SAFETY: reading the counter has no effect.
-        unsafe { asm!("isb", "mrs {}, cntpct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags)) }
+        unsafe {
+            asm!("isb", "mrs {}, cntpct_el0", out(reg) ticks, options(nomem, nostack, preserves_flags))
+        }
         ticks
     }
 
@@ -85,7 +87,9 @@ impl Platform for Virt {
 
     #[inline(always)]
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-        index_of(mpidr).filter(|&cpu| cpu < self.cpus).map(|cpu| CpuIndex(cpu as u16))
+        index_of(mpidr)
+            .filter(|&cpu| cpu < self.cpus)
+            .map(|cpu| CpuIndex(cpu as u16))
     }
 
     fn counter_frequency(&self) -> u64 {
@@ -103,7 +107,9 @@ impl Platform for Virt {
     }
 
     fn off_state(&self) -> CompositeState {
-        CompositeState { levels: [states::OFF, states::OFF, states::OFF, LocalState::RUN] }
+        CompositeState {
+            levels: [states::OFF, states::OFF, states::OFF, LocalState::RUN],
+        }
     }
 
     #[inline(always)]
@@ -121,7 +127,14 @@ impl Platform for Virt {
     }
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
-        Some(CompositeState { levels: [states::OFF, LocalState::RUN, LocalState::RUN, LocalState::RUN] })
+        Some(CompositeState {
+            levels: [
+                states::OFF,
+                LocalState::RUN,
+                LocalState::RUN,
+                LocalState::RUN,
+            ],
+        })
     }
 
     #[inline(always)]
@@ -145,7 +158,10 @@ impl Platform for Virt {
 
     /// The vector has done what the call is for by the time that it comes here.
     fn smccc_arch_call(&self, function: u32, _: [u64; 3]) -> Option<[u64; 4]> {
-        let known = matches!(function, id::SMCCC_ARCH_WORKAROUND_1 | id::SMCCC_ARCH_WORKAROUND_3);
+        let known = matches!(
+            function,
+            id::SMCCC_ARCH_WORKAROUND_1 | id::SMCCC_ARCH_WORKAROUND_3
+        );
         (known && self.smccc_arch_feature(function) >= 0).then_some([0; 4])
     }
 
@@ -259,7 +275,9 @@ impl Platform for Virt {
     }
 
     fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
-        self.protected.iter().any(|part| part.contains(&base) && length <= part.end - base)
+        self.protected
+            .iter()
+            .any(|part| part.contains(&base) && length <= part.end - base)
     }
 
     fn system_off(&self) {

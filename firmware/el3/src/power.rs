@@ -32,7 +32,8 @@ use psci::{CompositeState, HwState, Level, LocalState};
 struct WaitsForInterrupt(AtomicBool);
 
 /// False: it is off, and waits for a CPU_ON.
-static SUSPENDED: [WaitsForInterrupt; MAX_CPUS] = [const { WaitsForInterrupt(AtomicBool::new(false)) }; MAX_CPUS];
+static SUSPENDED: [WaitsForInterrupt; MAX_CPUS] =
+    [const { WaitsForInterrupt(AtomicBool::new(false)) }; MAX_CPUS];
 
 /// A domain's power, in a line of its own.
 #[repr(align(64))]
@@ -44,7 +45,8 @@ const POWER_STANDBY: u8 = 2;
 
 /// Power states of the cores, the clusters, the system.
 static CORES: [Power; MAX_CPUS] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS];
-static CLUSTERS: [Power; MAX_CPUS / CLUSTER] = [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS / CLUSTER];
+static CLUSTERS: [Power; MAX_CPUS / CLUSTER] =
+    [const { Power(AtomicU8::new(POWER_OFF)) }; MAX_CPUS / CLUSTER];
 static SYSTEM: Power = Power(AtomicU8::new(POWER_OFF));
 
 /// The domain of a CPU at a level.
@@ -82,7 +84,13 @@ pub fn prepare(cpu: usize, state: &CompositeState, suspends: bool) {
     if let Some(own) = SUSPENDED.get(cpu) {
         own.0.store(suspends, Ordering::Release);
     }
-    note(cpu, state, |local| if local == states::OFF { POWER_OFF } else { POWER_STANDBY });
+    note(cpu, state, |local| {
+        if local == states::OFF {
+            POWER_OFF
+        } else {
+            POWER_STANDBY
+        }
+    });
 }
 
 /// The domains of this CPU that were in `state`, and those of the first CPU at its boot, have
@@ -101,7 +109,10 @@ pub fn stand_by(cpu: usize, state: &CompositeState) {
 
 /// The terminal WFI: comes back through the warm boot path, never here.
 pub fn wait(gic: Gic, cpu: usize) -> ! {
-    if SUSPENDED.get(cpu).is_some_and(|own| own.0.load(Ordering::Acquire)) {
+    if SUSPENDED
+        .get(cpu)
+        .is_some_and(|own| own.0.load(Ordering::Acquire))
+    {
         gic.listen_for_interrupts();
         while !interrupt_signalled() {
             wait_for_interrupt();
@@ -180,7 +191,10 @@ struct Kept {
 }
 
 #[unsafe(link_section = ".kept")]
-static KEPT: Kept = Kept { resetting: AtomicU64::new(0), protects: AtomicU64::new(0) };
+static KEPT: Kept = Kept {
+    resetting: AtomicU64::new(0),
+    protects: AtomicU64::new(0),
+};
 
 /// A warm reset is going on.
 const RESETTING: u64 = 0x7761_726d_2072_6573;
@@ -195,7 +209,9 @@ pub fn was_warm_reset() -> bool {
 /// MEM_PROTECT: says whether memory is overwritten at the next cold reset, and returns whether it
 /// would have been.
 pub fn protect_memory(enable: bool) -> bool {
-    KEPT.protects.swap(if enable { PROTECTS } else { 0 }, Ordering::SeqCst) == PROTECTS
+    KEPT.protects
+        .swap(if enable { PROTECTS } else { 0 }, Ordering::SeqCst)
+        == PROTECTS
 }
 
 /// Waits until an interrupt is signalled, masked or not.
@@ -215,7 +231,8 @@ pub fn off() {
 /// Resets the machine: all CPUs and devices. What lies in memory stays, but for the images and the
 /// device tree, which the machine loads anew. A warm reset tells the next boot to keep the rest.
 pub fn reset(is_warm: bool) {
-    KEPT.resetting.store(if is_warm { RESETTING } else { 0 }, Ordering::SeqCst);
+    KEPT.resetting
+        .store(if is_warm { RESETTING } else { 0 }, Ordering::SeqCst);
     crate::memory::barrier();
     pull(PIN_RESET);
 }

@@ -61,7 +61,10 @@ static CONTROLS: Once<Controls> = Once::new();
 
 /// The kind of this core.
 pub fn core() -> Core {
-    cores::core(read!("midr_el1"), FEATURES.get().unwrap_or(&Features::default()))
+    cores::core(
+        read!("midr_el1"),
+        FEATURES.get().unwrap_or(&Features::default()),
+    )
 }
 
 /// Finds out what the cores have, and makes exceptions of EL3 visible. Once, on the first CPU.
@@ -102,7 +105,9 @@ fn vector_table(predictor: Predictor) -> u64 {
 
 /// Sets EL3's own registers but those of the MMU.
 pub fn set_up_el3() {
-    let (core, Some(controls)) = (core(), CONTROLS.get()) else { return };
+    let (core, Some(controls)) = (core(), CONTROLS.get()) else {
+        return;
+    };
     write!("vbar_el3", vector_table(core.predictor));
     write!("scr_el3", controls.scr);
     write!("cptr_el3", controls.cptr);
@@ -120,7 +125,10 @@ pub fn set_up_el3() {
     if core.store_bypass == StoreBypass::OffByFirmware {
         const DISABLE_LOAD_PASS_STORE: u64 = 1 << 55;
         // CPUACTLR_EL1 of Cortex-A57 and A72, by their manuals.
-        write!("s3_1_c15_c2_0", read!("s3_1_c15_c2_0") | DISABLE_LOAD_PASS_STORE);
+        write!(
+            "s3_1_c15_c2_0",
+            read!("s3_1_c15_c2_0") | DISABLE_LOAD_PASS_STORE
+        );
     }
 }
 
@@ -138,13 +146,19 @@ const CNTHCTL_EL1_COUNTER_AND_TIMER: u64 = 0b11;
 /// off.
 pub fn set_up_normal_world() {
     let at_el1 = AT_EL1.load(Ordering::Acquire);
-    let Some((controls, features)) = CONTROLS.get().zip(FEATURES.get()) else { return };
+    let Some((controls, features)) = CONTROLS.get().zip(FEATURES.get()) else {
+        return;
+    };
     if features.has_el2() {
         write!("sctlr_el2", SCTLR_EL2_RESET);
         write!("hcr_el2", controls.hcr_el2);
         write!("cptr_el2", controls.cptr_el2);
         // HPMN: all counters are EL1's, too.
-        let counters = if features.has_counters() { read!("pmcr_el0") >> 11 & 0x1f } else { 0 };
+        let counters = if features.has_counters() {
+            read!("pmcr_el0") >> 11 & 0x1f
+        } else {
+            0
+        };
         write!("mdcr_el2", controls.mdcr_el2 | counters);
         write!("hstr_el2", 0);
         write!("cnthctl_el2", CNTHCTL_EL1_COUNTER_AND_TIMER);
@@ -173,13 +187,27 @@ pub fn set_up_normal_world() {
 /// Byte order of the normal world's data, at the level at which it was entered.
 #[inline(always)]
 pub fn endianness() -> Endianness {
-    let sctlr = if enters_at_el1() { read!("sctlr_el1") } else { read!("sctlr_el2") };
-    if sctlr & SCTLR_EE != 0 { Endianness::Big } else { Endianness::Little }
+    let sctlr = if enters_at_el1() {
+        read!("sctlr_el1")
+    } else {
+        read!("sctlr_el2")
+    };
+    if sctlr & SCTLR_EE != 0 {
+        Endianness::Big
+    } else {
+        Endianness::Little
+    }
 }
 
 /// Sets the byte order in which the normal world is about to be entered.
 pub fn set_endianness(endianness: Endianness) {
-    let with = |sctlr: u64| if endianness == Endianness::Big { sctlr | SCTLR_EE } else { sctlr & !SCTLR_EE };
+    let with = |sctlr: u64| {
+        if endianness == Endianness::Big {
+            sctlr | SCTLR_EE
+        } else {
+            sctlr & !SCTLR_EE
+        }
+    };
     if enters_at_el1() {
         write!("sctlr_el1", with(read!("sctlr_el1")));
     } else {
@@ -196,12 +224,27 @@ fn enters_at_el1() -> bool {
 pub fn trapped() -> TrappedException {
     const HCR_RW: u64 = 1 << 31;
     let (_, elr, _, spsr) = syndrome();
-    let el1 = Level { sctlr: read!("sctlr_el1"), vbar: read!("vbar_el1") };
+    let el1 = Level {
+        sctlr: read!("sctlr_el1"),
+        vbar: read!("vbar_el1"),
+    };
     let (hcr, el2) = match has_el2() {
-        true => (read!("hcr_el2"), Level { sctlr: read!("sctlr_el2"), vbar: read!("vbar_el2") }),
+        true => (
+            read!("hcr_el2"),
+            Level {
+                sctlr: read!("sctlr_el2"),
+                vbar: read!("vbar_el2"),
+            },
+        ),
         false => (HCR_RW, Level::default()),
     };
-    TrappedException { elr, spsr, hcr, el1, el2 }
+    TrappedException {
+        elr,
+        spsr,
+        hcr,
+        el1,
+        el2,
+    }
 }
 
 /// Lets the level below take an undefined instruction when EL3 returns.
@@ -247,5 +290,10 @@ pub fn this_cpu() -> u64 {
 
 /// The syndrome of the last exception: ESR, ELR, FAR and SPSR of EL3.
 pub fn syndrome() -> (u64, u64, u64, u64) {
-    (read!("esr_el3"), read!("elr_el3"), read!("far_el3"), read!("spsr_el3"))
+    (
+        read!("esr_el3"),
+        read!("elr_el3"),
+        read!("far_el3"),
+        read!("spsr_el3"),
+    )
 }

@@ -75,7 +75,8 @@ unsafe extern "C" fn reset() -> ! {
 
 /// Says what a machine without EL3 lacks. It has no secure memory, and no pin that powers it off.
 extern "C" fn refuse_without_el3() -> ! {
-    let what = "there is no EL3, at which this image runs: start the machine with -M virt,secure=on";
+    let what =
+        "there is no EL3, at which this image runs: start the machine with -M virt,secure=on";
     machine::console::print_unlocked(format_args!("stopwatt: {what}"));
     stop()
 }
@@ -134,7 +135,10 @@ extern "C" fn cold_boot() -> ! {
     drop(window);
 
     gic.boot(cpus);
-    let psci = library::make(Virt::new(cpus, &options, memory, protected, gic), &affinities);
+    let psci = library::make(
+        Virt::new(cpus, &options, memory, protected, gic),
+        &affinities,
+    );
     let psci = PSCI.call_once(|| psci);
     psci.boot();
     power::up(0, &psci.platform().off_state());
@@ -143,7 +147,10 @@ extern "C" fn cold_boot() -> ! {
     memory::clean(begin as usize, HEAP.next() - begin as usize);
 
     registers::set_up_normal_world();
-    say!("stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}", options.entry);
+    say!(
+        "stopwatt: {cpus} CPUs, {gic:?}, normal world at EL{level}, {:#x}",
+        options.entry
+    );
     entry::enter(EntryPoint {
         pc: options.entry,
         context_id: MEMORY as u64,
@@ -165,9 +172,9 @@ fn check_entry(entry: u64, memory: &Range<u64>) {
 /// The exception level of the normal world: the one that was asked for, or the highest.
 fn exception_level(options: &Options) -> u8 {
     match (options.exception_level, registers::has_el2()) {
-        (Some(2), false) => {
-            give_up(&"boot options: exception-level cannot be 2, the machine was started without virtualization=on")
-        }
+        (Some(2), false) => give_up(
+            &"boot options: exception-level cannot be 2, the machine was started without virtualization=on",
+        ),
         (Some(level), _) => level,
         (None, true) => 2,
         (None, false) => 1,
@@ -177,7 +184,10 @@ fn exception_level(options: &Options) -> u8 {
 /// The affinities of the CPUs, in their order.
 fn affinities(machine: &device_tree::Machine) -> Vec<u64> {
     let affinities: Vec<u64> = machine.cpus.iter().map(|cpu| cpu.affinity).collect();
-    if let Some((cpu, mpidr)) = (0..).zip(&affinities).find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu)) {
+    if let Some((cpu, mpidr)) = (0..)
+        .zip(&affinities)
+        .find(|(cpu, mpidr)| index_of(**mpidr) != Some(*cpu))
+    {
         give_up(&format!(
             "device tree: CPU {cpu} has the affinity {mpidr:#x}; clusters of 16 should be full, at most 2 of them"
         ));

@@ -284,8 +284,14 @@ report_exception:
 struct Results([u64; 4]);
 
 extern "C" fn smc(function: u64, x1: u64, x2: u64, x3: u64, entered: u64) -> Results {
-    let Some(psci) = PSCI.get() else { return Results([u64::MAX, 0, 0, 0]) };
-    match psci.handle_smc(Call { function: function as u32, args: [x1, x2, x3], entered }) {
+    let Some(psci) = PSCI.get() else {
+        return Results([u64::MAX, 0, 0, 0]);
+    };
+    match psci.handle_smc(Call {
+        function: function as u32,
+        args: [x1, x2, x3],
+        entered,
+    }) {
         Outcome::Return(values) => Results(values),
         Outcome::Enter(point) => entry::enter(point),
     }
@@ -313,7 +319,10 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
             CLASS_SMC32 => registers[0] = NOT_SUPPORTED & 0xffff_ffff,
             CLASS_SMC64 => registers[0] = NOT_SUPPORTED,
             _ => {
-                let taken = undefined(&registers::trapped(), FEATURES.get().unwrap_or(&Default::default()));
+                let taken = undefined(
+                    &registers::trapped(),
+                    FEATURES.get().unwrap_or(&Default::default()),
+                );
                 registers::hand_back(&taken, registers);
             }
         },
@@ -322,7 +331,16 @@ extern "C" fn other(registers: &mut Registers, kind: u64) {
         // IRQs and SErrors of the normal world are not routed to EL3.
         _ => {
             let [x0, x1, x2, .., x30] = *registers;
-            report(kind, &SavedRegisters { x0, x1, x2, x30, sp: core::ptr::from_ref(registers) as u64 })
+            report(
+                kind,
+                &SavedRegisters {
+                    x0,
+                    x1,
+                    x2,
+                    x30,
+                    sp: core::ptr::from_ref(registers) as u64,
+                },
+            )
         }
     }
 }
@@ -341,7 +359,8 @@ struct SavedRegisters {
 extern "C" fn report(kind: u64, saved: &SavedRegisters) -> ! {
     const KINDS: [&str; 4] = ["synchronous exception", "IRQ", "FIQ", "SError"];
     const ORIGINS: [&str; 4] = ["EL3 on SP_EL0", "EL3", "a lower level", "AArch32"];
-    let pick = |names: &[&'static str; 4], index: u64| names.get(index as usize).copied().unwrap_or("?");
+    let pick =
+        |names: &[&'static str; 4], index: u64| names.get(index as usize).copied().unwrap_or("?");
     let (esr, elr, far, spsr) = crate::registers::syndrome();
     let cpu = crate::registers::this_cpu();
     if kind == EL3_SYNCHRONOUS && esr >> 26 & 0x3f == CLASS_DATA_ABORT && is_guard(far as usize) {
@@ -351,7 +370,13 @@ extern "C" fn report(kind: u64, saved: &SavedRegisters) -> ! {
         say!("stopwatt: EL3: {what} from {origin} on CPU {cpu}, which stops here");
     }
     say!("  ESR {esr:#018x}  ELR {elr:#018x}  FAR {far:#018x}  SPSR {spsr:#010x}");
-    say!("  X0 {:#018x}  X1 {:#018x}  X2 {:#018x}  X30 {:#018x}", saved.x0, saved.x1, saved.x2, saved.x30);
+    say!(
+        "  X0 {:#018x}  X1 {:#018x}  X2 {:#018x}  X30 {:#018x}",
+        saved.x0,
+        saved.x1,
+        saved.x2,
+        saved.x30
+    );
     say!("  SP {:#018x}", saved.sp);
     stop()
 }

@@ -66,7 +66,13 @@ struct Rule {
 }
 
 const fn rule(id: Id, field: u32, least: u64, control: Control, bits: u64) -> Rule {
-    Rule { id, field, least, control, bits }
+    Rule {
+        id,
+        field,
+        least,
+        control,
+        bits,
+    }
 }
 
 const PAUTH: u64 = 0b11 << 16;
@@ -220,7 +226,11 @@ impl Features {
 /// The controls for a core with these features, and a normal world that starts at EL1 (`at_el1`) or
 /// at EL2.
 pub fn controls(features: &Features, at_el1: bool) -> Controls {
-    let mut controls = Controls { scr: SCR_ALWAYS | SCR_FIQ, mdcr: MDCR_ALWAYS, ..Controls::default() };
+    let mut controls = Controls {
+        scr: SCR_ALWAYS | SCR_FIQ,
+        mdcr: MDCR_ALWAYS,
+        ..Controls::default()
+    };
     let runs_el2 = features.has_el2() && !at_el1;
     if features.has_el2() {
         controls.scr |= SCR_HCE;
@@ -250,7 +260,11 @@ pub fn controls(features: &Features, at_el1: bool) -> Controls {
     controls.cptr_el2 = CPTR_EL2_RES1;
     if !runs_el2 {
         controls.hcr_el2 = HCR_RW;
-        for (of_el3, of_el2) in [(PAUTH, HCR_PAUTH), (1 << 25, HCR_ENSCXT), (1 << 26, HCR_ATA)] {
+        for (of_el3, of_el2) in [
+            (PAUTH, HCR_PAUTH),
+            (1 << 25, HCR_ENSCXT),
+            (1 << 26, HCR_ATA),
+        ] {
             if controls.scr & of_el3 != 0 {
                 controls.hcr_el2 |= of_el2;
             }
@@ -299,14 +313,26 @@ mod tests {
             mdcr_el2: 0,
         };
         assert_eq!(controls(&A53, false), expected);
-        assert_eq!(controls(&A53, true), Controls { hcr_el2: 1 << 31, ..expected });
-        let without_el2 = Features { pfr0: A53.pfr0 & !0xf00, ..A53 };
+        assert_eq!(
+            controls(&A53, true),
+            Controls {
+                hcr_el2: 1 << 31,
+                ..expected
+            }
+        );
+        let without_el2 = Features {
+            pfr0: A53.pfr0 & !0xf00,
+            ..A53
+        };
         assert_eq!(controls(&without_el2, true).scr, 0x635);
     }
 
     #[test]
     fn every_rule_shows_in_exactly_its_control() {
-        let all = Features { pfr0: A53.pfr0, ..Features::default() };
+        let all = Features {
+            pfr0: A53.pfr0,
+            ..Features::default()
+        };
         let base = controls(&all, false);
         for rule in &RULES {
             let with = |value: u64| {
@@ -331,14 +357,30 @@ mod tests {
                 Control::Mdcr => controls.mdcr,
             };
             assert_eq!(of(base) & rule.bits, 0, "{:?} {}", rule.id, rule.field);
-            assert_eq!(of(with(rule.least)) & rule.bits, rule.bits, "{:?} {}", rule.id, rule.field);
-            assert_eq!(of(with(rule.least - 1)) & rule.bits, 0, "{:?} {}", rule.id, rule.field);
+            assert_eq!(
+                of(with(rule.least)) & rule.bits,
+                rule.bits,
+                "{:?} {}",
+                rule.id,
+                rule.field
+            );
+            assert_eq!(
+                of(with(rule.least - 1)) & rule.bits,
+                0,
+                "{:?} {}",
+                rule.id,
+                rule.field
+            );
         }
     }
 
     #[test]
     fn what_only_el2_may_set_stays_off_where_nobody_is_there() {
-        let features = Features { mmfr0: 0x22 << 56, mmfr1: 1 << 40, ..A53 };
+        let features = Features {
+            mmfr0: 0x22 << 56,
+            mmfr1: 1 << 40,
+            ..A53
+        };
         let for_el2 = 1 << 27 | 1 << 59 | 1 << 28 | 1 << 38;
         assert_eq!(controls(&features, false).scr & for_el2, for_el2);
         assert_eq!(controls(&features, true).scr & for_el2, 0);
@@ -346,24 +388,51 @@ mod tests {
 
     #[test]
     fn vectors_are_there_in_full_at_either_level() {
-        let features = Features { pfr0: A53.pfr0 | 1 << 32, pfr1: 2 << 24, smfr0: 1 << 63, ..A53 };
+        let features = Features {
+            pfr0: A53.pfr0 | 1 << 32,
+            pfr1: 2 << 24,
+            smfr0: 1 << 63,
+            ..A53
+        };
         for (at_el1, cptr_el2) in [(false, 0x33ff), (true, 0x22ff)] {
             let controls = controls(&features, at_el1);
-            assert_eq!((controls.zcr, controls.smcr), (Some(0xf), Some(0xc000_000f)));
-            assert_eq!((controls.cptr, controls.cptr_el2), (1 << 8 | 1 << 12, cptr_el2));
+            assert_eq!(
+                (controls.zcr, controls.smcr),
+                (Some(0xf), Some(0xc000_000f))
+            );
+            assert_eq!(
+                (controls.cptr, controls.cptr_el2),
+                (1 << 8 | 1 << 12, cptr_el2)
+            );
         }
     }
 
     #[test]
     fn partitions_of_caches_are_the_normal_worlds() {
         let with = |features: Features| controls(&features, false).mpam;
-        assert_eq!(with(Features { pfr0: A53.pfr0 | 1 << 40, ..A53 }), Some(1 << 63));
-        assert_eq!(with(Features { pfr1: 1 << 16, ..A53 }), Some(1 << 63), "version 0.1");
+        assert_eq!(
+            with(Features {
+                pfr0: A53.pfr0 | 1 << 40,
+                ..A53
+            }),
+            Some(1 << 63)
+        );
+        assert_eq!(
+            with(Features {
+                pfr1: 1 << 16,
+                ..A53
+            }),
+            Some(1 << 63),
+            "version 0.1"
+        );
     }
 
     #[test]
     fn counters_that_are_not_the_architectures_are_none() {
-        let features = Features { dfr0: 0xf << 8 | 0xf << 48, ..A53 };
+        let features = Features {
+            dfr0: 0xf << 8 | 0xf << 48,
+            ..A53
+        };
         assert_eq!(controls(&features, false).mdcr, MDCR_ALWAYS);
         assert!(!features.has_counters() && A53.has_counters());
     }

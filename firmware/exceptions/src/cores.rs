@@ -63,8 +63,16 @@ pub fn core(midr: u64, features: &Features) -> Core {
         _ if csv2 >= 3 => (Predictor::Safe, StoreBypass::Unknown),
         _ => (Predictor::Unknown, StoreBypass::Unknown),
     };
-    let store_bypass = if own_bypass_control { StoreBypass::NotOurs } else { store_bypass };
-    Core { predictor, store_bypass, targets_apart: csv2 >= 1 }
+    let store_bypass = if own_bypass_control {
+        StoreBypass::NotOurs
+    } else {
+        store_bypass
+    };
+    Core {
+        predictor,
+        store_bypass,
+        targets_apart: csv2 >= 1,
+    }
 }
 
 /// Answers of SMCCC_ARCH_FEATURES.
@@ -111,8 +119,19 @@ mod tests {
     use super::*;
 
     fn answers(midr: u64, pfr0: u64, pfr1: u64) -> [i32; 3] {
-        let core = core(midr, &Features { pfr0, pfr1, ..Features::default() });
-        [core.workaround_1(), core.workaround_2(), core.workaround_3()]
+        let core = core(
+            midr,
+            &Features {
+                pfr0,
+                pfr1,
+                ..Features::default()
+            },
+        );
+        [
+            core.workaround_1(),
+            core.workaround_2(),
+            core.workaround_3(),
+        ]
     }
 
     #[test]
@@ -120,10 +139,30 @@ mod tests {
         assert_eq!(answers(0x410f_d034, 0, 0), [1, -2, 1], "Cortex-A53");
         assert_eq!(answers(0x411f_d070, 0, 0), [0, -2, 0], "Cortex-A57");
         assert_eq!(answers(0x410f_d083, 0, 0), [0, -2, 0], "Cortex-A72");
-        assert_eq!(answers(0x414f_d0b1, 1 << 56, 1 << 4), [1, -2, 0], "Cortex-A76");
-        assert_eq!(answers(0x410f_d0b0, 0, 0), [-1, -1, 0], "an early one, whose targets are not kept apart");
-        assert_eq!(answers(0x410f_d091, 0, 0), [-1, -1, -1], "Cortex-A73, for which nothing is done");
-        assert_eq!(answers(0x000f_0510, 2 << 56, 2 << 4), [1, -2, -1], "QEMU's max");
-        assert_eq!(answers(0x410f_d4f0, 3 << 56, 2 << 4), [1, -2, 1], "a core that keeps the history apart");
+        assert_eq!(
+            answers(0x414f_d0b1, 1 << 56, 1 << 4),
+            [1, -2, 0],
+            "Cortex-A76"
+        );
+        assert_eq!(
+            answers(0x410f_d0b0, 0, 0),
+            [-1, -1, 0],
+            "an early one, whose targets are not kept apart"
+        );
+        assert_eq!(
+            answers(0x410f_d091, 0, 0),
+            [-1, -1, -1],
+            "Cortex-A73, for which nothing is done"
+        );
+        assert_eq!(
+            answers(0x000f_0510, 2 << 56, 2 << 4),
+            [1, -2, -1],
+            "QEMU's max"
+        );
+        assert_eq!(
+            answers(0x410f_d4f0, 3 << 56, 2 << 4),
+            [1, -2, 1],
+            "a core that keeps the history apart"
+        );
     }
 }

@@ -92,7 +92,11 @@ const SCTLR_DSSBS_32: u64 = 1 << 31;
 /// The undefined instruction that the level below takes.
 pub fn undefined(trapped: &TrappedException, features: &Features) -> UndefinedInstruction {
     let from32 = trapped.spsr & SPSR_AARCH32 != 0;
-    let from_el0 = if from32 { trapped.spsr & 0x1f == USER_MODE } else { trapped.spsr >> 2 & 0b11 == 0 };
+    let from_el0 = if from32 {
+        trapped.spsr & 0x1f == USER_MODE
+    } else {
+        trapped.spsr >> 2 & 0b11 == 0
+    };
     let from_el2 = !from32 && trapped.spsr >> 2 & 0b11 == 2;
     let to_el2 = from_el2 || from_el0 && features.has_el2() && trapped.hcr & HCR_TGE != 0;
     if from32 && !to_el2 && !(from_el0 && trapped.hcr & HCR_RW != 0) {
@@ -120,9 +124,17 @@ pub fn undefined(trapped: &TrappedException, features: &Features) -> UndefinedIn
     if has(features.pfr1, 8) {
         spsr |= SPSR_TCO;
     }
-    let syndrome = Syndrome { esr: IL, elr: trapped.elr, spsr: trapped.spsr };
+    let syndrome = Syndrome {
+        esr: IL,
+        elr: trapped.elr,
+        spsr: trapped.spsr,
+    };
     UndefinedInstruction {
-        target: if to_el2 { Target::El2(syndrome) } else { Target::El1(syndrome) },
+        target: if to_el2 {
+            Target::El2(syndrome)
+        } else {
+            Target::El1(syndrome)
+        },
         elr: level.vbar.wrapping_add(offset),
         spsr,
     }
@@ -131,7 +143,11 @@ pub fn undefined(trapped: &TrappedException, features: &Features) -> UndefinedIn
 /// EL1 in AArch32 takes it in its undefined mode.
 fn undefined32(trapped: &TrappedException, features: &Features) -> UndefinedInstruction {
     let sctlr = trapped.el1.sctlr;
-    let base = if sctlr & SCTLR_V != 0 { 0xffff_0000 } else { trapped.el1.vbar & 0xffff_ffe0 };
+    let base = if sctlr & SCTLR_V != 0 {
+        0xffff_0000
+    } else {
+        trapped.el1.vbar & 0xffff_ffe0
+    };
     let thumb = trapped.spsr & SPSR_THUMB != 0;
     // Flags, saturation, GE, A and F stay; IT, J and T are cleared, E is SCTLR's.
     let mut spsr = trapped.spsr & (0b1_1111 << 27 | SPSR_PAN | 0b1111 << 16 | 1 << 8 | 1 << 6);
@@ -145,7 +161,10 @@ fn undefined32(trapped: &TrappedException, features: &Features) -> UndefinedInst
         spsr |= 1 << 23;
     }
     UndefinedInstruction {
-        target: Target::Mode32 { lr: trapped.elr.wrapping_add(if thumb { 2 } else { 4 }), spsr: trapped.spsr },
+        target: Target::Mode32 {
+            lr: trapped.elr.wrapping_add(if thumb { 2 } else { 4 }),
+            spsr: trapped.spsr,
+        },
         elr: base + 4,
         spsr,
     }
@@ -172,16 +191,39 @@ mod tests {
         smfr0: 0,
     };
     /// Later registers of the same kind: PAN, SSBS, MTE.
-    const LATER: Features = Features { pfr1: 0x220, mmfr1: 2 << 20, ..A57 };
+    const LATER: Features = Features {
+        pfr1: 0x220,
+        mmfr1: 2 << 20,
+        ..A57
+    };
     const FLAGS: u64 = 0b1010 << 28;
 
     fn trapped(spsr: u64, hcr: u64) -> TrappedException {
-        let (el1, el2) = (Level { sctlr: SCTLR_SPAN, vbar: 0x1000 }, Level { sctlr: 0, vbar: 0x8000 });
-        TrappedException { elr: 0x6000_0100, spsr: FLAGS | spsr, hcr, el1, el2 }
+        let (el1, el2) = (
+            Level {
+                sctlr: SCTLR_SPAN,
+                vbar: 0x1000,
+            },
+            Level {
+                sctlr: 0,
+                vbar: 0x8000,
+            },
+        );
+        TrappedException {
+            elr: 0x6000_0100,
+            spsr: FLAGS | spsr,
+            hcr,
+            el1,
+            el2,
+        }
     }
 
     fn syndrome(spsr: u64) -> Syndrome {
-        Syndrome { esr: 0x0200_0000, elr: 0x6000_0100, spsr: FLAGS | spsr }
+        Syndrome {
+            esr: 0x0200_0000,
+            elr: 0x6000_0100,
+            spsr: FLAGS | spsr,
+        }
     }
 
     #[test]
@@ -202,7 +244,15 @@ mod tests {
             (0x10, HCR_TGE, el2(0x10), 0x8600, 0x3c9),
         ] {
             let taken = undefined(&trapped(spsr, hcr), &A57);
-            assert_eq!(taken, UndefinedInstruction { target, elr: vector, spsr: FLAGS | mode }, "{spsr:#x} {hcr:#x}");
+            assert_eq!(
+                taken,
+                UndefinedInstruction {
+                    target,
+                    elr: vector,
+                    spsr: FLAGS | mode
+                },
+                "{spsr:#x} {hcr:#x}"
+            );
         }
     }
 
@@ -211,15 +261,38 @@ mod tests {
         // Supervisor mode, A32, with A masked and I open; then T32 in a system with high vectors,
         // in Thumb, big-endian.
         let taken = undefined(&trapped(0x113, 0), &A57);
-        let target = Target::Mode32 { lr: 0x6000_0104, spsr: FLAGS | 0x113 };
-        assert_eq!(taken, UndefinedInstruction { target, elr: 0x1004, spsr: FLAGS | 0x19b });
+        let target = Target::Mode32 {
+            lr: 0x6000_0104,
+            spsr: FLAGS | 0x113,
+        };
+        assert_eq!(
+            taken,
+            UndefinedInstruction {
+                target,
+                elr: 0x1004,
+                spsr: FLAGS | 0x19b
+            }
+        );
         let mut thumb = trapped(0x0600_fc33, 0);
         thumb.el1.sctlr |= SCTLR_V | SCTLR_TE | SCTLR_EE;
         let taken = undefined(&thumb, &A57);
-        let target = Target::Mode32 { lr: 0x6000_0102, spsr: FLAGS | 0x0600_fc33 };
-        assert_eq!(taken, UndefinedInstruction { target, elr: 0xffff_0004, spsr: FLAGS | 0x2bb });
+        let target = Target::Mode32 {
+            lr: 0x6000_0102,
+            spsr: FLAGS | 0x0600_fc33,
+        };
+        assert_eq!(
+            taken,
+            UndefinedInstruction {
+                target,
+                elr: 0xffff_0004,
+                spsr: FLAGS | 0x2bb
+            }
+        );
         // Its programs too, unless a hypervisor is their kernel.
-        assert!(matches!(undefined(&trapped(0x10, 0), &A57).target, Target::Mode32 { .. }));
+        assert!(matches!(
+            undefined(&trapped(0x10, 0), &A57).target,
+            Target::Mode32 { .. }
+        ));
     }
 
     #[test]
@@ -231,10 +304,22 @@ mod tests {
         };
         assert_eq!(taken(0x5, SCTLR_SPAN), 0x3c5 | SPSR_TCO);
         assert_eq!(taken(0x5, 0), 0x3c5 | SPSR_TCO | SPSR_PAN);
-        assert_eq!(taken(0x5, SCTLR_SPAN | SCTLR_DSSBS), 0x3c5 | SPSR_TCO | SPSR_SSBS);
+        assert_eq!(
+            taken(0x5, SCTLR_SPAN | SCTLR_DSSBS),
+            0x3c5 | SPSR_TCO | SPSR_SSBS
+        );
         // Single step, illegal state, BTYPE, UAO and SSBS of the caller are gone; PAN and DIT stay.
-        assert_eq!(taken(1 << 21 | 1 << 20 | 3 << 10 | 1 << 23 | 1 << 12 | 5, SCTLR_SPAN), 0x3c5 | SPSR_TCO);
-        assert_eq!(taken(1 << 22 | 1 << 24 | 5, SCTLR_SPAN), 0x3c5 | SPSR_TCO | 1 << 22 | 1 << 24);
+        assert_eq!(
+            taken(
+                1 << 21 | 1 << 20 | 3 << 10 | 1 << 23 | 1 << 12 | 5,
+                SCTLR_SPAN
+            ),
+            0x3c5 | SPSR_TCO
+        );
+        assert_eq!(
+            taken(1 << 22 | 1 << 24 | 5, SCTLR_SPAN),
+            0x3c5 | SPSR_TCO | 1 << 22 | 1 << 24
+        );
         // At EL2, PAN is for hosts.
         let mut guest = trapped(0x9, 0);
         assert_eq!(undefined(&guest, &LATER).spsr & SPSR_PAN, 0);

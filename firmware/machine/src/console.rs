@@ -20,7 +20,9 @@ pub fn print(arguments: core::fmt::Arguments<'_>) {
 
 /// Prints a line where no other CPU runs, or there is no memory that could hold a lock.
 pub fn print_unlocked(arguments: core::fmt::Arguments<'_>) {
-    let Some(registers) = NonNull::new(crate::UART as *mut PL011Registers) else { return };
+    let Some(registers) = NonNull::new(crate::UART as *mut PL011Registers) else {
+        return;
+    };
     // SAFETY: the UART is mapped as a device; a lock keeps this image's CPUs apart, and the
     // worlds share it by convention.
     let mut uart = Uart::new(unsafe { UniqueMmioPointer::new(registers) });

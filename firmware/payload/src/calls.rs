@@ -99,17 +99,34 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u3
     const WIDE: u32 = id::SMC64;
     let me = mpidr_of(cpu::this());
     let entry = 0x6000_0000;
-    let state = |index: usize| u64::from(states[index].unwrap_or(STATES[index].power_state(format, 0)));
+    let state =
+        |index: usize| u64::from(states[index].unwrap_or(STATES[index].power_state(format, 0)));
     say!("@frequency {}", cpu::counter_frequency());
     let simple = [
         ("SMCCC_VERSION", id::SMCCC_VERSION, [0; 3]),
         ("PSCI_VERSION", id::PSCI_VERSION, [0; 3]),
-        ("PSCI_FEATURES", id::PSCI_FEATURES, [u64::from(id::CPU_SUSPEND | WIDE), 0, 0]),
+        (
+            "PSCI_FEATURES",
+            id::PSCI_FEATURES,
+            [u64::from(id::CPU_SUSPEND | WIDE), 0, 0],
+        ),
         ("AFFINITY_INFO(self)", id::AFFINITY_INFO | WIDE, [me, 0, 0]),
         ("CPU_ON, already on", id::CPU_ON | WIDE, [me, entry, 0]),
-        ("CPU_SUSPEND, invalid state", id::CPU_SUSPEND | WIDE, [0xffff_ffff, entry, 0]),
-        ("PMF get timestamp", id::PMF_GET_TIMESTAMP | WIDE, [0x41 << 24 | 1 << 10, me, 0]),
-        ("PMF get timestamp, older range", id::PMF_GET_TIMESTAMP_OLD | WIDE, [0x41 << 24 | 1 << 10, me, 0]),
+        (
+            "CPU_SUSPEND, invalid state",
+            id::CPU_SUSPEND | WIDE,
+            [0xffff_ffff, entry, 0],
+        ),
+        (
+            "PMF get timestamp",
+            id::PMF_GET_TIMESTAMP | WIDE,
+            [0x41 << 24 | 1 << 10, me, 0],
+        ),
+        (
+            "PMF get timestamp, older range",
+            id::PMF_GET_TIMESTAMP_OLD | WIDE,
+            [0x41 << 24 | 1 << 10, me, 0],
+        ),
         ("unknown function", 0x8400_01ff, [0; 3]),
     ];
     for (name, function, arguments) in simple {
@@ -119,7 +136,10 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u3
     }
     // With an interrupt pending: standby does not wait, power-down leaves early.
     interrupts::send(cpu::this());
-    for (name, index) in [("standby level 0, interrupt pending", 0), ("power-down level 0, early out", 1)] {
+    for (name, index) in [
+        ("standby level 0, interrupt pending", 0),
+        ("power-down level 0, early out", 1),
+    ] {
         say!("@calling {name}");
         let (ticks, last) = ticks_of(count, id::CPU_SUSPEND | WIDE, [state(index), entry, 0]);
         say!("@call {name}: {ticks} {count} {}", last as i64);

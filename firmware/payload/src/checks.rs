@@ -68,10 +68,18 @@ impl Checks {
 
 /// Makes all checks; true if all hold.
 pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
-    let mut checks = Checks { format, failed: 0, made: 0 };
+    let mut checks = Checks {
+        format,
+        failed: 0,
+        made: 0,
+    };
     answers(&mut checks, cpus);
     traps::run(|what, got, expected| checks.check(what, got, expected));
-    checks.check("PSCI_VERSION after all traps", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
+    checks.check(
+        "PSCI_VERSION after all traps",
+        call(id::PSCI_VERSION, [0; 3]),
+        0x1_0003,
+    );
     let kept = cpu::smc_keeps_registers(id::PSCI_FEATURES.into(), SUSPEND.into(), 0, 0);
     checks.that("an SMC keeps X4 to X30", kept);
     entry_points(&mut checks, memory_end);
@@ -101,39 +109,79 @@ fn answers(checks: &mut Checks, cpus: usize) {
     let entry = 0x6000_0000;
     let nobody = mpidr_of(cpus);
     checks.check("PSCI_VERSION", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
-    checks.check("AFFINITY_INFO of the caller", call(INFO, [me, 0, 0]), SUCCESS);
-    checks.check("AFFINITY_INFO of nobody", call(INFO, [nobody, 0, 0]), INVALID_PARAMETERS);
+    checks.check(
+        "AFFINITY_INFO of the caller",
+        call(INFO, [me, 0, 0]),
+        SUCCESS,
+    );
+    checks.check(
+        "AFFINITY_INFO of nobody",
+        call(INFO, [nobody, 0, 0]),
+        INVALID_PARAMETERS,
+    );
     checks.check("CPU_ON of the caller", call(ON, [me, entry, 0]), ALREADY_ON);
-    checks.check("CPU_ON of nobody", call(ON, [nobody, entry, 0]), INVALID_PARAMETERS);
+    checks.check(
+        "CPU_ON of nobody",
+        call(ON, [nobody, entry, 0]),
+        INVALID_PARAMETERS,
+    );
     if cpus > 1 {
         for wild in [0, 0x0e00_0000, 0x0900_0000, 0x6000_0002, u64::MAX] {
-            checks.check("CPU_ON to a wild address", call(ON, [mpidr_of(1), wild, 0]), INVALID_ADDRESS);
+            checks.check(
+                "CPU_ON to a wild address",
+                call(ON, [mpidr_of(1), wild, 0]),
+                INVALID_ADDRESS,
+            );
         }
-        checks.check("AFFINITY_INFO after all that", call(INFO, [mpidr_of(1), 0, 0]), OFF);
+        checks.check(
+            "AFFINITY_INFO after all that",
+            call(INFO, [mpidr_of(1), 0, 0]),
+            OFF,
+        );
     }
     checks.check(
         "CPU_SUSPEND to a wild address",
         call(SUSPEND, [u64::from(checks.state(1, 0)), 4, 0]),
         INVALID_ADDRESS,
     );
-    checks.check("CPU_SUSPEND to no state", call(SUSPEND, [0x0fff_0fff, entry, 0]), INVALID_PARAMETERS);
+    checks.check(
+        "CPU_SUSPEND to no state",
+        call(SUSPEND, [0x0fff_0fff, entry, 0]),
+        INVALID_PARAMETERS,
+    );
     // In the original format StateID counts up to the power level; in the extended one bit 16 is
     // part of it.
-    let accepted = if checks.format == PowerStateFormat::Original { INVALID_ADDRESS } else { INVALID_PARAMETERS };
+    let accepted = if checks.format == PowerStateFormat::Original {
+        INVALID_ADDRESS
+    } else {
+        INVALID_PARAMETERS
+    };
     checks.check(
         "CPU_SUSPEND of level 0 with all states, to a wild address",
         call(SUSPEND, [0x0001_2222, 4, 0]),
         accepted,
     );
     for level in 0..3 {
-        checks.check("NODE_HW_STATE of the caller and its domains", node(cpu::this(), level), HW_ON);
+        checks.check(
+            "NODE_HW_STATE of the caller and its domains",
+            node(cpu::this(), level),
+            HW_ON,
+        );
     }
-    checks.check("NODE_HW_STATE of no level", node(cpu::this(), 3), INVALID_PARAMETERS);
+    checks.check(
+        "NODE_HW_STATE of no level",
+        node(cpu::this(), 3),
+        INVALID_PARAMETERS,
+    );
     if cpus > 1 {
         checks.check("NODE_HW_STATE of a CPU that is off", node(1, 0), HW_OFF);
     }
     if cpus > CLUSTER {
-        checks.check("NODE_HW_STATE of a cluster that is off", node(CLUSTER, 1), HW_OFF);
+        checks.check(
+            "NODE_HW_STATE of a cluster that is off",
+            node(CLUSTER, 1),
+            HW_OFF,
+        );
     }
     // The plain build has no PMF, and neither service of which it would be part.
     let pmf = cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
@@ -144,11 +192,24 @@ fn answers(checks: &mut Checks, cpus: usize) {
         (id::VENDOR_EL3_SERVICE_CALL_COUNT, pmf),
         (TRUSTED_OS_CALL_COUNT, false),
     ] {
-        let [calls, uid, revision] = [count, count | 1, count | 3].map(|query| cpu::smc(query, [0; 3]));
-        checks.check("a service has calls", (calls[0] as i64 > 0).into(), there.into());
+        let [calls, uid, revision] =
+            [count, count | 1, count | 3].map(|query| cpu::smc(query, [0; 3]));
+        checks.check(
+            "a service has calls",
+            (calls[0] as i64 > 0).into(),
+            there.into(),
+        );
         checks.that("a service that is not there has 0", calls[0] as i64 >= 0);
-        checks.check("UID", (uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0).into(), there.into());
-        checks.check("revision", revision[0] as i64, if there { 0 } else { NOT_SUPPORTED });
+        checks.check(
+            "UID",
+            (uid[0] as i64 != NOT_SUPPORTED && uid[1] != 0).into(),
+            there.into(),
+        );
+        checks.check(
+            "revision",
+            revision[0] as i64,
+            if there { 0 } else { NOT_SUPPORTED },
+        );
     }
     for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
         let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
@@ -158,8 +219,20 @@ fn answers(checks: &mut Checks, cpus: usize) {
             if answer >= 0 { 0 } else { -1 },
         );
     }
-    checks.check("AFFINITY_INFO by MPIDR_EL1", call(INFO, [cpu::mpidr(), 0, 0]), SUCCESS);
-    for unknown in [0x8400_001f, 0x8400_0020, 0xc400_0000, 0x0400_0000, 0x8600_0000, 0, u32::MAX] {
+    checks.check(
+        "AFFINITY_INFO by MPIDR_EL1",
+        call(INFO, [cpu::mpidr(), 0, 0]),
+        SUCCESS,
+    );
+    for unknown in [
+        0x8400_001f,
+        0x8400_0020,
+        0xc400_0000,
+        0x0400_0000,
+        0x8600_0000,
+        0,
+        u32::MAX,
+    ] {
         checks.check("an unknown function", call(unknown, [0; 3]), NOT_SUPPORTED);
     }
 }
@@ -168,7 +241,8 @@ fn answers(checks: &mut Checks, cpus: usize) {
 fn read_stamps() -> Option<[u64; 6]> {
     let mut stamps = [0; 6];
     for (index, stamp) in (0..).zip(&mut stamps) {
-        let [code, value, ..] = cpu::smc(STAMP, [STAMP_ID | index, mpidr_of(cpu::this()), MAINTAIN]);
+        let [code, value, ..] =
+            cpu::smc(STAMP, [STAMP_ID | index, mpidr_of(cpu::this()), MAINTAIN]);
         if code as i64 == NOT_SUPPORTED {
             return None;
         }
@@ -183,10 +257,17 @@ fn entry_points(checks: &mut Checks, memory_end: u64) {
     interrupts::send(cpu::this());
     let power_state = checks.state(1, 0).into();
     let to = |entry| call(SUSPEND, [power_state, entry, 0]);
-    for entry in (0x4000_0000..memory_end).step_by(1 << 29).chain([memory_end - 4]) {
+    for entry in (0x4000_0000..memory_end)
+        .step_by(1 << 29)
+        .chain([memory_end - 4])
+    {
         checks.check("CPU_SUSPEND to an address in memory", to(entry), SUCCESS);
     }
-    checks.check("CPU_SUSPEND to an address behind memory", to(memory_end), INVALID_ADDRESS);
+    checks.check(
+        "CPU_SUSPEND to an address behind memory",
+        to(memory_end),
+        INVALID_ADDRESS,
+    );
     while interrupts::take().is_some() {}
 }
 
@@ -196,26 +277,68 @@ fn stamps(checks: &mut Checks) {
     for _ in 0..3 {
         let begin = cpu::counter();
         let is_stamped = || read_stamps().is_none_or(|[_, _, low, ..]| low != 0);
-        checks.check("power-down", sleep_until(checks.state(1, 0), is_stamped), SUCCESS);
-        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else { return };
-        let ways = [begin, enter, flush, flushed, low, awake, exit, cpu::counter()];
+        checks.check(
+            "power-down",
+            sleep_until(checks.state(1, 0), is_stamped),
+            SUCCESS,
+        );
+        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else {
+            return;
+        };
+        let ways = [
+            begin,
+            enter,
+            flush,
+            flushed,
+            low,
+            awake,
+            exit,
+            cpu::counter(),
+        ];
         checks.that("stamps of a power-down", ways.is_sorted());
 
         // Early exit: the stamps of the power-down before must not show.
         interrupts::send(me);
-        checks.check("early exit", cpu::suspend(SUSPEND, checks.state(3, 0)), SUCCESS);
-        let Some([enter, exit, rest @ ..]) = read_stamps() else { return };
-        checks.that("stamps of an early exit", [begin, enter, exit].is_sorted() && rest == [0; 4]);
+        checks.check(
+            "early exit",
+            cpu::suspend(SUSPEND, checks.state(3, 0)),
+            SUCCESS,
+        );
+        let Some([enter, exit, rest @ ..]) = read_stamps() else {
+            return;
+        };
+        checks.that(
+            "stamps of an early exit",
+            [begin, enter, exit].is_sorted() && rest == [0; 4],
+        );
 
-        checks.check("standby, pending", call(SUSPEND, [u64::from(checks.state(0, 0)), 0, 0]), SUCCESS);
-        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else { return };
+        checks.check(
+            "standby, pending",
+            call(SUSPEND, [u64::from(checks.state(0, 0)), 0, 0]),
+            SUCCESS,
+        );
+        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else {
+            return;
+        };
         let ways = [begin, enter, low, awake, exit, flush, flushed];
-        checks.that("stamps of a standby", ways[..5].is_sorted() && ways[5..] == [0; 2]);
+        checks.that(
+            "stamps of a standby",
+            ways[..5].is_sorted() && ways[5..] == [0; 2],
+        );
         while interrupts::take().is_some() {}
 
-        checks.check("a call that suspends nothing", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
-        let Some([enter, exit, rest @ ..]) = read_stamps() else { return };
-        checks.that("stamps of PSCI_VERSION", [begin, enter, exit].is_sorted() && rest == [0; 4]);
+        checks.check(
+            "a call that suspends nothing",
+            call(id::PSCI_VERSION, [0; 3]),
+            0x1_0003,
+        );
+        let Some([enter, exit, rest @ ..]) = read_stamps() else {
+            return;
+        };
+        checks.that(
+            "stamps of PSCI_VERSION",
+            [begin, enter, exit].is_sorted() && rest == [0; 4],
+        );
     }
 }
 
@@ -314,7 +437,11 @@ fn rejected_cpu_on(checks: &mut Checks) {
             if asleep {
                 checks.check("NODE_HW_STATE of a CPU that sleeps", node(1, 0), power);
             }
-            checks.check("CPU_ON of a CPU that sleeps", cpu::turn_on(1, &STRAY), ALREADY_ON);
+            checks.check(
+                "CPU_ON of a CPU that sleeps",
+                cpu::turn_on(1, &STRAY),
+                ALREADY_ON,
+            );
         }
         second.wake();
     }
@@ -333,17 +460,27 @@ fn sibling_cluster(checks: &mut Checks) {
     let take_system_down = || cpu::suspend(SUSPEND, system);
     checks.check("to OS-initiated mode", set_mode(1), SUCCESS);
     let mut sibling = Sleeper::start(checks, CLUSTER);
-    checks.check("system-off while a sibling cluster runs", take_system_down(), DENIED);
+    checks.check(
+        "system-off while a sibling cluster runs",
+        take_system_down(),
+        DENIED,
+    );
     sleep(checks, cluster_off, 1);
-    for (index, last_at_level, expected) in
-        [(core_off, 0, DENIED), (cluster_retain, 1, INVALID_PARAMETERS), (cluster_off, 1, SUCCESS)]
-    {
+    for (index, last_at_level, expected) in [
+        (core_off, 0, DENIED),
+        (cluster_retain, 1, INVALID_PARAMETERS),
+        (cluster_off, 1, SUCCESS),
+    ] {
         sibling.send_to_sleep(checks.state(index, last_at_level));
         sibling.wait_until_asleep();
         if expected == SUCCESS {
             sleep(checks, system_off, 2);
         } else {
-            checks.check("system-off beside a sibling cluster that stays up", take_system_down(), expected);
+            checks.check(
+                "system-off beside a sibling cluster that stays up",
+                take_system_down(),
+                expected,
+            );
         }
         sibling.wake();
         checks.check("system-off after it woke", take_system_down(), DENIED);
@@ -357,8 +494,16 @@ fn sibling_cluster(checks: &mut Checks) {
 /// caller.
 fn entries(checks: &mut Checks, cpus: usize) {
     for number in 0..cpu::ENTRIES.max(2 * cpus) {
-        let started = cpu::turn_on_and_off(number % 2 == 0, 1 + number % (cpus - 1), number % cpu::ENTRIES);
-        checks.check("the start of a CPU", started.err().unwrap_or(SUCCESS), SUCCESS);
+        let started = cpu::turn_on_and_off(
+            number % 2 == 0,
+            1 + number % (cpus - 1),
+            number % cpu::ENTRIES,
+        );
+        checks.check(
+            "the start of a CPU",
+            started.err().unwrap_or(SUCCESS),
+            SUCCESS,
+        );
     }
 }
 

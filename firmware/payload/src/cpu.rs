@@ -139,7 +139,13 @@ pub fn start_timer(microseconds: u64) {
 /// Silences this CPU's timer.
 pub fn stop_timer() {
     // SAFETY: as in `start_timer`.
-    unsafe { asm!("msr cntp_ctl_el0, xzr", "isb", options(nostack, preserves_flags)) }
+    unsafe {
+        asm!(
+            "msr cntp_ctl_el0, xzr",
+            "isb",
+            options(nostack, preserves_flags)
+        )
+    }
 }
 
 /// Waits for `microseconds`, or until another interrupt.
@@ -172,8 +178,14 @@ pub fn send_event() {
 /// The value is PSCI's return code.
 pub fn turn_on(cpu: usize, starts: &'static Starts) -> i64 {
     let context_address = (&raw const starts.0[cpu]) as u64;
-    smc(psci::id::CPU_ON | psci::id::SMC64, [mpidr_of(cpu), warm_boot_entry as *const () as u64, context_address])[0]
-        as i64
+    smc(
+        psci::id::CPU_ON | psci::id::SMC64,
+        [
+            mpidr_of(cpu),
+            warm_boot_entry as *const () as u64,
+            context_address,
+        ],
+    )[0] as i64
 }
 
 /// MPIDR_EL1, as it is.
@@ -216,7 +228,11 @@ fn turn_on_in_order(big: bool, mpidr: u64, entry: u64, context: u64) -> i64 {
             code as i64
         }};
     }
-    if exception_level() == 2 { call!("sctlr_el2") } else { call!("sctlr_el1") }
+    if exception_level() == 2 {
+        call!("sctlr_el2")
+    } else {
+        call!("sctlr_el1")
+    }
 }
 
 /// First and last code of a CPU that says how it started: [`ENTRIES`] instructions, each of which
@@ -276,12 +292,19 @@ pub fn turn_on_and_off(big: bool, cpu: usize, entry: usize) -> Result<(), i64> {
     }
     wait_until_off(cpu);
     let report = REPORT.load(Ordering::Acquire);
-    if report == address + 4 + u64::from(big) { Ok(()) } else { Err(report as i64) }
+    if report == address + 4 + u64::from(big) {
+        Ok(())
+    } else {
+        Err(report as i64)
+    }
 }
 
 /// True if AFFINITY_INFO says that a CPU is off.
 pub fn is_off(cpu: usize) -> bool {
-    smc(psci::id::AFFINITY_INFO | psci::id::SMC64, [mpidr_of(cpu), 0, 0])[0] == 1
+    smc(
+        psci::id::AFFINITY_INFO | psci::id::SMC64,
+        [mpidr_of(cpu), 0, 0],
+    )[0] == 1
 }
 
 /// Sleeps until a CPU is off.
@@ -299,11 +322,20 @@ unsafe impl Sync for Starts {}
 
 /// Each CPU that is turned on starts `main` at the top of its own stack.
 pub const fn starts_of(main: extern "C" fn(u64) -> !) -> Starts {
-    let mut starts = [SuspendContext { stack_ptr: core::ptr::null_mut(), entry: main, arg: 0 }; MAX_CPUS];
+    let mut starts = [SuspendContext {
+        stack_ptr: core::ptr::null_mut(),
+        entry: main,
+        arg: 0,
+    }; MAX_CPUS];
     let mut cpu = 0;
     while cpu < MAX_CPUS {
         // The end of the CPU's stack; computed as a pointer, so that a static can hold it.
-        starts[cpu].stack_ptr = STACKS.0.get().cast::<u8>().wrapping_add((cpu + 1) * STACK).cast::<u64>();
+        starts[cpu].stack_ptr = STACKS
+            .0
+            .get()
+            .cast::<u8>()
+            .wrapping_add((cpu + 1) * STACK)
+            .cast::<u64>();
         starts[cpu].arg = cpu as u64;
         cpu += 1;
     }
@@ -316,7 +348,13 @@ pub const fn starts_of(main: extern "C" fn(u64) -> !) -> Starts {
 /// The value is PSCI's return code, 0 in the second case.
 pub fn suspend(function: u32, power_state: u32) -> i64 {
     // SAFETY: the function keeps to the calling convention, whichever way it returns.
-    unsafe { suspend_and_keep(u64::from(function), u64::from(power_state), warm_boot_entry as *const () as u64) as i64 }
+    unsafe {
+        suspend_and_keep(
+            u64::from(function),
+            u64::from(power_state),
+            warm_boot_entry as *const () as u64,
+        ) as i64
+    }
 }
 
 /// Lays the registers that a caller counts on onto the stack, and below them the context that the
@@ -349,4 +387,6 @@ extern "C" fn resumed(_: u64) -> ! {
     naked_asm!(restore!(), "mov x0, xzr", "ret")
 }
 
-const _: () = assert!(core::mem::offset_of!(SuspendContext, stack_ptr) < core::mem::offset_of!(SuspendContext, entry));
+const _: () = assert!(
+    core::mem::offset_of!(SuspendContext, stack_ptr) < core::mem::offset_of!(SuspendContext, entry)
+);

@@ -25,8 +25,13 @@ struct Progress {
     starts: AtomicU64,
 }
 
-static PROGRESS: [Progress; MAX_CPUS] =
-    [const { Progress { calls: AtomicU64::new(0), random: AtomicU64::new(0), starts: AtomicU64::new(0) } }; MAX_CPUS];
+static PROGRESS: [Progress; MAX_CPUS] = [const {
+    Progress {
+        calls: AtomicU64::new(0),
+        random: AtomicU64::new(0),
+        starts: AtomicU64::new(0),
+    }
+}; MAX_CPUS];
 static STOP: AtomicBool = AtomicBool::new(false);
 static CPUS: AtomicU64 = AtomicU64::new(1);
 
@@ -41,9 +46,17 @@ const LOOK_US: u64 = 200;
 pub fn run(cpus: usize, count: u64, seed: u64) -> bool {
     CPUS.store(cpus as u64, Ordering::Release);
     for (cpu, progress) in PROGRESS.iter().enumerate() {
-        progress.random.store(seed ^ (cpu as u64) << 32, Ordering::Release);
+        progress
+            .random
+            .store(seed ^ (cpu as u64) << 32, Ordering::Release);
     }
-    let done = || PROGRESS.iter().take(cpus).map(|progress| progress.calls.load(Ordering::Acquire)).sum::<u64>();
+    let done = || {
+        PROGRESS
+            .iter()
+            .take(cpus)
+            .map(|progress| progress.calls.load(Ordering::Acquire))
+            .sum::<u64>()
+    };
     let mut seen = [0; MAX_CPUS];
     let mut idle = [0u32; MAX_CPUS];
     while done() < count && cpus > 1 {
@@ -73,8 +86,14 @@ pub fn run(cpus: usize, count: u64, seed: u64) -> bool {
             }
         }
     }
-    let starts: u64 = PROGRESS.iter().map(|progress| progress.starts.load(Ordering::Acquire)).sum();
-    say!("@fuzz {} calls, {starts} starts and resumes, {cpus} CPUs", done());
+    let starts: u64 = PROGRESS
+        .iter()
+        .map(|progress| progress.starts.load(Ordering::Acquire))
+        .sum();
+    say!(
+        "@fuzz {} calls, {starts} starts and resumes, {cpus} CPUs",
+        done()
+    );
     true
 }
 
@@ -161,12 +180,20 @@ fn draw(random: &mut Random) -> (u32, [u64; 3]) {
     let mut arguments = [(); 3].map(|()| argument(random));
     // Most calls that go down or turn on get an entry that is right; others none that could be
     // taken.
-    let entry = if random.one_in(4) { bad_entry(random) } else { enter as *const () as u64 };
+    let entry = if random.one_in(4) {
+        bad_entry(random)
+    } else {
+        enter as *const () as u64
+    };
     let power_state = match random.one_in(4) {
         true => random.next(),
         false => {
             let state = STATES[random.below(STATES.len() as u64) as usize];
-            let format = if random.one_in(8) { PowerStateFormat::Extended } else { PowerStateFormat::Original };
+            let format = if random.one_in(8) {
+                PowerStateFormat::Extended
+            } else {
+                PowerStateFormat::Original
+            };
             u64::from(state.power_state(format, random.below(4) as u8))
         }
     };
@@ -182,7 +209,10 @@ fn draw(random: &mut Random) -> (u32, [u64; 3]) {
 
 /// Calls that power off or reset when they work.
 fn ends_the_run(function: u32) -> bool {
-    matches!(function & !id::SMC64, id::SYSTEM_OFF | id::SYSTEM_RESET | id::SYSTEM_RESET2 | id::SYSTEM_OFF2)
+    matches!(
+        function & !id::SMC64,
+        id::SYSTEM_OFF | id::SYSTEM_RESET | id::SYSTEM_RESET2 | id::SYSTEM_OFF2
+    )
 }
 
 fn argument(random: &mut Random) -> u64 {

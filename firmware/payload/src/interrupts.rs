@@ -3,12 +3,15 @@
 
 use arm_gic::gicv2::{self, GicV2};
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
-use arm_gic::gicv3::{GicCpuInterface, GicDistributor, GicRedistributor, SgiTarget, SgiTargetGroup};
+use arm_gic::gicv3::{
+    GicCpuInterface, GicDistributor, GicRedistributor, SgiTarget, SgiTargetGroup,
+};
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
 use arm_sysregs::el1::accessors::read_id_aa64pfr0_el1;
 use core::ptr::NonNull;
 use machine::{
-    CLUSTER, GIC_CPU_INTERFACE as CPU_INTERFACE, GIC_DISTRIBUTOR as DISTRIBUTOR, GIC_REDISTRIBUTORS as REDISTRIBUTORS,
+    CLUSTER, GIC_CPU_INTERFACE as CPU_INTERFACE, GIC_DISTRIBUTOR as DISTRIBUTOR,
+    GIC_REDISTRIBUTORS as REDISTRIBUTORS,
 };
 
 /// The physical timer of the normal world's EL1 (and EL2).
@@ -48,7 +51,8 @@ pub fn init() {
         // SAFETY: mapped as a device; no other CPU runs yet.
         let mut distributor = GicDistributor::new(unsafe { unique::<Gicd>(DISTRIBUTOR) });
         distributor.modify_control(
-            arm_gic::gicv3::registers::GicdCtlr::EnableGrp1NS | arm_gic::gicv3::registers::GicdCtlr::EnableGrp0,
+            arm_gic::gicv3::registers::GicdCtlr::EnableGrp1NS
+                | arm_gic::gicv3::registers::GicdCtlr::EnableGrp0,
             true,
         );
     } else {
@@ -61,7 +65,9 @@ pub fn init() {
 pub fn init_cpu() {
     if is_v3() {
         // SAFETY: mapped as a device; a CPU uses its own.
-        let registers = unsafe { unique::<GicrSgi>(REDISTRIBUTORS + crate::cpu::this() * size_of::<GicrSgi>()) };
+        let registers = unsafe {
+            unique::<GicrSgi>(REDISTRIBUTORS + crate::cpu::this() * size_of::<GicrSgi>())
+        };
         let mut redistributor = GicRedistributor::new(registers);
         for id in [TIMER, WAKE] {
             let _ = redistributor.enable_interrupt(id, true);
@@ -103,7 +109,9 @@ pub fn send(cpu: usize) {
 /// Takes a pending interrupt of this CPU, if there is one.
 pub fn take() -> Option<Taken> {
     let raw = if is_v3() {
-        u32::from(GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?)
+        u32::from(GicCpuInterface::get_and_acknowledge_interrupt(
+            InterruptGroup::Group1,
+        )?)
     } else {
         // The normal world's acknowledge register is the plain one. The whole of it, sender
         // included, goes back. SAFETY: the CPU's own interface.
@@ -120,7 +128,10 @@ pub fn take() -> Option<Taken> {
         Taken::Software
     };
     if is_v3() {
-        GicCpuInterface::end_interrupt(if id == u32::from(TIMER) { TIMER } else { WAKE }, InterruptGroup::Group1);
+        GicCpuInterface::end_interrupt(
+            if id == u32::from(TIMER) { TIMER } else { WAKE },
+            InterruptGroup::Group1,
+        );
     } else {
         // SAFETY: as above.
         unsafe { ((CPU_INTERFACE + 0x10) as *mut u32).write_volatile(raw) }

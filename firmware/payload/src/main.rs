@@ -15,7 +15,10 @@ mod resets;
 mod traps;
 mod world;
 
-use aarch64_rt::{ExceptionHandlers, InitialPagetable, RegisterStateRef, entry, exception_handlers, initial_pagetable};
+use aarch64_rt::{
+    ExceptionHandlers, InitialPagetable, RegisterStateRef, entry, exception_handlers,
+    initial_pagetable,
+};
 use core::panic::PanicInfo;
 use machine::say;
 use options::Run;
@@ -47,7 +50,12 @@ impl ExceptionHandlers for Handlers {
         if traps::catch(&mut state) {
             return;
         }
-        panic!("exception: ESR {:#x} at {:#x}, X30 {:#x}", cpu::syndrome(), state.elr, state.sp);
+        panic!(
+            "exception: ESR {:#x} at {:#x}, X30 {:#x}",
+            cpu::syndrome(),
+            state.elr,
+            state.sp
+        );
     }
 
     extern "C" fn sync_lower(mut state: RegisterStateRef) {
@@ -66,7 +74,11 @@ fn main(_: u64, _: u64, _: u64, _: u64) -> ! {
     };
     let cpus = options.cpus;
     say!("@payload EL{} {cpus} CPUs", cpu::exception_level());
-    let format = if options.extended { PowerStateFormat::Extended } else { PowerStateFormat::Original };
+    let format = if options.extended {
+        PowerStateFormat::Extended
+    } else {
+        PowerStateFormat::Original
+    };
     interrupts::init();
     let world = world::Qemu::new(cpus, format);
     let well = match options.run {

@@ -36,7 +36,12 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
     let last = (memory_end - 0x1000) as *mut u64;
     const FIRST: *mut u64 = 0x5000_0000 as *mut u64;
     // SAFETY: nobody else uses these words.
-    let (step, secrets) = unsafe { (STEP.read_volatile(), [FIRST.read_volatile(), last.read_volatile()]) };
+    let (step, secrets) = unsafe {
+        (
+            STEP.read_volatile(),
+            [FIRST.read_volatile(), last.read_volatile()],
+        )
+    };
     let step = if step & !0xff == MARK { step & 0xff } else { 0 };
     say!("@step {step}");
     let mut well = true;
@@ -56,41 +61,78 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
         }
     };
     let state = STATES[1].power_state(PowerStateFormat::Original, 0);
-    let sleeps = || call(id::PSCI_STAT_COUNT | id::SMC64, [mpidr_of(cpu::this()), state.into(), 0]);
+    let sleeps = || {
+        call(
+            id::PSCI_STAT_COUNT | id::SMC64,
+            [mpidr_of(cpu::this()), state.into(), 0],
+        )
+    };
     check("statistics begin with a reset", sleeps(), 0);
     check("CPU_SUSPEND", sleep_until(state, || sleeps() != 0), 0);
     check("PSCI_STAT_COUNT", sleeps(), 1);
-    check("the image is loaded anew", IS_CLEAN.swap(false, Ordering::AcqRel).into(), 1);
+    check(
+        "the image is loaded anew",
+        IS_CLEAN.swap(false, Ordering::AcqRel).into(),
+        1,
+    );
     match step {
         0 => {
             check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);
             for place in [FIRST, last] {
-                check("memory is protected", call(CHECK_RANGE, [place as u64, 0x1000, 0]), 0);
+                check(
+                    "memory is protected",
+                    call(CHECK_RANGE, [place as u64, 0x1000, 0]),
+                    0,
+                );
             }
-            for (base, length) in
-                [(STEP as u64, 8), (0x4000_0000, 8), (last as u64, 0x1001), (0x0e00_0000, 8), (memory_end, 8)]
-            {
-                check("memory is not protected", call(CHECK_RANGE, [base, length, 0]), DENIED);
+            for (base, length) in [
+                (STEP as u64, 8),
+                (0x4000_0000, 8),
+                (last as u64, 0x1001),
+                (0x0e00_0000, 8),
+                (memory_end, 8),
+            ] {
+                check(
+                    "memory is not protected",
+                    call(CHECK_RANGE, [base, length, 0]),
+                    DENIED,
+                );
             }
             next(A_SECRET);
             reset_from_another(cpus)
         }
         1 => {
-            check("a warm reset keeps memory", (secrets == [A_SECRET; 2]).into(), 1);
-            check("a warm reset keeps MEM_PROTECT", call(id::MEM_PROTECT, [1, 0, 0]), 1);
+            check(
+                "a warm reset keeps memory",
+                (secrets == [A_SECRET; 2]).into(),
+                1,
+            );
+            check(
+                "a warm reset keeps MEM_PROTECT",
+                call(id::MEM_PROTECT, [1, 0, 0]),
+                1,
+            );
             turn_all_on(cpus, &mut check);
             next(A_SECRET);
             call(id::SYSTEM_RESET, [0; 3]);
         }
         2 => {
-            check("a cold reset overwrites memory", (secrets == [0; 2]).into(), 1);
+            check(
+                "a cold reset overwrites memory",
+                (secrets == [0; 2]).into(),
+                1,
+            );
             check("then MEM_PROTECT is off", call(id::MEM_PROTECT, [0; 3]), 0);
             next(A_SECRET);
             // By the first CPU, too.
             call(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
         }
         _ => {
-            check("a warm reset keeps memory", (secrets == [A_SECRET; 2]).into(), 1);
+            check(
+                "a warm reset keeps memory",
+                (secrets == [A_SECRET; 2]).into(),
+                1,
+            );
             turn_all_on(cpus, &mut check);
             return well;
         }
@@ -131,7 +173,10 @@ extern "C" fn other(cpu: u64) -> ! {
                 cpu::smc(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
             }
         } else if cpu % 3 == 1 {
-            cpu::suspend(id::CPU_SUSPEND | id::SMC64, STATES[3].power_state(PowerStateFormat::Original, 0));
+            cpu::suspend(
+                id::CPU_SUSPEND | id::SMC64,
+                STATES[3].power_state(PowerStateFormat::Original, 0),
+            );
             interrupts::init_cpu();
         } else if cpu % 3 == 2 {
             cpu::smc(id::CPU_OFF, [0; 3]);
@@ -143,6 +188,10 @@ extern "C" fn other(cpu: u64) -> ! {
 /// Every CPU can be turned on, and off again.
 fn turn_all_on(cpus: usize, check: &mut dyn FnMut(&str, i64, i64)) {
     for cpu in 1..cpus {
-        check("the start of a CPU", cpu::turn_on_and_off(false, cpu, 0).err().unwrap_or(0), 0);
+        check(
+            "the start of a CPU",
+            cpu::turn_on_and_off(false, cpu, 0).err().unwrap_or(0),
+            0,
+        );
     }
 }

@@ -74,9 +74,15 @@ pub fn run(mut check: impl FnMut(&str, i64, i64)) {
     let (pfr0, pfr1) = (id!("id_aa64pfr0_el1"), id!("id_aa64pfr1_el1"));
     let (dfr0, isar0) = (id!("id_aa64dfr0_el1"), id!("id_aa64isar0_el1"));
     let (isar1, isar2) = (id!("id_aa64isar1_el1"), id!("s3_0_c0_c6_2"));
-    let (mmfr0, mmfr1, mmfr3) = (id!("id_aa64mmfr0_el1"), id!("id_aa64mmfr1_el1"), id!("s3_0_c0_c7_3"));
+    let (mmfr0, mmfr1, mmfr3) = (
+        id!("id_aa64mmfr0_el1"),
+        id!("id_aa64mmfr1_el1"),
+        id!("s3_0_c0_c7_3"),
+    );
     let el2 = cpu::exception_level() == 2;
-    let pauth = [4, 8, 24, 28].iter().any(|&field| at_least(isar1, field, 1))
+    let pauth = [4, 8, 24, 28]
+        .iter()
+        .any(|&field| at_least(isar1, field, 1))
         || [8, 12].iter().any(|&field| at_least(isar2, field, 1));
     let counters = at_least(dfr0, 8, 1) && !at_least(dfr0, 8, 0xf);
     let contexts = at_least(pfr0, 56, 2) || at_least(pfr1, 32, 2);
@@ -100,13 +106,25 @@ pub fn run(mut check: impl FnMut(&str, i64, i64)) {
         ("GCR_EL1", at_least(pfr1, 8, 2), read!("s3_0_c1_c0_6")),
         ("PMCR_EL0", counters, read!("pmcr_el0")),
         ("PMSCR_EL1", at_least(dfr0, 32, 1), read!("s3_0_c9_c9_0")),
-        ("TRBLIMITR_EL1", at_least(dfr0, 44, 1), read!("s3_0_c9_c11_0")),
+        (
+            "TRBLIMITR_EL1",
+            at_least(dfr0, 44, 1),
+            read!("s3_0_c9_c11_0"),
+        ),
         ("BRBCR_EL1", at_least(dfr0, 52, 1), read!("s2_1_c9_c0_0")),
         ("AMCR_EL0", at_least(pfr0, 44, 1), read!("s3_3_c13_c2_0")),
         ("RNDR", at_least(isar0, 60, 1), read!("s3_3_c2_c4_0")),
         ("TCR2_EL1", at_least(mmfr3, 0, 1), read!("s3_0_c2_c0_3")),
-        ("HCRX_EL2", el2 && at_least(mmfr1, 40, 1), read!("s3_4_c1_c2_2")),
-        ("HFGRTR_EL2", el2 && at_least(mmfr0, 56, 1), read!("s3_4_c1_c1_4")),
+        (
+            "HCRX_EL2",
+            el2 && at_least(mmfr1, 40, 1),
+            read!("s3_4_c1_c2_2"),
+        ),
+        (
+            "HFGRTR_EL2",
+            el2 && at_least(mmfr0, 56, 1),
+            read!("s3_4_c1_c1_4"),
+        ),
         ("OSLSR_EL1", true, read!("oslsr_el1")),
     ];
     for (name, is_there, attempt) in attempts {

@@ -12,7 +12,8 @@ static WORDS: [AtomicU64; Word::COUNT] = [const { AtomicU64::new(0) }; Word::COU
 static CASE: AtomicUsize = AtomicUsize::new(0);
 static CPUS: AtomicUsize = AtomicUsize::new(1);
 static EXTENDED: AtomicBool = AtomicBool::new(false);
-static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] = [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
+static PUBLISHED: [[AtomicU64; STAMPS]; MAX_CPUS] =
+    [const { [const { AtomicU64::new(0) }; STAMPS] }; MAX_CPUS];
 
 static STARTS: Starts = cpu::starts_of(start);
 
@@ -47,8 +48,15 @@ impl NormalWorld for Qemu {
             Depth::Deepest => "cluster-off",
         };
         let extended = EXTENDED.load(Ordering::Acquire);
-        let format = if extended { PowerStateFormat::Extended } else { PowerStateFormat::Original };
-        STATES.iter().find(|state| state.name == name).map_or(0, |state| state.power_state(format, 0))
+        let format = if extended {
+            PowerStateFormat::Extended
+        } else {
+            PowerStateFormat::Original
+        };
+        STATES
+            .iter()
+            .find(|state| state.name == name)
+            .map_or(0, |state| state.power_state(format, 0))
     }
 
     fn smc(&self, function: u32, arguments: [u64; 3]) -> [u64; 4] {
@@ -141,7 +149,12 @@ extern "C" fn start(_: u64) -> ! {
 }
 
 fn fail(case: Case, failure: &Failure) {
-    say!("@failure {} {} CPU {}: {failure}", case.name, case.mode.name(), cpu::this());
+    say!(
+        "@failure {} {} CPU {}: {failure}",
+        case.name,
+        case.mode.name(),
+        cpu::this()
+    );
 }
 
 /// Runs every case `iterations` times and prints each CPU's stamps.
@@ -162,7 +175,10 @@ pub fn run_procedures(world: &Qemu, iterations: u64) -> bool {
 }
 
 fn print(case: Case, iteration: u64, cpu: usize, stamps: &[AtomicU64; STAMPS]) {
-    let [enter, exit, low, awake, flush, flushed] = core::array::from_fn(|i| stamps[i].load(Ordering::Acquire));
+    let [enter, exit, low, awake, flush, flushed] =
+        core::array::from_fn(|i| stamps[i].load(Ordering::Acquire));
     let (cluster, core, name, mode) = (cpu / CLUSTER, cpu % CLUSTER, case.name, case.mode.name());
-    say!("@stamps {name} {mode} {iteration} {cluster} {core} {enter} {exit} {low} {awake} {flush} {flushed}");
+    say!(
+        "@stamps {name} {mode} {iteration} {cluster} {core} {enter} {exit} {low} {awake} {flush} {flushed}"
+    );
 }

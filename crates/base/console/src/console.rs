@@ -44,29 +44,52 @@ impl Console {
         let style = Style::from_terminal();
         let is_for_people = std::io::stdout().is_terminal() || columns().is_some();
         let folds_at = is_for_people.then_some(style.width.max(40));
-        Self { quiet: false, verbose: false, style, folds_at, shared: Arc::default() }
+        Self {
+            quiet: false,
+            verbose: false,
+            style,
+            folds_at,
+            shared: Arc::default(),
+        }
     }
 
     /// A console that keeps what is printed, and shows no progress.
     pub fn kept() -> Self {
-        let shared = SharedState { kept: Some(Mutex::default()), ..SharedState::default() };
-        Self { quiet: false, verbose: false, style: Style::PLAIN, folds_at: None, shared: Arc::new(shared) }
+        let shared = SharedState {
+            kept: Some(Mutex::default()),
+            ..SharedState::default()
+        };
+        Self {
+            quiet: false,
+            verbose: false,
+            style: Style::PLAIN,
+            folds_at: None,
+            shared: Arc::new(shared),
+        }
     }
 
     /// The same console, which shows no progress if it is `quiet`, and tells each step on lines of
     /// its own if it is `verbose`.
     #[must_use]
     pub fn with(&self, quiet: bool, verbose: bool) -> Self {
-        Self { quiet, verbose, ..self.clone() }
+        Self {
+            quiet,
+            verbose,
+            ..self.clone()
+        }
     }
 
     /// Takes away what was printed so far, where it is kept.
     pub fn output(&self) -> Output {
-        self.keeps().map_or_else(Output::default, |mut kept| std::mem::take(&mut *kept))
+        self.keeps()
+            .map_or_else(Output::default, |mut kept| std::mem::take(&mut *kept))
     }
 
     fn keeps(&self) -> Option<MutexGuard<'_, Output>> {
-        self.shared.kept.as_ref().map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shared
+            .kept
+            .as_ref()
+            .map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Colour and width of text.
@@ -158,7 +181,11 @@ pub fn sentences(error: &Report) -> String {
         let cause = cause.to_string();
         // Some causes say again what they are the cause of.
         if !text.contains(&cause) {
-            text = if text.is_empty() { cause } else { format!("{text}: {cause}") };
+            text = if text.is_empty() {
+                cause
+            } else {
+                format!("{text}: {cause}")
+            };
         }
     }
     if let Some(help) = error.help() {
@@ -169,7 +196,8 @@ pub fn sentences(error: &Report) -> String {
 
 fn without_colours(error: &Report) -> (std::fmt::Result, String) {
     let mut plain = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
+    let handler =
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
     let result = handler.render_report(&mut plain, error.as_ref());
     (result, plain)
 }
@@ -194,11 +222,22 @@ mod tests {
     #[test]
     fn what_a_file_holds_does_not_steer_the_terminal() {
         let text = "name = \"\x1b[31mred\x07\u{202e}\"\n";
-        let error =
-            miette!(labels = vec![LabeledSpan::at(0..4, "here")], help = "a name \x1b]0;title", "no such name \x1b[2J");
+        let error = miette!(
+            labels = vec![LabeledSpan::at(0..4, "here")],
+            help = "a name \x1b]0;title",
+            "no such name \x1b[2J"
+        );
         let drawn = drawn(&error.with_source_code(NamedSource::new("a\x1b.toml", text.to_owned())));
-        assert!(!drawn.contains(|letter| unprintable(letter) && letter != '\n'), "{drawn:?}");
-        for part in ["\\u{1b}[31mred\\u{7}\\u{202e}", "\\u{1b}[2J", "\\u{1b}]0;title", "here"] {
+        assert!(
+            !drawn.contains(|letter| unprintable(letter) && letter != '\n'),
+            "{drawn:?}"
+        );
+        for part in [
+            "\\u{1b}[31mred\\u{7}\\u{202e}",
+            "\\u{1b}[2J",
+            "\\u{1b}]0;title",
+            "here",
+        ] {
             assert!(drawn.contains(part), "`{part}` is not in {drawn}");
         }
     }
@@ -216,7 +255,11 @@ mod tests {
         console.tell("two");
         console.error(&miette!("three"));
         let output = console.output();
-        assert!(output.noted.starts_with("one\n") && output.noted.contains("three"), "{}", output.noted);
+        assert!(
+            output.noted.starts_with("one\n") && output.noted.contains("three"),
+            "{}",
+            output.noted
+        );
         assert!(!output.noted.contains("two") && console.output().noted.is_empty());
         console.with(false, true).tell("two");
         assert_eq!(console.output().noted, "two\n");

@@ -19,7 +19,9 @@ impl Console {
     /// before it ends.
     pub fn watch_signals(&self) {
         let console = self.clone();
-        let Ok(signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+        let Ok(signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+            return;
+        };
         thread::spawn(move || watch(&console, signals));
     }
 
@@ -53,7 +55,8 @@ fn watch(console: &Console, mut signals: Signals) {
         // the program at once.
         if let Some(progress) = console.running().take(signal) {
             progress.cancel();
-            console.note("stopping after the step at hand; a second signal ends the program at once");
+            console
+                .note("stopping after the step at hand; a second signal ends the program at once");
             let console = console.clone();
             thread::spawn(move || abandon(&console, &progress, signal));
             continue;

@@ -36,7 +36,10 @@ impl fmt::Display for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Asked => f.write_str("stopped; nothing was kept"),
-            Self::Short(short) => write!(f, "stopped before memory ran out: {short}; nothing was kept"),
+            Self::Short(short) => write!(
+                f,
+                "stopped before memory ran out: {short}; nothing was kept"
+            ),
         }
     }
 }
@@ -53,7 +56,10 @@ impl Progress {
     /// The progress of a part of something: its steps are its own, and it is to stop when the whole
     /// is.
     pub fn of_part(whole: &Arc<Self>) -> Arc<Self> {
-        Arc::new(Self { whole: Some(whole.clone()), ..Self::default() })
+        Arc::new(Self {
+            whole: Some(whole.clone()),
+            ..Self::default()
+        })
     }
 
     /// There will be the given number of steps; `what` they are is shown, in the plural.
@@ -79,7 +85,10 @@ impl Progress {
 
     /// A word or two about what is going on.
     pub fn doing(&self) -> String {
-        self.doing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.doing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Says whether the run may be left in the middle of a step: nothing of it is kept before its
@@ -100,7 +109,9 @@ impl Progress {
 
     /// Asks the run to stop if memory is about to run out. True if it is.
     pub fn cancel_if_short(&self, watch: &Watch) -> bool {
-        let Some(short) = watch.short() else { return false };
+        let Some(short) = watch.short() else {
+            return false;
+        };
         let _ = self.short.set(short);
         self.cancel();
         true
@@ -112,7 +123,11 @@ impl Progress {
     /// The run is to stop.
     pub fn check(&self) -> Result<(), Cancellation> {
         match self.cancelled.load(Relaxed) {
-            true => Err(self.short.get().cloned().map_or(Cancellation::Asked, Cancellation::Short)),
+            true => Err(self
+                .short
+                .get()
+                .cloned()
+                .map_or(Cancellation::Asked, Cancellation::Short)),
             false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
         }
     }
@@ -128,7 +143,10 @@ mod tests {
         let part = Progress::of_part(&whole);
         part.expect(3, "runs");
         part.step();
-        assert_eq!((whole.steps(), part.steps(), part.doing().as_str()), ((0, 0), (1, 3), "runs"));
+        assert_eq!(
+            (whole.steps(), part.steps(), part.doing().as_str()),
+            ((0, 0), (1, 3), "runs")
+        );
         assert_eq!(part.check(), Ok(()));
         whole.cancel();
         assert_eq!(part.check(), Err(Cancellation::Asked));

@@ -53,7 +53,12 @@ impl Shown {
             let (console, over) = (console.clone(), over.clone());
             let is_bar = std::io::stderr().is_terminal() && !console.is_verbose();
             thread::spawn(move || {
-                let look = Look { console: &console, progress: &progress, watch: Watch::new(), stops };
+                let look = Look {
+                    console: &console,
+                    progress: &progress,
+                    watch: Watch::new(),
+                    stops,
+                };
                 match console.shows_progress() {
                     true if is_bar => bar(&look, &over),
                     true => lines(&look, &over),
@@ -64,7 +69,12 @@ impl Shown {
                 }
             })
         });
-        Self { console: console.clone(), is_stopped: stops, over, thread }
+        Self {
+            console: console.clone(),
+            is_stopped: stops,
+            over,
+            thread,
+        }
     }
 }
 
@@ -93,7 +103,8 @@ impl Look<'_> {
     /// the program ended if it does not at once.
     fn wait(&self) {
         thread::sleep(EVERY);
-        if self.stops && self.progress.check().is_ok() && self.progress.cancel_if_short(&self.watch) {
+        if self.stops && self.progress.check().is_ok() && self.progress.cancel_if_short(&self.watch)
+        {
             self.console.end_when_short(self.progress);
         }
     }
@@ -102,8 +113,9 @@ impl Look<'_> {
 fn bar(look: &Look<'_>, over: &AtomicBool) {
     let progress = look.progress;
     let bar = ProgressBar::new(0);
-    let style =
-        |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = |template: &str| {
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    };
     let (mut counted, start) = (false, Instant::now());
     bar.set_style(style("{spinner} {msg} {elapsed}"));
     while !over.load(Relaxed) {
@@ -114,7 +126,11 @@ fn bar(look: &Look<'_>, over: &AtomicBool) {
         }
         bar.set_length(total);
         bar.set_position(done);
-        bar.set_message(format!("{}{}", progress.doing(), left(start.elapsed(), progress.steps())));
+        bar.set_message(format!(
+            "{}{}",
+            progress.doing(),
+            left(start.elapsed(), progress.steps())
+        ));
         bar.tick();
         look.wait();
     }
@@ -143,9 +159,16 @@ fn lines(look: &Look<'_>, over: &AtomicBool) {
         if is_new || last.elapsed() >= LINE_EVERY {
             last = Instant::now();
             let (done, total) = progress.steps();
-            let steps = if total > 0 { format!("{done}/{total} ") } else { String::new() };
+            let steps = if total > 0 {
+                format!("{done}/{total} ")
+            } else {
+                String::new()
+            };
             let left = left(start.elapsed(), (done, total));
-            console.note(&format!("{steps}{doing}, {} s so far{left}", start.elapsed().as_secs()));
+            console.note(&format!(
+                "{steps}{doing}, {} s so far{left}",
+                start.elapsed().as_secs()
+            ));
             told = doing;
         }
         look.wait();

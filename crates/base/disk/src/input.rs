@@ -32,12 +32,17 @@ pub fn open(path: &Path) -> io::Result<File> {
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // The length that the system tells may be wrong: a file may grow, and those of /proc have none.
-    open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    open(path)?
+        .take(most.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     match bytes.len() as u64 <= most {
         true => Ok(bytes),
         false => Err(io::Error::new(
             ErrorKind::FileTooLarge,
-            format!("it has more than {} MiB, and nothing that is read here has", most >> 20),
+            format!(
+                "it has more than {} MiB, and nothing that is read here has",
+                most >> 20
+            ),
         )),
     }
 }
@@ -49,7 +54,10 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub fn text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path, MOST_TEXT)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        io::Error::new(ErrorKind::InvalidData, format!("it is not text (UTF-8) from byte {at} on"))
+        io::Error::new(
+            ErrorKind::InvalidData,
+            format!("it is not text (UTF-8) from byte {at} on"),
+        )
     })
 }
 
@@ -62,5 +70,8 @@ fn regular(kind: FileType) -> io::Result<()> {
         _ => "a device",
     };
     let right = "only a regular file is read; write what it gives into a file, and name that";
-    Err(io::Error::new(ErrorKind::InvalidInput, format!("it is {what}: {right}")))
+    Err(io::Error::new(
+        ErrorKind::InvalidInput,
+        format!("it is {what}: {right}"),
+    ))
 }

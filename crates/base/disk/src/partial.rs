@@ -29,12 +29,18 @@ impl Partial {
     /// The target's path does not end in a name.
     pub fn beside(target: &Path, what: &str) -> io::Result<Self> {
         let name = target.file_name().ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a name; name a file or a folder")
+            io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the path does not end in a name; name a file or a folder",
+            )
         })?;
         let mut start = OsString::from(".");
         start.push(name);
         start.push(format!(".{what}-"));
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = target
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         remove_stale(parent, &start);
         start.push(process::id().to_string());
         Ok(Self::at(parent.join(start)))
@@ -91,8 +97,11 @@ fn remove_stale(folder: &Path, start: &OsString) {
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
-        let process = process.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
+        let process = name
+            .as_encoded_bytes()
+            .strip_prefix(start.as_encoded_bytes());
+        let process =
+            process.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
         if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
             remove(&entry.path());
         }

@@ -9,7 +9,13 @@ use std::process::Command;
 fn only_regular_files_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("fifo");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
     let socket = folder.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     for (path, what) in [
@@ -19,7 +25,10 @@ fn only_regular_files_are_opened() {
         (Path::new("/dev/zero"), "a device"),
     ] {
         let error = disk::text(path).unwrap_err().to_string();
-        assert!(error.contains(what) && error.contains("regular file"), "{error}");
+        assert!(
+            error.contains(what) && error.contains("regular file"),
+            "{error}"
+        );
     }
     let linked = folder.path().join("linked");
     let real = folder.path().join("real");
@@ -27,7 +36,11 @@ fn only_regular_files_are_opened() {
     std::os::unix::fs::symlink(&real, &linked).unwrap();
     assert_eq!(disk::text(&linked).unwrap(), "text");
     // Files of /proc are regular and have no length.
-    assert!(!disk::text(Path::new("/proc/self/status")).unwrap().is_empty());
+    assert!(
+        !disk::text(Path::new("/proc/self/status"))
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -36,11 +49,24 @@ fn a_file_is_read_up_to_its_limit() {
     let path = folder.path().join("long");
     fs::write(&path, [0xff; 100]).unwrap();
     assert_eq!(disk::read(&path, 100).unwrap().len(), 100);
-    assert_eq!(disk::read(&path, 99).unwrap_err().kind(), std::io::ErrorKind::FileTooLarge);
-    assert!(disk::text(&path).unwrap_err().to_string().contains("not text (UTF-8) from byte 0"));
+    assert_eq!(
+        disk::read(&path, 99).unwrap_err().kind(),
+        std::io::ErrorKind::FileTooLarge
+    );
+    assert!(
+        disk::text(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("not text (UTF-8) from byte 0")
+    );
     // A sparse file of a terabyte takes no room, and must not take memory either.
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
-    assert!(disk::text(&path).unwrap_err().to_string().contains("more than 64 MiB"));
+    assert!(
+        disk::text(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("more than 64 MiB")
+    );
 }
 
 #[test]
@@ -48,7 +74,10 @@ fn what_is_not_whole_goes_and_what_others_write_stays() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("r");
     // No process has such a number; this one is there.
-    let (stale, alive) = (folder.path().join(".r.partial-4194999"), folder.path().join(".r.partial-1"));
+    let (stale, alive) = (
+        folder.path().join(".r.partial-4194999"),
+        folder.path().join(".r.partial-1"),
+    );
     let other = folder.path().join(".rr.partial-4194999");
     for path in [&stale, &alive, &other] {
         fs::create_dir(path).unwrap();

@@ -20,7 +20,10 @@ pub struct Document {
 impl Document {
     /// A text that goes by `name` in errors.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
     }
 
     /// Reads a file.
@@ -77,14 +80,21 @@ impl Document {
     fn finite_without(&self, others: &[&str]) -> Result<Deserializer<'_>, Error> {
         let mut table = self.table()?;
         if let Some(place) = table.get_ref().values().find_map(not_finite) {
-            return Err(self.wrong(place, "this is no finite number", "write a number such as 2.5"));
+            return Err(self.wrong(
+                place,
+                "this is no finite number",
+                "write a number such as 2.5",
+            ));
         }
-        others.iter().for_each(|key| drop(table.get_mut().remove(*key)));
+        others
+            .iter()
+            .for_each(|key| drop(table.get_mut().remove(*key)));
         Ok(Deserializer::from(table))
     }
 
     fn mistaken(&self, error: &toml::de::Error) -> Error {
-        let (message, help) = names::in_plain_words(error.message().lines().next().unwrap_or_default());
+        let (message, help) =
+            names::in_plain_words(error.message().lines().next().unwrap_or_default());
         self.refused(&message, error.span(), help)
     }
 
@@ -113,7 +123,12 @@ impl Document {
     }
 
     /// An error about a part of this text, with what would be right.
-    pub fn wrong(&self, place: impl Into<Range<usize>>, message: impl AsRef<str>, help: impl Into<String>) -> Error {
+    pub fn wrong(
+        &self,
+        place: impl Into<Range<usize>>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) -> Error {
         self.refused(message.as_ref(), Some(place.into()), Some(help.into()))
     }
 
@@ -122,17 +137,31 @@ impl Document {
         self.refused(message.as_ref(), None, Some(help.into()))
     }
 
-    pub(crate) fn refused(&self, message: &str, place: Option<Range<usize>>, help: Option<String>) -> Error {
+    pub(crate) fn refused(
+        &self,
+        message: &str,
+        place: Option<Range<usize>>,
+        help: Option<String>,
+    ) -> Error {
         let Some(place) = place else {
             return Error::built(&format!("{}: ", self.name), message, None, None, help);
         };
         let line = self.line(place.start);
         let excerpt = Excerpt::new(&self.name, 1, &self.text, place);
-        Error::built(&format!("{}:{line}: ", self.name), message, Some(line), Some(excerpt), help)
+        Error::built(
+            &format!("{}:{line}: ", self.name),
+            message,
+            Some(line),
+            Some(excerpt),
+            help,
+        )
     }
 
     fn line(&self, offset: usize) -> usize {
-        1 + self.text.as_bytes()[..offset.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count()
+        1 + self.text.as_bytes()[..offset.min(self.text.len())]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count()
     }
 }
 

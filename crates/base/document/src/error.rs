@@ -27,7 +27,13 @@ impl Error {
 
     /// A file or a folder cannot be read.
     pub fn unreadable(name: &str, cause: impl fmt::Display) -> Self {
-        Self::built("", &format!("cannot read {name}: {cause}"), None, None, None)
+        Self::built(
+            "",
+            &format!("cannot read {name}: {cause}"),
+            None,
+            None,
+            None,
+        )
     }
 
     pub(crate) fn built(
@@ -38,7 +44,13 @@ impl Error {
         help: Option<String>,
     ) -> Self {
         let help = help.map(|help| printable_lines(&help));
-        Self(Box::new(Report { place: printable(place), message: printable(message), line, excerpt, help }))
+        Self(Box::new(Report {
+            place: printable(place),
+            message: printable(message),
+            line,
+            excerpt,
+            help,
+        }))
     }
 
     /// The same error without its place, for a document that its reader does not have: what is
@@ -83,7 +95,10 @@ impl Diagnostic for Error {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.0.excerpt.as_ref().map(|excerpt| excerpt as &dyn SourceCode)
+        self.0
+            .excerpt
+            .as_ref()
+            .map(|excerpt| excerpt as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

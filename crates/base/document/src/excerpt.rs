@@ -27,7 +27,11 @@ impl Excerpt {
         let start = text.floor_char_boundary(place.start);
         let end = text.floor_char_boundary(place.end).max(start);
         let line_start = |at: usize| text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |newline| at + newline);
+        let line_end = |at: usize| {
+            text[at..]
+                .find('\n')
+                .map_or(text.len(), |newline| at + newline)
+        };
         let (mut from, mut to) = (line_start(start), line_end(end));
         let mut cut = 0;
         if text[from..to].lines().any(|line| line.len() > LONGEST) {
@@ -38,12 +42,22 @@ impl Excerpt {
             // One line more on either side, unless it is overlong.
             let before = line_start(from.saturating_sub(1));
             let after = line_end((to + 1).min(text.len()));
-            from = if from - before > LONGEST { from } else { before };
+            from = if from - before > LONGEST {
+                from
+            } else {
+                before
+            };
             to = if after - to > LONGEST { to } else { after };
         }
         let place = start.min(to) - from..end.min(to) - from;
         let lines_before = first.saturating_sub(1) + text[..from].matches('\n').count();
-        Self { name: name.to_owned(), text: without_controls(&text[from..to]), lines_before, cut, place }
+        Self {
+            name: name.to_owned(),
+            text: without_controls(&text[from..to]),
+            lines_before,
+            cut,
+            place,
+        }
     }
 
     /// The place in it.
@@ -74,9 +88,19 @@ impl SourceCode for Excerpt {
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let inside = self.text.read_span(span, before, after)?;
-        let (line, column) = (self.lines_before + inside.line(), self.cut + inside.column());
+        let (line, column) = (
+            self.lines_before + inside.line(),
+            self.cut + inside.column(),
+        );
         let (name, count) = (self.name.clone(), inside.line_count());
-        Ok(Box::new(MietteSpanContents::new_named(name, inside.data(), *inside.span(), line, column, count)))
+        Ok(Box::new(MietteSpanContents::new_named(
+            name,
+            inside.data(),
+            *inside.span(),
+            line,
+            column,
+            count,
+        )))
     }
 }
 
@@ -88,13 +112,31 @@ mod tests {
     fn a_place_comes_with_the_lines_around_it() {
         let text = "one\ntwo\nthree\nfour\nfive\n";
         let excerpt = Excerpt::new("f", 1, text, 8..13);
-        assert_eq!((excerpt.text.as_str(), excerpt.lines_before, excerpt.place.clone()), ("two\nthree\nfour", 1, 4..9));
+        assert_eq!(
+            (
+                excerpt.text.as_str(),
+                excerpt.lines_before,
+                excerpt.place.clone()
+            ),
+            ("two\nthree\nfour", 1, 4..9)
+        );
         let contents = excerpt.read_span(&excerpt.place(), 0, 0).unwrap();
-        assert_eq!((contents.name(), contents.line(), contents.column()), (Some("f"), 2, 0));
+        assert_eq!(
+            (contents.name(), contents.line(), contents.column()),
+            (Some("f"), 2, 0)
+        );
         let excerpt = Excerpt::new("f", 7, "x", 0..1);
-        assert_eq!((excerpt.text.as_str(), excerpt.lines_before), ("x", 6), "a text that is a line of a longer one");
+        assert_eq!(
+            (excerpt.text.as_str(), excerpt.lines_before),
+            ("x", 6),
+            "a text that is a line of a longer one"
+        );
         let excerpt = Excerpt::new("f", 1, text, 900..901);
-        assert_eq!(excerpt.place, excerpt.text.len()..excerpt.text.len(), "a place behind the end");
+        assert_eq!(
+            excerpt.place,
+            excerpt.text.len()..excerpt.text.len(),
+            "a place behind the end"
+        );
     }
 
     #[test]

@@ -88,14 +88,26 @@ impl Document {
     pub fn json(&self) -> Result<Item, Error> {
         self.check_length()?;
         let text = self.text();
-        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        let mut parser = Parser { document: self, rest: text[start..].chars().peekable(), at: start, depth: 0 };
+        let start = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        let mut parser = Parser {
+            document: self,
+            rest: text[start..].chars().peekable(),
+            at: start,
+            depth: 0,
+        };
         parser.blank()?;
         let item = parser.item()?;
         parser.blank()?;
         match parser.peek() {
             None => Ok(item),
-            Some(_) => parser.wrong("something follows the end of the file's object", "remove it, or put it inside"),
+            Some(_) => parser.wrong(
+                "something follows the end of the file's object",
+                "remove it, or put it inside",
+            ),
         }
     }
 }
@@ -132,7 +144,10 @@ impl Parser<'_> {
 
     /// The value that is there, for messages.
     fn found(&mut self) -> String {
-        self.peek().map_or("the end of the file".to_owned(), |found| quoted(found.encode_utf8(&mut [0; 4])))
+        self.peek()
+            .map_or("the end of the file".to_owned(), |found| {
+                quoted(found.encode_utf8(&mut [0; 4]))
+            })
     }
 
     /// Skips space and comments.
@@ -154,14 +169,22 @@ impl Parser<'_> {
                                     None => {
                                         let begin = begin..begin + 2;
                                         let what = "this comment does not end";
-                                        return Err(self.document.wrong(begin, what, "end it with `*/`"));
+                                        return Err(self.document.wrong(
+                                            begin,
+                                            what,
+                                            "end it with `*/`",
+                                        ));
                                     }
                                 }
                             }
                         }
                         _ => {
                             let what = "a `/` that begins no comment";
-                            return self.wrong_from(begin, what, "comments are `// ...` and `/* ... */`");
+                            return self.wrong_from(
+                                begin,
+                                what,
+                                "comments are `// ...` and `/* ... */`",
+                            );
                         }
                     }
                 }
@@ -190,13 +213,18 @@ impl Parser<'_> {
             Value::Array(_) | Value::Object(_) => start + 1,
             _ => self.at,
         };
-        Ok(Item { at: Span { start, end }, value })
+        Ok(Item {
+            at: Span { start, end },
+            value,
+        })
     }
 
     fn nested(&mut self, inside: fn(&mut Self) -> Result<Value, Error>) -> Result<Value, Error> {
         if self.depth == DEEPEST {
-            return self
-                .wrong(format!("more than {DEEPEST} objects and arrays in each other"), "a file of rt-app needs five");
+            return self.wrong(
+                format!("more than {DEEPEST} objects and arrays in each other"),
+                "a file of rt-app needs five",
+            );
         }
         self.next();
         self.depth += 1;
@@ -214,12 +242,21 @@ impl Parser<'_> {
                 Some('"') => {}
                 _ => {
                     let what = format!("a key should stand here, and not {}", self.found());
-                    return self.wrong(what, "a key is a string in double quotes; an object ends with `}`");
+                    return self.wrong(
+                        what,
+                        "a key is a string in double quotes; an object ends with `}`",
+                    );
                 }
             }
             let start = self.at;
             let name = self.string()?;
-            let key = Key { at: Span { start, end: self.at }, name };
+            let key = Key {
+                at: Span {
+                    start,
+                    end: self.at,
+                },
+                name,
+            };
             self.blank()?;
             let item = match self.peek() {
                 Some(':') => {
@@ -227,7 +264,10 @@ impl Parser<'_> {
                     self.blank()?;
                     self.item()?
                 }
-                _ => Item { at: key.at, value: Value::Missing },
+                _ => Item {
+                    at: key.at,
+                    value: Value::Missing,
+                },
             };
             entries.push((key, item));
             if !self.comma('}')? {
@@ -279,7 +319,11 @@ impl Parser<'_> {
                 Some('"') => return Ok(text),
                 None | Some('\n') => {
                     let place = begin..begin + 1;
-                    return Err(self.document.wrong(place, "this string does not end in its line", "end it with `\"`"));
+                    return Err(self.document.wrong(
+                        place,
+                        "this string does not end in its line",
+                        "end it with `\"`",
+                    ));
                 }
                 Some('\\') => text.push(self.escape()?),
                 Some(other) => text.push(other),
@@ -298,10 +342,14 @@ impl Parser<'_> {
             Some('r') => Ok('\r'),
             Some('t') => Ok('\t'),
             Some('u') => {
-                let digits = (0..4).try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?));
+                let digits =
+                    (0..4).try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?));
                 // A half of a pair stands for no character of its own.
                 let escaped = digits.and_then(char::from_u32);
-                escaped.map_or_else(|| self.wrong_from(start, "an escape that is none", HELP), Ok)
+                escaped.map_or_else(
+                    || self.wrong_from(start, "an escape that is none", HELP),
+                    Ok,
+                )
             }
             _ => self.wrong_from(start, "an escape that is none", HELP),
         }
@@ -309,8 +357,9 @@ impl Parser<'_> {
 
     fn number(&mut self) -> Value {
         let mut text = String::new();
-        while let Some(digit) =
-            self.peek().filter(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.'))
+        while let Some(digit) = self
+            .peek()
+            .filter(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.'))
         {
             text.push(digit);
             self.next();
@@ -321,7 +370,10 @@ impl Parser<'_> {
     fn word(&mut self) -> Result<Value, Error> {
         let start = self.at;
         let mut word = String::new();
-        while let Some(letter) = self.peek().filter(|next| next.is_ascii_alphanumeric() || *next == '_') {
+        while let Some(letter) = self
+            .peek()
+            .filter(|next| next.is_ascii_alphanumeric() || *next == '_')
+        {
             word.push(letter);
             self.next();
         }
@@ -329,7 +381,11 @@ impl Parser<'_> {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "null" => Ok(Value::Null),
-            _ => self.wrong_from(start, format!("{} is no value", quoted(&word)), "strings stand in double quotes"),
+            _ => self.wrong_from(
+                start,
+                format!("{} is no value", quoted(&word)),
+                "strings stand in double quotes",
+            ),
         }
     }
 }
@@ -353,18 +409,28 @@ mod tests {
         assert_eq!(names, ["a", "b", "a", "alone", "last"]);
         assert_eq!(entries[1].1.value, Value::Integer(-2));
         let there = |at: Span| &text[Range::from(at)];
-        assert_eq!((there(entries[1].1.at), there(entries[2].0.at)), ("-2", "\"a\""));
+        assert_eq!(
+            (there(entries[1].1.at), there(entries[2].0.at)),
+            ("-2", "\"a\"")
+        );
         assert_eq!(entries[2].1.value, Value::String("é\n".to_owned()));
-        assert_eq!((&entries[3].1.value, &entries[4].1.value), (&Value::Missing, &Value::Missing));
+        assert_eq!(
+            (&entries[3].1.value, &entries[4].1.value),
+            (&Value::Missing, &Value::Missing)
+        );
     }
 
     #[test]
     fn other_values_are_read_as_well() {
-        let entries =
-            object("\u{feff}{\"a\": [1, [true, False], null, ], \"b\": 1.5, \"c\": 99999999999999999999, \"d\": {}}");
+        let entries = object(
+            "\u{feff}{\"a\": [1, [true, False], null, ], \"b\": 1.5, \"c\": 99999999999999999999, \"d\": {}}",
+        );
         assert_eq!(entries[0].1.value.kind(), "an array");
         assert_eq!(entries[1].1.value, Value::Number("1.5".to_owned()));
-        assert_eq!(entries[2].1.value, Value::Number("99999999999999999999".to_owned()));
+        assert_eq!(
+            entries[2].1.value,
+            Value::Number("99999999999999999999".to_owned())
+        );
         assert_eq!(entries[3].1.value, Value::Object(Vec::new()));
     }
 
@@ -375,16 +441,43 @@ mod tests {
             assert!(!error.help_text().unwrap().is_empty());
             error.to_string()
         };
-        assert_eq!(wrong(""), "f.json:1: a value should stand here, and not the end of the file");
-        assert_eq!(wrong("{\n a: 1}"), "f.json:2: a key should stand here, and not `a`");
-        assert_eq!(wrong("{\"a\": 1 \"b\": 2}"), "f.json:1: `,` or `}` should stand here, and not `\"`");
-        assert_eq!(wrong("{\"a\": [1 2]}"), "f.json:1: `,` or `]` should stand here, and not `2`");
-        assert_eq!(wrong("{\"a\": \"x\ny\"}"), "f.json:1: this string does not end in its line");
-        assert_eq!(wrong("{\"a\":\n\"\\x\"}"), "f.json:2: an escape that is none");
-        assert_eq!(wrong("{\"a\": \"\\ud800\"}"), "f.json:1: an escape that is none");
-        assert_eq!(wrong("{} {}"), "f.json:1: something follows the end of the file's object");
+        assert_eq!(
+            wrong(""),
+            "f.json:1: a value should stand here, and not the end of the file"
+        );
+        assert_eq!(
+            wrong("{\n a: 1}"),
+            "f.json:2: a key should stand here, and not `a`"
+        );
+        assert_eq!(
+            wrong("{\"a\": 1 \"b\": 2}"),
+            "f.json:1: `,` or `}` should stand here, and not `\"`"
+        );
+        assert_eq!(
+            wrong("{\"a\": [1 2]}"),
+            "f.json:1: `,` or `]` should stand here, and not `2`"
+        );
+        assert_eq!(
+            wrong("{\"a\": \"x\ny\"}"),
+            "f.json:1: this string does not end in its line"
+        );
+        assert_eq!(
+            wrong("{\"a\":\n\"\\x\"}"),
+            "f.json:2: an escape that is none"
+        );
+        assert_eq!(
+            wrong("{\"a\": \"\\ud800\"}"),
+            "f.json:1: an escape that is none"
+        );
+        assert_eq!(
+            wrong("{} {}"),
+            "f.json:1: something follows the end of the file's object"
+        );
         assert_eq!(wrong("/* {}"), "f.json:1: this comment does not end");
-        assert_eq!(wrong("{\"a\": / 1}"), "f.json:1: a `/` that begins no comment");
+        assert_eq!(
+            wrong("{\"a\": / 1}"),
+            "f.json:1: a `/` that begins no comment"
+        );
         assert_eq!(wrong("{\"a\": yes}"), "f.json:1: `yes` is no value");
         assert!(wrong(&"[".repeat(100_000)).contains("more than 32"));
     }

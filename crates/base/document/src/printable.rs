@@ -24,10 +24,12 @@ pub const LAYOUT: [char; 2] = ['\n', '\t'];
 /// A text of several lines with what steers a terminal spelt out, as `\u{1b}`; line ends and tabs
 /// stay.
 pub fn printable_lines(text: &str) -> String {
-    let parts = text.split_inclusive(LAYOUT).map(|part| match part.strip_suffix(LAYOUT) {
-        Some(line) => printable(line) + &part[line.len()..],
-        None => printable(part),
-    });
+    let parts = text
+        .split_inclusive(LAYOUT)
+        .map(|part| match part.strip_suffix(LAYOUT) {
+            Some(line) => printable(line) + &part[line.len()..],
+            None => printable(part),
+        });
     parts.collect()
 }
 
@@ -37,7 +39,10 @@ mod tests {
 
     #[test]
     fn what_steers_a_terminal_is_spelt_out() {
-        assert_eq!(printable("a\u{1b}[2J\u{202e}b\n"), "a\\u{1b}[2J\\u{202e}b\\u{a}");
+        assert_eq!(
+            printable("a\u{1b}[2J\u{202e}b\n"),
+            "a\\u{1b}[2J\\u{202e}b\\u{a}"
+        );
         assert_eq!(printable_lines("a\tb\n\r\u{7}\n"), "a\tb\n\\u{d}\\u{7}\n");
     }
 }

@@ -41,8 +41,14 @@ impl<R: Read> Records<R> {
     /// The records of a text whose cells are separated by `delimiter`.
     pub fn new(text: R, delimiter: u8) -> Self {
         let mut how = csv::ReaderBuilder::new();
-        how.has_headers(false).flexible(true).delimiter(delimiter).trim(csv::Trim::All);
-        Self { reader: how.from_reader(text), line: 0 }
+        how.has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .trim(csv::Trim::All);
+        Self {
+            reader: how.from_reader(text),
+            line: 0,
+        }
     }
 
     /// Bytes that were read so far.
@@ -79,8 +85,14 @@ impl<R: Read> Iterator for Records<R> {
 /// The record is longer or shorter than the header; a cell is not what its field takes.
 pub fn row<T: DeserializeOwned>(record: &Record, header: &Record) -> Result<T, String> {
     match record.len() == header.len() {
-        true => record.deserialize(Some(header)).map_err(|error| cause(&error)),
-        false => Err(format!("{} cells where the header has {}", record.len(), header.len())),
+        true => record
+            .deserialize(Some(header))
+            .map_err(|error| cause(&error)),
+        false => Err(format!(
+            "{} cells where the header has {}",
+            record.len(),
+            header.len()
+        )),
     }
 }
 
@@ -130,7 +142,10 @@ impl Document {
         }
         match header {
             Some(_) => Ok(rows),
-            None => Err(self.wrong_as_a_whole("there is no header line", "the first line names the columns")),
+            None => Err(self.wrong_as_a_whole(
+                "there is no header line",
+                "the first line names the columns",
+            )),
         }
     }
 }

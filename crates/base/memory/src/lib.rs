@@ -47,8 +47,12 @@ pub fn room() -> u64 {
     let status = read("/proc/self/status");
     let all = [
         physical(),
-        limit(&read("/proc/self/limits"), "Max address space").map(|most| (most, "VmSize:")).map(left(&status)),
-        limit(&read("/proc/self/limits"), "Max data size").map(|most| (most, "VmData:")).map(left(&status)),
+        limit(&read("/proc/self/limits"), "Max address space")
+            .map(|most| (most, "VmSize:"))
+            .map(left(&status)),
+        limit(&read("/proc/self/limits"), "Max data size")
+            .map(|most| (most, "VmData:"))
+            .map(left(&status)),
     ];
     all.into_iter().flatten().min().unwrap_or(u64::MAX)
 }
@@ -56,7 +60,10 @@ pub fn room() -> u64 {
 /// Bytes of the machine's memory that this program may still take.
 fn physical() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let all = [free(&read("/proc/meminfo")), groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"))];
+    let all = [
+        free(&read("/proc/meminfo")),
+        groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup")),
+    ];
     all.into_iter().flatten().min()
 }
 
@@ -71,13 +78,18 @@ impl Watch {
     /// same. Limits of addresses are not looked at: threads set tens of megabytes of them aside,
     /// and need few.
     pub fn new() -> Self {
-        Self { least: RESERVE.min(physical().unwrap_or(u64::MAX) / 8) }
+        Self {
+            least: RESERVE.min(physical().unwrap_or(u64::MAX) / 8),
+        }
     }
 
     /// The lack, if too little is left to go on.
     pub fn short(&self) -> Option<Short> {
         let room = physical().unwrap_or(u64::MAX);
-        (room < self.least).then_some(Short { needed: self.least, room })
+        (room < self.least).then_some(Short {
+            needed: self.least,
+            room,
+        })
     }
 }
 
@@ -90,17 +102,30 @@ impl Default for Watch {
 /// The bytes behind a word of a file of `/proc` that gives kB.
 fn kilobytes(text: &str, word: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(word))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 /// The memory that the machine has free, from `/proc/meminfo`.
 fn free(meminfo: &str) -> Option<u64> {
-    Some(kilobytes(meminfo, "MemAvailable:")?.saturating_add(kilobytes(meminfo, "SwapFree:").unwrap_or(0)))
+    Some(
+        kilobytes(meminfo, "MemAvailable:")?
+            .saturating_add(kilobytes(meminfo, "SwapFree:").unwrap_or(0)),
+    )
 }
 
 /// A soft limit of `/proc/self/limits`, if there is one.
 fn limit(limits: &str, name: &str) -> Option<u64> {
-    limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+    limits
+        .lines()
+        .find_map(|line| line.strip_prefix(name))?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// The rest of a limit, after what `/proc/self/status` says is used of it.
@@ -112,15 +137,28 @@ fn left(status: &str) -> impl Fn((u64, &str)) -> u64 {
 fn groups(cgroup: &str, root: &Path) -> Option<u64> {
     let own = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let mut least = None;
-    for folder in root.join(own).ancestors().take_while(|folder| folder.starts_with(root)) {
-        let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    for folder in root
+        .join(own)
+        .ancestors()
+        .take_while(|folder| folder.starts_with(root))
+    {
+        let number = |name: &str| {
+            fs::read_to_string(folder.join(name))
+                .ok()?
+                .trim()
+                .parse::<u64>()
+                .ok()
+        };
         // A group without a limit says `max`.
-        let (Some(most), Some(used)) = (number("memory.max"), number("memory.current")) else { continue };
+        let (Some(most), Some(used)) = (number("memory.max"), number("memory.current")) else {
+            continue;
+        };
         // Files that were read are counted, and given back when they must be.
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let files = |word: &str| -> u64 {
             let line = statistics.lines().find_map(|line| line.strip_prefix(word));
-            line.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
+            line.and_then(|bytes| bytes.trim().parse().ok())
+                .unwrap_or(0)
         };
         let used = used.saturating_sub(files("inactive_file ") + files("active_file "));
         let left = most.saturating_sub(used);
@@ -135,15 +173,26 @@ mod tests {
 
     #[test]
     fn files_of_the_system_are_read() {
-        let meminfo = "MemTotal:       24052876 kB\nMemAvailable:   1000 kB\nSwapFree:             24 kB\n";
+        let meminfo =
+            "MemTotal:       24052876 kB\nMemAvailable:   1000 kB\nSwapFree:             24 kB\n";
         assert_eq!(free(meminfo), Some(1024 * 1024));
         let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
                       Max data size             unlimited            unlimited            bytes     \n\
                       Max address space         4096000              unlimited            bytes     \n";
-        assert_eq!((limit(limits, "Max address space"), limit(limits, "Max data size")), (Some(4_096_000), None));
+        assert_eq!(
+            (
+                limit(limits, "Max address space"),
+                limit(limits, "Max data size")
+            ),
+            (Some(4_096_000), None)
+        );
         let status = "VmPeak:\t    9999 kB\nVmSize:\t    1000 kB\n";
         assert_eq!(left(status)((4_096_000, "VmSize:")), 4_096_000 - 1_024_000);
-        assert_eq!(left(status)((1, "VmSize:")), 0, "a limit that was set later");
+        assert_eq!(
+            left(status)((1, "VmSize:")),
+            0,
+            "a limit that was set later"
+        );
     }
 
     #[test]
@@ -155,7 +204,11 @@ mod tests {
         fs::write(own.join("memory.current"), "700\n").unwrap();
         fs::write(folder.join("a/memory.max"), "1000\n").unwrap();
         fs::write(folder.join("a/memory.current"), "900\n").unwrap();
-        fs::write(folder.join("a/memory.stat"), "anon 600\ninactive_file 200\nactive_file 100\n").unwrap();
+        fs::write(
+            folder.join("a/memory.stat"),
+            "anon 600\ninactive_file 200\nactive_file 100\n",
+        )
+        .unwrap();
         let left = groups("0::/a/b\n", &folder);
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(left, Some(400));
@@ -166,9 +219,16 @@ mod tests {
         assert!(must_have(1 << 20).is_ok() && must_have(SMALL + 1).is_ok());
         if room() < u64::MAX {
             let short = must_have(u64::MAX).unwrap_err();
-            assert!(short.to_string().starts_with("it needs 17592186044415 MiB"), "{short}");
+            assert!(
+                short.to_string().starts_with("it needs 17592186044415 MiB"),
+                "{short}"
+            );
             assert_eq!(Watch { least: 0 }.short(), None);
-            assert!(Watch { least: u64::MAX }.short().is_some_and(|short| short.room < u64::MAX));
+            assert!(
+                Watch { least: u64::MAX }
+                    .short()
+                    .is_some_and(|short| short.room < u64::MAX)
+            );
         }
     }
 }

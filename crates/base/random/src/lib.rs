@@ -35,7 +35,10 @@ impl SplitMix64 {
     }
 
     /// The next 64 bits.
-    #[expect(clippy::should_implement_trait, reason = "it never ends, and is no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and is no iterator"
+    )]
     #[inline]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
@@ -66,7 +69,10 @@ impl XorShift {
     }
 
     /// The next 64 bits.
-    #[expect(clippy::should_implement_trait, reason = "it never ends, and is no iterator")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and is no iterator"
+    )]
     #[inline]
     pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
@@ -90,7 +96,10 @@ impl Congruential {
     /// A number below a bound, which is at least 1.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 }
@@ -103,11 +112,17 @@ mod tests {
     #[test]
     fn no_stream_changes() {
         let mut random = SplitMix64::new(1_234_567);
-        assert_eq!([random.next(), random.next()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
+        assert_eq!(
+            [random.next(), random.next()],
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]
+        );
         let mut random = Congruential::new(0);
         assert_eq!(random.below(u64::MAX), 1_442_695_040_888_963_407 >> 33);
         let mut random = XorShift(1);
         // 1 ^ 1 << 25, and the shift by 27 takes nothing from it.
-        assert_eq!(random.next(), 0x0200_0001_u64.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        assert_eq!(
+            random.next(),
+            0x0200_0001_u64.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        );
     }
 }

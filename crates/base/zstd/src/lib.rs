@@ -26,7 +26,11 @@ pub mod bulk {
         ///
         /// # Errors
         /// None.
-        pub fn compress_to_buffer(&mut self, source: &[u8], target: &mut Cursor<&mut Vec<u8>>) -> Result<usize> {
+        pub fn compress_to_buffer(
+            &mut self,
+            source: &[u8],
+            target: &mut Cursor<&mut Vec<u8>>,
+        ) -> Result<usize> {
             let frame = compress_to_vec(source, CompressionLevel::Fastest);
             append(target, &frame);
             Ok(frame.len())
@@ -50,14 +54,21 @@ pub mod bulk {
         ///
         /// # Errors
         /// The frame is damaged, or its content needs more room.
-        pub fn decompress_to_buffer(&mut self, source: &[u8], target: &mut Cursor<&mut Vec<u8>>) -> Result<usize> {
+        pub fn decompress_to_buffer(
+            &mut self,
+            source: &[u8],
+            target: &mut Cursor<&mut Vec<u8>>,
+        ) -> Result<usize> {
             let room = target.get_ref().capacity().saturating_sub(position(target));
             let damaged = |error| Error::new(ErrorKind::InvalidData, format!("{error}"));
             let decoder = StreamingDecoder::new(source).map_err(damaged)?;
             let mut content = Vec::with_capacity(room);
             decoder.take(room as u64 + 1).read_to_end(&mut content)?;
             if content.len() > room {
-                return Err(Error::new(ErrorKind::InvalidData, "the content is longer than the file says"));
+                return Err(Error::new(
+                    ErrorKind::InvalidData,
+                    "the content is longer than the file says",
+                ));
             }
             append(target, &content);
             Ok(content.len())
@@ -105,18 +116,29 @@ mod tests {
     fn content_comes_back_behind_what_was_there_and_no_further_than_there_is_room() {
         let content = b"where time goes, and why; ".repeat(1000);
         let mut frame = Vec::new();
-        Compressor::new(3).unwrap().compress_to_buffer(&content, &mut Cursor::new(&mut frame)).unwrap();
+        Compressor::new(3)
+            .unwrap()
+            .compress_to_buffer(&content, &mut Cursor::new(&mut frame))
+            .unwrap();
         assert!(frame.len() < content.len() / 4);
         let mut out = b"head".to_vec();
         out.reserve_exact(content.len());
         let decompressed = |frame: &[u8], out: &mut Vec<u8>| {
             let mut cursor = Cursor::new(out);
             cursor.set_position(4);
-            Decompressor::new().unwrap().decompress_to_buffer(frame, &mut cursor)
+            Decompressor::new()
+                .unwrap()
+                .decompress_to_buffer(frame, &mut cursor)
         };
         assert_eq!(decompressed(&frame, &mut out).unwrap(), content.len());
         assert_eq!((&out[..4], &out[4..]), (&b"head"[..], &content[..]));
-        assert!(decompressed(&frame, &mut Vec::from(*b"head")).is_err(), "no room");
-        assert!(decompressed(&frame[..frame.len() / 2], &mut out).is_err(), "damaged");
+        assert!(
+            decompressed(&frame, &mut Vec::from(*b"head")).is_err(),
+            "no room"
+        );
+        assert!(
+            decompressed(&frame[..frame.len() / 2], &mut out).is_err(),
+            "damaged"
+        );
     }
 }

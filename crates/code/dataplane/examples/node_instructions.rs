@@ -42,7 +42,13 @@ impl<M: PacketMemory> Body<M> for L2Input {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: [u8; 12]) -> Option<u8> {
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        loaded: [u8; 12],
+    ) -> Option<u8> {
         let arc = if loaded[0] & 1 == 0 { ON } else { 0 };
         memory.set_meta(frame, row, 14, arc);
         Some(arc)
@@ -149,49 +155,101 @@ const METADATA_AHEAD: Strides = Strides { header: 2, data: 0 };
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_single_loop(pool: &mut Pool, frame: &mut Frame) {
-    walk(Shape::Single, Strides::both(1), &mut InBuffer::new(pool), frame, &mut StudyBody::default());
+    walk(
+        Shape::Single,
+        Strides::both(1),
+        &mut InBuffer::new(pool),
+        frame,
+        &mut StudyBody::default(),
+    );
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_ethernet_input(pool: &mut Pool, frame: &mut Frame) {
-    walk(Shape::Dual, ONE_AHEAD, &mut InBuffer::new(pool), frame, &mut StudyBody::default());
+    walk(
+        Shape::Dual,
+        ONE_AHEAD,
+        &mut InBuffer::new(pool),
+        frame,
+        &mut StudyBody::default(),
+    );
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_l2_input(pool: &mut Pool, frame: &mut Frame) {
-    walk(Shape::Dual, ONE_AHEAD, &mut InBuffer::new(pool), frame, &mut L2Input);
+    walk(
+        Shape::Dual,
+        ONE_AHEAD,
+        &mut InBuffer::new(pool),
+        frame,
+        &mut L2Input,
+    );
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_l2_output(pool: &mut Pool, frame: &mut Frame) {
-    walk(Shape::Dual, METADATA_AHEAD, &mut InBuffer::new(pool), frame, &mut L2Output { interface: 1 });
+    walk(
+        Shape::Dual,
+        METADATA_AHEAD,
+        &mut InBuffer::new(pool),
+        frame,
+        &mut L2Output { interface: 1 },
+    );
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_output(pool: &mut Pool, frame: &mut Frame) -> u64 {
     let mut output = Output::default();
-    walk(Shape::Dual, METADATA_AHEAD, &mut InBuffer::new(pool), frame, &mut output);
+    walk(
+        Shape::Dual,
+        METADATA_AHEAD,
+        &mut InBuffer::new(pool),
+        frame,
+        &mut output,
+    );
     output.bytes
 }
 
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn per_packet_tx(pool: &mut Pool, frame: &mut Frame, ring: &mut [Descriptor]) {
-    walk(Shape::Dual, METADATA_AHEAD, &mut InBuffer::new(pool), frame, &mut Transmit { ring, next: 0 });
+    walk(
+        Shape::Dual,
+        METADATA_AHEAD,
+        &mut InBuffer::new(pool),
+        frame,
+        &mut Transmit { ring, next: 0 },
+    );
 }
 
 fn main() {
-    let mut plane = Plane::new(4096, Reuse::Cycle, Settings { frame_size: FRAME, ..Settings::default() });
+    let mut plane = Plane::new(
+        4096,
+        Reuse::Cycle,
+        Settings {
+            frame_size: FRAME,
+            ..Settings::default()
+        },
+    );
     let inside = plane.add_interface("in", US, Mode::CrossConnect { peer: 1 });
     plane.add_interface("out", PEER, Mode::CrossConnect { peer: 0 });
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];
     let (mut graph, first) = build(plane, devices);
-    let flow = udp_packet(US, PEER, Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(20, 0, 0, 1), 64);
-    graph.add_input(Generator::new(inside, vec![flow], Some(ROUNDS * FRAME as u64)), first);
+    let flow = udp_packet(
+        US,
+        PEER,
+        Ipv4Addr::new(10, 0, 0, 1),
+        Ipv4Addr::new(20, 0, 0, 1),
+        64,
+    );
+    graph.add_input(
+        Generator::new(inside, vec![flow], Some(ROUNDS * FRAME as u64)),
+        first,
+    );
     while !graph.is_done() {
         graph.run_once();
     }
@@ -203,7 +261,14 @@ fn main() {
     for row in 0..FRAME {
         frame.buffer[row] = row as u32;
         frame.length[row] = PACKET_BYTES;
-        write_header_line(&mut pool, row as u32, Meta { offset: 0, length: PACKET_BYTES });
+        write_header_line(
+            &mut pool,
+            row as u32,
+            Meta {
+                offset: 0,
+                length: PACKET_BYTES,
+            },
+        );
         pool.data_mut(row as u32)[..flow.len()].copy_from_slice(&flow);
     }
     let mut ring = vec![Descriptor::default(); 1024];
@@ -212,7 +277,14 @@ fn main() {
         per_packet_ethernet_input(black_box(&mut pool), black_box(&mut frame));
         per_packet_l2_input(black_box(&mut pool), black_box(&mut frame));
         per_packet_l2_output(black_box(&mut pool), black_box(&mut frame));
-        black_box(per_packet_output(black_box(&mut pool), black_box(&mut frame)));
-        per_packet_tx(black_box(&mut pool), black_box(&mut frame), black_box(&mut ring));
+        black_box(per_packet_output(
+            black_box(&mut pool),
+            black_box(&mut frame),
+        ));
+        per_packet_tx(
+            black_box(&mut pool),
+            black_box(&mut frame),
+            black_box(&mut ring),
+        );
     }
 }

@@ -30,13 +30,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let west = plane.add_interface("west", WEST, Mode::Route);
     let east = plane.add_interface("east", EAST, Mode::Route);
     let next_hop = plane.add_neighbour(east, NEXT_HOP)?;
-    plane.add_route("203.0.113.0/24".parse()?, next_hop).map_err(|_| "the table is full")?;
+    plane
+        .add_route("203.0.113.0/24".parse()?, next_hop)
+        .map_err(|_| "the table is full")?;
 
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];
     let (mut graph, first) = build(plane, devices);
 
     let source = Ipv4Addr::new(192, 0, 2, 1);
-    let flow = |destination: [u8; 4], ttl| udp_packet(WEST, SENDER, source, Ipv4Addr::from(destination), ttl);
+    let flow = |destination: [u8; 4], ttl| {
+        udp_packet(WEST, SENDER, source, Ipv4Addr::from(destination), ttl)
+    };
     let flows = vec![
         flow([203, 0, 113, 5], 64),
         flow([203, 0, 113, 6], 64),
@@ -44,7 +48,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         flow([203, 0, 113, 8], 1),   // its time to live ends here
     ];
     graph.add_input(Generator::new(west, flows, Some(1_000_000)), first);
-    let input = graph.runtime().first().map(|row| row.name.clone()).unwrap_or_default();
+    let input = graph
+        .runtime()
+        .first()
+        .map(|row| row.name.clone())
+        .unwrap_or_default();
 
     graph.tracer.add(&input, 3);
     while !graph.is_done() {
@@ -56,6 +64,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{} {}: {}", row.count, row.node, row.reason.text);
     }
     let balance = graph.balance();
-    println!("{balance:?}\nevery packet is accounted for: {}", balance.holds());
+    println!(
+        "{balance:?}\nevery packet is accounted for: {}",
+        balance.holds()
+    );
     Ok(())
 }

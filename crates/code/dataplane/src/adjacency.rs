@@ -42,7 +42,11 @@ const REST: usize = 2;
 /// A neighbour's Ethernet address, and above it the longest packet that may be sent there: none
 /// while the address is not known, so that one comparison of a packet's length finds both.
 fn to_word(mac: Mac, mtu: u16) -> u64 {
-    let longest = if mac == Mac::default() { 0 } else { mtu.saturating_add(ETHERNET) };
+    let longest = if mac == Mac::default() {
+        0
+    } else {
+        mtu.saturating_add(ETHERNET)
+    };
     mac.bits() | (u64::from(longest) << 48)
 }
 
@@ -75,8 +79,12 @@ impl Adjacencies {
     pub(crate) fn write(&self, number: u16, entry: Adjacency) {
         let there = self.0.get(number as usize);
         let address = u32::from(entry.address.unwrap_or(Ipv4Addr::UNSPECIFIED));
-        let rest = u64::from(entry.interface) | (u64::from(entry.mtu) << 16) | (u64::from(address) << 32);
-        there[FROM].store(entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48), Ordering::Relaxed);
+        let rest =
+            u64::from(entry.interface) | (u64::from(entry.mtu) << 16) | (u64::from(address) << 32);
+        there[FROM].store(
+            entry.from.bits() | (u64::from(u16::from_le_bytes([0x08, 0x00])) << 48),
+            Ordering::Relaxed,
+        );
         there[REST].store(rest, Ordering::Relaxed);
         there[TO].store(to_word(entry.to, entry.mtu), Ordering::Relaxed);
         // A reader that finds the number in a route stored after this fence finds these words too.
@@ -106,7 +114,12 @@ impl Adjacencies {
     /// The table for a loop: its place stays in a register.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
-        Reader(self.0.as_slice().try_into().expect("the table has its entries"))
+        Reader(
+            self.0
+                .as_slice()
+                .try_into()
+                .expect("the table has its entries"),
+        )
     }
 }
 

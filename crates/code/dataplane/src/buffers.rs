@@ -81,7 +81,10 @@ impl Pool {
     /// # Panics
     /// If `count` is 0 or greater than 2^24.
     pub fn new(count: usize, reuse: Reuse) -> Self {
-        assert!((1..=1 << 24).contains(&count), "a pool has 1 to 2^24 buffers");
+        assert!(
+            (1..=1 << 24).contains(&count),
+            "a pool has 1 to 2^24 buffers"
+        );
         Self {
             slots: region::Region::new(count),
             extra: vec![0; count],
@@ -230,7 +233,10 @@ impl Pool {
 
 /// Plain memory from the kernel, with huge pages where it can be had.
 pub mod region {
-    #![expect(unsafe_code, reason = "memory for buffers and tables comes from the kernel, aligned for huge pages")]
+    #![expect(
+        unsafe_code,
+        reason = "memory for buffers and tables comes from the kernel, aligned for huge pages"
+    )]
 
     use std::ptr::NonNull;
 
@@ -276,10 +282,21 @@ pub mod region {
     impl<T: Plain> Region<T> {
         /// `count` zeros.
         pub fn new(count: usize) -> Self {
-            const { assert!(align_of::<T>() <= 4096, "pages are aligned to that at least") };
-            let bytes = count.checked_mul(size_of::<T>()).expect("a region that fits the address space");
+            const {
+                assert!(
+                    align_of::<T>() <= 4096,
+                    "pages are aligned to that at least"
+                )
+            };
+            let bytes = count
+                .checked_mul(size_of::<T>())
+                .expect("a region that fits the address space");
             let pages = Pages::zeroed(bytes.max(1));
-            Self { memory: pages.start().cast(), count, pages }
+            Self {
+                memory: pages.start().cast(),
+                count,
+                pages,
+            }
         }
 
         /// True if huge pages were asked for and not refused.
@@ -335,20 +352,31 @@ pub mod region {
             pub(super) fn zeroed(bytes: usize) -> Self {
                 let large = bytes >= HUGE;
                 // Room to start at a multiple, and to end at one: the last page is huge, too.
-                let mapped = if large { bytes.next_multiple_of(HUGE).checked_add(HUGE) } else { Some(bytes) };
+                let mapped = if large {
+                    bytes.next_multiple_of(HUGE).checked_add(HUGE)
+                } else {
+                    Some(bytes)
+                };
                 let mapped = mapped.expect("a region that fits the address space");
                 let length = NonZeroUsize::new(mapped).expect("a region has at least one byte");
                 let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
                 // SAFETY: a new mapping that touches no other one.
-                let mapping = unsafe { mmap_anonymous(None, length, access, MapFlags::MAP_PRIVATE) };
-                let mapping = mapping.unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"));
+                let mapping =
+                    unsafe { mmap_anonymous(None, length, access, MapFlags::MAP_PRIVATE) };
+                let mapping =
+                    mapping.unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"));
                 let mapping = mapping.cast::<u8>();
-                let skip = if large { mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get() } else { 0 };
+                let skip = if large {
+                    mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get()
+                } else {
+                    0
+                };
                 // SAFETY: less than `HUGE` further on, and there are as many bytes more than are
                 // needed.
                 let start = unsafe { mapping.add(skip) };
                 // SAFETY: advice on whole pages of the mapping.
-                let advise = || unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
+                let advise =
+                    || unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
                 let huge = large && advise().is_ok();
                 // A page that is made when the first packet needs it holds that packet up, and
                 // those behind it are lost.
@@ -356,7 +384,12 @@ pub mod region {
                     // SAFETY: within the mapping, and nobody else has it yet.
                     unsafe { start.add(page).write_volatile(0) };
                 }
-                Self { mapping, mapped, start, huge }
+                Self {
+                    mapping,
+                    mapped,
+                    start,
+                    huge,
+                }
             }
 
             pub(super) fn start(&self) -> NonNull<u8> {
@@ -389,10 +422,14 @@ pub mod region {
 
         impl Pages {
             pub(super) fn zeroed(bytes: usize) -> Self {
-                let layout = Layout::from_size_align(bytes, 4096).expect("a region that fits the address space");
+                let layout = Layout::from_size_align(bytes, 4096)
+                    .expect("a region that fits the address space");
                 // SAFETY: the size is not zero.
                 let start = NonNull::new(unsafe { alloc_zeroed(layout) });
-                Self { start: start.unwrap_or_else(|| handle_alloc_error(layout)), layout }
+                Self {
+                    start: start.unwrap_or_else(|| handle_alloc_error(layout)),
+                    layout,
+                }
             }
 
             pub(super) fn start(&self) -> NonNull<u8> {
@@ -448,7 +485,9 @@ mod tests {
         // Each try of the kernel to find a huge page that failed.
         let failures = || {
             let counts = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-            let line = counts.lines().find_map(|line| line.strip_prefix("thp_fault_fallback "));
+            let line = counts
+                .lines()
+                .find_map(|line| line.strip_prefix("thp_fault_fallback "));
             line.map_or(0, |count| count.parse::<u64>().unwrap())
         };
         let before = failures();
@@ -457,15 +496,24 @@ mod tests {
         assert_eq!(start % (2 << 20), 0);
         let kilobytes = |what: &str| {
             let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-            let mut lines = maps.lines().skip_while(|line| !line.starts_with(&format!("{start:x}-")));
+            let mut lines = maps
+                .lines()
+                .skip_while(|line| !line.starts_with(&format!("{start:x}-")));
             let found = lines.find_map(|line| line.strip_prefix(what))?;
-            Some(found.trim().trim_end_matches(" kB").parse::<usize>().unwrap())
+            Some(
+                found
+                    .trim()
+                    .trim_end_matches(" kB")
+                    .parse::<usize>()
+                    .unwrap(),
+            )
         };
         // There are three reasons not to look. The kernel may refuse advice, and the mapping is
         // then not cut at the start. It may be set never to give a huge page. And an emulator of
         // another processor's programs accepts advice and ignores it, so the mapping is not cut
         // either.
-        let told = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+        let told = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+            .unwrap_or_default();
         if region.huge_pages_advised()
             && (told.contains("[madvise]") || told.contains("[always]"))
             && let Some((resident, huge)) = kilobytes("Rss:").zip(kilobytes("AnonHugePages:"))

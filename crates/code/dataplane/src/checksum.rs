@@ -20,7 +20,9 @@ pub fn header_product(first: u64, second: u64, third: u32) -> u64 {
 
 /// The sum of any number of bytes, folded to 16 bits, in the order of the bytes in memory.
 pub fn sum(bytes: &[u8]) -> u16 {
-    let pairs = bytes.chunks(2).map(|pair| u64::from(u16::from_le_bytes([pair[0], *pair.get(1).unwrap_or(&0)])));
+    let pairs = bytes
+        .chunks(2)
+        .map(|pair| u64::from(u16::from_le_bytes([pair[0], *pair.get(1).unwrap_or(&0)])));
     fold(pairs.sum())
 }
 
@@ -39,7 +41,11 @@ pub fn decrement_ttl(word: u32) -> u32 {
     // One less at the bottom, one more at the top; and once more where the top reaches 0xffff or
     // passes it.
     let (twice, passes) = word.overflowing_add(0x1_ffff);
-    if passes { twice } else { twice.wrapping_sub(0x1_0000) }
+    if passes {
+        twice
+    } else {
+        twice.wrapping_sub(0x1_0000)
+    }
 }
 
 #[inline(always)]
@@ -57,7 +63,9 @@ mod tests {
 
     /// A header with a given TTL and identification.
     fn header(ttl: u8, id: u16) -> [u8; 20] {
-        let mut header = [0x45, 0, 0, 46, 0, 0, 0, 0, ttl, 17, 0, 0, 10, 0, 0, 1, 10, 1, 0, 1];
+        let mut header = [
+            0x45, 0, 0, 46, 0, 0, 0, 0, ttl, 17, 0, 0, 10, 0, 0, 1, 10, 1, 0, 1,
+        ];
         header[4..6].copy_from_slice(&id.to_be_bytes());
         write_header(&mut header);
         header
@@ -90,12 +98,19 @@ mod tests {
         for (at, bit) in (0..20).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
             let mut damaged = header;
             damaged[at] ^= 1 << bit;
-            assert!(product(&damaged) > LARGEST_VALID_PRODUCT, "byte {at}, bit {bit}");
+            assert!(
+                product(&damaged) > LARGEST_VALID_PRODUCT,
+                "byte {at}, bit {bit}"
+            );
         }
         for id in 0..=u16::MAX {
             let mut any = header;
             any[4..6].copy_from_slice(&id.to_be_bytes());
-            assert_eq!(product(&any) <= LARGEST_VALID_PRODUCT, sum(&any) == 0xffff, "id {id}");
+            assert_eq!(
+                product(&any) <= LARGEST_VALID_PRODUCT,
+                sum(&any) == 0xffff,
+                "id {id}"
+            );
             write_header(&mut any);
             assert!(product(&any) <= LARGEST_VALID_PRODUCT, "id {id}");
         }

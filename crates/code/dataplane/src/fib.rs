@@ -39,7 +39,10 @@ pub struct Prefix {
 impl Prefix {
     /// A prefix; host bits are cleared. `None` if the length is above 32.
     pub fn new(address: Ipv4Addr, length: u8) -> Option<Self> {
-        (length <= 32).then(|| Self { address: u32::from(address) & mask(length), length })
+        (length <= 32).then(|| Self {
+            address: u32::from(address) & mask(length),
+            length,
+        })
     }
 
     /// The network's address.
@@ -122,8 +125,11 @@ pub struct Fib {
 impl Fib {
     /// A table without routes: every lookup gives `miss`.
     pub fn new(miss: Adjacency) -> Self {
-        let table =
-            Table { first: Region::new(1 << 24), groups: Region::new(LIMIT as usize), default: AtomicU16::new(miss) };
+        let table = Table {
+            first: Region::new(1 << 24),
+            groups: Region::new(LIMIT as usize),
+            default: AtomicU16::new(miss),
+        };
         Self {
             table: Arc::new(table),
             lengths: Region::new(1 << 24),
@@ -143,7 +149,11 @@ impl Fib {
     }
 
     /// Adds a route or replaces it. Returns the adjacency that it had.
-    pub fn add(&mut self, prefix: Prefix, adjacency: Adjacency) -> Result<Option<Adjacency>, RouteError> {
+    pub fn add(
+        &mut self,
+        prefix: Prefix,
+        adjacency: Adjacency,
+    ) -> Result<Option<Adjacency>, RouteError> {
         if adjacency >= LIMIT {
             return Err(RouteError::Adjacency);
         }
@@ -173,7 +183,15 @@ impl Fib {
             .iter()
             .enumerate()
             .flat_map(|(length, routes)| {
-                routes.iter().map(move |(&address, &adjacency)| (Prefix { address, length: length as u8 }, adjacency))
+                routes.iter().map(move |(&address, &adjacency)| {
+                    (
+                        Prefix {
+                            address,
+                            length: length as u8,
+                        },
+                        adjacency,
+                    )
+                })
             })
             .collect();
         routes.sort_unstable();
@@ -188,7 +206,9 @@ impl Fib {
         }
         let index = (prefix.address >> 8) as usize;
         if prefix.length > 24 {
-            let Some(group) = self.group_of(prefix) else { return };
+            let Some(group) = self.group_of(prefix) else {
+                return;
+            };
             let low = (prefix.address & 255) as usize;
             self.write_group(group, low..low + (1 << (32 - prefix.length)), length, entry);
             return;
@@ -215,7 +235,11 @@ impl Fib {
     }
 
     fn group_of(&self, prefix: Prefix) -> Option<usize> {
-        let entry = self.table.first.get((prefix.address >> 8) as usize).load(Ordering::Relaxed);
+        let entry = self
+            .table
+            .first
+            .get((prefix.address >> 8) as usize)
+            .load(Ordering::Relaxed);
         (entry & EXTENDED != 0).then_some((entry & !EXTENDED) as usize)
     }
 
@@ -223,13 +247,19 @@ impl Fib {
     fn extend(&mut self, prefix: Prefix) -> Result<(), RouteError> {
         let index = (prefix.address >> 8) as usize;
         let entry = self.table.first.get(index).load(Ordering::Relaxed);
-        let number = u16::try_from(self.groups.len()).ok().filter(|n| *n < LIMIT).ok_or(RouteError::Groups)?;
+        let number = u16::try_from(self.groups.len())
+            .ok()
+            .filter(|n| *n < LIMIT)
+            .ok_or(RouteError::Groups)?;
         self.groups.push([*self.lengths.get(index); 256]);
         for same in self.table.groups.get(number as usize) {
             same.store(entry, Ordering::Relaxed);
         }
         // Release: a reader that sees this pointer also sees the group that it points to.
-        self.table.first.get(index).store(EXTENDED | number, Ordering::Release);
+        self.table
+            .first
+            .get(index)
+            .store(EXTENDED | number, Ordering::Release);
         Ok(())
     }
 }
@@ -238,8 +268,16 @@ impl Table {
     /// The table for a loop: everything that a lookup needs stays in a few registers.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
-        let first = self.first.as_slice().try_into().expect("the first table has 2^24 entries");
-        Reader { first, groups: self.groups.as_slice(), default: self.default.load(Ordering::Relaxed) }
+        let first = self
+            .first
+            .as_slice()
+            .try_into()
+            .expect("the first table has 2^24 entries");
+        Reader {
+            first,
+            groups: self.groups.as_slice(),
+            default: self.default.load(Ordering::Relaxed),
+        }
     }
 }
 
@@ -258,9 +296,14 @@ impl Reader<'_> {
         let mut entry = self.first[(address >> 8) as usize].load(Ordering::Relaxed);
         if entry & EXTENDED != 0 {
             fence(Ordering::Acquire);
-            entry = self.groups[(entry & !EXTENDED) as usize][(address & 255) as usize].load(Ordering::Relaxed);
+            entry = self.groups[(entry & !EXTENDED) as usize][(address & 255) as usize]
+                .load(Ordering::Relaxed);
         }
-        if entry == NONE { self.default } else { entry - 1 }
+        if entry == NONE {
+            self.default
+        } else {
+            entry - 1
+        }
     }
 }
 
@@ -292,10 +335,22 @@ mod tests {
             fib.add(prefix(route), adjacency).unwrap();
         }
         let all = |fib: &Fib| {
-            ["9.9.9.9", "10.9.9.9", "10.1.9.9", "10.1.2.1", "10.1.2.200", "10.1.2.129"].map(|a| lookup(fib, a))
+            [
+                "9.9.9.9",
+                "10.9.9.9",
+                "10.1.9.9",
+                "10.1.2.1",
+                "10.1.2.200",
+                "10.1.2.129",
+            ]
+            .map(|a| lookup(fib, a))
         };
         assert_eq!(all(&fib), [1, 2, 3, 4, 5, 6]);
-        assert_eq!(fib.add(prefix("10.1.2.0/24"), 7).unwrap(), Some(4), "replaced");
+        assert_eq!(
+            fib.add(prefix("10.1.2.0/24"), 7).unwrap(),
+            Some(4),
+            "replaced"
+        );
         assert_eq!(all(&fib), [1, 2, 3, 7, 5, 6]);
         assert_eq!(fib.len(), 6);
     }
@@ -303,7 +358,10 @@ mod tests {
     #[test]
     fn host_bits_are_refused_as_ip_route_refuses_them() {
         let wrong = "20.0.0.1/8".parse::<Prefix>().unwrap_err();
-        assert!(wrong.contains("write `20.0.0.0/8`, or `20.0.0.1/32`"), "{wrong}");
+        assert!(
+            wrong.contains("write `20.0.0.0/8`, or `20.0.0.1/32`"),
+            "{wrong}"
+        );
         for right in ["20.0.0.0/8", "20.0.0.1/32", "0.0.0.0/0", "128.0.0.0/1"] {
             assert_eq!(right.parse::<Prefix>().unwrap().to_string(), right);
         }
@@ -322,7 +380,10 @@ mod tests {
     fn a_prefix_says_what_it_should_look_like() {
         assert_eq!(prefix("10.0.0.0/8").to_string(), "10.0.0.0/8");
         for wrong in ["10.0.0.0", "10.0.0.0/33", "10.0.0/8", "x/8", ""] {
-            assert!(wrong.parse::<Prefix>().unwrap_err().contains("10.1.0.0/16"), "{wrong}");
+            assert!(
+                wrong.parse::<Prefix>().unwrap_err().contains("10.1.0.0/16"),
+                "{wrong}"
+            );
         }
     }
 }

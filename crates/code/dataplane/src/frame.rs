@@ -103,7 +103,10 @@ impl Rows {
         if rest > 0 {
             words[full] = (1 << rest) - 1;
         }
-        Self { words, used: frame.len.div_ceil(64) }
+        Self {
+            words,
+            used: frame.len.div_ceil(64),
+        }
     }
 
     /// The first row.
@@ -117,10 +120,24 @@ impl Rows {
         const ONES: u64 = 0x0101_0101_0101_0101;
         /// Moves the lowest bit of each byte to the highest byte.
         const GATHER: u64 = 0x0102_0408_1020_4080;
-        const { assert!(ARCS_MAX <= 0x80, "the addition below would carry into the next byte") };
-        let mut taken = Self { words: [0; FRAME_MAX / 64], used: self.used };
+        const {
+            assert!(
+                ARCS_MAX <= 0x80,
+                "the addition below would carry into the next byte"
+            )
+        };
+        let mut taken = Self {
+            words: [0; FRAME_MAX / 64],
+            used: self.used,
+        };
         let (arcs, _) = frame.next.as_chunks::<64>();
-        for ((left, taken), arcs) in self.words.iter_mut().zip(&mut taken.words).zip(arcs).take(self.used) {
+        for ((left, taken), arcs) in self
+            .words
+            .iter_mut()
+            .zip(&mut taken.words)
+            .zip(arcs)
+            .take(self.used)
+        {
             let (eights, _) = arcs.as_chunks::<8>();
             let mut same = 0;
             for (place, eight) in eights.iter().enumerate() {
@@ -135,19 +152,25 @@ impl Rows {
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.words[..self.used].iter().map(|word| word.count_ones() as usize).sum()
+        self.words[..self.used]
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
     }
 
     /// The rows, from the first to the last.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
-        self.words[..self.used].iter().enumerate().flat_map(|(at, word)| {
-            let mut word = *word;
-            std::iter::from_fn(move || {
-                let row = (word != 0).then(|| at * 64 + word.trailing_zeros() as usize);
-                word &= word.wrapping_sub(1);
-                row
+        self.words[..self.used]
+            .iter()
+            .enumerate()
+            .flat_map(|(at, word)| {
+                let mut word = *word;
+                std::iter::from_fn(move || {
+                    let row = (word != 0).then(|| at * 64 + word.trailing_zeros() as usize);
+                    word &= word.wrapping_sub(1);
+                    row
+                })
             })
-        })
     }
 }
 
@@ -166,7 +189,11 @@ mod tests {
 
     /// Packets with a number in each row; traces have it too if there are any.
     fn frame(len: usize, first: u16, traced: bool) -> Frame {
-        let mut frame = Frame { len, traced, ..Frame::new() };
+        let mut frame = Frame {
+            len,
+            traced,
+            ..Frame::new()
+        };
         for (row, number) in (0..len).zip(first..) {
             frame.buffer[row] = number.into();
             (frame.length[row], frame.adjacency[row]) = (number, number);
@@ -183,10 +210,19 @@ mod tests {
             other.next[..9].copy_from_slice(&[1, 0, 0, 0, 1, 0, 0, 0, 1]);
             frame.take(&other, &Rows::all(&other).take_arc(&other, 1));
             let numbers = [1, 2, 3, 10, 14, 18];
-            assert_eq!((frame.buffers(), &frame.length[..6]), (&numbers.map(u32::from)[..], &numbers[..]));
+            assert_eq!(
+                (frame.buffers(), &frame.length[..6]),
+                (&numbers.map(u32::from)[..], &numbers[..])
+            );
             assert_eq!(frame.adjacency[..6], numbers);
             assert_eq!(frame.traced, there || from);
-            let traces = |traced: bool, part: &[u16]| if traced { part.to_vec() } else { vec![0; part.len()] };
+            let traces = |traced: bool, part: &[u16]| {
+                if traced {
+                    part.to_vec()
+                } else {
+                    vec![0; part.len()]
+                }
+            };
             if frame.traced {
                 let expected = [traces(there, &numbers[..3]), traces(from, &numbers[3..])].concat();
                 assert_eq!(frame.trace[..6], expected, "{there} {from}");
@@ -197,16 +233,26 @@ mod tests {
     #[test]
     fn each_row_is_among_those_of_its_arc_and_of_no_other() {
         let mut frame = Frame::new();
-        for (len, arcs) in [1, 8, 63, 64, 65, 130, 256, FRAME_MAX].into_iter().flat_map(|len| [(len, 2), (len, 64)]) {
+        for (len, arcs) in [1, 8, 63, 64, 65, 130, 256, FRAME_MAX]
+            .into_iter()
+            .flat_map(|len| [(len, 2), (len, 64)])
+        {
             frame.len = len;
             // Rows behind the last one have arcs of an earlier use.
             frame.next = std::array::from_fn(|row| (row * row / 3 % arcs) as u8);
             let mut left = Rows::all(&frame);
-            assert_eq!(left.iter().collect::<Vec<_>>(), (0..len).collect::<Vec<_>>());
+            assert_eq!(
+                left.iter().collect::<Vec<_>>(),
+                (0..len).collect::<Vec<_>>()
+            );
             for arc in 0..arcs as u8 {
                 let rows = left.take_arc(&frame, arc);
                 let expected: Vec<usize> = (0..len).filter(|row| frame.next[*row] == arc).collect();
-                assert_eq!((rows.len(), rows.iter().collect::<Vec<_>>()), (expected.len(), expected), "{len} {arc}");
+                assert_eq!(
+                    (rows.len(), rows.iter().collect::<Vec<_>>()),
+                    (expected.len(), expected),
+                    "{len} {arc}"
+                );
             }
             assert_eq!(left.first(), None);
         }

@@ -160,7 +160,12 @@ impl Report {
 }
 
 /// Adds rows to those that are the same, and puts others behind the row before them.
-fn add_rows<R: Clone>(sum: &mut Vec<R>, others: &[R], same: impl Fn(&R, &R) -> bool, add: impl Fn(&mut R, &R)) {
+fn add_rows<R: Clone>(
+    sum: &mut Vec<R>,
+    others: &[R],
+    same: impl Fn(&R, &R) -> bool,
+    add: impl Fn(&mut R, &R),
+) {
     let mut behind = 0;
     for other in others {
         match sum.iter().position(|row| same(row, other)) {
@@ -246,7 +251,11 @@ impl Graph {
 
     /// Adds an input whose packets go to a node.
     pub fn add_input(&mut self, input: impl Input + 'static, arc: NodeId) {
-        self.inputs.push(InputSlot { input: Box::new(input), arc: arc.0, counters: NodeCounters::default() });
+        self.inputs.push(InputSlot {
+            input: Box::new(input),
+            arc: arc.0,
+            counters: NodeCounters::default(),
+        });
     }
 
     /// Counts events with a probe, or no more. It is read on the thread that calls this.
@@ -257,7 +266,9 @@ impl Graph {
     /// Events since the last call.
     #[cold]
     fn probed(&mut self) -> [u64; EVENTS] {
-        let Some((probe, last)) = &mut self.probe else { return [0; EVENTS] };
+        let Some((probe, last)) = &mut self.probe else {
+            return [0; EVENTS];
+        };
         let now = probe.read();
         let passed = std::array::from_fn(|event| now[event].saturating_sub(last[event]));
         // The reading itself is nobody's.
@@ -293,7 +304,8 @@ impl Graph {
             }
             let slot = &self.inputs[index];
             if self.tracer.wants(slot.input.name()) {
-                self.tracer.begin(slot.input.name(), &self.plane, &mut frame);
+                self.tracer
+                    .begin(slot.input.name(), &self.plane, &mut frame);
             }
             then = now;
             let arc = slot.arc;
@@ -327,11 +339,13 @@ impl Graph {
         // A node that consumes its packets lets go of the buffers, so it is traced before.
         let ends = frame.traced && slot.arcs.is_empty();
         if ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, None);
+            self.tracer
+                .note(slot.node.as_ref(), &self.plane, &frame, None);
         }
         let verdict = slot.node.run(&mut self.plane, &mut frame);
         if frame.traced && !ends {
-            self.tracer.note(slot.node.as_ref(), &self.plane, &frame, Some(verdict));
+            self.tracer
+                .note(slot.node.as_ref(), &self.plane, &frame, Some(verdict));
         }
         let len = frame.len;
         match verdict {
@@ -387,7 +401,9 @@ impl Graph {
     /// A frame that waits at a node, with room for a number of packets of an interface.
     fn open(&mut self, node: usize, rx: u16, count: usize) -> &mut Frame {
         let waiting = &mut self.slots[node].waiting;
-        let has_room = waiting.last().is_some_and(|last| last.rx == rx && last.len + count <= FRAME_MAX);
+        let has_room = waiting
+            .last()
+            .is_some_and(|last| last.rx == rx && last.len + count <= FRAME_MAX);
         if !has_room {
             waiting.push(fresh(&mut self.spare, rx));
         }
@@ -419,13 +435,29 @@ impl Graph {
     pub fn errors(&self) -> Vec<ErrorRow> {
         let inputs = self.inputs.iter().flat_map(|slot| {
             let node = slot.input.name();
-            slot.input.counts().into_iter().map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
+            slot.input
+                .counts()
+                .into_iter()
+                .map(|(reason, count)| ErrorRow {
+                    count,
+                    node: node.to_owned(),
+                    reason,
+                })
         });
         let rows = self.slots.iter().rev().flat_map(|slot| {
             let node = slot.node.name();
-            let reasons = slot.node.reasons().iter().copied().zip(slot.errors.iter().copied());
+            let reasons = slot
+                .node
+                .reasons()
+                .iter()
+                .copied()
+                .zip(slot.errors.iter().copied());
             let counts = reasons.chain(slot.node.counts());
-            counts.map(|(reason, count)| ErrorRow { count, node: node.to_owned(), reason })
+            counts.map(|(reason, count)| ErrorRow {
+                count,
+                node: node.to_owned(),
+                reason,
+            })
         });
         inputs.chain(rows).collect()
     }
@@ -439,7 +471,11 @@ impl Graph {
             balance: self.balance(),
             loops: self.loops,
             seconds: self.seconds(),
-            hardware: self.inputs.iter().map(|slot| (slot.input.interface(), slot.input.hardware())).collect(),
+            hardware: self
+                .inputs
+                .iter()
+                .map(|slot| (slot.input.interface(), slot.input.hardware()))
+                .collect(),
             traces: self.tracer.traces().to_vec(),
         }
     }
@@ -457,14 +493,20 @@ impl Graph {
     /// Rounds and all nodes' counters, for [`Self::set_counters`].
     pub fn counters(&self) -> (u64, Vec<NodeCounters>) {
         let inputs = self.inputs.iter().map(|slot| slot.counters);
-        (self.loops, inputs.chain(self.slots.iter().map(|slot| slot.counters)).collect())
+        (
+            self.loops,
+            inputs
+                .chain(self.slots.iter().map(|slot| slot.counters))
+                .collect(),
+        )
     }
 
     /// Makes rounds and nodes' counters what they were: what ran since counts for nothing.
     pub fn set_counters(&mut self, (loops, counters): &(u64, Vec<NodeCounters>)) {
         let inputs = self.inputs.iter_mut().map(|slot| &mut slot.counters);
         let all = inputs.chain(self.slots.iter_mut().map(|slot| &mut slot.counters));
-        all.zip(counters).for_each(|(counters, kept)| *counters = *kept);
+        all.zip(counters)
+            .for_each(|(counters, kept)| *counters = *kept);
         self.loops = *loops;
     }
 
@@ -557,6 +599,10 @@ impl NodeCounters {
 
     /// Ticks a packet.
     pub fn ticks_per_packet(&self) -> f64 {
-        if self.vectors == 0 { 0.0 } else { self.ticks as f64 / self.vectors as f64 }
+        if self.vectors == 0 {
+            0.0
+        } else {
+            self.ticks as f64 / self.vectors as f64
+        }
     }
 }

@@ -9,7 +9,10 @@ use crate::buffers::{LINE, Pool, SLOT_BYTES};
 use crate::frame::{FRAME_MAX, Frame};
 use stopwatt_loop::{DATA_BYTES, DROP as DROPPED, PUNT as PUNTED, Packet};
 
-const _: () = assert!(DATA_BYTES == crate::buffers::DATA_BYTES, "the header says so");
+const _: () = assert!(
+    DATA_BYTES == crate::buffers::DATA_BYTES,
+    "the header says so"
+);
 
 /// Makes an array of a frame's packets. With `private_at` each has private data, from that byte of
 /// the line in front of it on.
@@ -17,7 +20,12 @@ const _: () = assert!(DATA_BYTES == crate::buffers::DATA_BYTES, "the header says
 /// # Safety
 /// The caller uses the array only as long as nothing else touches the pool, and the private data
 /// of a node ends within the line.
-pub unsafe fn hand_out(pool: &mut Pool, frame: &Frame, private_at: Option<usize>, packets: &mut Vec<Packet>) {
+pub unsafe fn hand_out(
+    pool: &mut Pool,
+    frame: &Frame,
+    private_at: Option<usize>,
+    packets: &mut Vec<Packet>,
+) {
     let (start, rx) = (pool.start(), u32::from(frame.rx));
     let of = |buffer: u32| start.wrapping_add(buffer as usize * SLOT_BYTES);
     packets.clear();
@@ -26,12 +34,22 @@ pub unsafe fn hand_out(pool: &mut Pool, frame: &Frame, private_at: Option<usize>
         // SAFETY: a frame's buffers are in the pool and this frame's alone; a slot has a line and
         // behind it `DATA_BYTES` bytes.
         None => packets.extend(rows.map(|(buffer, length)| unsafe {
-            Packet::new(of(*buffer).wrapping_add(LINE), std::ptr::null_mut(), *length, rx)
+            Packet::new(
+                of(*buffer).wrapping_add(LINE),
+                std::ptr::null_mut(),
+                *length,
+                rx,
+            )
         })),
         // SAFETY: as above, and the caller vouches for the private data.
         Some(at) => packets.extend(rows.map(|(buffer, length)| unsafe {
             let slot = of(*buffer);
-            Packet::new(slot.wrapping_add(LINE), slot.wrapping_add(at).cast(), *length, rx)
+            Packet::new(
+                slot.wrapping_add(LINE),
+                slot.wrapping_add(at).cast(),
+                *length,
+                rx,
+            )
         })),
     }
 }
@@ -46,12 +64,18 @@ pub fn given(packet: &Packet, arcs: usize, reasons: usize) -> Option<(u8, u8)> {
         PUNTED => (PUNT, reasons),
         _ => (DROP, 0),
     };
-    (usize::from(number) < most && usize::from(packet.length) <= DATA_BYTES).then_some((arc, number as u8))
+    (usize::from(number) < most && usize::from(packet.length) <= DATA_BYTES)
+        .then_some((arc, number as u8))
 }
 
 /// Puts what packets were given back into their frame. `None` if one of them was given what its
 /// node has not, or is longer than a buffer.
-pub fn take_back(packets: &[Packet], frame: &mut Frame, arcs: usize, reasons: usize) -> Option<Verdict> {
+pub fn take_back(
+    packets: &[Packet],
+    frame: &mut Frame,
+    arcs: usize,
+    reasons: usize,
+) -> Option<Verdict> {
     let first = packets.first()?.next;
     let (mut differs, mut longest) = (0, 0);
     for (packet, length) in packets.iter().zip(&mut frame.length) {
@@ -77,7 +101,11 @@ mod tests {
     #[test]
     fn a_frame_goes_out_and_comes_back_with_what_each_packet_was_given() {
         let mut pool = Pool::new(4, Reuse::Cycle);
-        let mut frame = Frame { len: 4, rx: 3, ..Frame::new() };
+        let mut frame = Frame {
+            len: 4,
+            rx: 3,
+            ..Frame::new()
+        };
         pool.allocate(&mut frame.buffer[..4]);
         for row in 0..4 {
             frame.length[row] = 60 + row as u16;
@@ -88,12 +116,18 @@ mod tests {
         // SAFETY: nothing touches the pool until the packets are back, and one byte is in the line.
         unsafe { hand_out(&mut pool, &frame, Some(8), &mut packets) };
         for (row, packet) in packets.iter_mut().enumerate() {
-            assert_eq!((packet.bytes()[0], packet.bytes().len(), packet.interface), (row as u8, 60 + row, 3));
+            assert_eq!(
+                (packet.bytes()[0], packet.bytes().len(), packet.interface),
+                (row as u8, 60 + row, 3)
+            );
             // SAFETY: a byte of private data, of which any is a number.
             assert_eq!(*unsafe { packet.private_data::<u8>() }, 10 + row as u8);
             packet.length += 1;
         }
-        assert_eq!(take_back(&packets, &mut frame, 1, 2), Some(Verdict::All(FIRST_ARC)));
+        assert_eq!(
+            take_back(&packets, &mut frame, 1, 2),
+            Some(Verdict::All(FIRST_ARC))
+        );
         assert_eq!(frame.length[..4], [61, 62, 63, 64]);
         packets[1].drop_for(1);
         packets[3].punt_for(0);
@@ -102,7 +136,14 @@ mod tests {
         assert_eq!([frame.reason[1], frame.reason[3]], [1, 0]);
         for wrong in [1, DROPPED | 2, PUNTED | 2, 0x300, 0xff00] {
             packets[2].next = wrong;
-            assert_eq!((take_back(&packets, &mut frame, 1, 2), given(&packets[2], 1, 2)), (None, None), "{wrong:x}");
+            assert_eq!(
+                (
+                    take_back(&packets, &mut frame, 1, 2),
+                    given(&packets[2], 1, 2)
+                ),
+                (None, None),
+                "{wrong:x}"
+            );
         }
         packets[2].take(0);
         packets[2].length = DATA_BYTES as u16 + 1;

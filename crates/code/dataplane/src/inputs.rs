@@ -13,12 +13,20 @@ use std::net::Ipv4Addr;
 pub const PACKET_BYTES: u16 = 60;
 
 /// Builds a 60-byte UDP packet; the four bytes after it are zero.
-pub fn udp_packet(to: Mac, from: Mac, source: Ipv4Addr, destination: Ipv4Addr, ttl: u8) -> [u8; 64] {
+pub fn udp_packet(
+    to: Mac,
+    from: Mac,
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
+    ttl: u8,
+) -> [u8; 64] {
     let mut packet = [0; 64];
     packet[..6].copy_from_slice(&to.0);
     packet[6..12].copy_from_slice(&from.0);
     packet[12] = 0x08;
-    let mut header = [0x45, 0, 0, 46, 0, 0, 0x40, 0, ttl, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut header = [
+        0x45, 0, 0, 46, 0, 0, 0x40, 0, ttl, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
     header[12..16].copy_from_slice(&source.octets());
     header[16..20].copy_from_slice(&destination.octets());
     checksum::write_header(&mut header);
@@ -51,7 +59,13 @@ impl Generator {
     /// Without a template.
     pub fn new(interface: u16, templates: Vec<[u8; 64]>, limit: Option<u64>) -> Self {
         assert!(!templates.is_empty(), "a generator needs a template");
-        Self { interface, name: "pg-input".to_owned(), templates, next: 0, left: limit }
+        Self {
+            interface,
+            name: "pg-input".to_owned(),
+            templates,
+            next: 0,
+            left: limit,
+        }
     }
 }
 
@@ -96,7 +110,9 @@ impl Input for Generator {
         }
         frame.length[..count].fill(PACKET_BYTES);
         frame.len = count;
-        plane.interfaces[self.interface as usize].rx.add(count as u64, count as u64 * u64::from(PACKET_BYTES));
+        plane.interfaces[self.interface as usize]
+            .rx
+            .add(count as u64, count as u64 * u64::from(PACKET_BYTES));
         if let Some(left) = &mut self.left {
             *left -= count as u64;
         }
@@ -123,12 +139,22 @@ impl Packets {
     /// Packets for an interface, each given once. A packet longer than a buffer is cut, so that the
     /// graph sees a giant and counts it.
     pub fn new(interface: u16, name: &str, packets: Vec<Vec<u8>>) -> Self {
-        Self { interface, name: name.to_owned(), packets, next: 0, again: false, too_long: 0 }
+        Self {
+            interface,
+            name: name.to_owned(),
+            packets,
+            next: 0,
+            again: false,
+            too_long: 0,
+        }
     }
 
     /// The same, again and again without end.
     pub fn again(self) -> Self {
-        Self { again: true, ..self }
+        Self {
+            again: true,
+            ..self
+        }
     }
 
     fn left(&self) -> usize {
@@ -146,7 +172,11 @@ impl Input for Packets {
     }
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
-        let most = if self.again && !self.packets.is_empty() { FRAME_MAX } else { self.left() };
+        let most = if self.again && !self.packets.is_empty() {
+            FRAME_MAX
+        } else {
+            self.left()
+        };
         let wanted = plane.settings.frame_size.min(FRAME_MAX).min(most);
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
         let mut bytes = 0;
@@ -167,11 +197,16 @@ impl Input for Packets {
             self.too_long += u64::from(length < packet.len());
         }
         frame.len = count;
-        plane.interfaces[self.interface as usize].rx.add(count as u64, bytes);
+        plane.interfaces[self.interface as usize]
+            .rx
+            .add(count as u64, bytes);
     }
 
     fn hardware(&self) -> String {
-        format!("a list of packets, {} left; nothing is done in a device's place", self.left())
+        format!(
+            "a list of packets, {} left; nothing is done in a device's place",
+            self.left()
+        )
     }
 
     fn is_done(&self) -> bool {

@@ -1,5 +1,8 @@
 //! A prefetch and a counter: the processor's offers beside loads and stores.
-#![expect(unsafe_code, reason = "a prefetch and a counter are instructions, not functions")]
+#![expect(
+    unsafe_code,
+    reason = "a prefetch and a counter are instructions, not functions"
+)]
 
 pub use stopwatt_loop::prefetch;
 
@@ -90,7 +93,10 @@ pub fn processors(cpus: &[usize]) -> std::io::Result<nix::sched::CpuSet> {
     let mut set = nix::sched::CpuSet::new();
     for &cpu in cpus {
         set.set(cpu).map_err(|_| {
-            std::io::Error::other(format!("processors are numbered below {}", nix::sched::CpuSet::count()))
+            std::io::Error::other(format!(
+                "processors are numbered below {}",
+                nix::sched::CpuSet::count()
+            ))
         })?;
     }
     Ok(set)
@@ -102,7 +108,10 @@ pub fn processors(cpus: &[usize]) -> std::io::Result<nix::sched::CpuSet> {
 /// None of them is there.
 #[cfg(target_os = "linux")]
 pub fn keep_on(set: &nix::sched::CpuSet) -> std::io::Result<()> {
-    Ok(nix::sched::sched_setaffinity(nix::unistd::Pid::from_raw(0), set)?)
+    Ok(nix::sched::sched_setaffinity(
+        nix::unistd::Pid::from_raw(0),
+        set,
+    )?)
 }
 
 /// The processor that the calling thread is on just now.
@@ -127,7 +136,11 @@ pub fn code_bytes(function: *const ()) -> Option<usize> {
         /// The entry of the function that an address lies in; null if there is none.
         fn _Unwind_Find_FDE(address: *const u8, bases: *mut Bases) -> *const u32;
     }
-    let mut bases = Bases { text: std::ptr::null(), data: std::ptr::null(), function: std::ptr::null() };
+    let mut bases = Bases {
+        text: std::ptr::null(),
+        data: std::ptr::null(),
+        function: std::ptr::null(),
+    };
     // SAFETY: any address may be asked about; the structure is what the unwinder fills in.
     let entry = unsafe { _Unwind_Find_FDE(function.cast(), &raw mut bases) };
     if entry.is_null() || bases.function != function.cast() {
@@ -203,7 +216,11 @@ mod tests {
         let from = ticks();
         std::thread::sleep(std::time::Duration::from_millis(1));
         assert!(ticks() > from);
-        assert!((1_000_000..20_000_000_000).contains(&counter_hz()), "{}", counter_hz());
+        assert!(
+            (1_000_000..20_000_000_000).contains(&counter_hz()),
+            "{}",
+            counter_hz()
+        );
     }
 
     #[test]
@@ -218,7 +235,9 @@ mod tests {
 
     #[inline(never)]
     fn measured_or_read(of: &[u64]) -> u64 {
-        of.iter().map(|number| number.wrapping_mul(counter_hz())).fold(0, u64::wrapping_add)
+        of.iter()
+            .map(|number| number.wrapping_mul(counter_hz()))
+            .fold(0, u64::wrapping_add)
     }
 
     #[test]

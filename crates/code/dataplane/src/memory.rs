@@ -96,10 +96,16 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
     #[inline(always)]
     fn meta(&mut self, frame: &Frame, row: usize) -> Meta {
         if !HEADER_LINE {
-            return Meta { offset: 0, length: frame.length[row] };
+            return Meta {
+                offset: 0,
+                length: frame.length[row],
+            };
         }
         let header = self.0.header(frame.buffer[row]);
-        Meta { offset: u16::from_le_bytes([header[0], header[1]]), length: u16::from_le_bytes([header[2], header[3]]) }
+        Meta {
+            offset: u16::from_le_bytes([header[0], header[1]]),
+            length: u16::from_le_bytes([header[2], header[3]]),
+        }
     }
 
     #[inline(always)]
@@ -113,12 +119,16 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        *self.0.data(buffer)[at..].first_chunk().expect("a load within the buffer")
+        *self.0.data(buffer)[at..]
+            .first_chunk()
+            .expect("a load within the buffer")
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        *self.0.data_mut(buffer)[at..].first_chunk_mut().expect("a store within the buffer") = bytes;
+        *self.0.data_mut(buffer)[at..]
+            .first_chunk_mut()
+            .expect("a store within the buffer") = bytes;
     }
 }
 

@@ -38,12 +38,18 @@ pub struct Reason {
 impl Reason {
     /// A reason of [`Severity::Error`].
     pub const fn error(text: &'static str) -> Self {
-        Self { text, severity: Severity::Error }
+        Self {
+            text,
+            severity: Severity::Error,
+        }
     }
 
     /// A reason of [`Severity::Info`].
     pub const fn info(text: &'static str) -> Self {
-        Self { text, severity: Severity::Info }
+        Self {
+            text,
+            severity: Severity::Info,
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 //! to send. It is for measuring: the kernel sees every packet, too, and work that the kernel leaves
 //! to a device, such as a checksum or the splitting of a large packet, is not done here.
 
-#![expect(unsafe_code, reason = "addresses and options that the kernel reads, and a ring of memory shared with it")]
+#![expect(
+    unsafe_code,
+    reason = "addresses and options that the kernel reads, and a ring of memory shared with it"
+)]
 
 use crate::buffers::DATA_BYTES;
 use crate::frame::{FRAME_MAX, Frame};
@@ -18,7 +21,10 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::socket::{
     AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
 };
-use options::{PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion, SocketFilter};
+use options::{
+    PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion,
+    SocketFilter,
+};
 use std::io;
 use std::mem::zeroed;
 use std::num::NonZeroUsize;
@@ -33,12 +39,48 @@ mod options {
 
     /// A name that came late to the C library.
     const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
-    sockopt_impl!(PacketIgnoreOutgoing, SetOnly, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, bool);
-    sockopt_impl!(PacketVersion, SetOnly, libc::SOL_PACKET, libc::PACKET_VERSION, libc::tpacket_versions);
-    sockopt_impl!(PacketRing, SetOnly, libc::SOL_PACKET, libc::PACKET_RX_RING, libc::tpacket_req);
-    sockopt_impl!(PacketMembership, SetOnly, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, libc::packet_mreq);
-    sockopt_impl!(PacketStatistics, GetOnly, libc::SOL_PACKET, libc::PACKET_STATISTICS, libc::tpacket_stats);
-    sockopt_impl!(SocketFilter, SetOnly, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, libc::sock_fprog);
+    sockopt_impl!(
+        PacketIgnoreOutgoing,
+        SetOnly,
+        libc::SOL_PACKET,
+        PACKET_IGNORE_OUTGOING,
+        bool
+    );
+    sockopt_impl!(
+        PacketVersion,
+        SetOnly,
+        libc::SOL_PACKET,
+        libc::PACKET_VERSION,
+        libc::tpacket_versions
+    );
+    sockopt_impl!(
+        PacketRing,
+        SetOnly,
+        libc::SOL_PACKET,
+        libc::PACKET_RX_RING,
+        libc::tpacket_req
+    );
+    sockopt_impl!(
+        PacketMembership,
+        SetOnly,
+        libc::SOL_PACKET,
+        libc::PACKET_ADD_MEMBERSHIP,
+        libc::packet_mreq
+    );
+    sockopt_impl!(
+        PacketStatistics,
+        GetOnly,
+        libc::SOL_PACKET,
+        libc::PACKET_STATISTICS,
+        libc::tpacket_stats
+    );
+    sockopt_impl!(
+        SocketFilter,
+        SetOnly,
+        libc::SOL_SOCKET,
+        libc::SO_ATTACH_FILTER,
+        libc::sock_fprog
+    );
 }
 
 /// Bytes of a packet's slot in the ring, with the kernel's header in front of it.
@@ -51,11 +93,20 @@ const RING_BYTES: NonZeroUsize = NonZeroUsize::new(SLOT_BYTES * SLOTS).unwrap();
 const BATCH: usize = 64;
 
 fn no_interface() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "there is no such interface here (`ip link` lists those that are)")
+    io::Error::new(
+        io::ErrorKind::NotFound,
+        "there is no such interface here (`ip link` lists those that are)",
+    )
 }
 
 fn index(interface: &str) -> io::Result<u32> {
-    if_nametoindex(interface).map_err(|error| if error == Errno::ENODEV { no_interface() } else { error.into() })
+    if_nametoindex(interface).map_err(|error| {
+        if error == Errno::ENODEV {
+            no_interface()
+        } else {
+            error.into()
+        }
+    })
 }
 
 /// The Ethernet address of an interface of this machine.
@@ -67,29 +118,55 @@ pub fn mac(interface: &str) -> io::Result<Mac> {
         let is_it = entry.interface_name == interface;
         entry.address.filter(|_| is_it)?.as_link_addr()?.addr()
     };
-    getifaddrs()?.find_map(link).map(Mac).ok_or_else(no_interface)
+    getifaddrs()?
+        .find_map(link)
+        .map(Mac)
+        .ok_or_else(no_interface)
 }
 
 /// Lets only packets with two given bytes at an offset into a socket.
 fn filter(socket: &OwnedFd, offset: u16, mark: [u8; 2]) -> io::Result<()> {
-    let step = |code, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let step = |code, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt: 0,
+        jf,
+        k,
+    };
     // A packet that is too short to have the bytes is passed over, too.
     let mut steps = [
-        step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, u32::from(offset)),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, u32::from(u16::from_be_bytes(mark))),
+        step(
+            libc::BPF_LD | libc::BPF_H | libc::BPF_ABS,
+            0,
+            u32::from(offset),
+        ),
+        step(
+            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+            1,
+            u32::from(u16::from_be_bytes(mark)),
+        ),
         step(libc::BPF_RET | libc::BPF_K, 0, u32::MAX),
         step(libc::BPF_RET | libc::BPF_K, 0, 0),
     ];
-    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    let program = libc::sock_fprog {
+        len: steps.len() as u16,
+        filter: steps.as_mut_ptr(),
+    };
     Ok(setsockopt(socket, SocketFilter, &program)?)
 }
 
 /// A packet socket that is not bound yet, so that nothing comes in before all is set up.
 fn open() -> io::Result<OwnedFd> {
-    socket(AddressFamily::Packet, SockType::Raw, SockFlag::SOCK_CLOEXEC, None).map_err(|error| match error {
-        Errno::EPERM | Errno::EACCES => {
-            io::Error::new(io::ErrorKind::PermissionDenied, "a packet socket needs root or the capability CAP_NET_RAW")
-        }
+    socket(
+        AddressFamily::Packet,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )
+    .map_err(|error| match error {
+        Errno::EPERM | Errno::EACCES => io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "a packet socket needs root or the capability CAP_NET_RAW",
+        ),
         error => error.into(),
     })
 }
@@ -102,7 +179,12 @@ fn bind_to(socket: &OwnedFd, interface: &str, protocol: u16) -> io::Result<()> {
     address.sll_protocol = protocol.to_be();
     address.sll_ifindex = index(interface)? as libc::c_int;
     // SAFETY: the pointer and the length are those of `address`, whose family is that of the type.
-    let address = unsafe { LinkAddr::from_raw((&raw const address).cast(), Some(size_of_val(&address) as u32)) };
+    let address = unsafe {
+        LinkAddr::from_raw(
+            (&raw const address).cast(),
+            Some(size_of_val(&address) as u32),
+        )
+    };
     Ok(bind(socket.as_raw_fd(), &address.ok_or(Errno::EINVAL)?)?)
 }
 
@@ -162,8 +244,14 @@ impl Receiver {
         setsockopt(&socket, PacketIgnoreOutgoing, &true)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping; the length is what the ring was made with.
-        let ring = unsafe { mmap(None, RING_BYTES, access, MapFlags::MAP_SHARED, &socket, 0) }?.cast();
-        let receiver = Self { socket, ring, slot: 0, is_read: false };
+        let ring =
+            unsafe { mmap(None, RING_BYTES, access, MapFlags::MAP_SHARED, &socket, 0) }?.cast();
+        let receiver = Self {
+            socket,
+            ring,
+            slot: 0,
+            is_read: false,
+        };
         bind_to(&receiver.socket, interface, libc::ETH_P_ALL as u16)?;
         // SAFETY: zeros are a value of this plain structure.
         let mut promiscuous: libc::packet_mreq = unsafe { zeroed() };
@@ -188,7 +276,8 @@ impl Receiver {
     /// The next packet, if one is there.
     pub fn next_packet(&mut self) -> Option<ReceivedPacket<'_>> {
         if std::mem::take(&mut self.is_read) {
-            self.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
+            self.status()
+                .store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.slot = (self.slot + 1) % SLOTS;
         }
         let status = self.status().load(Ordering::Acquire);
@@ -212,9 +301,18 @@ impl Receiver {
         let length = (header.tp_snaplen as usize).min(SLOT_BYTES - from);
         let is_cut = header.tp_len > header.tp_snaplen;
         // SAFETY: the slot is ours until the next call, and `from` and `length` end within it.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(), length) };
-        Some(ReceivedPacket { bytes, tag, is_cut, stamp })
+        let bytes = unsafe {
+            std::slice::from_raw_parts(
+                self.ring.add(self.slot * SLOT_BYTES + from).as_ptr(),
+                length,
+            )
+        };
+        Some(ReceivedPacket {
+            bytes,
+            tag,
+            is_cut,
+            stamp,
+        })
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.
@@ -224,7 +322,10 @@ impl Receiver {
 
     /// Waits until something may have come in, or the time is over.
     pub fn wait(&self, milliseconds: u16) -> io::Result<()> {
-        poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(milliseconds))?;
+        poll(
+            &mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)],
+            PollTimeout::from(milliseconds),
+        )?;
         Ok(())
     }
 }
@@ -248,7 +349,8 @@ pub struct PacketInput {
 /// The node's name: one interface of a graph is measured.
 pub const INPUT: &str = "af-packet-input";
 
-const TOO_LONG: Reason = Reason::error("packet longer than a buffer: switch off offloads (ethtool -K), lower the mtu");
+const TOO_LONG: Reason =
+    Reason::error("packet longer than a buffer: switch off offloads (ethtool -K), lower the mtu");
 
 /// Polls of which one asks the kernel what it dropped: each question is a system call.
 const POLLS: u32 = 256;
@@ -256,13 +358,20 @@ const POLLS: u32 = 256;
 impl PacketInput {
     /// An input node for an interface of the graph, by its number there.
     pub fn new(receiver: Receiver, interface: u16) -> Self {
-        Self { receiver, interface, too_long: 0, polls: 0 }
+        Self {
+            receiver,
+            interface,
+            too_long: 0,
+            polls: 0,
+        }
     }
 
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
     fn next_into(&mut self, data: &mut [u8; DATA_BYTES]) -> Option<usize> {
         loop {
-            let ReceivedPacket { bytes, tag, is_cut, .. } = self.receiver.next_packet()?;
+            let ReceivedPacket {
+                bytes, tag, is_cut, ..
+            } = self.receiver.next_packet()?;
             let length = bytes.len() + tag.map_or(0, |tag| tag.len());
             if is_cut || length > DATA_BYTES {
                 self.too_long += 1;
@@ -298,7 +407,10 @@ impl Input for PacketInput {
         let (mut bytes, too_long) = (0, self.too_long);
         // A buffer first: without one, the packet waits where it is.
         while frame.len < plane.settings.frame_size.min(FRAME_MAX)
-            && plane.pool.allocate(&mut frame.buffer[frame.len..=frame.len]) == 1
+            && plane
+                .pool
+                .allocate(&mut frame.buffer[frame.len..=frame.len])
+                == 1
         {
             let buffer = frame.buffer[frame.len];
             let Some(length) = self.next_into(plane.pool.data_mut(buffer)) else {
@@ -369,8 +481,14 @@ impl Sender {
             while done < count {
                 // SAFETY: `count - done` messages from `done` on, each with one part that points to
                 // a packet borrowed by the caller; the kernel only reads them.
-                let result =
-                    unsafe { libc::sendmmsg(self.0.as_raw_fd(), &mut messages[done], (count - done) as u32, 0) };
+                let result = unsafe {
+                    libc::sendmmsg(
+                        self.0.as_raw_fd(),
+                        &mut messages[done],
+                        (count - done) as u32,
+                        0,
+                    )
+                };
                 match Errno::result(result) {
                     Ok(taken) => {
                         done += taken as usize;
@@ -396,8 +514,11 @@ impl Sender {
 impl Device for Sender {
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
         let pool = &plane.pool;
-        let packets =
-            frame.buffers().iter().zip(&frame.length).map(|(buffer, length)| &pool.data(*buffer)[..*length as usize]);
+        let packets = frame
+            .buffers()
+            .iter()
+            .zip(&frame.length)
+            .map(|(buffer, length)| &pool.data(*buffer)[..*length as usize]);
         Self::send(self, packets)
     }
 }

@@ -40,13 +40,14 @@ impl std::error::Error for Error {}
 pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let word = |at: usize| -> Option<[u8; 4]> { file.get(at..at + 4)?.try_into().ok() };
     let magic = word(0).ok_or(Error::NotACapture)?;
-    let number: fn([u8; 4]) -> u32 = if matches!(u32::from_le_bytes(magic), MICROSECONDS | NANOSECONDS) {
-        u32::from_le_bytes
-    } else if matches!(u32::from_be_bytes(magic), MICROSECONDS | NANOSECONDS) {
-        u32::from_be_bytes
-    } else {
-        return Err(Error::NotACapture);
-    };
+    let number: fn([u8; 4]) -> u32 =
+        if matches!(u32::from_le_bytes(magic), MICROSECONDS | NANOSECONDS) {
+            u32::from_le_bytes
+        } else if matches!(u32::from_be_bytes(magic), MICROSECONDS | NANOSECONDS) {
+            u32::from_be_bytes
+        } else {
+            return Err(Error::NotACapture);
+        };
     let link = number(word(20).ok_or(Error::NotACapture)?) & 0xffff;
     if link != ETHERNET {
         return Err(Error::LinkType(link));
@@ -59,7 +60,11 @@ pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
             return Err(Error::Damaged(at));
         }
         let from = at + PACKET_HEADER;
-        packets.push(file.get(from..from + length).ok_or(Error::CutShort(at))?.to_vec());
+        packets.push(
+            file.get(from..from + length)
+                .ok_or(Error::CutShort(at))?
+                .to_vec(),
+        );
         at = from + length;
     }
     Ok(packets)
@@ -68,7 +73,13 @@ pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
 /// The bytes of a capture file with these packets. They carry no time: the same packets give the
 /// same bytes.
 pub fn write<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
-    let header = [[2, 0, 4, 0], [0; 4], [0; 4], (LONGEST as u32).to_le_bytes(), ETHERNET.to_le_bytes()];
+    let header = [
+        [2, 0, 4, 0],
+        [0; 4],
+        [0; 4],
+        (LONGEST as u32).to_le_bytes(),
+        ETHERNET.to_le_bytes(),
+    ];
     let mut file = [&MICROSECONDS.to_le_bytes()[..], header.as_flattened()].concat();
     for packet in packets {
         let length = (packet.len() as u32).to_le_bytes();

@@ -94,7 +94,12 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { shape: Shape::Quad, strides: Strides::both(0), frame_size: 256, verify_checksum: true }
+        Self {
+            shape: Shape::Quad,
+            strides: Strides::both(0),
+            frame_size: 256,
+            verify_checksum: true,
+        }
     }
 }
 
@@ -138,7 +143,12 @@ impl Plane {
                 let _ = tables.change().fib.add(prefix, adjacency);
             }
         }
-        Self { pool: Pool::new(buffers, reuse), interfaces: Vec::new(), tables: Arc::new(tables), settings }
+        Self {
+            pool: Pool::new(buffers, reuse),
+            interfaces: Vec::new(),
+            tables: Arc::new(tables),
+            settings,
+        }
     }
 
     /// A plane for one more worker: the same interfaces, addresses and settings over the same
@@ -178,12 +188,18 @@ impl Plane {
     /// Our side of an interface.
     pub fn side(&self, interface: u16) -> Side {
         let Interface { mac, mtu, .. } = self.interfaces[interface as usize];
-        Side { interface, mac, mtu }
+        Side {
+            interface,
+            mac,
+            mtu,
+        }
     }
 
     /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number.
     pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoRoom> {
-        self.tables.change().add_adjacency(self.side(interface), mac, None)
+        self.tables
+            .change()
+            .add_adjacency(self.side(interface), mac, None)
     }
 
     /// Adds a route to an adjacency.

@@ -10,12 +10,17 @@ pub fn worker_name(number: usize) -> String {
 
 /// `show trace`, at most `limit` packets of each worker.
 pub fn trace(reports: &[Report], limit: usize) -> String {
-    reports.iter().enumerate().map(|(number, report)| trace_of(number, report, limit)).collect()
+    reports
+        .iter()
+        .enumerate()
+        .map(|(number, report)| trace_of(number, report, limit))
+        .collect()
 }
 
 fn trace_of(number: usize, report: &Report, limit: usize) -> String {
     let name = worker_name(number);
-    let mut out = format!("------------------- Start of thread {number} {name} -------------------\n");
+    let mut out =
+        format!("------------------- Start of thread {number} {name} -------------------\n");
     let traces = &report.traces;
     if traces.is_empty() {
         out.push_str("No packets in trace buffer\n");

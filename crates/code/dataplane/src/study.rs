@@ -48,7 +48,9 @@ fn hashed(rounds: u32, work: Work, loaded: &[u8; 16]) -> u64 {
     let seed = u64::from(loaded[5]) | 1;
     let byte = |round: u32| u64::from(loaded[(round & 15) as usize]);
     match work {
-        Work::Chained => (0..rounds).fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME)),
+        Work::Chained => {
+            (0..rounds).fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME))
+        }
         Work::Independent => {
             let mut hashes = [seed; CHAINS];
             for round in 0..rounds / CHAINS as u32 {
@@ -57,8 +59,11 @@ fn hashed(rounds: u32, work: Work, loaded: &[u8; 16]) -> u64 {
                 }
             }
             // As many multiplications as in a chain.
-            let rest = (0..rounds % CHAINS as u32).fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME));
-            hashes.into_iter().fold(rest, |all, hash| all.rotate_left(7) ^ hash)
+            let rest = (0..rounds % CHAINS as u32)
+                .fold(seed, |hash, round| (hash ^ byte(round)).wrapping_mul(PRIME));
+            hashes
+                .into_iter()
+                .fold(rest, |all, hash| all.rotate_left(7) ^ hash)
         }
     }
 }
@@ -78,7 +83,13 @@ impl<M: PacketMemory> Body<M> for StudyBody {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: [u8; 16]) -> Option<u8> {
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        loaded: [u8; 16],
+    ) -> Option<u8> {
         let next = match [loaded[12], loaded[13]] {
             [0x08, 0x00] => NEXT_IP4,
             [0x81, 0x00] => NEXT_TAGGED,

@@ -52,8 +52,16 @@ impl Tables {
         let adjacencies = Arc::<Adjacencies>::default();
         let fib = Fib::new(MISS);
         let routes = fib.table().clone();
-        let changes = Changes { fib, adjacencies: adjacencies.clone(), next: FIRST_NEIGHBOUR };
-        Self { routes, adjacencies, changes: Mutex::new(changes) }
+        let changes = Changes {
+            fib,
+            adjacencies: adjacencies.clone(),
+            next: FIRST_NEIGHBOUR,
+        };
+        Self {
+            routes,
+            adjacencies,
+            changes: Mutex::new(changes),
+        }
     }
 
     /// Takes the lock of whoever changes the tables. Forwarding does not take it.
@@ -82,14 +90,32 @@ impl Changes {
     ///
     /// # Errors
     /// Every adjacency is in use.
-    pub fn add_adjacency(&mut self, side: Side, to: Mac, address: Option<Ipv4Addr>) -> Result<u16, NoRoom> {
+    pub fn add_adjacency(
+        &mut self,
+        side: Side,
+        to: Mac,
+        address: Option<Ipv4Addr>,
+    ) -> Result<u16, NoRoom> {
         let number = self.next;
         if number >= LIMIT {
             return Err(NoRoom::Adjacencies);
         }
         self.next += 1;
-        let Side { interface, mac, mtu } = side;
-        self.adjacencies.write(number, Adjacency { interface, to, from: mac, mtu, address });
+        let Side {
+            interface,
+            mac,
+            mtu,
+        } = side;
+        self.adjacencies.write(
+            number,
+            Adjacency {
+                interface,
+                to,
+                from: mac,
+                mtu,
+                address,
+            },
+        );
         Ok(number)
     }
 }

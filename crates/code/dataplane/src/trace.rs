@@ -37,7 +37,12 @@ pub struct Tracer {
 
 impl Default for Tracer {
     fn default() -> Self {
-        Self { input: None, left: 0, traces: Vec::new(), since: Instant::now() }
+        Self {
+            input: None,
+            left: 0,
+            traces: Vec::new(),
+            since: Instant::now(),
+        }
     }
 }
 
@@ -79,13 +84,21 @@ impl Tracer {
                 "{} ({}) length {} buffer {}",
                 interface.name, frame.rx, frame.length[row], frame.buffer[row]
             )];
-            self.traces.push(Trace { steps: vec![self.step(input, lines)] });
+            self.traces.push(Trace {
+                steps: vec![self.step(input, lines)],
+            });
             frame.trace[row] = self.traces.len() as u16;
         }
     }
 
     #[cold]
-    pub(crate) fn note(&mut self, node: &dyn Node, plane: &Plane, frame: &Frame, verdict: Option<Verdict>) {
+    pub(crate) fn note(
+        &mut self,
+        node: &dyn Node,
+        plane: &Plane,
+        frame: &Frame,
+        verdict: Option<Verdict>,
+    ) {
         for row in 0..frame.len {
             let number = frame.trace[row] as usize;
             if number == 0 || number > self.traces.len() {
@@ -109,18 +122,34 @@ impl Tracer {
     }
 
     fn step(&self, node: &str, lines: Vec<String>) -> Step {
-        Step { microseconds: self.since.elapsed().as_micros() as u64, node: node.to_owned(), lines }
+        Step {
+            microseconds: self.since.elapsed().as_micros() as u64,
+            node: node.to_owned(),
+            lines,
+        }
     }
 }
 
 /// A packet's Ethernet header as a person reads it.
 pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
-    let mac = |at: usize| Mac([data[at], data[at + 1], data[at + 2], data[at + 3], data[at + 4], data[at + 5]]);
+    let mac = |at: usize| {
+        Mac([
+            data[at],
+            data[at + 1],
+            data[at + 2],
+            data[at + 3],
+            data[at + 4],
+            data[at + 5],
+        ])
+    };
     let kind = match [data[12], data[13]] {
         [0x08, 0x00] => "IP4".to_owned(),
         [0x08, 0x06] => "ARP".to_owned(),
         [0x86, 0xdd] => "IP6".to_owned(),
-        [0x81, 0x00] => format!("802.1q vlan {}", u16::from_be_bytes([data[14] & 0x0f, data[15]])),
+        [0x81, 0x00] => format!(
+            "802.1q vlan {}",
+            u16::from_be_bytes([data[14] & 0x0f, data[15]])
+        ),
         [a, b] => format!("0x{a:02x}{b:02x}"),
     };
     format!("{kind}: {} -> {}", mac(6), mac(0))
@@ -132,7 +161,14 @@ const L3: usize = 14;
 /// A packet's IPv4 header as a person reads it, one line each.
 pub fn ip4_lines(plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
     let data = plane.pool.data(frame.buffer[row]);
-    let address = |at: usize| Ipv4Addr::new(data[L3 + at], data[L3 + at + 1], data[L3 + at + 2], data[L3 + at + 3]);
+    let address = |at: usize| {
+        Ipv4Addr::new(
+            data[L3 + at],
+            data[L3 + at + 1],
+            data[L3 + at + 2],
+            data[L3 + at + 3],
+        )
+    };
     let protocol = match data[L3 + 9] {
         1 => "ICMP".to_owned(),
         6 => "TCP".to_owned(),
@@ -149,6 +185,10 @@ pub fn ip4_lines(plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
             number(2),
             number(10)
         ),
-        format!("  fragment id 0x{:04x}, offset {}", number(4), (number(6) & 0x1fff) * 8),
+        format!(
+            "  fragment id 0x{:04x}, offset {}",
+            number(4),
+            (number(6) & 0x1fff) * 8
+        ),
     ]
 }

@@ -16,7 +16,9 @@ use std::hint::cold_path;
 use std::ops::Range;
 
 /// The number of packets that an iteration handles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Shape {
     /// One packet.
     Single,
@@ -61,7 +63,19 @@ impl std::str::FromStr for Shape {
 }
 
 /// The numbers of iterations by which the loop prefetches ahead; with 0 it does not prefetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Strides {
     /// S1: the metadata's line.
     pub header: usize,
@@ -72,7 +86,10 @@ pub struct Strides {
 impl Strides {
     /// The same stride for both lines.
     pub fn both(stride: usize) -> Self {
-        Self { header: stride, data: stride }
+        Self {
+            header: stride,
+            data: stride,
+        }
     }
 }
 
@@ -115,7 +132,13 @@ pub trait Body<M: PacketMemory> {
 
     /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the
     /// packet as it is if it is not common.
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: Self::Loaded) -> Option<u8>;
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        loaded: Self::Loaded,
+    ) -> Option<u8>;
 
     /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A
     /// body whose packets are all common need not have this method.
@@ -160,7 +183,11 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     body: &mut B,
 ) -> Verdict {
     let len = frame.len.min(FRAME_MAX);
-    let header_ahead = if M::HEADER_LINE { strides.header * N } else { 0 };
+    let header_ahead = if M::HEADER_LINE {
+        strides.header * N
+    } else {
+        0
+    };
     let data_ahead = strides.data * N;
     let expected = body.expected(frame);
     frame.next[..len].fill(expected);
@@ -168,9 +195,15 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     let mut row = 0;
     // The loops know nothing of packets that take another arc: each is written here, and the loops
     // go on behind it.
-    while let Some((odd, arc)) =
-        packets::<N, false, M, B>(memory, frame, body, expected, row..len, header_ahead, data_ahead)
-    {
+    while let Some((odd, arc)) = packets::<N, false, M, B>(
+        memory,
+        frame,
+        body,
+        expected,
+        row..len,
+        header_ahead,
+        data_ahead,
+    ) {
         frame.next[odd] = arc;
         odd_ones += 1;
         row = odd + 1;
@@ -179,7 +212,11 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
             break;
         }
     }
-    if odd_ones > 0 { part(memory, frame, body, len) } else { Verdict::All(expected) }
+    if odd_ones > 0 {
+        part(memory, frame, body, len)
+    } else {
+        Verdict::All(expected)
+    }
 }
 
 /// Once this number of packets of a frame took another arc than expected, the others may do so as
@@ -197,7 +234,15 @@ fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
     header_ahead: usize,
     data_ahead: usize,
 ) {
-    packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, rows, header_ahead, data_ahead);
+    packets::<N, true, M, B>(
+        memory,
+        frame,
+        body,
+        SLOW_PATH,
+        rows,
+        header_ahead,
+        data_ahead,
+    );
 }
 
 /// Handles packets until one takes another arc than expected; returns its row and its arc. Where
@@ -212,7 +257,10 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     header_ahead: usize,
     data_ahead: usize,
 ) -> Option<(usize, u8)> {
-    let Range { start: mut row, end: len } = rows;
+    let Range {
+        start: mut row,
+        end: len,
+    } = rows;
     let ahead = header_ahead.max(data_ahead);
     let mut odd = None;
     while odd.is_none() && row < len {
@@ -221,7 +269,15 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
             // there is a prefetch at all.
             if ahead > 0 {
                 while row + ahead + N <= len {
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, header_ahead, data_ahead);
+                    odd = step::<N, MIXED, M, B>(
+                        memory,
+                        frame,
+                        body,
+                        expected,
+                        row,
+                        header_ahead,
+                        data_ahead,
+                    );
                     if odd.is_some() {
                         return odd;
                     }
@@ -231,7 +287,15 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
                 while row + N <= len {
                     let within = |ahead: usize| if row + ahead + N <= len { ahead } else { 0 };
                     let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, header_ahead, data_ahead);
+                    odd = step::<N, MIXED, M, B>(
+                        memory,
+                        frame,
+                        body,
+                        expected,
+                        row,
+                        header_ahead,
+                        data_ahead,
+                    );
                     if odd.is_some() {
                         return odd;
                     }
@@ -259,7 +323,12 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
 /// Does the work of the packets that the loop left, and finds out whether the frame's packets part.
 #[cold]
 #[inline(never)]
-fn part<M: PacketMemory, B: Body<M>>(memory: &mut M, frame: &mut Frame, body: &mut B, len: usize) -> Verdict {
+fn part<M: PacketMemory, B: Body<M>>(
+    memory: &mut M,
+    frame: &mut Frame,
+    body: &mut B,
+    len: usize,
+) -> Verdict {
     // Most frames that part have no such packet, and to look for one is cheaper than to ask each.
     if frame.next[..len].contains(&SLOW_PATH) {
         for row in 0..len {
@@ -349,7 +418,13 @@ mod tests {
             frame.buffer[row]
         }
 
-        fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, buffer: u32) -> Option<u8> {
+        fn finish(
+            &mut self,
+            _memory: &mut M,
+            frame: &mut Frame,
+            row: usize,
+            buffer: u32,
+        ) -> Option<u8> {
             // The count of times that each packet was handled.
             frame.adjacency[row] += 1;
             (buffer % 13 != 12).then(|| arc_of(buffer))
@@ -367,7 +442,11 @@ mod tests {
         for (shape, stride, len) in Shape::ALL
             .into_iter()
             .flat_map(|shape| [0, 1, 4].map(|stride| (shape, stride)))
-            .flat_map(|(shape, stride)| (0..=41).chain([FRAME_MAX]).map(move |len| (shape, stride, len)))
+            .flat_map(|(shape, stride)| {
+                (0..=41)
+                    .chain([FRAME_MAX])
+                    .map(move |len| (shape, stride, len))
+            })
         {
             // All the same, the first one odd, the last one odd, and many.
             for first in [0, 6, 12, 27] {
@@ -376,14 +455,32 @@ mod tests {
                 for row in 0..len {
                     frame.buffer[row] = (row as u32 + first) % FRAME_MAX as u32;
                 }
-                let verdict =
-                    walk(shape, Strides::both(stride), &mut InFrame::new(&mut pool), &mut frame, &mut ByNumber);
-                let arcs: Vec<u8> = frame.buffers().iter().map(|buffer| arc_of(*buffer)).collect();
+                let verdict = walk(
+                    shape,
+                    Strides::both(stride),
+                    &mut InFrame::new(&mut pool),
+                    &mut frame,
+                    &mut ByNumber,
+                );
+                let arcs: Vec<u8> = frame
+                    .buffers()
+                    .iter()
+                    .map(|buffer| arc_of(*buffer))
+                    .collect();
                 assert_eq!(frame.next[..len], arcs, "{shape:?} {stride} {len} {first}");
-                assert!(frame.adjacency[..len].iter().all(|times| *times == 1), "{shape:?} {stride} {len} {first}");
-                let same = arcs.iter().all(|arc| *arc == *arcs.first().unwrap_or(&LAST));
+                assert!(
+                    frame.adjacency[..len].iter().all(|times| *times == 1),
+                    "{shape:?} {stride} {len} {first}"
+                );
+                let same = arcs
+                    .iter()
+                    .all(|arc| *arc == *arcs.first().unwrap_or(&LAST));
                 let one = Verdict::All(*arcs.first().unwrap_or(&LAST));
-                assert_eq!(verdict, if same { one } else { Verdict::Mixed }, "{shape:?} {stride} {len} {first}");
+                assert_eq!(
+                    verdict,
+                    if same { one } else { Verdict::Mixed },
+                    "{shape:?} {stride} {len} {first}"
+                );
             }
         }
     }

@@ -10,7 +10,8 @@ use crate::arcs::ARCS_MAX;
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
 use crate::nodes::{
-    Device, Drop, EthernetInput, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite, L2Input, L2Output, Punt,
+    Device, Drop, EthernetInput, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite,
+    L2Input, L2Output, Punt,
 };
 use crate::plane::Plane;
 use std::collections::HashMap;
@@ -66,22 +67,49 @@ pub struct Registry {
 impl Registry {
     /// The nodes of this crate.
     pub fn standard() -> Self {
-        let mut registry = Self { nodes: HashMap::new() };
+        let mut registry = Self {
+            nodes: HashMap::new(),
+        };
         registry.add(DROP_AND_PUNT[0], Arcs::None, |_| Drop);
         registry.add(DROP_AND_PUNT[1], Arcs::None, |_| Punt);
-        registry.add("ethernet-input", Arcs::Named(&["l2-input", "ip4-input", "arp-input"]), |_| EthernetInput);
+        registry.add(
+            "ethernet-input",
+            Arcs::Named(&["l2-input", "ip4-input", "arp-input"]),
+            |_| EthernetInput,
+        );
         registry.add("l2-input", Arcs::Named(&["l2-output"]), |_| L2Input);
         registry.add("l2-output", Arcs::AndOutputs(&[]), |_| L2Output);
-        registry.add("ip4-input", Arcs::Named(&["ip4-lookup", "ip4-options"]), |_| Ip4Input);
-        registry.add("ip4-lookup", Arcs::Named(&["ip4-rewrite", "ip4-local", "icmp-net-unreachable"]), |_| Ip4Lookup);
-        const SLOW: &[&str] = &["icmp-time-exceeded", "icmp-fragmentation-needed", "ip4-fragment", "ip4-resolve"];
+        registry.add(
+            "ip4-input",
+            Arcs::Named(&["ip4-lookup", "ip4-options"]),
+            |_| Ip4Input,
+        );
+        registry.add(
+            "ip4-lookup",
+            Arcs::Named(&["ip4-rewrite", "ip4-local", "icmp-net-unreachable"]),
+            |_| Ip4Lookup,
+        );
+        const SLOW: &[&str] = &[
+            "icmp-time-exceeded",
+            "icmp-fragmentation-needed",
+            "ip4-fragment",
+            "ip4-resolve",
+        ];
         registry.add("ip4-rewrite", Arcs::AndOutputs(SLOW), |_| Ip4Rewrite);
         registry
     }
 
     /// Adds a node, or puts one in the place of another of that name.
-    pub fn add<N: Node + 'static>(&mut self, name: &str, arcs: Arcs, make: impl Fn(&Plane) -> N + 'static) {
-        self.nodes.insert(name.to_owned(), (arcs, Box::new(move |plane| Box::new(make(plane)))));
+    pub fn add<N: Node + 'static>(
+        &mut self,
+        name: &str,
+        arcs: Arcs,
+        make: impl Fn(&Plane) -> N + 'static,
+    ) {
+        self.nodes.insert(
+            name.to_owned(),
+            (arcs, Box::new(move |plane| Box::new(make(plane)))),
+        );
     }
 
     /// The arcs of a node that there is.
@@ -162,9 +190,16 @@ impl Wiring {
                 _ => count == wanted.count() && !has_outputs,
             };
             if !right {
-                let and_outputs = if matches!(wanted, Arcs::AndOutputs(_)) { " and `outputs`" } else { "" };
+                let and_outputs = if matches!(wanted, Arcs::AndOutputs(_)) {
+                    " and `outputs`"
+                } else {
+                    ""
+                };
                 let wanted = wanted.count();
-                return wrong(format!("node `{name}` has {wanted} arcs{and_outputs}, not: {}", arcs.join(" ")));
+                return wrong(format!(
+                    "node `{name}` has {wanted} arcs{and_outputs}, not: {}",
+                    arcs.join(" ")
+                ));
             }
             nodes.push((line, name.to_owned(), arcs));
         }
@@ -175,23 +210,35 @@ impl Wiring {
         for (line, name, arcs) in &nodes {
             if let Some(arc) = arcs.iter().find(|arc| !is_there(arc)) {
                 let message = format!("an arc of `{name}` leads to `{arc}`, which has no line");
-                return Err(WiringError { line: *line, message });
+                return Err(WiringError {
+                    line: *line,
+                    message,
+                });
             }
             if name != OUTPUT && arcs.iter().any(|arc| arc == TX || arc == OUTPUT) {
-                let message =
-                    format!("`{OUTPUT}` and `{TX}` stand for a node of each interface; an arc says `{OUTPUTS}`");
-                return Err(WiringError { line: *line, message });
+                let message = format!(
+                    "`{OUTPUT}` and `{TX}` stand for a node of each interface; an arc says `{OUTPUTS}`"
+                );
+                return Err(WiringError {
+                    line: *line,
+                    message,
+                });
             }
         }
         match nodes.first() {
             Some((_, first, _)) if first != OUTPUT && first != TX => Ok(Self { nodes }),
-            _ => Err(WiringError { line: 0, message: "there is no node for packets to start at".to_owned() }),
+            _ => Err(WiringError {
+                line: 0,
+                message: "there is no node for packets to start at".to_owned(),
+            }),
         }
     }
 
     /// The nodes in their order, each with the names that its arcs lead to.
     pub fn nodes(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.nodes.iter().map(|(_, name, arcs)| (name.as_str(), arcs.as_slice()))
+        self.nodes
+            .iter()
+            .map(|(_, name, arcs)| (name.as_str(), arcs.as_slice()))
     }
 
     /// Builds the graph over a plane's interfaces, one device each. Returns it with the node that
@@ -200,8 +247,17 @@ impl Wiring {
     /// # Panics
     /// If there is not one device for each interface, or more than [`INTERFACES_MAX`], or the
     /// registry is another one than at reading.
-    pub fn build(&self, plane: Plane, devices: Vec<Box<dyn Device>>, registry: &Registry) -> (Graph, NodeId) {
-        assert_eq!(plane.interfaces.len(), devices.len(), "one device for each interface");
+    pub fn build(
+        &self,
+        plane: Plane,
+        devices: Vec<Box<dyn Device>>,
+        registry: &Registry,
+    ) -> (Graph, NodeId) {
+        assert_eq!(
+            plane.interfaces.len(),
+            devices.len(),
+            "one device for each interface"
+        );
         assert!(
             devices.len() <= INTERFACES_MAX && INTERFACES_MAX + 8 <= ARCS_MAX,
             "at most {INTERFACES_MAX} interfaces"
@@ -232,7 +288,10 @@ impl Wiring {
                         .collect()
                 }
                 name => {
-                    let (_, make) = registry.nodes.get(name).expect("the registry that the text was read with");
+                    let (_, make) = registry
+                        .nodes
+                        .get(name)
+                        .expect("the registry that the text was read with");
                     vec![graph.add_boxed(make(&graph.plane))]
                 }
             };
@@ -242,7 +301,9 @@ impl Wiring {
             for (number, &node) in made[name.as_str()].iter().enumerate() {
                 for arc in arcs {
                     match arc.as_str() {
-                        OUTPUTS => made[OUTPUT].iter().for_each(|&output| graph.add_arc(node, output)),
+                        OUTPUTS => made[OUTPUT]
+                            .iter()
+                            .for_each(|&output| graph.add_arc(node, output)),
                         TX => graph.add_arc(node, made[TX][number]),
                         arc => graph.add_arc(node, made[arc][0]),
                     }
@@ -264,16 +325,44 @@ mod tests {
         for (from, to, expected) in [
             ("tx:\n", "tx\n", "has no colon"),
             ("tx:\n", "tx:\ntx:\n", "there twice"),
-            ("l2-input: ", "l3-input: ", "no node `l3-input`: there are error-drop"),
-            ("error-punt l2-output\n", "error-punt\n", "node `l2-input` has 3 arcs, not: error-drop error-punt"),
-            ("l2-output: error-drop error-punt outputs", "l2-output: error-drop error-punt tx", "and `outputs`"),
-            ("error-punt:\n", "", "leads to `error-punt`, which has no line"),
-            ("error-punt l2-output\n", "error-punt output\n", "stand for a node of each interface"),
+            (
+                "l2-input: ",
+                "l3-input: ",
+                "no node `l3-input`: there are error-drop",
+            ),
+            (
+                "error-punt l2-output\n",
+                "error-punt\n",
+                "node `l2-input` has 3 arcs, not: error-drop error-punt",
+            ),
+            (
+                "l2-output: error-drop error-punt outputs",
+                "l2-output: error-drop error-punt tx",
+                "and `outputs`",
+            ),
+            (
+                "error-punt:\n",
+                "",
+                "leads to `error-punt`, which has no line",
+            ),
+            (
+                "error-punt l2-output\n",
+                "error-punt output\n",
+                "stand for a node of each interface",
+            ),
         ] {
             let text = standard.replacen(from, to, 1);
             let error = Wiring::parse(&text, &Registry::standard()).unwrap_err();
-            assert!(error.message.contains(expected) && error.line > 0, "{error}");
+            assert!(
+                error.message.contains(expected) && error.line > 0,
+                "{error}"
+            );
         }
-        assert_eq!(Wiring::parse("# nothing\n", &Registry::standard()).unwrap_err().line, 0);
+        assert_eq!(
+            Wiring::parse("# nothing\n", &Registry::standard())
+                .unwrap_err()
+                .line,
+            0
+        );
     }
 }

@@ -26,7 +26,11 @@ impl Clock {
             Self::DivideBy1000 => stay_ns / 1000,
             Self::ShiftBy10 => stay_ns >> 10,
         };
-        if microseconds > INT_MAX { INT_MAX } else { microseconds }
+        if microseconds > INT_MAX {
+            INT_MAX
+        } else {
+            microseconds
+        }
     }
 
     /// The stay in nanoseconds as the kernel takes it to be: the number of [`Clock::count`] in its
@@ -74,7 +78,10 @@ pub struct Accounting {
 impl Accounting {
     /// Empty counts, with a clock.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, ..Self::default() }
+        Self {
+            clock,
+            ..Self::default()
+        }
     }
 
     /// The counts of a state; a number beyond the last that there can be is that one's.
@@ -93,13 +100,20 @@ impl Accounting {
         usage.entered += 1;
         usage.time_ns = usage.time_ns.saturating_add(residency_ns);
         if residency_ns < state.target_residency_ns {
-            if states.all()[..entered].iter().any(|shallower| !shallower.disabled) {
+            if states.all()[..entered]
+                .iter()
+                .any(|shallower| !shallower.disabled)
+            {
                 usage.above += 1;
             }
         } else if residency_ns > state.exit_latency_ns {
             // Only the next deeper state counts, however deep the best would have been.
-            let deeper = states.all()[entered + 1..].iter().find(|deeper| !deeper.disabled);
-            if deeper.is_some_and(|deeper| residency_ns - state.exit_latency_ns >= deeper.target_residency_ns) {
+            let deeper = states.all()[entered + 1..]
+                .iter()
+                .find(|deeper| !deeper.disabled);
+            if deeper.is_some_and(|deeper| {
+                residency_ns - state.exit_latency_ns >= deeper.target_residency_ns
+            }) {
                 usage.below += 1;
             }
         }

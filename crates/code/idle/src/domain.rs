@@ -83,7 +83,10 @@ pub struct DomainGovernor {
 impl DomainGovernor {
     /// A governor that was not asked yet.
     pub const fn new(kind: DomainKind) -> Self {
-        Self { kind, was_asked: false }
+        Self {
+            kind,
+            was_asked: false,
+        }
     }
 
     /// The state that the domain enters, by its number; `None` where it stays on.
@@ -100,9 +103,12 @@ impl DomainGovernor {
         };
         let first = if self.was_asked { last.min(1) } else { last };
         self.was_asked = true;
-        let idle_ns = u64::try_from(situation.idle_ns).ok().filter(|idle_ns| *idle_ns > 0)?;
+        let idle_ns = u64::try_from(situation.idle_ns)
+            .ok()
+            .filter(|idle_ns| *idle_ns > 0)?;
         let fits = |state: &DomainState| {
-            let is_allowed = release < LIMITS || situation.latency_limit_ns >= state.on_ns + state.off_ns;
+            let is_allowed =
+                release < LIMITS || situation.latency_limit_ns >= state.on_ns + state.off_ns;
             is_allowed && idle_ns >= state.residency_ns + state.off_ns
         };
         let state = states[..=first].iter().rposition(fits)?;

@@ -72,7 +72,9 @@ impl Kind {
     /// where there is none, and where the release is older than [`Family::oldest`].
     pub fn find(name: &str) -> Option<Self> {
         if let Some((family, release)) = name.split_once('@') {
-            let family = [Family::Menu, Family::Teo].into_iter().find(|known| known.name() == family)?;
+            let family = [Family::Menu, Family::Teo]
+                .into_iter()
+                .find(|known| known.name() == family)?;
             let release = Release::parse(release).filter(|release| *release >= family.oldest())?;
             return Some(Self::Dated(family, release));
         }
@@ -81,12 +83,15 @@ impl Kind {
 
     /// True if it asks whether the CPU is utilised.
     pub fn asks_utilisation(self) -> bool {
-        self.rules().is_some_and(|(_, rules)| rules.has(Rule::TeoUtilised))
+        self.rules()
+            .is_some_and(|(_, rules)| rules.has(Rule::TeoUtilised))
     }
 
     /// True if it asks for tasks that wait for input or output.
     pub fn asks_waiters(self) -> bool {
-        self.rules().is_some_and(|(family, rules)| family == Family::Menu && !rules.has(Rule::MenuNoWaiters))
+        self.rules().is_some_and(|(family, rules)| {
+            family == Family::Menu && !rules.has(Rule::MenuNoWaiters)
+        })
     }
 
     /// The rules by which it chooses, where they changed with the kernel.
@@ -101,7 +106,14 @@ impl Kind {
             _ => return None,
         };
         let rules = Rules::of_release(family, release);
-        Some((family, if self == Self::Teo618Fixed { rules.with(Rule::TeoTickIntercepts) } else { rules }))
+        Some((
+            family,
+            if self == Self::Teo618Fixed {
+                rules.with(Rule::TeoTickIntercepts)
+            } else {
+                rules
+            },
+        ))
     }
 }
 
@@ -149,13 +161,22 @@ impl Governor {
             Inner::Menu(menu) => menu.select(states, situation),
             Inner::Teo(teo) => teo.select(states, situation),
             Inner::Ladder(ladder) => ladder.select(states, situation),
-            Inner::NeverDeep => Choice { state: states.first_enabled(), stop_tick: true },
+            Inner::NeverDeep => Choice {
+                state: states.first_enabled(),
+                stop_tick: true,
+            },
             Inner::AlwaysDeepest => {
                 let state = states.deepest_within(situation.latency_limit_ns());
-                Choice { state, stop_tick: true }
+                Choice {
+                    state,
+                    stop_tick: true,
+                }
             }
         };
-        debug_assert!(choice.state < states.len(), "a governor chose a state that there is not");
+        debug_assert!(
+            choice.state < states.len(),
+            "a governor chose a state that there is not"
+        );
         choice
     }
 

@@ -21,12 +21,19 @@ pub(crate) struct Ladder {
 
 impl Ladder {
     pub(crate) fn new(states: &States) -> Self {
-        Self { state: first(states), last_residency_ns: 0, promotions: [0; MAX_STATES] }
+        Self {
+            state: first(states),
+            last_residency_ns: 0,
+            promotions: [0; MAX_STATES],
+        }
     }
 
     pub(crate) fn select(&mut self, states: &States, situation: &impl Situation) -> Choice {
         let limit_ns = situation.latency_limit_ns();
-        let choice = |state| Choice { state, stop_tick: true };
+        let choice = |state| Choice {
+            state,
+            stop_tick: true,
+        };
         if limit_ns == 0 {
             return choice(self.step(0));
         }
@@ -44,7 +51,9 @@ impl Ladder {
             }
         }
         if last > first && (states.is_disabled(last) || latency_ns > limit_ns) {
-            let fits = (first + 1..last).rev().find(|&state| states.get(state).exit_latency_ns <= limit_ns);
+            let fits = (first + 1..last)
+                .rev()
+                .find(|&state| states.get(state).exit_latency_ns <= limit_ns);
             return choice(self.step(fits.unwrap_or(first)));
         }
         if last > first && stay_ns < latency_ns {

@@ -51,26 +51,41 @@ impl Menu {
         if core::mem::take(&mut self.is_fresh) && self.rules.has(Rule::MenuRefusals) {
             self.remember(u32::MAX);
         }
-        let Prediction { mut predicted_ns, event_ns } = match self.rules.has(Rule::MenuTimersOnDemand) {
+        let Prediction {
+            mut predicted_ns,
+            event_ns,
+        } = match self.rules.has(Rule::MenuTimersOnDemand) {
             true => self.predict_on_demand(situation),
             false => self.predict_from_timer(situation),
         };
         let mut limit_ns = situation.latency_limit_ns();
         let first = states.get(0);
         let next = states.get(1);
-        let only_first =
-            (self.next_timer_ns < next.target_residency_ns || limit_ns < next.exit_latency_ns) && !first.disabled;
+        let only_first = (self.next_timer_ns < next.target_residency_ns
+            || limit_ns < next.exit_latency_ns)
+            && !first.disabled;
         if states.len() < 2 || limit_ns == 0 || only_first {
-            return Choice { state: 0, stop_tick: !first.polling };
+            return Choice {
+                state: 0,
+                stop_tick: !first.polling,
+            };
         }
         let stopped = situation.tick_stopped();
         if !self.rules.has(Rule::MenuStoppedAsks) {
             // A wrong guess costs more once the tick is stopped, for then nothing soon corrects it.
             if stopped && predicted_ns < self.tick_ns {
                 let to_timer = self.rules.has(Rule::MenuStoppedToTimer);
-                predicted_ns = if to_timer { self.next_timer_ns } else { event_ns };
+                predicted_ns = if to_timer {
+                    self.next_timer_ns
+                } else {
+                    event_ns
+                };
             } else if !stopped && !self.rules.has(Rule::MenuLatencyFirst) {
-                let waiters = if self.rules.has(Rule::MenuNoWaiters) { 0 } else { situation.io_waiters() };
+                let waiters = if self.rules.has(Rule::MenuNoWaiters) {
+                    0
+                } else {
+                    situation.io_waiters()
+                };
                 limit_ns = limit_ns.min(predicted_ns / (1 + 10 * u64::from(waiters)));
             }
         }
@@ -81,7 +96,10 @@ impl Menu {
         let event_ns = self.ask(situation);
         let corrected = self.corrected_us();
         let predicted_us = corrected.min(self.typical(corrected));
-        Prediction { predicted_ns: u64::from(predicted_us) * US, event_ns }
+        Prediction {
+            predicted_ns: u64::from(predicted_us) * US,
+            event_ns,
+        }
     }
 
     fn predict_on_demand(&mut self, situation: &mut impl Situation) -> Prediction {
@@ -91,7 +109,10 @@ impl Menu {
             // The timer is far enough, whenever it is.
             self.next_timer_ns = NEVER_NS;
             self.bucket = self.bucket_of(NEVER_NS, situation);
-            return Prediction { predicted_ns: typical_ns, event_ns: self.tick_ns / 2 };
+            return Prediction {
+                predicted_ns: typical_ns,
+                event_ns: self.tick_ns / 2,
+            };
         }
         let event_ns = self.ask(situation);
         let mut predicted_ns = typical_ns.min(u64::from(self.corrected_us()) * US);
@@ -99,7 +120,10 @@ impl Menu {
         if always && predicted_ns < self.tick_ns && !is_safe {
             predicted_ns = self.next_timer_ns;
         }
-        Prediction { predicted_ns, event_ns }
+        Prediction {
+            predicted_ns,
+            event_ns,
+        }
     }
 
     /// Asks for the next timer, and returns the time to the next event, which the tick counts to.
@@ -119,7 +143,9 @@ impl Menu {
     /// comes wraps around, as the kernel's products of 64 bits and quotients of 32 do.
     fn corrected_us(&self) -> u32 {
         let scale = RESOLUTION * DECAY * US;
-        let product = self.next_timer_ns.wrapping_mul(u64::from(self.factors[self.bucket]));
+        let product = self
+            .next_timer_ns
+            .wrapping_mul(u64::from(self.factors[self.bucket]));
         (product.wrapping_add(scale / 2) / scale) as u32
     }
 
@@ -127,7 +153,14 @@ impl Menu {
     /// they have none, or where all are `below_us` or more.
     fn typical(&self, below_us: u32) -> u32 {
         let both_ends = self.rules.has(Rule::MenuBothEnds);
-        let (mut over, mut under) = (-1, if both_ends { i64::from(u32::MAX) } else { 1 << 31 });
+        let (mut over, mut under) = (
+            -1,
+            if both_ends {
+                i64::from(u32::MAX)
+            } else {
+                1 << 31
+            },
+        );
         loop {
             let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
             let some = Sample::new(&self.intervals, kept);
@@ -142,7 +175,8 @@ impl Menu {
                 return some.mean;
             }
             if 4 * some.count <= 3 * INTERVALS as u128 {
-                let is_prediction = self.rules.has(Rule::MenuLargestLeft) && 2 * some.count >= INTERVALS as u128;
+                let is_prediction =
+                    self.rules.has(Rule::MenuLargestLeft) && 2 * some.count >= INTERVALS as u128;
                 return if is_prediction { some.max } else { u32::MAX };
             }
             if both_ends && some.mean - some.min > some.max - some.mean {
@@ -160,10 +194,19 @@ impl Menu {
             return kept.map(|value| u128::from(value).pow(2)).sum::<u128>() / some.count
                 - u128::from(some.mean).pow(2);
         }
-        kept.map(|value| u128::from(value.abs_diff(some.mean)).pow(2)).sum::<u128>() / some.count
+        kept.map(|value| u128::from(value.abs_diff(some.mean)).pow(2))
+            .sum::<u128>()
+            / some.count
     }
 
-    fn choose(&self, states: &States, mut predicted_ns: u64, limit_ns: u64, event_ns: u64, stopped: bool) -> Choice {
+    fn choose(
+        &self,
+        states: &States,
+        mut predicted_ns: u64,
+        limit_ns: u64,
+        event_ns: u64,
+        stopped: bool,
+    ) -> Choice {
         let mut chosen = None;
         for (number, state) in states.all().iter().enumerate() {
             if state.disabled {
@@ -175,9 +218,12 @@ impl Menu {
             }
             if state.target_residency_ns > predicted_ns {
                 let fits_timer = state.target_residency_ns <= self.next_timer_ns;
-                let better_than_polling = (self.rules.has(Rule::MenuLatencyFirst) || state.exit_latency_ns <= limit_ns)
-                    && (!self.rules.has(Rule::MenuPollingLatency) || state.exit_latency_ns <= predicted_ns)
-                    && (!self.rules.has(Rule::MenuPollingShallow) || state.target_residency_ns < SHALLOW_NS);
+                let better_than_polling = (self.rules.has(Rule::MenuLatencyFirst)
+                    || state.exit_latency_ns <= limit_ns)
+                    && (!self.rules.has(Rule::MenuPollingLatency)
+                        || state.exit_latency_ns <= predicted_ns)
+                    && (!self.rules.has(Rule::MenuPollingShallow)
+                        || state.target_residency_ns < SHALLOW_NS);
                 if states.get(so_far).polling && better_than_polling && fits_timer {
                     predicted_ns = state.target_residency_ns;
                     chosen = Some(number);
@@ -194,7 +240,10 @@ impl Menu {
                 }
                 let shallow = states.get(so_far).target_residency_ns < self.tick_ns;
                 let deeper = shallow && state.target_residency_ns <= event_ns;
-                return Choice { state: if deeper { number } else { so_far }, stop_tick: true };
+                return Choice {
+                    state: if deeper { number } else { so_far },
+                    stop_tick: true,
+                };
             }
             if state.exit_latency_ns > limit_ns {
                 break;
@@ -203,11 +252,21 @@ impl Menu {
         }
         let chosen = chosen.unwrap_or(0);
         if stopped || (!states.get(chosen).polling && predicted_ns >= self.tick_ns) {
-            return Choice { state: chosen, stop_tick: true };
+            return Choice {
+                state: chosen,
+                stop_tick: true,
+            };
         }
         // The tick stays, so the state must fit the time to it.
         let fits = chosen == 0 || states.get(chosen).target_residency_ns <= event_ns;
-        Choice { state: if fits { chosen } else { states.shallower(chosen, event_ns, false) }, stop_tick: false }
+        Choice {
+            state: if fits {
+                chosen
+            } else {
+                states.shallower(chosen, event_ns, false)
+            },
+            stop_tick: false,
+        }
     }
 
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
@@ -270,13 +329,19 @@ impl Sample {
             count += 1;
         }
         let mean = sum.checked_div(count).unwrap_or(0) as u32;
-        Self { min, max, mean, count: u128::from(count.max(1)) }
+        Self {
+            min,
+            max,
+            mean,
+            count: u128::from(count.max(1)),
+        }
     }
 
     /// True if they lie close together: a standard deviation of 20 us at most, or of a sixth of the
     /// mean if they are most of the stays.
     fn agrees(&self, variance: u128) -> bool {
-        let close = u128::from(self.mean).pow(2) > 36 * variance && 4 * self.count >= 3 * INTERVALS as u128;
+        let close =
+            u128::from(self.mean).pow(2) > 36 * variance && 4 * self.count >= 3 * INTERVALS as u128;
         variance <= 400 || (variance <= u128::from(u64::MAX / 36) && close)
     }
 }

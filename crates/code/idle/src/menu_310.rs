@@ -55,20 +55,33 @@ impl Menu310 {
         (self.exit_us, self.watch) = (0, None);
         let limit_ns = situation.latency_limit_ns();
         if limit_ns == 0 {
-            return Choice { state: 0, stop_tick: true };
+            return Choice {
+                state: 0,
+                stop_tick: true,
+            };
         }
         self.expected_us = situation.sleep_length().event_ns / US;
-        let upper = if situation.io_waiters() > 0 { DECADES } else { 0 };
+        let upper = if situation.io_waiters() > 0 {
+            DECADES
+        } else {
+            0
+        };
         self.bucket = upper + decade(self.expected_us * US);
         let typical_us = self.typical_us();
         // The typical length of recent stays is the prediction, even if it exceeds the time to the
         // next event: this version does not take the smaller of both.
         let predicted_us = typical_us.unwrap_or_else(|| self.corrected_us());
         // A loaded CPU should not be slow to answer.
-        let multiplier = 1 + 2 * load_average(situation.load()) + 10 * u64::from(situation.io_waiters());
+        let multiplier =
+            1 + 2 * load_average(situation.load()) + 10 * u64::from(situation.io_waiters());
         let mut chosen = states.first_enabled();
         let mut too_deep = false;
-        for (number, state) in states.all().iter().enumerate().filter(|(_, state)| !state.disabled) {
+        for (number, state) in states
+            .all()
+            .iter()
+            .enumerate()
+            .filter(|(_, state)| !state.disabled)
+        {
             if state.target_residency_ns > predicted_us * US {
                 too_deep = true;
                 continue;
@@ -87,7 +100,10 @@ impl Menu310 {
                 self.watch = Some(Watch { after_us, typical });
             }
         }
-        Choice { state: chosen, stop_tick: true }
+        Choice {
+            state: chosen,
+            stop_tick: true,
+        }
     }
 
     /// After how long the governor wants to be asked again, in nanoseconds.
@@ -108,7 +124,9 @@ impl Menu310 {
         loop {
             let some = Sample::new(&self.intervals, |value| value <= most);
             let squares = self.intervals.iter().filter(|&&value| value <= most);
-            let sum: u128 = squares.map(|&value| u128::from(value.abs_diff(some.mean)).pow(2)).sum();
+            let sum: u128 = squares
+                .map(|&value| u128::from(value.abs_diff(some.mean)).pow(2))
+                .sum();
             let deviation = (sum / some.count).isqrt();
             let most_of_them = 4 * some.count >= 3 * INTERVALS as u128;
             if deviation <= 20 || (u128::from(some.mean) > 6 * deviation && most_of_them) {
@@ -131,7 +149,11 @@ impl Menu310 {
             return;
         }
         let stay_us = outcome.residency_ns / US;
-        let measured_us = if stay_us > self.exit_us { stay_us - self.exit_us } else { stay_us };
+        let measured_us = if stay_us > self.exit_us {
+            stay_us - self.exit_us
+        } else {
+            stay_us
+        };
         let factor = &mut self.factors[self.bucket];
         *factor = *factor * (DECAY - 1) / DECAY;
         *factor += match self.expected_us {

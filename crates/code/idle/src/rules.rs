@@ -27,12 +27,22 @@ impl Release {
 
     /// A release of a long-term branch.
     pub const fn patched(major: u16, minor: u16, patch: u16) -> Self {
-        Self { major, minor, patch, candidate: FINAL }
+        Self {
+            major,
+            minor,
+            patch,
+            candidate: FINAL,
+        }
     }
 
     /// A release candidate.
     pub const fn candidate(major: u16, minor: u16, candidate: u16) -> Self {
-        Self { major, minor, patch: 0, candidate }
+        Self {
+            major,
+            minor,
+            patch: 0,
+            candidate,
+        }
     }
 
     /// Reads 6.12, 6.12.117 or 6.18-rc4, with or without a v; a distribution's own number behind it
@@ -50,7 +60,12 @@ impl Release {
             Some(number) => number.split(['-', '~']).next()?.parse().ok()?,
             None => FINAL,
         };
-        Some(Self { major, minor, patch, candidate })
+        Some(Self {
+            major,
+            minor,
+            patch,
+            candidate,
+        })
     }
 
     const fn is_of_branch(self, other: Self) -> bool {
@@ -222,8 +237,20 @@ pub fn changes() -> impl Iterator<Item = Change> {
         let mut columns = line.split('|').map(str::trim);
         let mut next = || columns.next().expect("five columns");
         let rule = next();
-        let family = if rule.starts_with("Menu") { Family::Menu } else { Family::Teo };
-        Change { rule, bit, family, commit: next(), from: Releases(next()), until: Releases(next()), about: next() }
+        let family = if rule.starts_with("Menu") {
+            Family::Menu
+        } else {
+            Family::Teo
+        };
+        Change {
+            rule,
+            bit,
+            family,
+            commit: next(),
+            from: Releases(next()),
+            until: Releases(next()),
+            about: next(),
+        }
     })
 }
 
@@ -237,8 +264,13 @@ impl Change {
 /// True if a release is at or behind the first of the places, which is mainline's, or at or behind
 /// the one of its own branch.
 fn reaches(release: Release, places: Releases) -> bool {
-    let branch = places.iter().skip(1).find(|branch| branch.is_of_branch(release));
-    branch.or(places.iter().next()).is_some_and(|from| release >= from)
+    let branch = places
+        .iter()
+        .skip(1)
+        .find(|branch| branch.is_of_branch(release));
+    branch
+        .or(places.iter().next())
+        .is_some_and(|from| release >= from)
 }
 
 /// The rules of a governor.
@@ -274,7 +306,10 @@ mod tests {
             assert_eq!(written.as_str(), text);
             written.clear();
         }
-        assert_eq!(Release::parse("v6.12.117-1~deb12u1"), Some(Release::patched(6, 12, 117)));
+        assert_eq!(
+            Release::parse("v6.12.117-1~deb12u1"),
+            Some(Release::patched(6, 12, 117))
+        );
         for wrong in ["6", "", "6.x", "6.1.2.3", "menu", "6.18-rc"] {
             assert_eq!(Release::parse(wrong), None, "{wrong}");
         }
@@ -287,11 +322,22 @@ mod tests {
 
     #[test]
     fn a_backport_counts_in_its_branch_alone() {
-        let has = |text: &str, rule| Rules::of_release(Family::Menu, Release::parse(text).unwrap()).has(rule);
+        let has = |text: &str, rule| {
+            Rules::of_release(Family::Menu, Release::parse(text).unwrap()).has(rule)
+        };
         let largest = |text| has(text, Rule::MenuLargestLeft);
         assert!(!largest("5.15.184") && largest("5.15.193") && !largest("5.15.196"));
-        assert!(!largest("6.14") && largest("6.15") && largest("6.17") && largest("6.18-rc2") && !largest("6.18-rc3"));
-        assert!(largest("6.16.9"), "a branch that took nothing over is as mainline was");
+        assert!(
+            !largest("6.14")
+                && largest("6.15")
+                && largest("6.17")
+                && largest("6.18-rc2")
+                && !largest("6.18-rc3")
+        );
+        assert!(
+            largest("6.16.9"),
+            "a branch that took nothing over is as mainline was"
+        );
         assert!(
             !has("6.12", Rule::MenuNoWaiters)
                 && has("6.12.117", Rule::MenuNoWaiters)
@@ -309,47 +355,106 @@ mod tests {
         for family in [Family::Menu, Family::Teo] {
             let of_family = || changes().filter(|change| change.family == family);
             for (one, next) in of_family().zip(of_family().skip(1)) {
-                assert!(first(one.from) <= first(next.from), "{} and {}", one.rule, next.rule);
+                assert!(
+                    first(one.from) <= first(next.from),
+                    "{} and {}",
+                    one.rule,
+                    next.rule
+                );
             }
         }
         for change in changes() {
-            assert!(change.until.iter().next().is_none_or(|until| until > first(change.from)), "{}", change.rule);
-            assert!(change.from.iter().skip(1).all(|branch| branch.patch > 0), "{}", change.rule);
-            let words = change.from.0.split(' ').count() + change.until.0.split_whitespace().count();
-            assert_eq!(words, change.from.iter().count() + change.until.iter().count(), "{}", change.rule);
+            assert!(
+                change
+                    .until
+                    .iter()
+                    .next()
+                    .is_none_or(|until| until > first(change.from)),
+                "{}",
+                change.rule
+            );
+            assert!(
+                change.from.iter().skip(1).all(|branch| branch.patch > 0),
+                "{}",
+                change.rule
+            );
+            let words =
+                change.from.0.split(' ').count() + change.until.0.split_whitespace().count();
+            assert_eq!(
+                words,
+                change.from.iter().count() + change.until.iter().count(),
+                "{}",
+                change.rule
+            );
         }
         let last = changes().last().unwrap();
         assert_eq!(
             (last.rule, last.bit),
-            (std::format!("{:?}", Rule::TeoSafeTimer).as_str(), Rule::TeoSafeTimer as usize)
+            (
+                std::format!("{:?}", Rule::TeoSafeTimer).as_str(),
+                Rule::TeoSafeTimer as usize
+            )
         );
-        assert_eq!(changes().position(|change| change.rule == "MenuRefusals"), Some(Rule::MenuRefusals as usize));
+        assert_eq!(
+            changes().position(|change| change.rule == "MenuRefusals"),
+            Some(Rule::MenuRefusals as usize)
+        );
     }
 
     /// A life of a governor in situations drawn from a seed: what it chooses.
-    fn choices(family: Family, rules: Rules, tick_ns: u64, seed: u64) -> std::vec::Vec<crate::Choice> {
+    fn choices(
+        family: Family,
+        rules: Rules,
+        tick_ns: u64,
+        seed: u64,
+    ) -> std::vec::Vec<crate::Choice> {
         let mut state = seed * 2 + 1;
         let mut draw = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
         let mut menu = crate::menu::Menu::new(rules, tick_ns);
         let mut teo = crate::teo::Teo::new(rules, tick_ns);
         let us = |exit: u64, residency: u64| State::new(exit * 1_000, residency * 1_000);
-        let shallow = if seed.is_multiple_of(2) { State::polling() } else { us(1, 1) };
-        let middle = if seed.is_multiple_of(7) { us(5, 30).disabled() } else { us(5, 30) };
+        let shallow = if seed.is_multiple_of(2) {
+            State::polling()
+        } else {
+            us(1, 1)
+        };
+        let middle = if seed.is_multiple_of(7) {
+            us(5, 30).disabled()
+        } else {
+            us(5, 30)
+        };
         let deep_us = if seed.is_multiple_of(5) { 5_000 } else { 400 };
         let deeper = us(300, deep_us + 4_000 * (seed % 3));
-        let states = States::new(&[shallow, us(2, 10 + 8 * (seed % 4 / 2)), middle, us(100, deep_us), deeper]).unwrap();
+        let states = States::new(&[
+            shallow,
+            us(2, 10 + 8 * (seed % 4 / 2)),
+            middle,
+            us(100, deep_us),
+            deeper,
+        ])
+        .unwrap();
         let (mut chosen, mut stopped, mut length) = (std::vec::Vec::new(), false, 0);
         for step in 0..400 {
             if step % 20 == 0 {
                 length = 10_u64.pow(3 + draw(6) as u32);
             }
             let timer_ns = length * (1 + draw(9));
-            let event_ns = if stopped && draw(2) == 0 { timer_ns } else { timer_ns.min(1 + draw(tick_ns)) };
+            let event_ns = if stopped && draw(2) == 0 {
+                timer_ns
+            } else {
+                timer_ns.min(1 + draw(tick_ns))
+            };
             let mut asked = KnownSituation {
-                latency_limit_ns: if draw(8) == 0 { 1_000 * draw(400) } else { crate::NO_LIMIT_NS },
+                latency_limit_ns: if draw(8) == 0 {
+                    1_000 * draw(400)
+                } else {
+                    crate::NO_LIMIT_NS
+                },
                 io_waiters: draw(3) as u32,
                 tick_stopped: stopped,
                 utilised: draw(2) == 0,
@@ -361,7 +466,11 @@ mod tests {
             };
             chosen.push(choice);
             stopped = (stopped || choice.stop_tick) && draw(3) > 0;
-            let woken_ns = if draw(2) == 0 { event_ns } else { length / 8 + draw(length) };
+            let woken_ns = if draw(2) == 0 {
+                event_ns
+            } else {
+                length / 8 + draw(length)
+            };
             let stay_ns = event_ns.min(woken_ns);
             let mut outcome = match draw(12) {
                 0 => Outcome::refused(),

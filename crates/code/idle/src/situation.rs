@@ -86,7 +86,10 @@ impl Situation for KnownSituation {
     fn sleep_length(&mut self) -> SleepLength {
         self.asked = true;
         let SleepLength { timer_ns, event_ns } = self.sleep_length;
-        SleepLength { timer_ns: timer_ns.min(NEVER_NS), event_ns: event_ns.min(NEVER_NS) }
+        SleepLength {
+            timer_ns: timer_ns.min(NEVER_NS),
+            event_ns: event_ns.min(NEVER_NS),
+        }
     }
 
     fn latency_limit_ns(&self) -> u64 {
@@ -152,6 +155,9 @@ impl Outcome {
 
     /// A state that the hardware refused to enter.
     pub const fn refused() -> Self {
-        Self { entered: None, ..Self::stay(0, 0) }
+        Self {
+            entered: None,
+            ..Self::stay(0, 0)
+        }
     }
 }

@@ -24,22 +24,37 @@ pub struct State {
 impl State {
     /// A state that waits for an interrupt and keeps its timer.
     pub const fn new(exit_latency_ns: u64, target_residency_ns: u64) -> Self {
-        Self { exit_latency_ns, target_residency_ns, polling: false, stops_timer: false, disabled: false }
+        Self {
+            exit_latency_ns,
+            target_residency_ns,
+            polling: false,
+            stops_timer: false,
+            disabled: false,
+        }
     }
 
     /// A state that polls.
     pub const fn polling() -> Self {
-        Self { polling: true, ..Self::new(0, 0) }
+        Self {
+            polling: true,
+            ..Self::new(0, 0)
+        }
     }
 
     /// The same state, disabled.
     pub const fn disabled(self) -> Self {
-        Self { disabled: true, ..self }
+        Self {
+            disabled: true,
+            ..self
+        }
     }
 
     /// The same state, with a timer that stops.
     pub const fn stopping_timer(self) -> Self {
-        Self { stops_timer: true, ..self }
+        Self {
+            stops_timer: true,
+            ..self
+        }
     }
 }
 
@@ -85,12 +100,18 @@ impl States {
         if states.is_empty() || states.len() > MAX_STATES {
             return Err(StatesError::Count(states.len()));
         }
-        if let Some(at) = states.windows(2).position(|pair| pair[1].target_residency_ns < pair[0].target_residency_ns) {
+        if let Some(at) = states
+            .windows(2)
+            .position(|pair| pair[1].target_residency_ns < pair[0].target_residency_ns)
+        {
             return Err(StatesError::Order(at + 1));
         }
         let mut table = [State::default(); MAX_STATES];
         table[..states.len()].copy_from_slice(states);
-        Ok(Self { states: table, count: states.len() })
+        Ok(Self {
+            states: table,
+            count: states.len(),
+        })
     }
 
     /// The number of states that there are, at least 1.
@@ -119,14 +140,20 @@ impl States {
 
     /// The number of the shallowest state that is not disabled; 0 where all are.
     pub fn first_enabled(&self) -> usize {
-        self.all().iter().position(|state| !state.disabled).unwrap_or(0)
+        self.all()
+            .iter()
+            .position(|state| !state.disabled)
+            .unwrap_or(0)
     }
 
     /// The number of the deepest state that is not disabled and takes at most so many nanoseconds
     /// to leave; that of the shallowest that is not disabled where none is.
     pub fn deepest_within(&self, latency_ns: u64) -> usize {
         let fits = |state: &State| !state.disabled && state.exit_latency_ns <= latency_ns;
-        self.all().iter().rposition(fits).unwrap_or_else(|| self.first_enabled())
+        self.all()
+            .iter()
+            .rposition(fits)
+            .unwrap_or_else(|| self.first_enabled())
     }
 
     /// True if a state may not be chosen.

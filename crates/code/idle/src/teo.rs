@@ -62,11 +62,17 @@ impl Teo {
 
     fn decay(&self, metric: u32) -> u32 {
         let less = metric >> DECAY_SHIFT;
-        if less == 0 && self.rules.has(Rule::TeoDecayToZero) { 0 } else { metric - less }
+        if less == 0 && self.rules.has(Rule::TeoDecayToZero) {
+            0
+        } else {
+            metric - less
+        }
     }
 
     pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
-        let Some(entered) = outcome.entered else { return };
+        let Some(entered) = outcome.entered else {
+            return;
+        };
         // Polling's limit and the tick are safety nets: the CPU might have stayed for as long as it
         // liked.
         let by_tick = outcome.got_tick && self.sleep_length_ns > self.tick_ns;
@@ -75,26 +81,36 @@ impl Teo {
         if is_short_counted {
             self.short_idles = self.decay(self.short_idles);
         }
-        let measured_ns = if net || !is_short_counted && outcome.since_choice_ns >= self.sleep_length_ns {
-            // Of two kernels, one has the largest number without and one that with a sign; no state
-            // and no tick is that long.
-            NEVER_NS
-        } else {
-            let measured_ns = self.measured(states, entered, outcome);
-            let early = outcome.residency_ns < states.get(entered).exit_latency_ns;
-            if is_short_counted && (early || measured_ns < SHALLOW_NS) {
-                self.short_idles += PULSE;
-            }
-            measured_ns
-        };
-        self.update(states, states.get(entered).exit_latency_ns, measured_ns, outcome.got_tick);
+        let measured_ns =
+            if net || !is_short_counted && outcome.since_choice_ns >= self.sleep_length_ns {
+                // Of two kernels, one has the largest number without and one that with a sign; no state
+                // and no tick is that long.
+                NEVER_NS
+            } else {
+                let measured_ns = self.measured(states, entered, outcome);
+                let early = outcome.residency_ns < states.get(entered).exit_latency_ns;
+                if is_short_counted && (early || measured_ns < SHALLOW_NS) {
+                    self.short_idles += PULSE;
+                }
+                measured_ns
+            };
+        self.update(
+            states,
+            states.get(entered).exit_latency_ns,
+            measured_ns,
+            outcome.got_tick,
+        );
     }
 
     /// The time that the CPU was idle, less half of the exit latency, for it seldom takes its
     /// worst.
     fn measured(&self, states: &States, entered: usize, outcome: &Outcome) -> u64 {
         let (stay_ns, latency_ns) = (outcome.residency_ns, states.get(entered).exit_latency_ns);
-        if stay_ns >= latency_ns { stay_ns - latency_ns / 2 } else { stay_ns / 2 }
+        if stay_ns >= latency_ns {
+            stay_ns - latency_ns / 2
+        } else {
+            stay_ns / 2
+        }
     }
 
     /// Takes the oldest of the recent intercepts out; returns its place, which the next one gets.
@@ -114,8 +130,16 @@ impl Teo {
         let (mut of_timer, mut of_stay) = (0, 0);
         let mut sum = 0;
         for (number, state) in states.all().iter().enumerate() {
-            let Bin { hits, intercepts, recent } = self.bins[number];
-            let bin = Bin { hits: self.decay(hits), intercepts: self.decay(intercepts), recent };
+            let Bin {
+                hits,
+                intercepts,
+                recent,
+            } = self.bins[number];
+            let bin = Bin {
+                hits: self.decay(hits),
+                intercepts: self.decay(intercepts),
+                recent,
+            };
             self.bins[number] = bin;
             sum += bin.hits + bin.intercepts;
             if state.target_residency_ns <= self.sleep_length_ns {
@@ -139,7 +163,9 @@ impl Teo {
         }
         // If the deepest state's target residency is below a tick, sleeps of a tick and more are
         // counted in a bin of their own.
-        if self.rules.has(Rule::TeoTickBin) && states.get(states.last()).target_residency_ns < self.tick_ns {
+        if self.rules.has(Rule::TeoTickBin)
+            && states.get(states.last()).target_residency_ns < self.tick_ns
+        {
             self.tick_hits = self.decay(self.tick_hits);
             self.total += self.tick_hits;
             if self.tick_ns <= self.sleep_length_ns {
@@ -153,7 +179,8 @@ impl Teo {
             }
         }
         let late_ns = self.sleep_length_ns.cast_signed() - measured_ns.cast_signed();
-        let is_close = !self.rules.has(Rule::TeoCloseHit) || late_ns < (latency_ns / 2).cast_signed();
+        let is_close =
+            !self.rules.has(Rule::TeoCloseHit) || late_ns < (latency_ns / 2).cast_signed();
         let hit = of_timer == of_stay && is_close;
         let bin = &mut self.bins[of_stay];
         if hit {
@@ -193,8 +220,17 @@ impl Teo {
     pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
         let limit_ns = situation.latency_limit_ns();
         self.sleep_length_ns = NEVER_NS;
-        let keep_tick = |state| Choice { state, stop_tick: false };
-        let enabled = || states.all().iter().enumerate().filter(|(_, state)| !state.disabled);
+        let keep_tick = |state| Choice {
+            state,
+            stop_tick: false,
+        };
+        let enabled = || {
+            states
+                .all()
+                .iter()
+                .enumerate()
+                .filter(|(_, state)| !state.disabled)
+        };
         if states.len() < 2 || enabled().next().is_none() {
             return keep_tick(0);
         }
@@ -203,11 +239,20 @@ impl Teo {
             return self.select_from_timer(states, situation, limit_ns, utilised);
         }
         if states.len() < 3 && utilised {
-            let usable = !states.is_disabled(0) && !states.get(0).polling && self.deep_enough(states, situation, 0);
+            let usable = !states.is_disabled(0)
+                && !states.get(0).polling
+                && self.deep_enough(states, situation, 0);
             if usable || states.is_disabled(1) {
                 return keep_tick(0);
             }
-            return self.finish(states, situation, 1, 0, states.get(1).target_residency_ns, self.tick_ns / 2);
+            return self.finish(
+                states,
+                situation,
+                1,
+                0,
+                states.get(1).target_residency_ns,
+                self.tick_ns / 2,
+            );
         }
         let first = states.first_enabled();
         let mut candidate = states.deepest_within(u64::MAX);
@@ -222,8 +267,10 @@ impl Teo {
             );
         }
         let allowed = enabled().skip_while(|(number, _)| *number == 0);
-        let constraint =
-            allowed.filter(|(_, state)| state.exit_latency_ns <= limit_ns).map(|(number, _)| number).last();
+        let constraint = allowed
+            .filter(|(_, state)| state.exit_latency_ns <= limit_ns)
+            .map(|(number, _)| number)
+            .last();
         candidate = self.intercepted(states, situation, candidate);
         if self.rules.has(Rule::TeoAskAtZero) && candidate == 0 {
             self.sleep_length_ns = situation.sleep_length().timer_ns;
@@ -242,12 +289,20 @@ impl Teo {
         let length = situation.sleep_length();
         self.sleep_length_ns = length.timer_ns;
         let is_far = situation.tick_stopped() && length.timer_ns > 2 * self.tick_ns;
-        if self.rules.has(Rule::TeoSafeTimer) && is_far && states.get(candidate).target_residency_ns < self.tick_ns {
+        if self.rules.has(Rule::TeoSafeTimer)
+            && is_far
+            && states.get(candidate).target_residency_ns < self.tick_ns
+        {
             let fits = |&(number, state): &(usize, &State)| {
-                number > candidate && number <= constraint.unwrap_or(0) && state.target_residency_ns <= length.timer_ns
+                number > candidate
+                    && number <= constraint.unwrap_or(0)
+                    && state.target_residency_ns <= length.timer_ns
             };
             let deeper = enabled().filter(fits).map(|(number, _)| number).next_back();
-            return Choice { state: deeper.unwrap_or(candidate), stop_tick: true };
+            return Choice {
+                state: deeper.unwrap_or(candidate),
+                stop_tick: true,
+            };
         }
         if candidate == 0 {
             return keep_tick(0);
@@ -255,13 +310,18 @@ impl Teo {
         let mut duration_ns = length.timer_ns;
         if states.get(candidate).target_residency_ns > duration_ns {
             let shallower = states.shallower(candidate, duration_ns, false);
-            if self.rules.has(Rule::TeoAnyShallower) || self.deep_enough(states, situation, shallower) {
+            if self.rules.has(Rule::TeoAnyShallower)
+                || self.deep_enough(states, situation, shallower)
+            {
                 candidate = shallower;
             }
         }
         let before_tick = match self.rules.has(Rule::TeoShortIdles) {
             true => self.tick_intercepts,
-            false => self.bins[..states.len()].iter().map(|bin| bin.intercepts).sum(),
+            false => self.bins[..states.len()]
+                .iter()
+                .map(|bin| bin.intercepts)
+                .sum(),
         };
         let is_most = match self.rules.has(Rule::TeoTwoThirds) {
             true => 3 * before_tick >= 2 * self.total,
@@ -270,7 +330,14 @@ impl Teo {
         if states.get(candidate).target_residency_ns < self.tick_ns && is_most {
             duration_ns = self.tick_ns / 2;
         }
-        self.finish(states, situation, candidate, first, duration_ns, length.event_ns)
+        self.finish(
+            states,
+            situation,
+            candidate,
+            first,
+            duration_ns,
+            length.event_ns,
+        )
     }
 
     /// A state is too shallow where the tick is stopped and nothing soon corrects the choice.
@@ -279,7 +346,13 @@ impl Teo {
     }
 
     /// True if the sleep length is asked for before the candidate is taken.
-    fn asks_timer(&self, states: &States, situation: &impl Situation, candidate: usize, limit_ns: u64) -> bool {
+    fn asks_timer(
+        &self,
+        states: &States,
+        situation: &impl Situation,
+        candidate: usize,
+        limit_ns: u64,
+    ) -> bool {
         let shallow = states.get(candidate).target_residency_ns < SHALLOW_NS;
         if !self.rules.has(Rule::TeoShortIdles) {
             return candidate != 0 && !(states.get(0).polling && shallow);
@@ -305,7 +378,12 @@ impl Teo {
         let first = states.first_enabled();
         let usable = |&(_, state): &(usize, &State)| !state.disabled && !state.polling;
         if states.len() < 3 && utilised {
-            let state = states.all().iter().enumerate().find(usable).map(|(number, _)| number);
+            let state = states
+                .all()
+                .iter()
+                .enumerate()
+                .find(usable)
+                .map(|(number, _)| number);
             if let Some(state) = state {
                 return self.finish(states, situation, state, 0, timer_ns, event_ns);
             }
@@ -316,16 +394,25 @@ impl Teo {
         let fits = |&(number, state): &(usize, &State)| {
             number == first || !state.disabled && state.target_residency_ns <= timer_ns
         };
-        let candidate =
-            states.all().iter().enumerate().filter(fits).map(|(number, _)| number).next_back().unwrap_or(first);
+        let candidate = states
+            .all()
+            .iter()
+            .enumerate()
+            .filter(fits)
+            .map(|(number, _)| number)
+            .next_back()
+            .unwrap_or(first);
         if candidate == first {
             return self.finish(states, situation, first, first, timer_ns, event_ns);
         }
-        let (mut chosen, mut duration_ns) = self.intercepted_span(states, situation, candidate, timer_ns);
+        let (mut chosen, mut duration_ns) =
+            self.intercepted_span(states, situation, candidate, timer_ns);
         let allowed = states.all().iter().enumerate().take(candidate + 1).skip(1);
         let constraint = allowed
             .filter(|(_, state)| {
-                !state.disabled && state.exit_latency_ns <= limit_ns && state.target_residency_ns <= timer_ns
+                !state.disabled
+                    && state.exit_latency_ns <= limit_ns
+                    && state.target_residency_ns <= timer_ns
             })
             .map(|(number, _)| number)
             .next_back();
@@ -349,7 +436,9 @@ impl Teo {
         let shallower = &self.bins[..candidate];
         let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();
         let hits: u32 = shallower.iter().map(|bin| bin.hits).sum();
-        let recent = shallower.iter().fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
+        let recent = shallower
+            .iter()
+            .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
         let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
         let by_recent = recent > RECENT as u32 / 2;
         let none = (candidate, timer_ns);
@@ -361,12 +450,19 @@ impl Teo {
         for number in (0..candidate).rev() {
             intercepts_so_far += self.bins[number].intercepts;
             recent_so_far = recent_so_far.wrapping_add(self.bins[number].recent);
-            let (from_ns, to_ns) = (states.get(number).target_residency_ns, states.get(number + 1).target_residency_ns);
+            let (from_ns, to_ns) = (
+                states.get(number).target_residency_ns,
+                states.get(number + 1).target_residency_ns,
+            );
             let span_ns = (from_ns + to_ns) / 2;
             let is_long = !situation.tick_stopped() || span_ns >= self.tick_ns;
             let most_recent = !by_recent || recent_so_far.wrapping_mul(2) > recent;
             if most_recent && (!by_intercepts || 2 * intercepts_so_far > intercepts) {
-                return if is_long && !states.is_disabled(number) { (number, span_ns) } else { suitable };
+                return if is_long && !states.is_disabled(number) {
+                    (number, span_ns)
+                } else {
+                    suitable
+                };
             }
             if states.is_disabled(number) {
                 continue;
@@ -386,7 +482,9 @@ impl Teo {
         let shallower = &self.bins[..candidate];
         let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();
         let hits: u32 = shallower.iter().map(|bin| bin.hits).sum();
-        let recent = shallower.iter().fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
+        let recent = shallower
+            .iter()
+            .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
         // The kernel's difference wraps around where hits have decayed more slowly than the total.
         let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
         let by_recent = self.rules.has(Rule::TeoRecent) && recent > RECENT as u32 / 2;
@@ -404,7 +502,11 @@ impl Teo {
             let fits = self.deep_enough(states, situation, number);
             let most_recent = !by_recent || recent_so_far.wrapping_mul(2) > recent;
             if most_recent && (!by_intercepts || 2 * intercepts_so_far > intercepts) {
-                return if fits && !states.is_disabled(number) { number } else { suitable };
+                return if fits && !states.is_disabled(number) {
+                    number
+                } else {
+                    suitable
+                };
             }
             if states.is_disabled(number) {
                 continue;
@@ -419,22 +521,39 @@ impl Teo {
     }
 
     /// The deepest state down to which most of the intercepts lie.
-    fn first_with_most(&self, states: &States, situation: &impl Situation, candidate: usize, intercepts: u32) -> usize {
+    fn first_with_most(
+        &self,
+        states: &States,
+        situation: &impl Situation,
+        candidate: usize,
+        intercepts: u32,
+    ) -> usize {
         let first = states.first_enabled();
         let is_long = |state: &State| state.target_residency_ns >= self.tick_ns;
         let lowest = match situation.tick_stopped() && !self.rules.has(Rule::TeoSafeTimer) {
-            true => (first..candidate).find(|&number| is_long(states.get(number))).unwrap_or(candidate),
+            true => (first..candidate)
+                .find(|&number| is_long(states.get(number)))
+                .unwrap_or(candidate),
             false => first,
         };
         let to_ns = |number: usize| states.get(number).target_residency_ns;
-        if self.rules.has(Rule::TeoKeepEqual) && situation.tick_stopped() && to_ns(lowest) == to_ns(candidate) {
+        if self.rules.has(Rule::TeoKeepEqual)
+            && situation.tick_stopped()
+            && to_ns(lowest) == to_ns(candidate)
+        {
             return candidate;
         }
         // Of bins with the same count the one of the deepest state.
         let below_last = self.bins[..states.last()].iter().enumerate();
-        let most = below_last.max_by_key(|(_, bin)| bin.intercepts).map_or(0, |(number, _)| number);
+        let most = below_last
+            .max_by_key(|(_, bin)| bin.intercepts)
+            .map_or(0, |(number, _)| number);
         let goes_down = self.rules.has(Rule::TeoMostIntercepts);
-        if goes_down && !self.rules.has(Rule::TeoSafeTimer) && lowest >= most && !states.is_disabled(lowest) {
+        if goes_down
+            && !self.rules.has(Rule::TeoSafeTimer)
+            && lowest >= most
+            && !states.is_disabled(lowest)
+        {
             return lowest;
         }
         let (mut found, mut sum) = (candidate, 0);
@@ -463,9 +582,19 @@ impl Teo {
     ) -> Choice {
         let state = states.get(candidate);
         if (!state.polling && duration_ns >= self.tick_ns) || situation.tick_stopped() {
-            return Choice { state: candidate, stop_tick: true };
+            return Choice {
+                state: candidate,
+                stop_tick: true,
+            };
         }
         let fits = candidate <= first || state.target_residency_ns <= event_ns;
-        Choice { state: if fits { candidate } else { states.shallower(candidate, event_ns, false) }, stop_tick: false }
+        Choice {
+            state: if fits {
+                candidate
+            } else {
+                states.shallower(candidate, event_ns, false)
+            },
+            stop_tick: false,
+        }
     }
 }

@@ -27,21 +27,46 @@ impl Accounts {
     /// A task starts with this load. One that has an account keeps it.
     pub fn begin(&mut self, task: TaskId, cpu: usize, pelt: Pelt) {
         if self.account(task).is_none() {
-            self.set(task, Account { pelt, doing: Doing::Nothing, cpu });
+            self.set(
+                task,
+                Account {
+                    pelt,
+                    doing: Doing::Nothing,
+                    cpu,
+                },
+            );
         }
     }
 
     /// The reasons that [`Placement::note`] gives.
     pub fn note(&mut self, view: &dyn View, task: TaskId, cpu: usize, before: Doing, after: Doing) {
-        let new = Account { pelt: Pelt::new(view.now()), doing: before, cpu };
+        let new = Account {
+            pelt: Pelt::new(view.now()),
+            doing: before,
+            cpu,
+        };
         let mut account = self.account(task).unwrap_or(new);
         account.pelt.update(view.now(), before, view.capacity(cpu));
-        self.set(task, Account { doing: after, cpu, ..account });
+        self.set(
+            task,
+            Account {
+                doing: after,
+                cpu,
+                ..account
+            },
+        );
     }
 
     /// The load of a task at present. One that is not known has none.
     pub fn load(&self, view: &dyn View, task: TaskId) -> Pelt {
-        let Some(Account { mut pelt, doing, cpu }) = self.account(task) else { return Pelt::new(view.now()) };
+        let Some(Account {
+            mut pelt,
+            doing,
+            cpu,
+        }) = self.account(task)
+        else {
+            return Pelt::new(view.now());
+        };
         pelt.update(view.now(), doing, view.capacity(cpu));
         pelt
     }
@@ -50,7 +75,9 @@ impl Accounts {
     /// capacity.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
         let tasks = self.homes.get(cpu).into_iter().flatten();
-        tasks.map(|&task| self.load(view, task).utilisation()).fold(0, u32::saturating_add)
+        tasks
+            .map(|&task| self.load(view, task).utilisation())
+            .fold(0, u32::saturating_add)
     }
 
     /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
@@ -85,8 +112,9 @@ impl Accounts {
     fn forget(&mut self, cpu: usize, newest: Pelt) {
         let tasks = &mut self.tasks;
         self.homes[cpu].retain(|&task| {
-            let gone = tasks[task]
-                .is_some_and(|account| account.doing == Doing::Nothing && account.pelt.is_forgotten_at(&newest));
+            let gone = tasks[task].is_some_and(|account| {
+                account.doing == Doing::Nothing && account.pelt.is_forgotten_at(&newest)
+            });
             if gone {
                 tasks[task] = None;
             }
@@ -105,7 +133,10 @@ pub struct TrackingPolicy<P> {
 impl<P> TrackingPolicy<P> {
     /// Adds accounts to a policy.
     pub fn new(policy: P) -> Self {
-        Self { policy, accounts: Accounts::default() }
+        Self {
+            policy,
+            accounts: Accounts::default(),
+        }
     }
 }
 

@@ -13,7 +13,11 @@ pub struct AllBig;
 impl Placement for AllBig {
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
         let allowed = view.allowed(task);
-        spread::fewest(view, (allowed & classes::fastest(view)).or_if_empty(allowed), previous)
+        spread::fewest(
+            view,
+            (allowed & classes::fastest(view)).or_if_empty(allowed),
+            previous,
+        )
     }
 
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
@@ -22,6 +26,9 @@ impl Placement for AllBig {
 
     fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
         let fastest = classes::fastest(view);
-        fastest.has(cpu).then(|| spread::take(view, fastest, cpu)).flatten()
+        fastest
+            .has(cpu)
+            .then(|| spread::take(view, fastest, cpu))
+            .flatten()
     }
 }

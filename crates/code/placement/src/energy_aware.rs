@@ -44,19 +44,33 @@ impl EnergyAware {
 
     /// The policy with the search of a kernel.
     pub fn with_rules(model: Model, rules: Rules) -> Self {
-        Self { model, rules, loads: FairLoads::default(), overutilised: None, is_off: false, parent: None }
+        Self {
+            model,
+            rules,
+            loads: FairLoads::default(),
+            overutilised: None,
+            is_off: false,
+            parent: None,
+        }
     }
 
     /// The policy of the same kernel without an energy model: it does always what the other one
     /// does while a CPU is overutilised.
     pub fn without_energy(model: Model) -> Self {
-        Self { overutilised: Some(0), is_off: true, ..Self::new(model) }
+        Self {
+            overutilised: Some(0),
+            is_off: true,
+            ..Self::new(model)
+        }
     }
 
     /// The same policy, with tasks that are started from a CPU.
     #[must_use]
     pub fn started_from(self, parent: usize) -> Self {
-        Self { parent: Some(parent), ..self }
+        Self {
+            parent: Some(parent),
+            ..self
+        }
     }
 
     fn is_cpu_overutilised(&self, view: &dyn View, cpu: usize) -> bool {
@@ -72,7 +86,11 @@ impl EnergyAware {
 
     /// Balancing: looks at all CPUs if it is time.
     fn balance(&mut self, view: &dyn View) {
-        if !self.is_off && self.overutilised.is_some_and(|since| view.now() >= since + LOOK_AGAIN) {
+        if !self.is_off
+            && self
+                .overutilised
+                .is_some_and(|since| view.now() >= since + LOOK_AGAIN)
+        {
             let is_over = (0..view.cpus()).any(|cpu| self.is_cpu_overutilised(view, cpu));
             self.overutilised = is_over.then(|| view.now());
         }
@@ -86,9 +104,17 @@ impl EnergyAware {
     /// An idle CPU that is fast enough for a task: where it was, then upwards from there, then the
     /// fastest; where it was if none idles.
     fn idle_and_fast(&self, view: &dyn View, task: TaskId, previous: usize) -> usize {
-        let (allowed, uses, cpus) = (view.allowed(task), self.uses(view, task), view.cpus().max(1));
-        let wrapped = (0..cpus).map(|ahead| (previous + ahead) % cpus).filter(|&cpu| allowed.has(cpu));
-        let idle: Vec<usize> = wrapped.filter(|&cpu| spread::tasks(view, cpu) == 0).collect();
+        let (allowed, uses, cpus) = (
+            view.allowed(task),
+            self.uses(view, task),
+            view.cpus().max(1),
+        );
+        let wrapped = (0..cpus)
+            .map(|ahead| (previous + ahead) % cpus)
+            .filter(|&cpu| allowed.has(cpu));
+        let idle: Vec<usize> = wrapped
+            .filter(|&cpu| spread::tasks(view, cpu) == 0)
+            .collect();
         let enough = idle.iter().find(|&&cpu| fits(uses, view.top_capacity(cpu)));
         let fastest = || idle.iter().rev().max_by_key(|&&cpu| view.top_capacity(cpu));
         enough.or_else(fastest).copied().unwrap_or(previous)
@@ -123,8 +149,11 @@ impl EnergyAware {
             .filter(|&cpus| (cpus & allowed).iter(view.cpus()).next().is_some())
             .map(|cpus| Group::new(&self.loads, view, cpus))
             .collect();
-        let (local, others): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(|group| group.cpus.has(parent));
-        let other = others.into_iter().reduce(|best, group| if group.is_idler(best) { group } else { best });
+        let (local, others): (Vec<&Group>, Vec<&Group>) =
+            groups.iter().partition(|group| group.cpus.has(parent));
+        let other = others
+            .into_iter()
+            .reduce(|best, group| if group.is_idler(best) { group } else { best });
         let chosen = match (local.first(), other) {
             (Some(local), Some(other)) if other.is_clearly_idler(local) => other.cpus,
             (Some(local), _) => local.cpus,
@@ -177,14 +206,21 @@ impl Group {
         let idle = all().filter(|&cpu| spread::tasks(view, cpu) == 0).count();
         // Each task has the load of nice 0.
         let load = tasks as u64 * 1024 * 1024 / capacity.max(1);
-        Self { cpus, state, idle, load, utilisation }
+        Self {
+            cpus,
+            state,
+            idle,
+            load,
+            utilisation,
+        }
     }
 
     /// True if it is preferred among groups to which a task could go.
     fn is_idler(&self, than: &Self) -> bool {
         match self.state.cmp(&than.state) {
             core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => {
-                (core::cmp::Reverse(self.idle), self.utilisation) < (core::cmp::Reverse(than.idle), than.utilisation)
+                (core::cmp::Reverse(self.idle), self.utilisation)
+                    < (core::cmp::Reverse(than.idle), than.utilisation)
             }
             core::cmp::Ordering::Equal => self.load < than.load,
             order => order.is_lt(),
@@ -194,7 +230,9 @@ impl Group {
     /// True if a task should go there and not stay in its own group.
     fn is_clearly_idler(&self, than: &Self) -> bool {
         match self.state.cmp(&than.state) {
-            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => self.idle > than.idle,
+            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => {
+                self.idle > than.idle
+            }
             core::cmp::Ordering::Equal => {
                 let margin = 1024 * (IMBALANCE - 100) / 100;
                 self.load < than.load + margin && 100 * than.load > IMBALANCE * self.load
@@ -215,13 +253,19 @@ impl Placement for EnergyAware {
             None => self.cheapest(view, task, previous),
         };
         // Both may say that it stays, where it may no longer run.
-        if allowed.has(to) { to } else { spread::fewest(view, allowed, previous) }
+        if allowed.has(to) {
+            to
+        } else {
+            spread::fewest(view, allowed, previous)
+        }
     }
 
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
         let parent = self.parent.unwrap_or(parent);
         let to = match view.policy(task) {
-            Policy::RealTime { priority } => spread::real_time(view, view.allowed(task), priority, parent),
+            Policy::RealTime { priority } => {
+                spread::real_time(view, view.allowed(task), priority, parent)
+            }
             Policy::Fair { .. } => self.idlest(view, view.allowed(task), parent),
         };
         self.loads.begin(view, task, to);
@@ -232,7 +276,10 @@ impl Placement for EnergyAware {
         self.look_at(view, cpu);
         self.balance(view);
         self.overutilised?;
-        if let Some(task) = view.running(cpu).filter(|&task| self.is_misfit(view, task, cpu)) {
+        if let Some(task) = view
+            .running(cpu)
+            .filter(|&task| self.is_misfit(view, task, cpu))
+        {
             let mut faster = (classes::faster(view, cpu) & view.allowed(task)).iter(view.cpus());
             if let Some(to) = faster.find(|&other| spread::tasks(view, other) == 0) {
                 return Some(Move { task, to });

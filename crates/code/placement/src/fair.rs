@@ -42,7 +42,11 @@ struct Estimate {
 
 impl Estimate {
     const fn get(self) -> u32 {
-        if self.average > self.last { self.average } else { self.last }
+        if self.average > self.last {
+            self.average
+        } else {
+            self.last
+        }
     }
 
     /// The task has blocked with this utilisation, on a CPU of this capacity.
@@ -107,10 +111,24 @@ impl FairLoads {
         self.advance(view, cpu);
         let used = self.utilisation(view, cpu);
         let spare = view.top_capacity(cpu).saturating_sub(used) / 2;
-        let load: u64 = self.cpus[cpu].homes.iter().map(|&other| self.tracked(view, other).load(1024)).sum();
-        let first = if used == 0 { spare } else { ((u64::from(used) * 1024 / (load + 1)) as u32).min(spare) };
+        let load: u64 = self.cpus[cpu]
+            .homes
+            .iter()
+            .map(|&other| self.tracked(view, other).load(1024))
+            .sum();
+        let first = if used == 0 {
+            spare
+        } else {
+            ((u64::from(used) * 1024 / (load + 1)) as u32).min(spare)
+        };
         let pelt = Pelt::full(self.cpus[cpu].clock.tracked, first);
-        let account = Account { pelt, doing: Doing::Nothing, cpu, estimate: Estimate::default(), counted: 0 };
+        let account = Account {
+            pelt,
+            doing: Doing::Nothing,
+            cpu,
+            estimate: Estimate::default(),
+            counted: 0,
+        };
         self.place(task, account);
     }
 
@@ -124,14 +142,23 @@ impl FairLoads {
                 // now.
                 let there = account.cpu;
                 self.advance(view, there);
-                account.pelt.update(self.cpus[there].clock.tracked, account.doing, 1024);
+                account
+                    .pelt
+                    .update(self.cpus[there].clock.tracked, account.doing, 1024);
                 account.pelt.rebase(here);
-                self.cpus[there].estimated = self.cpus[there].estimated.saturating_sub(account.counted);
+                self.cpus[there].estimated =
+                    self.cpus[there].estimated.saturating_sub(account.counted);
                 self.cpus[cpu].estimated += account.counted;
                 account
             }
             Some(account) => account,
-            None => Account { pelt: Pelt::new(here), doing: before, cpu, estimate: Estimate::default(), counted: 0 },
+            None => Account {
+                pelt: Pelt::new(here),
+                doing: before,
+                cpu,
+                estimate: Estimate::default(),
+                counted: 0,
+            },
         };
         account.pelt.update(here, before, 1024);
         let (was_there, is_there) = (account.doing != Doing::Nothing, after != Doing::Nothing);
@@ -141,7 +168,9 @@ impl FairLoads {
         } else if was_there && !is_there {
             self.cpus[cpu].estimated = self.cpus[cpu].estimated.saturating_sub(account.counted);
             account.counted = 0;
-            account.estimate.blocks(account.pelt.utilisation(), view.top_capacity(cpu));
+            account
+                .estimate
+                .blocks(account.pelt.utilisation(), view.top_capacity(cpu));
         }
         if before == Doing::Running || after == Doing::Running {
             let clock = &mut self.cpus[cpu].clock;
@@ -154,18 +183,25 @@ impl FairLoads {
 
     /// The utilisation of a task at present, 0 to 1024 of the fastest CPU.
     pub fn task(&self, view: &dyn View, task: TaskId) -> u32 {
-        if self.account(task).is_none() { 0 } else { self.tracked(view, task).utilisation() }
+        if self.account(task).is_none() {
+            0
+        } else {
+            self.tracked(view, task).utilisation()
+        }
     }
 
     /// The use that is expected of a task; 0 for one that has not blocked yet.
     pub fn estimate(&self, task: TaskId) -> u32 {
-        self.account(task).map_or(0, |account| account.estimate.get())
+        self.account(task)
+            .map_or(0, |account| account.estimate.get())
     }
 
     /// The utilisation of a CPU's tasks at present, those that are blocked included.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
         let homes = self.cpus.get(cpu).into_iter().flat_map(|cpu| &cpu.homes);
-        homes.map(|&task| self.tracked(view, task).utilisation()).fold(0, u32::saturating_add)
+        homes
+            .map(|&task| self.tracked(view, task).utilisation())
+            .fold(0, u32::saturating_add)
     }
 
     /// The sum of the estimates of the tasks that run on a CPU or wait for it.
@@ -176,7 +212,9 @@ impl FairLoads {
     /// The use of a CPU: utilisation or estimates, whichever is more, and no more than its
     /// capacity.
     pub fn used(&self, view: &dyn View, cpu: usize) -> u32 {
-        self.utilisation(view, cpu).max(self.estimated(cpu)).min(view.top_capacity(cpu))
+        self.utilisation(view, cpu)
+            .max(self.estimated(cpu))
+            .min(view.top_capacity(cpu))
     }
 
     fn account(&self, task: TaskId) -> Option<Account> {
@@ -186,14 +224,24 @@ impl FairLoads {
     /// The load of a task brought up to now, by the clock of its CPU. One that is not known has
     /// none.
     fn tracked(&self, view: &dyn View, task: TaskId) -> Pelt {
-        let Some(Account { mut pelt, doing, cpu, .. }) = self.account(task) else { return Pelt::new(0) };
+        let Some(Account {
+            mut pelt,
+            doing,
+            cpu,
+            ..
+        }) = self.account(task)
+        else {
+            return Pelt::new(0);
+        };
         pelt.update(self.clock_at(view, cpu).tracked, doing, 1024);
         pelt
     }
 
     /// A CPU's clock brought up to now.
     fn clock_at(&self, view: &dyn View, cpu: usize) -> Clock {
-        let Some(mut clock) = self.cpus.get(cpu).map(|cpu| cpu.clock) else { return Clock::default() };
+        let Some(mut clock) = self.cpus.get(cpu).map(|cpu| cpu.clock) else {
+            return Clock::default();
+        };
         let elapsed = view.now().saturating_sub(clock.wall);
         if elapsed == 0 {
             return clock;
@@ -220,7 +268,10 @@ impl FairLoads {
 
     /// True if a CPU has had no idle time of late that a faster one would have had.
     fn is_saturated(&self, cpu: usize) -> bool {
-        let sums = self.cpus[cpu].homes.iter().filter_map(|&task| self.account(task));
+        let sums = self.cpus[cpu]
+            .homes
+            .iter()
+            .filter_map(|&task| self.account(task));
         let sum: u64 = sums.map(|account| account.pelt.used_sum()).sum();
         sum >= (u64::from(LONGEST_SUM - PERIOD) << 10) - u64::from(LONGEST_SUM)
     }

@@ -38,14 +38,26 @@ impl Default for HmpSettings {
     /// Vendors' values. The room is their 1024 - 64. They let nice values below 5 pass; the talk
     /// says priority at least default, as here.
     fn default() -> Self {
-        Self { up: 700, down: 512, highest_nice: 0, settle_up: 4096, settle_down: 4096, room: Some(960), offload: true }
+        Self {
+            up: 700,
+            down: 512,
+            highest_nice: 0,
+            settle_up: 4096,
+            settle_down: 4096,
+            room: Some(960),
+            offload: true,
+        }
     }
 }
 
 impl HmpSettings {
     /// The thresholds of the first patches, 512 and 256.
     pub fn early() -> Self {
-        Self { up: 512, down: 256, ..Self::default() }
+        Self {
+            up: 512,
+            down: 256,
+            ..Self::default()
+        }
     }
 }
 
@@ -71,7 +83,10 @@ pub struct Hmp {
 impl Hmp {
     /// A policy that knows no tasks yet.
     pub fn new(settings: HmpSettings) -> Self {
-        Self { settings, ..Self::default() }
+        Self {
+            settings,
+            ..Self::default()
+        }
     }
 
     fn units(view: &dyn View) -> u64 {
@@ -91,25 +106,46 @@ impl Hmp {
 
     /// The CPU with the least load, that of its tasks added up whatever their weights.
     fn least_loaded(&self, view: &dyn View, among: CpuSet) -> Option<(u32, usize)> {
-        let load = |cpu| (self.accounts.unweighted_load(view, cpu), spread::tasks(view, cpu), cpu);
-        among.iter(view.cpus()).map(load).min().map(|(load, _, cpu)| (load, cpu))
+        let load = |cpu| {
+            (
+                self.accounts.unweighted_load(view, cpu),
+                spread::tasks(view, cpu),
+                cpu,
+            )
+        };
+        among
+            .iter(view.cpus())
+            .map(load)
+            .min()
+            .map(|(load, _, cpu)| (load, cpu))
     }
 
     /// CPU to which a fair task on `cpu` should move up; none if it should stay.
     fn up(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
-        let Policy::Fair { nice } = view.policy(task) else { return None };
+        let Policy::Fair { nice } = view.policy(task) else {
+            return None;
+        };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
         let heavy = self.accounts.load(view, task).ratio() > self.settings.up;
-        if !heavy || nice > self.settings.highest_nice || !self.has_settled(view, last, self.settings.settle_up) {
+        if !heavy
+            || nice > self.settings.highest_nice
+            || !self.has_settled(view, last, self.settings.settle_up)
+        {
             return None;
         }
-        let (load, to) = self.least_loaded(view, classes::faster(view, cpu) & view.allowed(task))?;
-        self.settings.room.is_none_or(|room| load < room).then_some(to)
+        let (load, to) =
+            self.least_loaded(view, classes::faster(view, cpu) & view.allowed(task))?;
+        self.settings
+            .room
+            .is_none_or(|room| load < room)
+            .then_some(to)
     }
 
     /// CPU to which a fair task on `cpu` should move down; none if it should stay.
     fn down(&self, view: &dyn View, task: TaskId, cpu: usize) -> Option<usize> {
-        let Policy::Fair { nice } = view.policy(task) else { return None };
+        let Policy::Fair { nice } = view.policy(task) else {
+            return None;
+        };
         let (_, to) = self.least_loaded(view, classes::slower(view, cpu) & view.allowed(task))?;
         if nice > self.settings.highest_nice {
             return Some(to);
@@ -120,25 +156,42 @@ impl Hmp {
     }
 
     fn note_up(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Migrations { up: Some(Self::units(view)), down: None };
+        *self.moved(task) = Migrations {
+            up: Some(Self::units(view)),
+            down: None,
+        };
     }
 
     fn note_down(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Migrations { up: None, down: Some(Self::units(view)) };
+        *self.moved(task) = Migrations {
+            up: None,
+            down: Some(Self::units(view)),
+        };
     }
 
     /// A task of a full fast CPU for an idle slow one.
     fn offload(&self, view: &dyn View, cpu: usize) -> Option<Move> {
         let is_idle = |&other: &usize| spread::tasks(view, other) == 0;
-        let crowded = view.waiting(cpu) > 0 && classes::same(view, cpu).iter(view.cpus()).all(|other| !is_idle(&other));
+        let crowded = view.waiting(cpu) > 0
+            && classes::same(view, cpu)
+                .iter(view.cpus())
+                .all(|other| !is_idle(&other));
         if !self.settings.offload || !crowded {
             return None;
         }
         let fair = |&task: &TaskId| view.policy(task).is_fair();
-        let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu)).filter(fair);
-        let (_, task) = tasks.map(|task| (self.accounts.load(view, task).ratio(), task)).min()?;
+        let tasks = view
+            .running(cpu)
+            .into_iter()
+            .chain(view.waiting_tasks(cpu))
+            .filter(fair);
+        let (_, task) = tasks
+            .map(|task| (self.accounts.load(view, task).ratio(), task))
+            .min()?;
         let starved = self.accounts.load(view, task).served() <= STARVED;
-        let to = (classes::slower(view, cpu) & view.allowed(task)).iter(view.cpus()).find(is_idle)?;
+        let to = (classes::slower(view, cpu) & view.allowed(task))
+            .iter(view.cpus())
+            .find(is_idle)?;
         starved.then_some(Move { task, to })
     }
 }
@@ -157,7 +210,11 @@ impl Placement for Hmp {
             self.note_down(view, task);
             return to;
         }
-        spread::fewest(view, (classes::same(view, previous) & allowed).or_if_empty(allowed), previous)
+        spread::fewest(
+            view,
+            (classes::same(view, previous) & allowed).or_if_empty(allowed),
+            previous,
+        )
     }
 
     /// A new task of a user starts on the fastest class and counts as one that has always run: it
@@ -169,7 +226,8 @@ impl Placement for Hmp {
         let allowed = view.allowed(task);
         let among = (allowed & classes::fastest(view)).or_if_empty(allowed);
         let to = self.least_loaded(view, among).map_or(parent, |(_, to)| to);
-        self.accounts.begin(task, to, Pelt::full(view.now(), view.capacity(to)));
+        self.accounts
+            .begin(task, to, Pelt::full(view.now(), view.capacity(to)));
         to
     }
 
@@ -197,14 +255,21 @@ impl Placement for Hmp {
         }
         let slower = classes::slower(view, cpu).iter(view.cpus());
         let tasks = slower.flat_map(|other| {
-            let tasks = view.running(other).into_iter().chain(view.waiting_tasks(other));
+            let tasks = view
+                .running(other)
+                .into_iter()
+                .chain(view.waiting_tasks(other));
             tasks.map(move |task| (other, task))
         });
-        let movable =
-            |&(other, task): &(usize, TaskId)| view.allowed(task).has(cpu) && self.up(view, task, other).is_some();
-        let heaviest = tasks
-            .filter(movable)
-            .max_by_key(|&(_, task)| (self.accounts.load(view, task).ratio(), core::cmp::Reverse(task)));
+        let movable = |&(other, task): &(usize, TaskId)| {
+            view.allowed(task).has(cpu) && self.up(view, task, other).is_some()
+        };
+        let heaviest = tasks.filter(movable).max_by_key(|&(_, task)| {
+            (
+                self.accounts.load(view, task).ratio(),
+                core::cmp::Reverse(task),
+            )
+        });
         let (_, task) = heaviest?;
         self.note_up(view, task);
         Some(task)

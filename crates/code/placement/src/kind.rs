@@ -33,7 +33,14 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Hmp, Self::HmpEarly, Self::Even, Self::AllBig, Self::Switcher, Self::EnergyAware];
+    pub const ALL: [Self; 6] = [
+        Self::Hmp,
+        Self::HmpEarly,
+        Self::Even,
+        Self::AllBig,
+        Self::Switcher,
+        Self::EnergyAware,
+    ];
 
     /// Name of the policy on the command line.
     pub const fn name(self) -> &'static str {

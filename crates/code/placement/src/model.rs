@@ -44,22 +44,38 @@ impl Model {
         let mut all = Vec::new();
         for (number, &(cpus, points)) in domains.iter().enumerate() {
             if let Some(cpu) = cpus.iter().find(|&&cpu| cpu > 63 || taken.has(cpu)) {
-                return Err(format!("domain {number}: CPU {cpu} is in another domain already, or above 63"));
+                return Err(format!(
+                    "domain {number}: CPU {cpu} is in another domain already, or above 63"
+                ));
             }
             let set = CpuSet::from_cpus(cpus.iter().copied());
             taken = CpuSet(taken.0 | set.0);
             let Some(&(highest, ..)) = points.last() else {
-                return Err(format!("domain {number} has no operating points; it needs at least one"));
+                return Err(format!(
+                    "domain {number} has no operating points; it needs at least one"
+                ));
             };
-            if points.iter().any(|&(clock, capacity, _)| clock == 0 || capacity == 0)
+            if points
+                .iter()
+                .any(|&(clock, capacity, _)| clock == 0 || capacity == 0)
                 || points.windows(2).any(|two| two[0].1 >= two[1].1)
             {
-                return Err(format!("domain {number}: clocks and capacities are above 0, and capacities rise"));
+                return Err(format!(
+                    "domain {number}: clocks and capacities are above 0, and capacities rise"
+                ));
             }
-            let cost = |power: u32, clock: u64| (u128::from(power) * u128::from(highest) / u128::from(clock)) as u64;
-            let points =
-                points.iter().map(|&(clock, capacity, power)| Point { clock, capacity, cost: cost(power, clock) });
-            all.push(Domain { cpus: set, points: points.collect() });
+            let cost = |power: u32, clock: u64| {
+                (u128::from(power) * u128::from(highest) / u128::from(clock)) as u64
+            };
+            let points = points.iter().map(|&(clock, capacity, power)| Point {
+                clock,
+                capacity,
+                cost: cost(power, clock),
+            });
+            all.push(Domain {
+                cpus: set,
+                points: points.collect(),
+            });
         }
         Ok(Self { domains: all })
     }
@@ -69,9 +85,15 @@ impl Model {
     /// use, divided by the highest capacity, in whole units of the model's power. A domain that
     /// there is not needs none.
     pub fn domain_energy(&self, domain: usize, khz: u64, sum: u64) -> u64 {
-        let points = self.domains.get(domain).map_or(&[][..], |domain| &domain.points);
+        let points = self
+            .domains
+            .get(domain)
+            .map_or(&[][..], |domain| &domain.points);
         let Some(top) = points.last() else { return 0 };
-        let point = points.iter().find(|point| point.clock / 1_000 >= khz).unwrap_or(top);
+        let point = points
+            .iter()
+            .find(|point| point.clock / 1_000 >= khz)
+            .unwrap_or(top);
         (u128::from(point.cost) * u128::from(sum) / u128::from(top.capacity)) as u64
     }
 
@@ -82,7 +104,9 @@ impl Model {
 
     /// The CPUs of a domain; none of one that there is not.
     pub fn cpus_of(&self, domain: usize) -> CpuSet {
-        self.domains.get(domain).map_or(CpuSet::NONE, |domain| domain.cpus)
+        self.domains
+            .get(domain)
+            .map_or(CpuSet::NONE, |domain| domain.cpus)
     }
 
     /// The domains in the order in which Linux goes through them: it puts each before those that it
@@ -112,8 +136,18 @@ mod tests {
             6997 * 5000 / 1024,
             "more than there is costs as if there were"
         );
-        assert_eq!((model.domain_energy(2, 1, 1), model.top(2)), (0, None), "no such domain");
-        assert_eq!(model.newest_first().map(|domain| model.cpus_of(domain).0).collect::<Vec<_>>(), [12, 3]);
+        assert_eq!(
+            (model.domain_energy(2, 1, 1), model.top(2)),
+            (0, None),
+            "no such domain"
+        );
+        assert_eq!(
+            model
+                .newest_first()
+                .map(|domain| model.cpus_of(domain).0)
+                .collect::<Vec<_>>(),
+            [12, 3]
+        );
     }
 
     #[test]

@@ -120,14 +120,25 @@ impl Pelt {
 
     /// A task that has done nothing so far.
     pub const fn new(now_ps: u64) -> Self {
-        Self { known: Self::units(now_ps), into: 0, runnable: 0, running: 0, used: 0 }
+        Self {
+            known: Self::units(now_ps),
+            into: 0,
+            runnable: 0,
+            running: 0,
+            used: 0,
+        }
     }
 
     /// A task that counts as one that has always run and used this much of a core, as new tasks do
     /// in some policies.
     pub const fn full(now_ps: u64, utilisation: u32) -> Self {
         let sum = LONGEST_SUM - PERIOD;
-        Self { runnable: sum, running: sum, used: sum as u64 * utilisation as u64, ..Self::new(now_ps) }
+        Self {
+            runnable: sum,
+            running: sum,
+            used: sum as u64 * utilisation as u64,
+            ..Self::new(now_ps)
+        }
     }
 
     /// Brings it up to a time, until which the task did this on a core of this capacity. An earlier
@@ -205,7 +216,11 @@ impl Pelt {
     /// The share of the time in which it could have run that it did, of 1024. 1024 if it could
     /// never have run.
     pub const fn served(&self) -> u32 {
-        if self.runnable == 0 { 1024 } else { (self.running as u64 * 1024 / self.runnable as u64) as u32 }
+        if self.runnable == 0 {
+            1024
+        } else {
+            (self.running as u64 * 1024 / self.runnable as u64) as u32
+        }
     }
 
     /// True if nothing is left of what it did.
@@ -230,8 +245,14 @@ mod tests {
     #[test]
     fn powers_are_linuxs_to_the_digit() {
         let of = |n: usize| POWERS[n];
-        assert_eq!([of(0), of(1), of(2), of(8)], [0xffff_ffff, 0xfa83_b2da, 0xf525_7d14, 0xd744_fcc9]);
-        assert_eq!([of(16), of(17), of(24), of(31)], [0xb504_f333, 0xb123_f581, 0x9837_f050, 0x82cd_8698]);
+        assert_eq!(
+            [of(0), of(1), of(2), of(8)],
+            [0xffff_ffff, 0xfa83_b2da, 0xf525_7d14, 0xd744_fcc9]
+        );
+        assert_eq!(
+            [of(16), of(17), of(24), of(31)],
+            [0xb504_f333, 0xb123_f581, 0x9837_f050, 0x82cd_8698]
+        );
     }
 
     #[test]
@@ -247,8 +268,14 @@ mod tests {
     fn a_sum_halves_in_32_periods() {
         // Half of it is 23871. Linux then multiplies by y^0, for which 2^32 - 1 stands, and cuts
         // off: one less, to the digit.
-        assert_eq!([decay(47_742, 32), decay(47_742, 64), decay(47_742, 320)], [23_870, 11_934, 45]);
-        assert_eq!([decay(47_743, 32), decay(1 << 40, 32), decay(1 << 40, 0)], [23_870, (1 << 39) - 128, 1 << 40]);
+        assert_eq!(
+            [decay(47_742, 32), decay(47_742, 64), decay(47_742, 320)],
+            [23_870, 11_934, 45]
+        );
+        assert_eq!(
+            [decay(47_743, 32), decay(1 << 40, 32), decay(1 << 40, 0)],
+            [23_870, (1 << 39) - 128, 1 << 40]
+        );
         assert_eq!([decay(1, 32), decay(u64::MAX, 2017)], [0, 0]);
         assert_eq!([decay(47_742, 1), decay(47_742, 31)], [46_718, 24_393]);
     }
@@ -262,7 +289,10 @@ mod tests {
         // 24 units of the first period, two whole ones, 100 units of the fourth.
         pelt.update((3 * 1024 + 100) * US, Doing::Running, 1024);
         let whole = 47_742 - decay(47_742, 3) as u32 - 1024;
-        assert_eq!(pelt.running_sum(), decay(700, 3) as u32 + decay(24, 3) as u32 + whole + 100);
+        assert_eq!(
+            pelt.running_sum(),
+            decay(700, 3) as u32 + decay(24, 3) as u32 + whole + 100
+        );
         assert_eq!(pelt.divider(), 47_742 - 1024 + 100);
     }
 
@@ -275,8 +305,15 @@ mod tests {
             waited.update(tick * 4_000_000_000, Doing::Waiting, 430);
         }
         assert!((1022..=1024).contains(&ran.ratio()), "{}", ran.ratio());
-        assert!((429..=430).contains(&ran.utilisation()), "{}", ran.utilisation());
-        assert_eq!((waited.ratio(), waited.utilisation(), waited.served()), (ran.ratio(), 0, 0));
+        assert!(
+            (429..=430).contains(&ran.utilisation()),
+            "{}",
+            ran.utilisation()
+        );
+        assert_eq!(
+            (waited.ratio(), waited.utilisation(), waited.served()),
+            (ran.ratio(), 0, 0)
+        );
         assert_eq!(ran.load(2048) / 2, ran.load(1024));
         assert_eq!(ran.served(), 1024);
     }
@@ -286,7 +323,11 @@ mod tests {
         let mut full = Pelt::full(0, 1024);
         assert_eq!((full.ratio(), full.utilisation()), (1024, 1024));
         full.update(32 * 1024 * US, Doing::Nothing, 1024);
-        assert_eq!((full.ratio(), full.utilisation()), (511, 511), "half, cut off");
+        assert_eq!(
+            (full.ratio(), full.utilisation()),
+            (511, 511),
+            "half, cut off"
+        );
         full.update(4000 * 1024 * US, Doing::Nothing, 1024);
         assert!(full.is_forgotten());
     }

@@ -53,7 +53,12 @@ pub fn cheapest(rules: Rules, model: &Model, cpus: &[CpuUse], task: &WakingTask)
     if task.utilisation == 0 && task.estimate == 0 {
         return task.previous;
     }
-    let search = Search { rules, model, cpus, task };
+    let search = Search {
+        rules,
+        model,
+        cpus,
+        task,
+    };
     match rules {
         Rules::Until2022 => search.until_2022(),
         Rules::Since2022 => search.since_2022(),
@@ -77,24 +82,37 @@ impl Search<'_> {
             (false, true) => of.utilisation.saturating_add(self.task.utilisation),
             _ => of.utilisation,
         };
-        let estimated = if to == Some(cpu) { of.estimated + self.task.estimate } else { of.estimated };
+        let estimated = if to == Some(cpu) {
+            of.estimated + self.task.estimate
+        } else {
+            of.estimated
+        };
         utilisation.max(estimated).min(of.capacity)
     }
 
     /// The CPUs of a domain where it would fit, with what that leaves to spare: on the CPU where it
     /// was, and on the others.
     fn candidates(&self, domain: CpuSet) -> impl Iterator<Item = (usize, u32)> {
-        (domain & self.task.allowed).iter(self.cpus.len()).filter_map(|cpu| {
-            let used = self.used(cpu, Some(cpu));
-            fits(used, self.cpus[cpu].left).then(|| (cpu, self.cpus[cpu].left.saturating_sub(used)))
-        })
+        (domain & self.task.allowed)
+            .iter(self.cpus.len())
+            .filter_map(|cpu| {
+                let used = self.used(cpu, Some(cpu));
+                fits(used, self.cpus[cpu].left)
+                    .then(|| (cpu, self.cpus[cpu].left.saturating_sub(used)))
+            })
     }
 
     /// The clock in kHz that is asked for where the busiest CPU uses this much: 1.25 times as fast
     /// as it needs, which the two kernels round in their own ways.
     fn asked_khz(&self, domain: usize, busiest: u32) -> u64 {
-        let Some(top) = self.model.top(domain) else { return 0 };
-        let (khz, busiest, capacity) = (top.clock / 1_000, u64::from(busiest), u64::from(top.capacity));
+        let Some(top) = self.model.top(domain) else {
+            return 0;
+        };
+        let (khz, busiest, capacity) = (
+            top.clock / 1_000,
+            u64::from(busiest),
+            u64::from(top.capacity),
+        );
         match self.rules {
             Rules::Until2022 => (khz + khz / 4) * busiest / capacity,
             Rules::Since2022 => khz * (busiest + busiest / 4).min(capacity) / capacity,
@@ -104,19 +122,24 @@ impl Search<'_> {
     /// Energy of a domain if the task goes there, and its CPUs use so much together.
     fn energy(&self, domain: usize, to: Option<usize>, sum: u64) -> u64 {
         let busiest = self.used_by(domain, to).max().unwrap_or(0);
-        self.model.domain_energy(domain, self.asked_khz(domain, busiest), sum)
+        self.model
+            .domain_energy(domain, self.asked_khz(domain, busiest), sum)
     }
 
     /// The use of each CPU of a domain.
     fn used_by(&self, domain: usize, to: Option<usize>) -> impl Iterator<Item = u32> {
-        self.model.cpus_of(domain).iter(self.cpus.len()).map(move |cpu| self.used(cpu, to))
+        self.model
+            .cpus_of(domain)
+            .iter(self.cpus.len())
+            .map(move |cpu| self.used(cpu, to))
     }
 
     fn until_2022(&self) -> usize {
         let (mut of_previous, mut best) = (None, None::<(u64, usize)>);
         let mut base = 0;
         for domain in self.model.newest_first() {
-            let energy = |to| self.energy(domain, to, self.used_by(domain, to).map(u64::from).sum());
+            let energy =
+                |to| self.energy(domain, to, self.used_by(domain, to).map(u64::from).sum());
             let without = energy(None);
             base += without;
             let delta = |cpu| energy(Some(cpu)).wrapping_sub(without);
@@ -125,7 +148,9 @@ impl Search<'_> {
                 if cpu == self.task.previous {
                     let own = delta(cpu);
                     of_previous = Some(own);
-                    best = Some(best.map_or((own, cpu), |best| if own < best.0 { (own, best.1) } else { best }));
+                    best = Some(best.map_or((own, cpu), |best| {
+                        if own < best.0 { (own, best.1) } else { best }
+                    }));
                 }
                 if spare > most.map_or(0, |(_, spare)| spare) {
                     most = Some((cpu, spare));
@@ -162,20 +187,36 @@ impl Search<'_> {
             if here.is_none() && most.is_none() {
                 continue;
             }
-            let all: u64 = set.iter(self.cpus.len()).map(|cpu| u64::from(self.cpus[cpu].capacity)).sum();
-            let busy = self.used_by(domain, None).map(u64::from).sum::<u64>().min(all);
+            let all: u64 = set
+                .iter(self.cpus.len())
+                .map(|cpu| u64::from(self.cpus[cpu].capacity))
+                .sum();
+            let busy = self
+                .used_by(domain, None)
+                .map(u64::from)
+                .sum::<u64>()
+                .min(all);
             let energy = |to: Option<usize>| {
-                let busy = if to.is_some() { all.min(busy + u64::from(own)) } else { busy };
+                let busy = if to.is_some() {
+                    all.min(busy + u64::from(own))
+                } else {
+                    busy
+                };
                 self.energy(domain, to, busy)
             };
             let base = energy(None);
             if here.is_some() {
-                let Some(delta) = energy(Some(self.task.previous)).checked_sub(base) else { return self.task.previous };
+                let Some(delta) = energy(Some(self.task.previous)).checked_sub(base) else {
+                    return self.task.previous;
+                };
                 of_previous = Some(delta);
                 least = least.min(delta);
             }
-            if let Some((cpu, _)) = most.filter(|(_, spare)| here.is_none_or(|here| *spare > here)) {
-                let Some(delta) = energy(Some(cpu)).checked_sub(base) else { return self.task.previous };
+            if let Some((cpu, _)) = most.filter(|(_, spare)| here.is_none_or(|here| *spare > here))
+            {
+                let Some(delta) = energy(Some(cpu)).checked_sub(base) else {
+                    return self.task.previous;
+                };
                 if best.is_some() && delta >= least {
                     continue;
                 }

@@ -47,7 +47,9 @@ pub struct AnyStart {
 impl AnyStart {
     /// The seed decides where tasks start.
     pub const fn new(seed: u64) -> Self {
-        Self { random: SplitMix64::new(seed) }
+        Self {
+            random: SplitMix64::new(seed),
+        }
     }
 }
 
@@ -74,7 +76,11 @@ impl Placement for AnyStart {
 }
 
 fn allowed_or_first(view: &dyn View, among: CpuSet, cpu: usize) -> usize {
-    if among.has(cpu) { cpu } else { among.iter(view.cpus()).next().unwrap_or(cpu) }
+    if among.has(cpu) {
+        cpu
+    } else {
+        among.iter(view.cpus()).next().unwrap_or(cpu)
+    }
 }
 
 /// The number of tasks that run on a CPU or wait for it.
@@ -114,9 +120,14 @@ pub(crate) fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: 
 
 /// A fair task that waits for a CPU, and an idle CPU of a set that it may run on.
 pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Move> {
-    let mut waiting = view.waiting_tasks(cpu).into_iter().filter(|&task| view.policy(task).is_fair());
+    let mut waiting = view
+        .waiting_tasks(cpu)
+        .into_iter()
+        .filter(|&task| view.policy(task).is_fair());
     waiting.find_map(|task| {
-        let mut idle = (view.allowed(task) & among).iter(view.cpus()).filter(|&other| tasks(view, other) == 0);
+        let mut idle = (view.allowed(task) & among)
+            .iter(view.cpus())
+            .filter(|&other| tasks(view, other) == 0);
         idle.next().map(|to| Move { task, to })
     })
 }
@@ -125,9 +136,13 @@ pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Mo
 /// a single task keeps it, though it may not have begun: two CPUs would hand such a task to and
 /// fro.
 pub(crate) fn take(view: &dyn View, among: CpuSet, cpu: usize) -> Option<TaskId> {
-    let others = among.iter(view.cpus()).filter(|&other| other != cpu && tasks(view, other) > 1);
+    let others = among
+        .iter(view.cpus())
+        .filter(|&other| other != cpu && tasks(view, other) > 1);
     let mut others: alloc::vec::Vec<_> = others.collect();
     others.sort_by_key(|&other| (Reverse(tasks(view, other)), other));
     let movable = |&task: &TaskId| view.allowed(task).has(cpu) && view.policy(task).is_fair();
-    others.into_iter().find_map(|other| view.waiting_tasks(other).into_iter().find(movable))
+    others
+        .into_iter()
+        .find_map(|other| view.waiting_tasks(other).into_iter().find(movable))
 }

@@ -57,10 +57,18 @@ impl Switcher {
                 return CpuSet::ALL;
             }
             let pairs = fastest.iter(view.cpus()).zip(slowest.iter(view.cpus()));
-            self.pairs = pairs.map(|(fast, slow)| Pair { fast, slow, is_fast: false, since: None }).collect();
+            self.pairs = pairs
+                .map(|(fast, slow)| Pair {
+                    fast,
+                    slow,
+                    is_fast: false,
+                    since: None,
+                })
+                .collect();
         }
         for pair in &mut self.pairs {
-            let used = self.accounts.utilisation(view, pair.fast) + self.accounts.utilisation(view, pair.slow);
+            let used = self.accounts.utilisation(view, pair.fast)
+                + self.accounts.utilisation(view, pair.slow);
             let is_fast = used + used / 4 > view.top_capacity(pair.slow);
             let has_settled = pair.since.is_none_or(|since| view.now() >= since + SETTLE);
             if is_fast != pair.is_fast && has_settled {
@@ -72,7 +80,10 @@ impl Switcher {
 
     /// The side that is on of a CPU's pair.
     fn side(&self, cpu: usize) -> usize {
-        self.pairs.iter().find(|pair| pair.has(cpu)).map_or(cpu, |pair| pair.on())
+        self.pairs
+            .iter()
+            .find(|pair| pair.has(cpu))
+            .map_or(cpu, |pair| pair.on())
     }
 }
 
@@ -80,7 +91,11 @@ impl Placement for Switcher {
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
         let allowed = view.allowed(task);
         let on = self.look(view);
-        spread::fewest(view, (allowed & on).or_if_empty(allowed), self.side(previous))
+        spread::fewest(
+            view,
+            (allowed & on).or_if_empty(allowed),
+            self.side(previous),
+        )
     }
 
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
@@ -90,7 +105,10 @@ impl Placement for Switcher {
             // The pair has switched: who is still here follows, one in each tick; the other side
             // pulls the rest.
             let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
-            return tasks.into_iter().find(|&task| view.allowed(task).has(to)).map(|task| Move { task, to });
+            return tasks
+                .into_iter()
+                .find(|&task| view.allowed(task).has(to))
+                .map(|task| Move { task, to });
         }
         spread::hand_over(view, on, cpu)
     }
@@ -100,8 +118,16 @@ impl Placement for Switcher {
         if !on.has(cpu) {
             return None;
         }
-        let other = self.pairs.iter().find(|pair| pair.has(cpu)).map(|pair| pair.off());
-        let left = other.into_iter().flat_map(|other| view.waiting_tasks(other).into_iter().chain(view.running(other)));
+        let other = self
+            .pairs
+            .iter()
+            .find(|pair| pair.has(cpu))
+            .map(|pair| pair.off());
+        let left = other.into_iter().flat_map(|other| {
+            view.waiting_tasks(other)
+                .into_iter()
+                .chain(view.running(other))
+        });
         let mut left = left.filter(|&task| view.allowed(task).has(cpu));
         left.next().or_else(|| spread::take(view, on, cpu))
     }

@@ -53,13 +53,20 @@ pub struct Point {
 impl Point {
     /// A point with the given id and name; use [`points!`] to declare groups of them.
     pub const fn new(id: u16, name: &'static str) -> Self {
-        Self { id, name, argument: None }
+        Self {
+            id,
+            name,
+            argument: None,
+        }
     }
 
     /// The point with what the argument of its stamps is, in lower case with hyphens: `lock`,
     /// `level`, `smc-function`.
     pub const fn with_argument(self, argument: &'static str) -> Self {
-        Self { argument: Some(argument), ..self }
+        Self {
+            argument: Some(argument),
+            ..self
+        }
     }
 
     /// The meaning of the argument of the point's stamps; `None` where it means nothing.

@@ -24,19 +24,33 @@ pub struct Ring<const N: usize> {
 }
 
 impl<const N: usize> Ring<N> {
-    const SIZE_IS_A_POWER_OF_TWO: () = assert!(N.is_power_of_two(), "a ring's size must be a power of two");
+    const SIZE_IS_A_POWER_OF_TWO: () =
+        assert!(N.is_power_of_two(), "a ring's size must be a power of two");
 
     /// An empty ring.
     pub const fn new() -> Self {
         let () = Self::SIZE_IS_A_POWER_OF_TWO;
-        Self { stamps: [const { Cell::new(Stamp { ticks: 0, argument: 0, point: 0 }) }; N], pushed: Cell::new(0) }
+        Self {
+            stamps: [const {
+                Cell::new(Stamp {
+                    ticks: 0,
+                    argument: 0,
+                    point: 0,
+                })
+            }; N],
+            pushed: Cell::new(0),
+        }
     }
 
     /// Keeps a stamp, over the oldest one when the ring is full.
     #[inline(always)]
     pub fn push(&self, point: crate::Point, argument: u32, ticks: u64) {
         let pushed = self.pushed.get();
-        self.stamps[pushed & (N - 1)].set(Stamp { ticks, argument, point: point.id() });
+        self.stamps[pushed & (N - 1)].set(Stamp {
+            ticks,
+            argument,
+            point: point.id(),
+        });
         self.pushed.set(pushed.wrapping_add(1));
     }
 

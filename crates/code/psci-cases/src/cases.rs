@@ -79,12 +79,36 @@ pub struct Case {
 
 /// The six cases of the documents, in their order.
 pub const CASES: [Case; 6] = [
-    Case { name: "suspend-deepest", mode: Mode::Parallel, action: Action::Suspend(Depth::Deepest) },
-    Case { name: "suspend-level0", mode: Mode::Parallel, action: Action::Suspend(Depth::Level0) },
-    Case { name: "suspend-deepest", mode: Mode::Serial, action: Action::Suspend(Depth::Deepest) },
-    Case { name: "suspend-level0", mode: Mode::Serial, action: Action::Suspend(Depth::Level0) },
-    Case { name: "cpu-off", mode: Mode::Serial, action: Action::Off },
-    Case { name: "psci-version", mode: Mode::Parallel, action: Action::Version },
+    Case {
+        name: "suspend-deepest",
+        mode: Mode::Parallel,
+        action: Action::Suspend(Depth::Deepest),
+    },
+    Case {
+        name: "suspend-level0",
+        mode: Mode::Parallel,
+        action: Action::Suspend(Depth::Level0),
+    },
+    Case {
+        name: "suspend-deepest",
+        mode: Mode::Serial,
+        action: Action::Suspend(Depth::Deepest),
+    },
+    Case {
+        name: "suspend-level0",
+        mode: Mode::Serial,
+        action: Action::Suspend(Depth::Level0),
+    },
+    Case {
+        name: "cpu-off",
+        mode: Mode::Serial,
+        action: Action::Off,
+    },
+    Case {
+        name: "psci-version",
+        mode: Mode::Parallel,
+        action: Action::Version,
+    },
 ];
 
 /// Runs a case from its lead CPU; the others must be off. On return they are off again.
@@ -133,7 +157,10 @@ pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
     world.fetch_add(Word::Leaving, 1);
     world.send_event();
     let code = world.smc(smc::CPU_OFF, [0; 3])[0] as i64;
-    Err(Failure::Call { function: smc::CPU_OFF, code })
+    Err(Failure::Call {
+        function: smc::CPU_OFF,
+        code,
+    })
 }
 
 /// All CPUs but the caller, in their order.
@@ -193,11 +220,17 @@ fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Fa
     if world.fetch_add(Word::TimerClaims, 1) == 0 {
         world.start_timer(sleep_us(world.cpu_count()));
     }
-    succeeded(smc::CPU_SUSPEND | SMC64, world.suspend(world.power_state(depth)))?;
+    succeeded(
+        smc::CPU_SUSPEND | SMC64,
+        world.suspend(world.power_state(depth)),
+    )?;
     let owns_the_timer = world.take_interrupt();
     if owns_the_timer && mode == Mode::Parallel {
         let this = world.this_cpu();
-        for cpu in (0..world.cpu_count()).map(|place| world.woken_at(place)).filter(|&cpu| cpu != this) {
+        for cpu in (0..world.cpu_count())
+            .map(|place| world.woken_at(place))
+            .filter(|&cpu| cpu != this)
+        {
             world.interrupt(cpu);
         }
     }
@@ -209,7 +242,10 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
     let cpu = world.this_cpu();
     let mut stamps: Stamps = [0; STAMPS];
     for (id, stamp) in stamps.iter_mut().enumerate() {
-        let result = world.smc(PMF_GET_TIMESTAMP, [PMF_RT_INSTR | id as u64, world.mpidr(cpu), PMF_MAINTAIN]);
+        let result = world.smc(
+            PMF_GET_TIMESTAMP,
+            [PMF_RT_INSTR | id as u64, world.mpidr(cpu), PMF_MAINTAIN],
+        );
         succeeded(PMF_GET_TIMESTAMP, result[0] as i64)?;
         *stamp = result[1];
     }
@@ -221,7 +257,8 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
         // Firmware on a machine that stays coherent flushes nothing and leaves both flush stamps at
         // 0.
         let flushes = flush != 0 || flushed != 0;
-        let flush_in_order = !flushes || (enter <= flush && flush <= flushed && flushed <= low_power);
+        let flush_in_order =
+            !flushes || (enter <= flush && flush <= flushed && flushed <= low_power);
         flush_in_order && enter <= low_power && low_power <= awake && awake <= exit
     } else {
         enter <= exit
@@ -234,5 +271,9 @@ fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
 }
 
 fn succeeded(function: u32, code: i64) -> Result<(), Failure> {
-    if code == 0 { Ok(()) } else { Err(Failure::Call { function, code }) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Call { function, code })
+    }
 }

@@ -63,7 +63,9 @@ impl core::fmt::Display for Failure {
         match self {
             Self::Call { function, code } => write!(f, "SMC {function:#010x} returned {code}"),
             Self::LeftEarly { cpu } => write!(f, "an interrupt came before CPU {cpu} was down"),
-            Self::StampOrder { cpu, stamps } => write!(f, "the stamps of CPU {cpu} are out of order: {stamps:?}"),
+            Self::StampOrder { cpu, stamps } => {
+                write!(f, "the stamps of CPU {cpu} are out of order: {stamps:?}")
+            }
         }
     }
 }

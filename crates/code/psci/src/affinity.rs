@@ -22,16 +22,24 @@ impl<P: Platform> Psci<'_, P> {
             return Ok(record.affinity.load(self.platform) as u64);
         }
         // A level that the tree lacks has no state.
-        let kept = AFFINITY_MASKS.get(lowest_level as usize).filter(|_| lowest_level <= u32::from(self.top));
+        let kept = AFFINITY_MASKS
+            .get(lowest_level as usize)
+            .filter(|_| lowest_level <= u32::from(self.top));
         let kept = *kept.ok_or(Error::InvalidParameters)?;
         let mut result = None;
-        for record in self.cpus.iter().filter(|record| (record.mpidr ^ affinity) & kept == 0) {
+        for record in self
+            .cpus
+            .iter()
+            .filter(|record| (record.mpidr ^ affinity) & kept == 0)
+        {
             match record.affinity.load(self.platform) {
                 Affinity::On => return Ok(Affinity::On as u64),
                 Affinity::OnPending => result = Some(Affinity::OnPending),
                 Affinity::Off => result = result.or(Some(Affinity::Off)),
             }
         }
-        result.map(|info| info as u64).ok_or(Error::InvalidParameters)
+        result
+            .map(|info| info as u64)
+            .ok_or(Error::InvalidParameters)
     }
 }

@@ -43,8 +43,14 @@ impl<'a, P: Platform> Psci<'a, P> {
     #[inline]
     pub fn handle_smc(&self, call: Call) -> Outcome {
         let wide = call.function & id::SMC64 != 0;
-        let args = if wide { call.args } else { call.args.map(|arg| u64::from(arg as u32)) };
-        let Some(me) = self.caller() else { return Outcome::error(Error::InternalFailure) };
+        let args = if wide {
+            call.args
+        } else {
+            call.args.map(|arg| u64::from(arg as u32))
+        };
+        let Some(me) = self.caller() else {
+            return Outcome::error(Error::InternalFailure);
+        };
         match call.function & !id::SMC64 {
             function @ 0x8400_0000..=0x8400_001f => {
                 self.stamp_at(me, point::ENTER_PSCI, call.function, call.entered);
@@ -66,7 +72,13 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// A parameter of 32 bits is the lower half of its register, in the 64-bit form of a call as
     /// well (SMCCC DEN0028, 3.1).
     #[inline]
-    fn dispatch(&self, me: Caller<'a, P>, function: u32, wide: bool, [x1, x2, x3]: [u64; 3]) -> Outcome {
+    fn dispatch(
+        &self,
+        me: Caller<'a, P>,
+        function: u32,
+        wide: bool,
+        [x1, x2, x3]: [u64; 3],
+    ) -> Outcome {
         if !self.offers(function, wide) {
             return Outcome::error(Error::NotSupported);
         }

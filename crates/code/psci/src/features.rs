@@ -31,7 +31,9 @@ impl<P: Platform> Psci<'_, P> {
             | id::PSCI_FEATURES
             | id::PSCI_STAT_RESIDENCY
             | id::PSCI_STAT_COUNT => true,
-            id::MIGRATE | id::MIGRATE_INFO_UP_CPU => self.platform.trusted_os() != TrustedOs::Absent,
+            id::MIGRATE | id::MIGRATE_INFO_UP_CPU => {
+                self.platform.trusted_os() != TrustedOs::Absent
+            }
             id::CPU_FREEZE => self.platform.optional_calls().cpu_freeze,
             id::CPU_DEFAULT_SUSPEND => self.platform.default_suspend_state().is_some(),
             id::NODE_HW_STATE => self.platform.optional_calls().node_hw_state,
@@ -52,7 +54,11 @@ impl<P: Platform> Psci<'_, P> {
             id::SMCCC_VERSION => (!wide).then_some(0),
             call if !self.offers(call, wide) => None,
             id::CPU_SUSPEND => {
-                let mode = if self.platform.optional_calls().os_initiated { OS_INITIATED } else { 0 };
+                let mode = if self.platform.optional_calls().os_initiated {
+                    OS_INITIATED
+                } else {
+                    0
+                };
                 Some(match self.platform.power_state_format() {
                     PowerStateFormat::Original => mode,
                     PowerStateFormat::Extended => mode | EXTENDED_FORMAT,

@@ -45,6 +45,10 @@ impl Service {
             Self::Standard => STANDARD_UID,
             Self::VendorEl3 => VENDOR_UID,
         };
-        Identity { uid, major: 0, minor: 1 }
+        Identity {
+            uid,
+            major: 0,
+            minor: 1,
+        }
     }
 }

@@ -129,7 +129,10 @@ impl<'a, P: Platform> Bakery<'a, P> {
 
     #[inline(always)]
     fn others(&self, position: usize) -> impl Iterator<Item = (usize, &'a BakeryWord<P>)> {
-        self.words.iter().enumerate().filter(move |&(other, _)| other != position)
+        self.words
+            .iter()
+            .enumerate()
+            .filter(move |&(other, _)| other != position)
     }
 }
 
@@ -149,7 +152,9 @@ const SERVED: u32 = NEXT - 1;
 impl<P: Platform> Ticket<P> {
     /// A free lock.
     pub fn new() -> Self {
-        Self { word: Coherent::new(0) }
+        Self {
+            word: Coherent::new(0),
+        }
     }
 
     /// Waits until the caller holds the lock.
@@ -166,7 +171,11 @@ impl<P: Platform> Ticket<P> {
     pub fn release(&self, platform: &P) {
         // The lower half must wrap without a carry into the upper one.
         let served = self.word.load(platform) & SERVED;
-        let step = if served == SERVED { 0u32.wrapping_sub(SERVED) } else { 1 };
+        let step = if served == SERVED {
+            0u32.wrapping_sub(SERVED)
+        } else {
+            1
+        };
         self.word.fetch_add(platform, step);
         platform.send_event();
     }
@@ -179,7 +188,10 @@ impl<P: Platform> Default for Ticket<P> {
 }
 
 enum Kind<'a, P: Platform> {
-    Bakery { bakery: Bakery<'a, P>, first: CpuIndex },
+    Bakery {
+        bakery: Bakery<'a, P>,
+        first: CpuIndex,
+    },
     Ticket(&'a Ticket<P>),
 }
 
@@ -193,13 +205,22 @@ impl<'a, P: Platform> Lock<'a, P> {
     /// A bakery between the CPUs from `first` on, one for each of `words`.
     #[inline(always)]
     pub const fn bakery(id: u32, words: &'a [BakeryWord<P>], first: CpuIndex) -> Self {
-        Self { id, kind: Kind::Bakery { bakery: Bakery::new(words), first } }
+        Self {
+            id,
+            kind: Kind::Bakery {
+                bakery: Bakery::new(words),
+                first,
+            },
+        }
     }
 
     /// A ticket lock.
     #[inline(always)]
     pub const fn ticket(id: u32, ticket: &'a Ticket<P>) -> Self {
-        Self { id, kind: Kind::Ticket(ticket) }
+        Self {
+            id,
+            kind: Kind::Ticket(ticket),
+        }
     }
 
     /// Waits until `cpu`, the caller, holds the lock.
@@ -207,7 +228,9 @@ impl<'a, P: Platform> Lock<'a, P> {
     pub fn acquire(&self, platform: &P, cpu: CpuIndex) {
         points::detail(platform, point::LOCK_WAIT, self.id);
         match &self.kind {
-            Kind::Bakery { bakery, first } => bakery.acquire(platform, cpu.get().wrapping_sub(first.get())),
+            Kind::Bakery { bakery, first } => {
+                bakery.acquire(platform, cpu.get().wrapping_sub(first.get()))
+            }
             Kind::Ticket(ticket) => ticket.acquire(platform),
         }
         points::detail(platform, point::LOCK_ACQUIRED, self.id);
@@ -217,7 +240,9 @@ impl<'a, P: Platform> Lock<'a, P> {
     #[inline]
     pub fn release(&self, platform: &P, cpu: CpuIndex) {
         match &self.kind {
-            Kind::Bakery { bakery, first } => bakery.release(platform, cpu.get().wrapping_sub(first.get())),
+            Kind::Bakery { bakery, first } => {
+                bakery.release(platform, cpu.get().wrapping_sub(first.get()))
+            }
             Kind::Ticket(ticket) => ticket.release(platform),
         }
         points::detail(platform, point::LOCK_RELEASED, self.id);

@@ -14,7 +14,12 @@ use crate::trusted_os::TrustedOs;
 impl<'a, P: Platform> Psci<'a, P> {
     /// CPU_ON. Until the target's state allows it nothing is written; and the slot that is written
     /// then is not the one through which a suspended CPU resumes.
-    pub(crate) fn cpu_on(&self, me: Caller<'a, P>, mpidr: u64, entry: (u64, u64)) -> Result<(), Error> {
+    pub(crate) fn cpu_on(
+        &self,
+        me: Caller<'a, P>,
+        mpidr: u64,
+        entry: (u64, u64),
+    ) -> Result<(), Error> {
         let (cpu, target) = self.target(mpidr)?;
         if !self.platform.is_valid_entry_point(entry.0) {
             return Err(Error::InvalidAddress);

@@ -50,7 +50,11 @@ pub trait Platform: points::Sink + Sized {
 
     /// The lock of the power domains.
     fn lock_kind(&self) -> LockKind {
-        if self.coherent_power_down() { LockKind::Ticket } else { LockKind::Bakery }
+        if self.coherent_power_down() {
+            LockKind::Ticket
+        } else {
+            LockKind::Bakery
+        }
     }
 
     /// When the power controller is told.
@@ -148,7 +152,9 @@ pub trait Platform: points::Sink + Sized {
     /// default state 1 is counted in slot 0, and so on.
     fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
         let _ = level;
-        usize::from(state.0).checked_sub(1).filter(|&slot| slot < STAT_SLOTS)
+        usize::from(state.0)
+            .checked_sub(1)
+            .filter(|&slot| slot < STAT_SLOTS)
     }
 
     /// The answer of SMCCC_ARCH_FEATURES to a function that the library does not know: 0 or more if

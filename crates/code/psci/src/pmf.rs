@@ -76,7 +76,11 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// VERSION.
     pub(crate) fn pmf_version(&self) -> Outcome {
-        if self.has_stamps() { Outcome::Return([0, VERSION, 0, 0]) } else { Outcome::error(Error::NotSupported) }
+        if self.has_stamps() {
+            Outcome::Return([0, VERSION, 0, 0])
+        } else {
+            Outcome::error(Error::NotSupported)
+        }
     }
 
     /// True if there are stamps, for this caller.
@@ -96,7 +100,12 @@ impl<'a, P: Platform> Psci<'a, P> {
             _ => return Err(Error::InvalidParameters),
         };
         let (_, record) = self.target(mpidr)?;
-        let cell = |point: u16| record.stamps.get(usize::from(point)).ok_or(Error::InvalidParameters);
+        let cell = |point: u16| {
+            record
+                .stamps
+                .get(usize::from(point))
+                .ok_or(Error::InvalidParameters)
+        };
         // In this order: a call that starts in between makes the stamp old rather than the other
         // way round.
         let ticks = cell(point)?.load(self.platform, maintain);

@@ -66,7 +66,15 @@ impl<'a, P: Platform> Psci<'a, P> {
         }
         self.stamp(me, point::ENTER_HW_LOW_PWR, 0);
         self.platform.wait_for_power_down();
-        self.undo(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why: Sleep::Other }, why)
+        self.undo(
+            me,
+            WakeRecord {
+                state: state.at(CPU_LEVEL),
+                locks_to,
+                why: Sleep::Other,
+            },
+            why,
+        )
     }
 
     #[inline]

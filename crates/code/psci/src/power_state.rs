@@ -33,13 +33,21 @@ impl PowerState {
                     return None;
                 }
                 let level = (raw >> 24 & 3) as Level;
-                Some(Self { power_down: raw & 1 << 16 != 0, level: Some(level), state_id: raw & 0xffff })
+                Some(Self {
+                    power_down: raw & 1 << 16 != 0,
+                    level: Some(level),
+                    state_id: raw & 0xffff,
+                })
             }
             PowerStateFormat::Extended => {
                 if raw & 0xb000_0000 != 0 {
                     return None;
                 }
-                Some(Self { power_down: raw & 1 << 30 != 0, level: None, state_id: raw & 0x0fff_ffff })
+                Some(Self {
+                    power_down: raw & 1 << 30 != 0,
+                    level: None,
+                    state_id: raw & 0x0fff_ffff,
+                })
             }
         }
     }

@@ -22,11 +22,27 @@ impl<'a, P: Platform> Psci<'a, P> {
     ///
     /// # Errors
     /// The topology, the storage's size or a setting of the platform is wrong.
-    pub fn new(platform: &'a P, topology: &Topology<'_>, mut storage: StorageRef<'a, P>) -> Result<Self, ConfigError> {
+    pub fn new(
+        platform: &'a P,
+        topology: &Topology<'_>,
+        mut storage: StorageRef<'a, P>,
+    ) -> Result<Self, ConfigError> {
         topology.check(platform)?;
         storage.initialize(topology)?;
-        let StorageRef { cpus, domains, words, system } = storage;
-        Ok(Self { platform, cpus, domains, words, system, top: topology.top() })
+        let StorageRef {
+            cpus,
+            domains,
+            words,
+            system,
+        } = storage;
+        Ok(Self {
+            platform,
+            cpus,
+            domains,
+            words,
+            system,
+            top: topology.top(),
+        })
     }
 
     /// Marks the calling CPU, the one of the cold boot, and its ancestors as running, with its

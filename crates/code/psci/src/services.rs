@@ -25,8 +25,12 @@ const UID: u32 = 0xff01;
 const REVISION: u32 = 0xff03;
 
 /// The calls of the Arm architecture service that a platform may have.
-const ARCHITECTURE_CALLS: [u32; 4] =
-    [id::SMCCC_ARCH_SOC_ID, id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_2, id::SMCCC_ARCH_WORKAROUND_3];
+const ARCHITECTURE_CALLS: [u32; 4] = [
+    id::SMCCC_ARCH_SOC_ID,
+    id::SMCCC_ARCH_WORKAROUND_1,
+    id::SMCCC_ARCH_WORKAROUND_2,
+    id::SMCCC_ARCH_WORKAROUND_3,
+];
 
 impl<P: Platform> Psci<'_, P> {
     /// The answer to a call that is neither PSCI nor PMF, in its 32-bit form.
@@ -47,8 +51,15 @@ impl<P: Platform> Psci<'_, P> {
             _ => return Outcome::error(Error::NotSupported),
         };
         let answer = match (function & 0xffff, service) {
-            (CALL_COUNT, service) => Some([service.map_or(0, |service| self.call_count(service)), 0, 0, 0]),
-            (UID, Some(service)) => Some(self.platform.service_identity(service).uid.map(u64::from)),
+            (CALL_COUNT, service) => Some([
+                service.map_or(0, |service| self.call_count(service)),
+                0,
+                0,
+                0,
+            ]),
+            (UID, Some(service)) => {
+                Some(self.platform.service_identity(service).uid.map(u64::from))
+            }
             (REVISION, Some(service)) => {
                 let Identity { major, minor, .. } = self.platform.service_identity(service);
                 Some([u64::from(major), u64::from(minor), 0, 0])
@@ -63,7 +74,9 @@ impl<P: Platform> Psci<'_, P> {
     #[cold]
     pub(crate) fn wide_call(&self, function: u32, args: [u64; 3]) -> Outcome {
         let arch = matches!(function, 0x8000_0002..0x8000_ff00);
-        let answer = arch.then(|| self.platform.smccc_arch_call(function | id::SMC64, args)).flatten();
+        let answer = arch
+            .then(|| self.platform.smccc_arch_call(function | id::SMC64, args))
+            .flatten();
         answer.map_or(Outcome::error(Error::NotSupported), Outcome::Return)
     }
 
@@ -72,12 +85,19 @@ impl<P: Platform> Psci<'_, P> {
         let count = match service {
             Service::Architecture => {
                 let there = |function: &u32| self.platform.smccc_arch_feature(*function) >= 0;
-                let forms = ARCHITECTURE_CALLS.iter().flat_map(|&function| [function, function | id::SMC64]);
+                let forms = ARCHITECTURE_CALLS
+                    .iter()
+                    .flat_map(|&function| [function, function | id::SMC64]);
                 [id::SMCCC_VERSION, id::SMCCC_ARCH_FEATURES].len() + forms.filter(there).count()
             }
             Service::Standard => [false, true]
                 .iter()
-                .map(|&wide| id::PSCI_FUNCTIONS.iter().filter(|&&function| self.offers(function, wide)).count())
+                .map(|&wide| {
+                    id::PSCI_FUNCTIONS
+                        .iter()
+                        .filter(|&&function| self.offers(function, wide))
+                        .count()
+                })
                 .sum(),
             Service::Silicon => 2 * [id::PMF_GET_TIMESTAMP_OLD].len(),
             Service::VendorEl3 => 2 * [id::PMF_GET_TIMESTAMP, id::PMF_VERSION].len(),

@@ -19,8 +19,12 @@ impl<P: Platform> Psci<'_, P> {
     /// The statistic of the highest domain that `power_state` asks for, seen from the CPU `mpidr`;
     /// 0 for arguments that mean nothing, as the calls have no error.
     pub(crate) fn statistic(&self, mpidr: u64, power_state: u32, which: Statistic) -> u64 {
-        let Ok((_, record)) = self.target(mpidr) else { return 0 };
-        let Ok(request) = self.decode(power_state) else { return 0 };
+        let Ok((_, record)) = self.target(mpidr) else {
+            return 0;
+        };
+        let Ok(request) = self.decode(power_state) else {
+            return 0;
+        };
         let level = request.state.highest();
         let statistics = match level {
             CPU_LEVEL => &record.statistics,
@@ -30,10 +34,15 @@ impl<P: Platform> Psci<'_, P> {
             },
         };
         let slot = self.platform.stat_slot(level, request.state.at(level));
-        let Some(slot) = slot.and_then(|slot| statistics.slots.get(slot)) else { return 0 };
+        let Some(slot) = slot.and_then(|slot| statistics.slots.get(slot)) else {
+            return 0;
+        };
         match which {
             Statistic::Count => slot.count.load(self.platform),
-            Statistic::Residency => microseconds(slot.ticks.load(self.platform), self.platform.counter_frequency()),
+            Statistic::Residency => microseconds(
+                slot.ticks.load(self.platform),
+                self.platform.counter_frequency(),
+            ),
         }
     }
 }
@@ -44,5 +53,7 @@ pub(crate) fn microseconds(ticks: u64, frequency: u64) -> u64 {
         return 0;
     }
     let (seconds, rest) = (ticks / frequency, ticks % frequency);
-    seconds.saturating_mul(1_000_000).saturating_add(rest.saturating_mul(1_000_000) / frequency)
+    seconds
+        .saturating_mul(1_000_000)
+        .saturating_add(rest.saturating_mul(1_000_000) / frequency)
 }

@@ -52,12 +52,17 @@ pub struct CompositeState {
 
 impl CompositeState {
     /// Everything runs.
-    pub const RUN: Self = Self { levels: [LocalState::RUN; LEVELS] };
+    pub const RUN: Self = Self {
+        levels: [LocalState::RUN; LEVELS],
+    };
 
     /// The state at `level`; [`LocalState::RUN`] at a level that no tree has.
     #[inline(always)]
     pub fn at(&self, level: Level) -> LocalState {
-        self.levels.get(usize::from(level)).copied().unwrap_or(LocalState::RUN)
+        self.levels
+            .get(usize::from(level))
+            .copied()
+            .unwrap_or(LocalState::RUN)
     }
 
     /// Sets the state at `level`; does nothing at a level that no tree has.

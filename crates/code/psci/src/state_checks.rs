@@ -12,7 +12,9 @@ pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: L
         // The CPU alone, which is most calls: there is no level above it that could be wrong.
         return state.at(CPU_LEVEL) != LocalState::RUN;
     }
-    let loses = |level: Level| state.at(level) != LocalState::RUN && platform.is_power_down(level, state.at(level));
+    let loses = |level: Level| {
+        state.at(level) != LocalState::RUN && platform.is_power_down(level, state.at(level))
+    };
     state.at(CPU_LEVEL) != LocalState::RUN
         && highest <= top
         && state.is_without_gaps()
@@ -20,7 +22,10 @@ pub(crate) fn is_sound<P: Platform>(platform: &P, state: &CompositeState, top: L
 }
 
 /// The highest level that loses its contents in `state`.
-pub(crate) fn highest_power_down<P: Platform>(platform: &P, state: &CompositeState) -> Option<Level> {
+pub(crate) fn highest_power_down<P: Platform>(
+    platform: &P,
+    state: &CompositeState,
+) -> Option<Level> {
     (0..LEVELS as Level).rev().find(|&level| {
         let local = state.at(level);
         local != LocalState::RUN && platform.is_power_down(level, local)

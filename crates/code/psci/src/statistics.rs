@@ -21,7 +21,10 @@ impl<P: Platform> Statistics<P> {
     pub fn new() -> Self {
         Self {
             since: Coherent::new(0),
-            slots: array::from_fn(|_| Slot { ticks: Coherent::new(0), count: Coherent::new(0) }),
+            slots: array::from_fn(|_| Slot {
+                ticks: Coherent::new(0),
+                count: Coherent::new(0),
+            }),
         }
     }
 
@@ -42,9 +45,15 @@ impl<P: Platform> Statistics<P> {
 
     /// Counts a stay of `ticks` in `state`.
     pub fn add(&self, platform: &P, level: Level, state: LocalState, ticks: u64) {
-        let Some(slot) = platform.stat_slot(level, state).and_then(|slot| self.slots.get(slot)) else { return };
+        let Some(slot) = platform
+            .stat_slot(level, state)
+            .and_then(|slot| self.slots.get(slot))
+        else {
+            return;
+        };
         let ticks = slot.ticks.load(platform).wrapping_add(ticks);
         slot.ticks.store(platform, ticks);
-        slot.count.store(platform, slot.count.load(platform).wrapping_add(1));
+        slot.count
+            .store(platform, slot.count.load(platform).wrapping_add(1));
     }
 }

@@ -57,7 +57,11 @@ pub(crate) struct WakeRecord {
 }
 
 impl WakeRecord {
-    pub const RUNNING: Self = Self { state: LocalState::RUN, locks_to: CPU_LEVEL, why: Sleep::Other };
+    pub const RUNNING: Self = Self {
+        state: LocalState::RUN,
+        locks_to: CPU_LEVEL,
+        why: Sleep::Other,
+    };
 }
 
 impl Scalar for WakeRecord {
@@ -67,8 +71,16 @@ impl Scalar for WakeRecord {
     }
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        let why = if word >> 16 & 1 != 0 { Sleep::Suspend } else { Sleep::Other };
-        Self { state: LocalState::from_word(word & 0xff), locks_to: (word >> 8) as Level, why }
+        let why = if word >> 16 & 1 != 0 {
+            Sleep::Suspend
+        } else {
+            Sleep::Other
+        };
+        Self {
+            state: LocalState::from_word(word & 0xff),
+            locks_to: (word >> 8) as Level,
+            why,
+        }
     }
 }
 
@@ -82,7 +94,11 @@ pub(crate) struct EntrySlot<P: Platform> {
 
 impl<P: Platform> EntrySlot<P> {
     fn new() -> Self {
-        Self { pc: Coherent::new(0), context_id: Coherent::new(0), endianness: Coherent::new(false) }
+        Self {
+            pc: Coherent::new(0),
+            context_id: Coherent::new(0),
+            endianness: Coherent::new(false),
+        }
     }
 
     #[inline(always)]
@@ -90,7 +106,8 @@ impl<P: Platform> EntrySlot<P> {
         self.pc.store(platform, entry.0);
         self.context_id.store(platform, entry.1);
         if let Some(endianness) = platform.caller_endianness() {
-            self.endianness.store(platform, endianness == Endianness::Big);
+            self.endianness
+                .store(platform, endianness == Endianness::Big);
         }
     }
 
@@ -101,7 +118,11 @@ impl<P: Platform> EntrySlot<P> {
             pc: self.pc.load(platform),
             context_id: self.context_id.load(platform),
             after,
-            endianness: if big { Endianness::Big } else { Endianness::Little },
+            endianness: if big {
+                Endianness::Big
+            } else {
+                Endianness::Little
+            },
         }
     }
 }
@@ -201,7 +222,10 @@ pub struct SystemRecord<P: Platform> {
 impl<P: Platform> SystemRecord<P> {
     /// Platform-coordinated mode, nobody has suspended yet.
     pub fn new() -> Self {
-        Self { mode: Coherent::new(0), suspended: Coherent::new(false) }
+        Self {
+            mode: Coherent::new(0),
+            suspended: Coherent::new(false),
+        }
     }
 }
 
@@ -238,7 +262,10 @@ impl<P: Platform, const CPUS: usize, const DOMAINS: usize> Storage<P, CPUS, DOMA
         Self {
             cpus: array::from_fn(|_| CpuRecord::new(platform)),
             domains: array::from_fn(|i| {
-                DomainRecord::new(platform, topology.domains.get(i).map_or(CPU_LEVEL, |desc| desc.level))
+                DomainRecord::new(
+                    platform,
+                    topology.domains.get(i).map_or(CPU_LEVEL, |desc| desc.level),
+                )
             }),
             words: array::from_fn(|_| array::from_fn(|_| BakeryWord::new())),
             system: SystemRecord::new(),
@@ -273,7 +300,9 @@ impl<P: Platform> StorageRef<'_, P> {
             record.mpidr = desc.mpidr;
             for (slot, id) in record.ancestors.iter_mut().zip(topology.ancestors(desc)) {
                 *slot = id;
-                let Some(domain) = self.domains.get_mut(usize::from(id)) else { return Err(ConfigError::Storage) };
+                let Some(domain) = self.domains.get_mut(usize::from(id)) else {
+                    return Err(ConfigError::Storage);
+                };
                 if domain.cpus == 0 {
                     domain.first = CpuIndex(index);
                 } else if domain.first.0 + domain.cpus != index {
@@ -282,7 +311,10 @@ impl<P: Platform> StorageRef<'_, P> {
                 domain.cpus += 1;
             }
         }
-        match (0u16..).zip(self.domains.iter()).find(|(_, domain)| domain.cpus == 0) {
+        match (0u16..)
+            .zip(self.domains.iter())
+            .find(|(_, domain)| domain.cpus == 0)
+        {
             Some((domain, _)) => Err(ConfigError::Empty { domain }),
             None => Ok(()),
         }

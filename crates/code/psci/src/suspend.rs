@@ -15,7 +15,12 @@ use crate::tree::Caller;
 
 impl<'a, P: Platform> Psci<'a, P> {
     /// CPU_SUSPEND.
-    pub(crate) fn cpu_suspend(&self, me: Caller<'a, P>, power_state: u32, entry: (u64, u64)) -> Result<(), Error> {
+    pub(crate) fn cpu_suspend(
+        &self,
+        me: Caller<'a, P>,
+        power_state: u32,
+        entry: (u64, u64),
+    ) -> Result<(), Error> {
         let request = self.decode(power_state)?;
         let mode = self.note_suspend();
         if mode == Mode::PlatformCoordinated && self.is_standby(&request.state) {
@@ -29,8 +34,15 @@ impl<'a, P: Platform> Psci<'a, P> {
     }
 
     /// CPU_DEFAULT_SUSPEND: the platform's state, always coordinated by the platform.
-    pub(crate) fn cpu_default_suspend(&self, me: Caller<'a, P>, entry: (u64, u64)) -> Result<(), Error> {
-        let state = self.platform.default_suspend_state().ok_or(Error::NotSupported)?;
+    pub(crate) fn cpu_default_suspend(
+        &self,
+        me: Caller<'a, P>,
+        entry: (u64, u64),
+    ) -> Result<(), Error> {
+        let state = self
+            .platform
+            .default_suspend_state()
+            .ok_or(Error::NotSupported)?;
         if !state_checks::is_sound(self.platform, &state, self.top) {
             return Err(Error::InternalFailure);
         }
@@ -38,7 +50,10 @@ impl<'a, P: Platform> Psci<'a, P> {
             self.wait_in_standby(me, &state);
             return Ok(());
         }
-        let request = SuspendRequest { state, last_at_level: CPU_LEVEL };
+        let request = SuspendRequest {
+            state,
+            last_at_level: CPU_LEVEL,
+        };
         self.suspend(me, &request, Mode::PlatformCoordinated, Sleep::Other, entry)
     }
 
@@ -57,13 +72,18 @@ impl<'a, P: Platform> Psci<'a, P> {
         why: Sleep,
         entry: (u64, u64),
     ) -> Result<(), Error> {
-        let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
+        let power_down = self
+            .platform
+            .is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
         let level = request.state.highest();
         if power_down {
             if !self.platform.is_valid_entry_point(entry.0) {
                 return Err(Error::InvalidAddress);
             }
-            if !self.platform.power_down_allowed(&request.state, PowerDown::Suspend) {
+            if !self
+                .platform
+                .power_down_allowed(&request.state, PowerDown::Suspend)
+            {
                 return Err(Error::Denied);
             }
             me.record.resume_entry.store(self.platform, entry);
@@ -102,7 +122,10 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// SYSTEM_SUSPEND: all other CPUs must be off; nothing to coordinate.
     pub(crate) fn system_suspend(&self, me: Caller<'a, P>, entry: (u64, u64)) -> Result<(), Error> {
-        let state = self.platform.system_suspend_state().ok_or(Error::NotSupported)?;
+        let state = self
+            .platform
+            .system_suspend_state()
+            .ok_or(Error::NotSupported)?;
         if !state_checks::is_sound(self.platform, &state, self.top)
             || !self.platform.is_power_down(CPU_LEVEL, state.at(CPU_LEVEL))
         {
@@ -155,7 +178,12 @@ impl<'a, P: Platform> Psci<'a, P> {
         let began = self.stamp_through(me, point::ENTER_HW_LOW_PWR);
         self.platform.standby(state);
         let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
-        me.record.statistics.add(self.platform, CPU_LEVEL, state.at(CPU_LEVEL), woke.saturating_sub(began));
+        me.record.statistics.add(
+            self.platform,
+            CPU_LEVEL,
+            state.at(CPU_LEVEL),
+            woke.saturating_sub(began),
+        );
     }
 
     /// Retention of the CPU and of ancestors, which is committed and locked.
@@ -165,7 +193,14 @@ impl<'a, P: Platform> Psci<'a, P> {
         self.platform.standby(state);
         let woke = self.stamp_through(me, point::EXIT_HW_LOW_PWR);
         self.lock_ancestors(me, locks_to);
-        let wake_state = self.wake_state(me, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why: Sleep::Other });
+        let wake_state = self.wake_state(
+            me,
+            WakeRecord {
+                state: state.at(CPU_LEVEL),
+                locks_to,
+                why: Sleep::Other,
+            },
+        );
         self.set_running(me, &wake_state, locks_to, Some(woke));
         self.release_ancestors(me, locks_to);
     }

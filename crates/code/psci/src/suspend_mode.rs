@@ -58,7 +58,8 @@ impl<'a, P: Platform> Psci<'a, P> {
         } else {
             let allowed = match wanted {
                 OS_INITIATED => {
-                    let never = self.platform.suspend_mode_change() == SuspendModeChange::BeforeAnySuspend;
+                    let never =
+                        self.platform.suspend_mode_change() == SuspendModeChange::BeforeAnySuspend;
                     !(never && self.system.suspended.load(self.platform) || self.another_sleeps(me))
                 }
                 _ => self.all_others_off(me),

@@ -47,7 +47,11 @@ impl<P: Platform> Psci<'_, P> {
 
     pub(crate) fn mem_protect_check_range(&self, base: u64, length: u64) -> Result<(), Error> {
         let sound = length != 0 && base.checked_add(length - 1).is_some();
-        if sound && self.platform.mem_protect_check_range(base, length) { Ok(()) } else { Err(Error::Denied) }
+        if sound && self.platform.mem_protect_check_range(base, length) {
+            Ok(())
+        } else {
+            Err(Error::Denied)
+        }
     }
 
     /// PSCI DEN0022, 5.8: a Trusted OS that cannot be moved denies it, and one that can is moved by
@@ -91,6 +95,8 @@ impl<P: Platform> Psci<'_, P> {
         if level > u32::from(self.top) {
             return Err(Error::InvalidParameters);
         }
-        self.platform.node_hw_state(cpu, level as Level).map(|state| state as u64)
+        self.platform
+            .node_hw_state(cpu, level as Level)
+            .map(|state| state as u64)
     }
 }

@@ -87,16 +87,25 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size => f.write_str("a tree needs 1 to 65535 CPUs and domains"),
-            Self::NoSuchParent { parent } => write!(f, "there is no domain {parent} to be a parent"),
-            Self::Level { domain } => write!(f, "the level of domain {domain} is not one below its parent's"),
+            Self::NoSuchParent { parent } => {
+                write!(f, "there is no domain {parent} to be a parent")
+            }
+            Self::Level { domain } => write!(
+                f,
+                "the level of domain {domain} is not one below its parent's"
+            ),
             Self::CpuLevel { cpu } => write!(f, "the parent of {cpu:?} is not at level 1"),
             Self::Roots { found } => write!(f, "{found} domains have no parent: there must be one"),
             Self::Empty { domain } => write!(f, "domain {domain} has no CPU"),
-            Self::NotConsecutive { domain } => write!(f, "the CPUs of domain {domain} are not consecutive"),
+            Self::NotConsecutive { domain } => {
+                write!(f, "the CPUs of domain {domain} are not consecutive")
+            }
             Self::Mpidr { cpu } => write!(f, "the platform does not find {cpu:?} by its MPIDR"),
             Self::Storage => f.write_str("the storage does not fit the topology"),
             Self::TicketWithoutCoherency => f.write_str("ticket locks need coherent power-down"),
-            Self::OffState => f.write_str("the off state does not power the CPU down, or skips a level"),
+            Self::OffState => {
+                f.write_str("the off state does not power the CPU down, or skips a level")
+            }
         }
     }
 }
@@ -106,7 +115,11 @@ impl core::error::Error for ConfigError {}
 impl Topology<'_> {
     /// Level of the domain at the top: of a tree without a root, 0.
     pub fn top(&self) -> Level {
-        self.domains.iter().map(|d| d.level).max().unwrap_or(CPU_LEVEL)
+        self.domains
+            .iter()
+            .map(|d| d.level)
+            .max()
+            .unwrap_or(CPU_LEVEL)
     }
 
     /// Checks all that does not depend on storage.
@@ -121,7 +134,10 @@ impl Topology<'_> {
                 return Err(ConfigError::Level { domain });
             }
             if let Some(parent) = desc.parent {
-                let above = self.domains.get(usize::from(parent)).ok_or(ConfigError::NoSuchParent { parent })?;
+                let above = self
+                    .domains
+                    .get(usize::from(parent))
+                    .ok_or(ConfigError::NoSuchParent { parent })?;
                 if above.level != desc.level + 1 {
                     return Err(ConfigError::Level { domain });
                 }
@@ -133,7 +149,11 @@ impl Topology<'_> {
         }
         for (cpu, desc) in (0u16..).map(CpuIndex).zip(self.cpus) {
             let parent =
-                self.domains.get(usize::from(desc.parent)).ok_or(ConfigError::NoSuchParent { parent: desc.parent })?;
+                self.domains
+                    .get(usize::from(desc.parent))
+                    .ok_or(ConfigError::NoSuchParent {
+                        parent: desc.parent,
+                    })?;
             if parent.level != 1 {
                 return Err(ConfigError::CpuLevel { cpu });
             }
@@ -153,6 +173,9 @@ impl Topology<'_> {
 
     /// The domains above a CPU, lowest first.
     pub(crate) fn ancestors(&self, cpu: &CpuDesc) -> impl Iterator<Item = u16> {
-        core::iter::successors(Some(cpu.parent), |&id| self.domains.get(usize::from(id))?.parent).take(LEVELS - 1)
+        core::iter::successors(Some(cpu.parent), |&id| {
+            self.domains.get(usize::from(id))?.parent
+        })
+        .take(LEVELS - 1)
     }
 }

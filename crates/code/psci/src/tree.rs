@@ -36,19 +36,32 @@ impl<'a, P: Platform> Psci<'a, P> {
     #[inline(always)]
     pub(crate) fn caller(&self) -> Option<Caller<'a, P>> {
         let cpu = self.platform.this_cpu();
-        Some(Caller { cpu, record: self.cpus.get(cpu.get())? })
+        Some(Caller {
+            cpu,
+            record: self.cpus.get(cpu.get())?,
+        })
     }
 
     /// The CPU that an `mpidr` argument names.
     #[inline]
     pub(crate) fn target(&self, mpidr: u64) -> Result<(CpuIndex, &'a CpuRecord<P>), Error> {
-        let cpu = self.platform.cpu_by_mpidr(mpidr & AFFINITY).ok_or(Error::InvalidParameters)?;
-        Ok((cpu, self.cpus.get(cpu.get()).ok_or(Error::InvalidParameters)?))
+        let cpu = self
+            .platform
+            .cpu_by_mpidr(mpidr & AFFINITY)
+            .ok_or(Error::InvalidParameters)?;
+        Ok((
+            cpu,
+            self.cpus.get(cpu.get()).ok_or(Error::InvalidParameters)?,
+        ))
     }
 
     /// A CPU's ancestor at `level`, 1 to the top.
     #[inline]
-    pub(crate) fn ancestor(&self, record: &CpuRecord<P>, level: Level) -> Option<(u16, &'a DomainRecord<P>)> {
+    pub(crate) fn ancestor(
+        &self,
+        record: &CpuRecord<P>,
+        level: Level,
+    ) -> Option<(u16, &'a DomainRecord<P>)> {
         if level > self.top {
             return None;
         }
@@ -60,7 +73,9 @@ impl<'a, P: Platform> Psci<'a, P> {
     #[inline]
     pub(crate) fn cpus_of(&self, domain: &DomainRecord<P>) -> &'a [CpuRecord<P>] {
         let first = domain.first.get();
-        self.cpus.get(first..first + usize::from(domain.cpus)).unwrap_or(&[])
+        self.cpus
+            .get(first..first + usize::from(domain.cpus))
+            .unwrap_or(&[])
     }
 
     /// A CPU's own lock, for the transitions of CPU_ON. Taken with caches on only, so it is a
@@ -105,11 +120,15 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// Decodes `power_state` and checks that the tree has such a state.
     #[inline]
     pub(crate) fn decode(&self, raw: u32) -> Result<SuspendRequest, Error> {
-        let fields =
-            crate::PowerState::parse(self.platform.power_state_format(), raw).ok_or(Error::InvalidParameters)?;
+        let fields = crate::PowerState::parse(self.platform.power_state_format(), raw)
+            .ok_or(Error::InvalidParameters)?;
         let request = self.platform.decode_power_state(raw)?;
-        let power_down = self.platform.is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
-        if !state_checks::is_sound(self.platform, &request.state, self.top) || power_down != fields.power_down {
+        let power_down = self
+            .platform
+            .is_power_down(CPU_LEVEL, request.state.at(CPU_LEVEL));
+        if !state_checks::is_sound(self.platform, &request.state, self.top)
+            || power_down != fields.power_down
+        {
             return Err(Error::InvalidParameters);
         }
         Ok(request)
@@ -117,12 +136,19 @@ impl<'a, P: Platform> Psci<'a, P> {
 
     /// Platform-coordinated mode: notes what the caller asks for and returns what becomes of it. Up
     /// to `to`, under the locks (PSCI DEN0022, 4.2.3.1).
-    pub(crate) fn coordinate(&self, me: Caller<'a, P>, request: &CompositeState, to: Level) -> CompositeState {
+    pub(crate) fn coordinate(
+        &self,
+        me: Caller<'a, P>,
+        request: &CompositeState,
+        to: Level,
+    ) -> CompositeState {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, request.at(CPU_LEVEL));
         let mut down = true;
         for level in 1..=to.min(self.top) {
-            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            let Some((_, domain)) = self.ancestor(me.record, level) else {
+                break;
+            };
             if let Some(own) = me.record.request(level) {
                 own.store(self.platform, request.at(level));
             }
@@ -131,8 +157,13 @@ impl<'a, P: Platform> Psci<'a, P> {
                 down = false;
                 continue;
             }
-            let requests = self.cpus_of(domain).iter().filter_map(|cpu| cpu.request(level));
-            let local = self.platform.coordinate(level, requests.map(|request| request.load(self.platform)));
+            let requests = self
+                .cpus_of(domain)
+                .iter()
+                .filter_map(|cpu| cpu.request(level));
+            let local = self
+                .platform
+                .coordinate(level, requests.map(|request| request.load(self.platform)));
             down = local != LocalState::RUN;
             state.set(level, local);
         }
@@ -146,23 +177,35 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// [`Error::Denied`] if something below a level runs, whatever else is wrong;
     /// [`Error::InvalidParameters`] if all of it sleeps, and in a state that the one asked for does
     /// not go with.
-    pub(crate) fn check_os_request(&self, me: Caller<'a, P>, request: &SuspendRequest) -> Result<(), Error> {
+    pub(crate) fn check_os_request(
+        &self,
+        me: Caller<'a, P>,
+        request: &SuspendRequest,
+    ) -> Result<(), Error> {
         if request.last_at_level > self.top || request.state.highest() > request.last_at_level {
             return Err(Error::InvalidParameters);
         }
         let mut answer = Ok(());
         for level in 1..=request.last_at_level {
-            let Some((_, domain)) = self.ancestor(me.record, level) else { return Err(Error::InvalidParameters) };
+            let Some((_, domain)) = self.ancestor(me.record, level) else {
+                return Err(Error::InvalidParameters);
+            };
             let wanted = request.state.at(level);
             let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
-            for other in self.cpus_of(domain).iter().filter(|other| !core::ptr::eq(*other, me.record)) {
+            for other in self
+                .cpus_of(domain)
+                .iter()
+                .filter(|other| !core::ptr::eq(*other, me.record))
+            {
                 let down = other.wake_record.load(self.platform);
                 // A CPU that wakes without this level's lock must find the level as it left it.
                 if down.state == LocalState::RUN || down.locks_to < level {
                     return Err(Error::Denied);
                 }
                 match self.state_beside(me, other, level - 1, down.state) {
-                    Some(LocalState::RUN) if wanted != LocalState::RUN => return Err(Error::Denied),
+                    Some(LocalState::RUN) if wanted != LocalState::RUN => {
+                        return Err(Error::Denied);
+                    }
                     // A runner may still follow, and weighs more.
                     Some(local) if loses && !self.platform.is_power_down(level - 1, local) => {
                         answer = Err(Error::InvalidParameters);
@@ -185,14 +228,26 @@ impl<'a, P: Platform> Psci<'a, P> {
     ) -> Option<LocalState> {
         match self.ancestor(other, level) {
             None => Some(cpu),
-            Some((id, _)) if self.ancestor(me.record, level).is_some_and(|(own, _)| own == id) => None,
+            Some((id, _))
+                if self
+                    .ancestor(me.record, level)
+                    .is_some_and(|(own, _)| own == id) =>
+            {
+                None
+            }
             Some((_, domain)) => Some(domain.state.load(self.platform)),
         }
     }
 
     /// Writes the states that a request was granted, with the locks up to `locks_to` held. From
     /// here on a wake-up finds them.
-    pub(crate) fn commit(&self, me: Caller<'a, P>, state: &CompositeState, locks_to: Level, why: Sleep) {
+    pub(crate) fn commit(
+        &self,
+        me: Caller<'a, P>,
+        state: &CompositeState,
+        locks_to: Level,
+        why: Sleep,
+    ) {
         let now = self.platform.now();
         me.record.statistics.begin(self.platform, now);
         for level in 1..=state.highest() {
@@ -201,8 +256,19 @@ impl<'a, P: Platform> Psci<'a, P> {
                 domain.state.store(self.platform, state.at(level));
             }
         }
-        me.record.wake_record.store(self.platform, WakeRecord { state: state.at(CPU_LEVEL), locks_to, why });
-        points::detail(self.platform, point::COORDINATED, u32::from(state.highest()));
+        me.record.wake_record.store(
+            self.platform,
+            WakeRecord {
+                state: state.at(CPU_LEVEL),
+                locks_to,
+                why,
+            },
+        );
+        points::detail(
+            self.platform,
+            point::COORDINATED,
+            u32::from(state.highest()),
+        );
     }
 
     /// The states in which a CPU that wakes finds itself and its ancestors. Called with the locks
@@ -211,7 +277,9 @@ impl<'a, P: Platform> Psci<'a, P> {
         let mut state = CompositeState::RUN;
         state.set(CPU_LEVEL, down.state);
         for level in 1..=down.locks_to.min(self.top) {
-            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            let Some((_, domain)) = self.ancestor(me.record, level) else {
+                break;
+            };
             let local = domain.state.load(self.platform);
             if local == LocalState::RUN {
                 break; // and so does everything above
@@ -232,27 +300,38 @@ impl<'a, P: Platform> Psci<'a, P> {
         woke: Option<u64>,
     ) {
         for level in 1..=locks_to.min(self.top) {
-            let Some((_, domain)) = self.ancestor(me.record, level) else { break };
+            let Some((_, domain)) = self.ancestor(me.record, level) else {
+                break;
+            };
             if let Some(own) = me.record.request(level) {
                 own.store(self.platform, LocalState::RUN);
             }
             if wake_state.at(level) != LocalState::RUN {
                 domain.state.store(self.platform, LocalState::RUN);
                 if let Some(now) = woke {
-                    domain.statistics.end(self.platform, level, wake_state.at(level), now);
+                    domain
+                        .statistics
+                        .end(self.platform, level, wake_state.at(level), now);
                 }
             }
         }
         if let Some(now) = woke {
-            me.record.statistics.end(self.platform, CPU_LEVEL, wake_state.at(CPU_LEVEL), now);
+            me.record
+                .statistics
+                .end(self.platform, CPU_LEVEL, wake_state.at(CPU_LEVEL), now);
         }
-        me.record.wake_record.store(self.platform, WakeRecord::RUNNING);
+        me.record
+            .wake_record
+            .store(self.platform, WakeRecord::RUNNING);
     }
 
     /// True if another CPU is in CPU_SUSPEND, as far as others can know: a standby of level 0 that
     /// the platform coordinates leaves no trace.
     pub(crate) fn another_sleeps(&self, me: Caller<'a, P>) -> bool {
-        let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
+        let mut others = self
+            .cpus
+            .iter()
+            .filter(|other| !core::ptr::eq(*other, me.record));
         others.any(|other| {
             let down = other.wake_record.load(self.platform);
             down.state != LocalState::RUN && down.why == Sleep::Suspend
@@ -262,7 +341,10 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// True if every CPU but the caller is off.
     /// A frozen one is not: it holds its domains.
     pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
-        let mut others = self.cpus.iter().filter(|other| !core::ptr::eq(*other, me.record));
+        let mut others = self
+            .cpus
+            .iter()
+            .filter(|other| !core::ptr::eq(*other, me.record));
         others.all(|other| {
             let is_off = other.affinity.load(self.platform) == Affinity::Off;
             is_off && other.wake_record.load(self.platform).state != LocalState::RUN

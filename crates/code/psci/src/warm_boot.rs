@@ -18,7 +18,9 @@ impl<'a, P: Platform> Psci<'a, P> {
     pub fn warm_boot(&self) -> EntryPoint {
         // Before anything else: the wakeup that is measured starts here.
         let woke = self.platform.now();
-        let Some(me) = self.caller() else { return self.wait_forever() };
+        let Some(me) = self.caller() else {
+            return self.wait_forever();
+        };
         if self.platform.coherent_power_down() {
             // Until `warm_reset` has turned the caches on, a store would go past a line that is
             // still in them: nothing evicts it here, and readers would find the stamp of the wakeup

@@ -5,8 +5,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
-    Step, Thread, Urgency,
+    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings,
+    SharedCell, SharedWord, Step, Thread, Urgency,
 };
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -28,7 +28,9 @@ impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
         self.0.set(value);
     }
     fn fetch_add(&self, _: &Machine, value: T) -> T {
-        self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
+        self.0.replace(T::from_word(
+            self.0.get().to_word().wrapping_add(value.to_word()),
+        ))
     }
 }
 
@@ -112,7 +114,14 @@ fn run(settings: Settings, per_jiffy: u64) -> f64 {
     let mut queued = 0;
     while machine.invoked.get() < CALLBACKS {
         for _ in 0..per_jiffy.min(CALLBACKS - queued) {
-            rcu.call(&machine, Callback { function: 0, argument: queued, urgency: Urgency::Plain });
+            rcu.call(
+                &machine,
+                Callback {
+                    function: 0,
+                    argument: queued,
+                    urgency: Urgency::Plain,
+                },
+            );
             queued += 1;
         }
         machine.jiffies.set(machine.jiffies.get() + 1);
@@ -142,15 +151,28 @@ fn run(settings: Settings, per_jiffy: u64) -> f64 {
 }
 
 fn main() {
-    let modern = |offloaded| Settings { offloaded, ..Settings::new(1, 250, Form::Modern) };
+    let modern = |offloaded| Settings {
+        offloaded,
+        ..Settings::new(1, 250, Form::Modern)
+    };
     let cases = [
-        ("softirq, 2013, 50 a jiffy", Settings::new(1, 250, Form::Y2013), 50),
+        (
+            "softirq, 2013, 50 a jiffy",
+            Settings::new(1, 250, Form::Y2013),
+            50,
+        ),
         ("softirq, modern, 5000 a jiffy", modern(vec![]), 5000),
         ("threads, modern, 50 a jiffy", modern(vec![0]), 50),
-        ("threads, modern, 5000 a jiffy (bypass)", modern(vec![0]), 5000),
+        (
+            "threads, modern, 5000 a jiffy (bypass)",
+            modern(vec![0]),
+            5000,
+        ),
     ];
     for (name, settings, per_jiffy) in cases {
-        let best = (0..3).map(|_| run(settings.clone(), per_jiffy)).fold(f64::MAX, f64::min);
+        let best = (0..3)
+            .map(|_| run(settings.clone(), per_jiffy))
+            .fold(f64::MAX, f64::min);
         let limit = if best <= LIMIT_S { "holds" } else { "MISSED" };
         println!(
             "{name}: {CALLBACKS} callbacks in {best:.3} s, {:.0} ns each (best of 3); limit {LIMIT_S} s: {limit}",

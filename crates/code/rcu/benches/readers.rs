@@ -5,12 +5,15 @@
 //! replaces it, and the old one is used again only after a grace period. That no reader ever sees a
 //! record that was freed is checked on the way. A lock for readers and writers does the same for
 //! comparison.
-#![allow(clippy::disallowed_types, reason = "here the platform's cells are atomics")]
+#![allow(
+    clippy::disallowed_types,
+    reason = "here the platform's cells are atomics"
+)]
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, SharedWord,
-    Step, Thread, Urgency,
+    Callback, Form, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, Settings,
+    SharedCell, SharedWord, Step, Thread, Urgency,
 };
 use std::cell::Cell;
 use std::hint::black_box;
@@ -47,7 +50,9 @@ impl<T: Scalar> SharedWord<T, Host> for Word<T> {
 
 impl<T: Scalar> SharedCell<T, Host> for Word<T> {
     fn compare_exchange(&self, _: &Host, current: T, new: T, _: Order) -> bool {
-        self.0.compare_exchange(current.to_word(), new.to_word(), SeqCst, SeqCst).is_ok()
+        self.0
+            .compare_exchange(current.to_word(), new.to_word(), SeqCst, SeqCst)
+            .is_ok()
     }
 }
 
@@ -67,7 +72,11 @@ struct Record(AtomicU64);
 impl Record {
     /// Takes the record if it is free.
     fn take(&self) -> bool {
-        self.0.load(SeqCst) == FREED && self.0.compare_exchange(FREED, IN_USE, SeqCst, SeqCst).is_ok()
+        self.0.load(SeqCst) == FREED
+            && self
+                .0
+                .compare_exchange(FREED, IN_USE, SeqCst, SeqCst)
+                .is_ok()
     }
 }
 
@@ -121,7 +130,9 @@ impl Platform for Host {
     fn set_timer(&self, _: RcuTimer, _: u64) {}
     fn cancel_timer(&self, _: RcuTimer) {}
     fn invoke(&self, callback: Callback) {
-        self.records[callback.argument as usize].0.store(FREED, SeqCst);
+        self.records[callback.argument as usize]
+            .0
+            .store(FREED, SeqCst);
         self.invoked.fetch_add(1, SeqCst);
     }
 }
@@ -159,14 +170,25 @@ fn read(rcu: &Rcu<Host>, host: &Host, reader: &Reader, cpu: usize) -> u64 {
             rcu.read_lock(reader);
             let record = host.current.load(SeqCst);
             let seen = host.records[record].0.load(SeqCst);
-            assert_eq!(black_box(seen), IN_USE, "a reader of CPU {cpu} sees a record that was freed");
+            assert_eq!(
+                black_box(seen),
+                IN_USE,
+                "a reader of CPU {cpu} sees a record that was freed"
+            );
             rcu.read_unlock(host, reader);
         }
         if look % LOOKS_PER_REPLACEMENT == 0
             && let Some(new) = host.records.iter().position(Record::take)
         {
             let old = host.current.swap(new, SeqCst);
-            rcu.call(host, Callback { function: 0, argument: old as u64, urgency: Urgency::Plain });
+            rcu.call(
+                host,
+                Callback {
+                    function: 0,
+                    argument: old as u64,
+                    urgency: Urgency::Plain,
+                },
+            );
             replaced += 1;
         }
         let now = host.jiffies();
@@ -195,13 +217,17 @@ fn grace_periods(rcu: &Rcu<Host>, host: &Host, over: &AtomicBool) {
 
 /// Nanoseconds per read section with this many readers, replacements and grace periods.
 fn rcu_readers(threads: usize) -> (f64, u64, u64) {
-    let shared = Threads(Rcu::new(Settings::new(threads + 1, 1000, Form::Modern)).expect("settings that can be had"));
+    let shared = Threads(
+        Rcu::new(Settings::new(threads + 1, 1000, Form::Modern)).expect("settings that can be had"),
+    );
     let over = AtomicBool::new(false);
     let host = Host {
         begin: Instant::now(),
         woken: AtomicBool::new(false),
         grace_period_thread: std::thread::current(),
-        records: (0..512).map(|record| Record(AtomicU64::new(if record == 0 { IN_USE } else { FREED }))).collect(),
+        records: (0..512)
+            .map(|record| Record(AtomicU64::new(if record == 0 { IN_USE } else { FREED })))
+            .collect(),
         current: AtomicUsize::new(0),
         invoked: AtomicU64::new(0),
     };
@@ -235,12 +261,24 @@ fn rcu_readers(threads: usize) -> (f64, u64, u64) {
             .collect();
         start.wait();
         grace_periods(shared.rcu(), host, over);
-        readers.into_iter().map(|reader| reader.join().expect("a reader ends")).collect()
+        readers
+            .into_iter()
+            .map(|reader| reader.join().expect("a reader ends"))
+            .collect()
     });
     let replaced = results.iter().map(|(_, replaced)| replaced).sum();
-    assert_eq!(host.invoked.load(SeqCst), replaced, "every callback is invoked once");
-    let ns = results.iter().map(|(took, _)| *took as f64).sum::<f64>() / (threads as f64 * SECTIONS as f64);
-    (ns, replaced, shared.rcu().grace_period_counters().grace_periods)
+    assert_eq!(
+        host.invoked.load(SeqCst),
+        replaced,
+        "every callback is invoked once"
+    );
+    let ns = results.iter().map(|(took, _)| *took as f64).sum::<f64>()
+        / (threads as f64 * SECTIONS as f64);
+    (
+        ns,
+        replaced,
+        shared.rcu().grace_period_counters().grace_periods,
+    )
 }
 
 /// The same with a lock for readers and writers, a twentieth as often.
@@ -263,7 +301,10 @@ fn lock_readers(threads: usize) -> f64 {
             (ran_ns(begin) - ran) as f64
         };
         let readers: Vec<_> = (0..threads).map(|_| scope.spawn(reader)).collect();
-        readers.into_iter().map(|reader| reader.join().expect("a reader ends")).sum()
+        readers
+            .into_iter()
+            .map(|reader| reader.join().expect("a reader ends"))
+            .sum()
     });
     total / (threads as f64 * sections as f64)
 }

@@ -28,7 +28,9 @@ impl<P: Platform> Rcu<P> {
         // `WRITE_ONCE()`, and they are only written under its lock.
         let length = cpu.bypass_length.load_relaxed(p);
         let lazy_only = length == cpu.bypass_lazy.load_relaxed(p);
-        if length > 0 && (self.bypass_is_old(p, cpu, now, lazy_only, 1) || length >= self.settings.qhimark) {
+        if length > 0
+            && (self.bypass_is_old(p, cpu, now, lazy_only, 1) || length >= self.settings.qhimark)
+        {
             cpu.offload_lock.acquire(p);
             let had_pending = cpu.list.borrow(p).pending();
             self.flush_bypass(p, cpu);
@@ -39,9 +41,11 @@ impl<P: Platform> Rcu<P> {
         cpu.bypass_lock.acquire(p);
         let first = cpu.bypass.borrow(p).is_empty();
         cpu.bypass.borrow_mut(p).push_back(callback);
-        cpu.bypass_length.store_relaxed(p, cpu.bypass_length.load_relaxed(p) + 1);
+        cpu.bypass_length
+            .store_relaxed(p, cpu.bypass_length.load_relaxed(p) + 1);
         if lazy {
-            cpu.bypass_lazy.store_relaxed(p, cpu.bypass_lazy.load_relaxed(p) + 1);
+            cpu.bypass_lazy
+                .store_relaxed(p, cpu.bypass_lazy.load_relaxed(p) + 1);
         }
         if first {
             cpu.bypass_first.store_relaxed(p, now);
@@ -73,8 +77,19 @@ impl<P: Platform> Rcu<P> {
 
     /// True if the bypass list has waited `jiffies` since its first callback, or ten seconds if all
     /// is lazy.
-    pub(crate) fn bypass_is_old(&self, p: &P, cpu: &Cpu<P>, now: u64, lazy_only: bool, jiffies: u64) -> bool {
-        let wait = if lazy_only { LAZY_S * self.settings.hz } else { jiffies };
+    pub(crate) fn bypass_is_old(
+        &self,
+        p: &P,
+        cpu: &Cpu<P>,
+        now: u64,
+        lazy_only: bool,
+        jiffies: u64,
+    ) -> bool {
+        let wait = if lazy_only {
+            LAZY_S * self.settings.hz
+        } else {
+            jiffies
+        };
         now >= cpu.bypass_first.load_relaxed(p) + wait
     }
 
@@ -100,7 +115,11 @@ impl<P: Platform> Rcu<P> {
         let in_list = cpu.list.borrow(p).len() as u64;
         let ready = cpu.list.borrow(p).done() > 0;
         let length = in_list + bypass;
-        let too_long = length > cpu.overload_mark.get(p).saturating_add(self.settings.qhimark);
+        let too_long = length
+            > cpu
+                .overload_mark
+                .get(p)
+                .saturating_add(self.settings.qhimark);
         if nothing_waited || too_long {
             cpu.overload_mark.set(p, length);
         }

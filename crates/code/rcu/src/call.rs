@@ -15,7 +15,9 @@ impl<P: Platform> Rcu<P> {
         let cpu = self.this(p);
         let lazy = match self.settings.form {
             Form::Y2013 => callback.urgency == Urgency::Lazy,
-            Form::Modern => self.settings.lazy && cpu.offloaded && callback.urgency != Urgency::Hurry,
+            Form::Modern => {
+                self.settings.lazy && cpu.offloaded && callback.urgency != Urgency::Hurry
+            }
         };
         cpu.count(|counters| {
             counters.queued += 1;
@@ -45,7 +47,12 @@ impl<P: Platform> Rcu<P> {
     /// ready at once, and makes the grace period end soon or start.
     fn check_overload(&self, p: &P, cpu: &Cpu<P>) {
         let length = cpu.list.borrow(p).len() as u64;
-        if length <= cpu.overload_mark.get(p).saturating_add(self.settings.qhimark) {
+        if length
+            <= cpu
+                .overload_mark
+                .get(p)
+                .saturating_add(self.settings.qhimark)
+        {
             return;
         }
         cpu.overload_mark.set(p, length);

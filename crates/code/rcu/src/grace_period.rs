@@ -31,7 +31,8 @@ impl<P: Platform> Rcu<P> {
         let now = p.jiffies();
         self.started_at.store_relaxed(p, now);
         // Linux, `record_gp_stall_check_time()`: the start before the limit.
-        self.stall_at.store_release(p, now + self.settings.stall_s * self.settings.hz);
+        self.stall_at
+            .store_release(p, now + self.settings.stall_s * self.settings.hz);
         self.force.store_relaxed(p, false);
         self.first_look.set(p, true);
         // From here on new callbacks need the next one. Linux, `rcu_seq_start()`: all that the
@@ -47,7 +48,10 @@ impl<P: Platform> Rcu<P> {
     /// so.
     fn start_node(&self, p: &P, index: usize) -> Step {
         let Some(node) = self.nodes.get(index) else {
-            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(
+                p,
+                GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()),
+            );
             return Step::Again;
         };
         let sequence = self.sequence.load_relaxed(p);
@@ -80,12 +84,18 @@ impl<P: Platform> Rcu<P> {
         if self.force.load_relaxed(p) {
             self.force.store_relaxed(p, false);
         } else if p.jiffies() < look_at {
-            return Step::Sleep { until: Some(look_at) };
+            return Step::Sleep {
+                until: Some(look_at),
+            };
         }
-        self.gp_counters.update(p, |counters| counters.force_quiescent_states += 1);
+        self.gp_counters
+            .update(p, |counters| counters.force_quiescent_states += 1);
         let sequence = self.sequence.load_relaxed(p);
         ::points::stamp(p, points::FORCE_QUIESCENT_STATE, number(sequence) as u32);
-        self.phase.set(p, GpPhase::Force(self.first_leaf, self.first_look.replace(p, false)));
+        self.phase.set(
+            p,
+            GpPhase::Force(self.first_leaf, self.first_look.replace(p, false)),
+        );
         Step::Again
     }
 
@@ -93,7 +103,10 @@ impl<P: Platform> Rcu<P> {
     /// those that hold the grace period up for long.
     fn force_leaf(&self, p: &P, index: usize, first: bool) -> Step {
         let Some(leaf) = self.nodes.get(index) else {
-            self.phase.set(p, GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()));
+            self.phase.set(
+                p,
+                GpPhase::Wait(p.jiffies() + self.settings.force_jiffies()),
+            );
             return Step::Again;
         };
         self.phase.set(p, GpPhase::Force(index + 1, first));
@@ -132,7 +145,10 @@ impl<P: Platform> Rcu<P> {
         if now < started + patience {
             return;
         }
-        for (number, _) in self.nodes[leaf].members().filter(|&(_, bit)| mask & bit != 0) {
+        for (number, _) in self.nodes[leaf]
+            .members()
+            .filter(|&(_, bit)| mask & bit != 0)
+        {
             let cpu = &self.cpus[number];
             if now >= cpu.resched_at.get(p).max(started) + patience {
                 cpu.resched_at.set(p, now);
@@ -151,7 +167,8 @@ impl<P: Platform> Rcu<P> {
             self.requested_at.store_relaxed(p, p.jiffies());
             // Linux, `rcu_seq_end()`. Before the next look at what was asked for.
             self.sequence.store(p, ended);
-            self.gp_counters.update(p, |counters| counters.grace_periods += 1);
+            self.gp_counters
+                .update(p, |counters| counters.grace_periods += 1);
             ::points::stamp(p, points::GRACE_PERIOD_END, number(ended) as u32);
             self.phase.set(p, GpPhase::Idle);
             return Step::Again;

@@ -63,7 +63,9 @@ impl<P: Platform> Rcu<P> {
 
     /// The timer fired, on whichever CPU.
     pub fn timer(&self, p: &P, timer: RcuTimer) {
-        let Some(group) = self.groups.get(timer.group) else { return };
+        let Some(group) = self.groups.get(timer.group) else {
+            return;
+        };
         // Linux, `do_nocb_deferred_wakeup_timer()`: it looks under the lock. The reason is stored
         // after the timer is set, and only the lock orders that before what the timer sees.
         group.lock.acquire(p);

@@ -38,13 +38,20 @@ impl<P: Platform> Rcu<P> {
     pub fn cpu_offline(&self, p: &P) -> Result<(), Refusal> {
         let this = p.this_cpu();
         // Only one CPU goes off or comes up: the kernel's lock orders this.
-        let online = |cpu: usize| self.nodes[self.cpus[cpu].leaf].online.load_relaxed(p) & self.cpus[cpu].bit != 0;
-        let mut others = (0..self.cpus.len()).filter(|&cpu| cpu != this && online(cpu)).peekable();
+        let online = |cpu: usize| {
+            self.nodes[self.cpus[cpu].leaf].online.load_relaxed(p) & self.cpus[cpu].bit != 0
+        };
+        let mut others = (0..self.cpus.len())
+            .filter(|&cpu| cpu != this && online(cpu))
+            .peekable();
         if others.peek().is_none() {
             return Err(Refusal::Last);
         }
         let cpu = &self.cpus[this];
-        if self.settings.form == Form::Y2013 && !cpu.offloaded && others.all(|other| self.cpus[other].offloaded) {
+        if self.settings.form == Form::Y2013
+            && !cpu.offloaded
+            && others.all(|other| self.cpus[other].offloaded)
+        {
             return Err(Refusal::LastOrdinary);
         }
         let leaf = &self.nodes[cpu.leaf];
@@ -66,7 +73,9 @@ impl<P: Platform> Rcu<P> {
     /// This CPU, which stays, takes over the callbacks of `cpu`, which has gone off. Those of an
     /// offloaded CPU stay with its thread.
     pub fn migrate_callbacks(&self, p: &P, cpu: usize) {
-        let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else { return };
+        let Some(gone) = self.cpus.get(cpu).filter(|gone| !gone.offloaded) else {
+            return;
+        };
         let this = self.this(p);
         let (done, rest) = gone.list.borrow_mut(p).take();
         gone.overload_mark.set(p, 0);

@@ -73,7 +73,11 @@ impl<P: Platform> Rcu<P> {
 /// nearest.
 fn whole_second(jiffy: u64, hz: u64) -> u64 {
     let over = jiffy % hz;
-    if over < hz / 4 { jiffy - over } else { jiffy - over + hz }
+    if over < hz / 4 {
+        jiffy - over
+    } else {
+        jiffy - over + hz
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +86,9 @@ mod tests {
 
     #[test]
     fn a_quarter_of_a_second_is_rounded_down() {
-        assert_eq!([600, 624, 625, 699].map(|jiffy| whole_second(jiffy, 100)), [600, 600, 700, 700]);
+        assert_eq!(
+            [600, 624, 625, 699].map(|jiffy| whole_second(jiffy, 100)),
+            [600, 600, 700, 700]
+        );
     }
 }

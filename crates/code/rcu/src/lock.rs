@@ -23,13 +23,19 @@ pub(crate) struct Spin<P: Platform> {
 impl<P: Platform> Spin<P> {
     /// A free lock; `id` is what the platform sees of it.
     pub(crate) fn new(id: u32) -> Self {
-        Self { held: P::Shared::new(false), id }
+        Self {
+            held: P::Shared::new(false),
+            id,
+        }
     }
 
     /// Waits until the caller holds the lock.
     #[inline]
     pub(crate) fn acquire(&self, platform: &P) {
-        while !self.held.compare_exchange(platform, false, true, Order::Acquire) {
+        while !self
+            .held
+            .compare_exchange(platform, false, true, Order::Acquire)
+        {
             platform.lock_wait(self.id);
         }
     }

@@ -49,7 +49,9 @@ impl<P: Platform> Node<P> {
 
     /// The CPUs of a leaf, and their bits.
     pub(crate) fn members(&self) -> impl Iterator<Item = (usize, u64)> + use<P> {
-        (self.first_cpu..self.first_cpu + self.cpus).enumerate().map(|(bit, cpu)| (cpu, 1 << bit))
+        (self.first_cpu..self.first_cpu + self.cpus)
+            .enumerate()
+            .map(|(bit, cpu)| (cpu, 1 << bit))
     }
 }
 
@@ -58,7 +60,11 @@ fn low_bits(count: usize) -> u64 {
 }
 
 /// The nodes, the root first and the leaves last, and the index of the first leaf.
-pub(crate) fn tree<P: Platform>(cpus: usize, leaf_fanout: usize, interior_fanout: usize) -> (Vec<Node<P>>, usize) {
+pub(crate) fn tree<P: Platform>(
+    cpus: usize,
+    leaf_fanout: usize,
+    interior_fanout: usize,
+) -> (Vec<Node<P>>, usize) {
     // Widths of the levels, from the leaves up.
     let mut widths = Vec::from([cpus.div_ceil(leaf_fanout)]);
     while let Some(&width) = widths.last()
@@ -71,9 +77,18 @@ pub(crate) fn tree<P: Platform>(cpus: usize, leaf_fanout: usize, interior_fanout
     for (level, &width) in widths.iter().enumerate().rev() {
         let first = nodes.len();
         for index in 0..width {
-            let (below, fanout) = if level == 0 { (cpus, leaf_fanout) } else { (widths[level - 1], interior_fanout) };
+            let (below, fanout) = if level == 0 {
+                (cpus, leaf_fanout)
+            } else {
+                (widths[level - 1], interior_fanout)
+            };
             let members = fanout.min(below - index * fanout);
-            let parent = (first > 0).then(|| (above + index / interior_fanout, 1 << (index % interior_fanout)));
+            let parent = (first > 0).then(|| {
+                (
+                    above + index / interior_fanout,
+                    1 << (index % interior_fanout),
+                )
+            });
             nodes.push(Node {
                 lock: Spin::new((first + index) as u32),
                 mask: P::Shared::new(0),

@@ -19,7 +19,11 @@ impl<P: Platform> Rcu<P> {
             queue.push_back(callback);
             queue.len() as u64
         };
-        let too_long = length > cpu.overload_mark.get(p).saturating_add(self.settings.qhimark);
+        let too_long = length
+            > cpu
+                .overload_mark
+                .get(p)
+                .saturating_add(self.settings.qhimark);
         if length == 1 {
             cpu.overload_mark.set(p, 0);
         } else if too_long {
@@ -37,7 +41,9 @@ impl<P: Platform> Rcu<P> {
     /// A step of the thread of `cpu`: takes what is queued, looks whether the grace period has
     /// passed, or invokes one callback.
     pub(crate) fn step_2013(&self, p: &P, cpu: &Cpu<P>) -> Step {
-        let Some(at) = cpu.batch_at.get(p) else { return self.take_queue(p, cpu) };
+        let Some(at) = cpu.batch_at.get(p) else {
+            return self.take_queue(p, cpu);
+        };
         // The sequence waited for is stored before the check, or the end could come in between.
         // Linux, `rcu_nocb_wait_gp()`: the barrier of `set_current_state()` before, `smp_mb()`
         // behind.
@@ -78,7 +84,9 @@ impl<P: Platform> Rcu<P> {
             cpu.batch_size.set(p, left);
             ::points::stamp(p, points::BATCH_START, left);
         }
-        let Some(callback) = cpu.batch.borrow_mut(p).pop_front() else { return false };
+        let Some(callback) = cpu.batch.borrow_mut(p).pop_front() else {
+            return false;
+        };
         cpu.invoked_thread.update(p, |count| *count += 1);
         p.invoke(callback);
         if left == 1 {

@@ -46,7 +46,10 @@ impl<P: Platform> Rcu<P> {
         let leader = &self.cpus[group.leader()];
         // Nobody else stores it.
         let at = leader.waits_for.load_relaxed(p);
-        let passed = group.earliest.get(p).is_some_and(|at| self.nodes[leader.leaf].sequence.load(p) >= at);
+        let passed = group
+            .earliest
+            .get(p)
+            .is_some_and(|at| self.nodes[leader.leaf].sequence.load(p) >= at);
         // Linux, `nocb_gp_wait()`: `READ_ONCE()` of `nocb_gp_sleep`; who cleared it has woken us.
         if !passed && group.sleeps.load_relaxed(p) {
             return Step::Sleep { until: None };
@@ -77,7 +80,8 @@ impl<P: Platform> Rcu<P> {
         let mut bypass = cpu.bypass_length.load_relaxed(p);
         let mut lazy = cpu.bypass_lazy.load_relaxed(p);
         if bypass > 0
-            && (self.bypass_is_old(p, cpu, now, lazy == bypass, 2) || bypass > self.settings.qhimark.saturating_mul(2))
+            && (self.bypass_is_old(p, cpu, now, lazy == bypass, 2)
+                || bypass > self.settings.qhimark.saturating_mul(2))
         {
             self.flush_bypass(p, cpu);
             (bypass, lazy) = (0, 0);
@@ -86,12 +90,24 @@ impl<P: Platform> Rcu<P> {
             return cpu.offload_lock.release(p);
         }
         if bypass > 0 {
-            let only_lazy = if bypass == lazy { &group.lazy } else { &group.bypass };
+            let only_lazy = if bypass == lazy {
+                &group.lazy
+            } else {
+                &group.bypass
+            };
             only_lazy.set(p, true);
         }
         self.advance_offloaded(p, cpu);
         if let Some(at) = cpu.list.borrow(p).waits_for() {
-            group.earliest.set(p, Some(group.earliest.get(p).map_or(at, |earliest| earliest.min(at))));
+            group.earliest.set(
+                p,
+                Some(
+                    group
+                        .earliest
+                        .get(p)
+                        .map_or(at, |earliest| earliest.min(at)),
+                ),
+            );
         }
         let ready = cpu.list.borrow(p).done() > 0;
         // Linux, `nocb_gp_wait()`: `WRITE_ONCE()` of `nocb_cb_sleep`, under `nocb_lock`.
@@ -152,7 +168,9 @@ impl<P: Platform> Rcu<P> {
         }
         {
             let mut list = cpu.list.borrow_mut(p);
-            cpu.batch.borrow_mut(p).extend(core::iter::from_fn(|| list.pop_done()));
+            cpu.batch
+                .borrow_mut(p)
+                .extend(core::iter::from_fn(|| list.pop_done()));
         }
         cpu.offload_lock.release(p);
         Step::Again

@@ -30,7 +30,10 @@ impl<C, P: Platform> WatchedData<C, P> {
 
 impl<T: Copy, P: Platform> Plain<T, P> {
     pub(crate) fn new(value: T) -> Self {
-        Self { watch: P::Watch::new(), data: Cell::new(value) }
+        Self {
+            watch: P::Watch::new(),
+            data: Cell::new(value),
+        }
     }
 
     #[inline(always)]
@@ -79,7 +82,10 @@ impl<T, P: Platform> PlainList<T, P> {
     where
         T: Default,
     {
-        Self { watch: P::Watch::new(), data: RefCell::default() }
+        Self {
+            watch: P::Watch::new(),
+            data: RefCell::default(),
+        }
     }
 
     #[inline(always)]

@@ -18,7 +18,11 @@ pub struct Reader {
 impl Reader {
     /// A task that reads nothing. No two tasks may have the same id.
     pub const fn new(id: u32) -> Self {
-        Self { id, nesting: Cell::new(0), blocked_in: Cell::new(None) }
+        Self {
+            id,
+            nesting: Cell::new(0),
+            blocked_in: Cell::new(None),
+        }
     }
 
     /// The id, as a stall report names it.
@@ -58,8 +62,14 @@ impl<P: Platform> Rcu<P> {
         let node = &self.nodes[leaf];
         node.lock.acquire(p);
         let now = node.sequence.load_relaxed(p);
-        node.blocked.borrow_mut(p).retain(|blocked| blocked.reader != id);
-        let holds_up = node.blocked.borrow(p).iter().any(|blocked| blocked.from <= now);
+        node.blocked
+            .borrow_mut(p)
+            .retain(|blocked| blocked.reader != id);
+        let holds_up = node
+            .blocked
+            .borrow(p)
+            .iter()
+            .any(|blocked| blocked.from <= now);
         let mask = node.mask.load_relaxed(p);
         if mask & READERS != 0 && !holds_up {
             node.mask.store_relaxed(p, mask & !READERS);
@@ -83,7 +93,10 @@ impl<P: Platform> Rcu<P> {
             // period; afterwards it is too young for it.
             let waits_for_us = mask & cpu.bit != 0;
             let from = if waits_for_us { now } else { (now + 1) | 1 };
-            leaf.blocked.borrow_mut(p).push(BlockedReader { reader: outgoing.id, from });
+            leaf.blocked.borrow_mut(p).push(BlockedReader {
+                reader: outgoing.id,
+                from,
+            });
             if waits_for_us {
                 leaf.mask.store_relaxed(p, mask | READERS);
             }

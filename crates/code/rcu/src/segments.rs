@@ -64,10 +64,15 @@ impl Segments {
 
     /// The part of the list in which a callback with this argument is.
     pub(crate) fn segment_of(&self, argument: u64) -> Option<&'static str> {
-        let at = self.callbacks.iter().position(|callback| callback.argument == argument)?;
+        let at = self
+            .callbacks
+            .iter()
+            .position(|callback| callback.argument == argument)?;
         Some(match at {
             _ if at < self.done => "list, ready to be invoked",
-            _ if at < self.done + self.wait + self.ready => "list, waiting for the end of a grace period",
+            _ if at < self.done + self.wait + self.ready => {
+                "list, waiting for the end of a grace period"
+            }
             _ => "list, without a grace period",
         })
     }
@@ -146,13 +151,21 @@ mod tests {
     fn list(count: u64) -> Segments {
         let mut list = Segments::default();
         for argument in 0..count {
-            list.push(Callback { function: 0, argument, urgency: Urgency::Plain });
+            list.push(Callback {
+                function: 0,
+                argument,
+                urgency: Urgency::Plain,
+            });
         }
         list
     }
 
     fn push(list: &mut Segments, argument: u64) {
-        list.push(Callback { function: 0, argument, urgency: Urgency::Lazy });
+        list.push(Callback {
+            function: 0,
+            argument,
+            urgency: Urgency::Lazy,
+        });
     }
 
     #[test]
@@ -162,15 +175,23 @@ mod tests {
         push(&mut list, 2);
         assert!(list.accelerate(4));
         push(&mut list, 3);
-        assert!(!list.accelerate(6), "both segments are taken, and for other ends");
+        assert!(
+            !list.accelerate(6),
+            "both segments are taken, and for other ends"
+        );
         list.advance(1);
         assert_eq!(list.done(), 0);
         list.advance(2);
         assert_eq!((list.done(), list.waits_for()), (2, Some(4)));
         assert!(list.accelerate(6), "there is room now");
         list.advance(6);
-        assert_eq!((list.done(), list.pending(), list.waits_for()), (4, false, None));
-        let order: VecDeque<u64> = core::iter::from_fn(|| list.pop_done()).map(|callback| callback.argument).collect();
+        assert_eq!(
+            (list.done(), list.pending(), list.waits_for()),
+            (4, false, None)
+        );
+        let order: VecDeque<u64> = core::iter::from_fn(|| list.pop_done())
+            .map(|callback| callback.argument)
+            .collect();
         assert_eq!(order, [0, 1, 2, 3]);
         assert_eq!((list.len(), list.lazy), (0, 0));
     }
@@ -181,7 +202,10 @@ mod tests {
         assert!(list.accelerate(4));
         push(&mut list, 1);
         assert!(list.accelerate(4));
-        assert!(!list.unnumbered() && !list.accelerate(4), "nothing is left to number");
+        assert!(
+            !list.unnumbered() && !list.accelerate(4),
+            "nothing is left to number"
+        );
         list.advance(4);
         assert_eq!(list.done(), 2);
     }
@@ -196,7 +220,14 @@ mod tests {
         assert_eq!((done.len(), rest.len(), list.len()), (2, 1, 0));
         push(&mut list, 9);
         list.push_done(done);
-        assert_eq!((list.done(), list.len(), list.pop_done().map(|callback| callback.argument)), (2, 3, Some(0)));
+        assert_eq!(
+            (
+                list.done(),
+                list.len(),
+                list.pop_done().map(|callback| callback.argument)
+            ),
+            (2, 3, Some(0))
+        );
         assert!(!list.all_lazy());
     }
 }

@@ -81,7 +81,16 @@ impl Settings {
 
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let range = |what, value: u64, low, high| {
-            if (low..=high).contains(&value) { Ok(()) } else { Err(SettingsError::Range { what, value, low, high }) }
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(SettingsError::Range {
+                    what,
+                    value,
+                    low,
+                    high,
+                })
+            }
         };
         range("cpus", self.cpus as u64, 1, 4096)?;
         range("hz", self.hz, 24, 1000)?;
@@ -91,7 +100,10 @@ impl Settings {
         range("stall_s", self.stall_s, 1, 86_400)?;
         for &cpu in self.offloaded.iter().chain(&self.enforced_idle) {
             if cpu >= self.cpus {
-                return Err(SettingsError::NoSuchCpu { cpu, cpus: self.cpus });
+                return Err(SettingsError::NoSuchCpu {
+                    cpu,
+                    cpus: self.cpus,
+                });
             }
         }
         match self.form {
@@ -158,7 +170,13 @@ mod tests {
     fn the_first_look_comes_later_with_a_finer_jiffy_and_with_more_cpus() {
         let jiffies = |cpus, hz| Settings::new(cpus, hz, Form::Modern).force_jiffies();
         assert_eq!(
-            [jiffies(5, 100), jiffies(5, 250), jiffies(5, 300), jiffies(5, 1000), jiffies(512, 1000)],
+            [
+                jiffies(5, 100),
+                jiffies(5, 250),
+                jiffies(5, 300),
+                jiffies(5, 1000),
+                jiffies(512, 1000)
+            ],
             [1, 1, 2, 3, 5]
         );
     }
@@ -170,10 +188,20 @@ mod tests {
             change(&mut settings);
             settings.check().map_err(|error| alloc::format!("{error}"))
         };
-        assert_eq!(with(Form::Y2013, |settings| settings.offloaded = Vec::from([1, 2, 3])), Ok(()));
+        assert_eq!(
+            with(Form::Y2013, |settings| settings.offloaded =
+                Vec::from([1, 2, 3])),
+            Ok(())
+        );
         let refused = |form, change| with(form, change).expect_err("refused");
-        assert!(refused(Form::Y2013, |settings| settings.offloaded.push(0)).contains("CPU 0 cannot be offloaded"));
-        assert!(refused(Form::Modern, |settings| settings.offloaded.push(4)).contains("the 4 CPUs are 0 to 3"));
+        assert!(
+            refused(Form::Y2013, |settings| settings.offloaded.push(0))
+                .contains("CPU 0 cannot be offloaded")
+        );
+        assert!(
+            refused(Form::Modern, |settings| settings.offloaded.push(4))
+                .contains("the 4 CPUs are 0 to 3")
+        );
         assert!(refused(Form::Modern, |settings| settings.enforced_idle.push(1)).contains("5.17"));
         assert!(refused(Form::Y2013, |settings| settings.lazy = true).contains("6.2"));
         assert!(refused(Form::Y2013, |settings| settings.leaf_fanout = 64).contains("1 to 63"));

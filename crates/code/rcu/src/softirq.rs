@@ -44,7 +44,10 @@ impl<P: Platform> Rcu<P> {
         if cpu.offloaded {
             return cpu.owes_wake.get();
         }
-        let (done, unnumbered) = (cpu.list.borrow(p).done() > 0, cpu.list.borrow(p).unnumbered());
+        let (done, unnumbered) = (
+            cpu.list.borrow(p).done() > 0,
+            cpu.list.borrow(p).unnumbered(),
+        );
         done || (unnumbered && !self.grace_period_runs(p))
     }
 
@@ -83,7 +86,9 @@ impl<P: Platform> Rcu<P> {
         let mut invoked = 0;
         while invoked < cpu.limit.get(p) {
             // The borrow ends before the callback runs, which may queue others.
-            let Some(callback) = cpu.list.borrow_mut(p).pop_done() else { break };
+            let Some(callback) = cpu.list.borrow_mut(p).pop_done() else {
+                break;
+            };
             cpu.count(|counters| counters.invoked_softirq += 1);
             p.invoke(callback);
             invoked += 1;

@@ -20,7 +20,11 @@ impl<P: Platform> Rcu<P> {
         let sequence = self.sequence.load(p);
         let at = self.stall_at.load_relaxed(p);
         if in_progress(sequence) {
-            if now >= at && self.stall_at.compare_exchange(p, at, now + 3 * limit, Order::Full) {
+            if now >= at
+                && self
+                    .stall_at
+                    .compare_exchange(p, at, now + 3 * limit, Order::Full)
+            {
                 let age = now - self.started_at.load_relaxed(p).min(now);
                 self.report_stall(p, number(sequence), age, true);
             }
@@ -30,7 +34,9 @@ impl<P: Platform> Rcu<P> {
             // anew.
             if age >= limit
                 && (at == u64::MAX || now >= at)
-                && self.stall_at.compare_exchange(p, at, now + 3 * limit, Order::Full)
+                && self
+                    .stall_at
+                    .compare_exchange(p, at, now + 3 * limit, Order::Full)
             {
                 self.report_stall(p, number(sequence) + 1, age, false);
             }
@@ -38,16 +44,31 @@ impl<P: Platform> Rcu<P> {
     }
 
     fn report_stall(&self, p: &P, grace_period: u64, age: u64, started: bool) {
-        let mut stall =
-            Stall { grace_period, age, started, cpus: Vec::new(), readers: Vec::new(), thread_starved: None };
+        let mut stall = Stall {
+            grace_period,
+            age,
+            started,
+            cpus: Vec::new(),
+            readers: Vec::new(),
+            thread_starved: None,
+        };
         for leaf in &self.nodes[self.first_leaf..] {
             leaf.lock.acquire(p);
             let mask = leaf.mask.load_relaxed(p);
             let sequence = leaf.sequence.load_relaxed(p);
-            stall.cpus.extend(leaf.members().filter(|&(_, bit)| mask & bit != 0).map(|(cpu, _)| cpu));
+            stall.cpus.extend(
+                leaf.members()
+                    .filter(|&(_, bit)| mask & bit != 0)
+                    .map(|(cpu, _)| cpu),
+            );
             if mask & READERS != 0 {
                 let blocked = leaf.blocked.borrow(p);
-                stall.readers.extend(blocked.iter().filter(|entry| entry.from <= sequence).map(|entry| entry.reader));
+                stall.readers.extend(
+                    blocked
+                        .iter()
+                        .filter(|entry| entry.from <= sequence)
+                        .map(|entry| entry.reader),
+                );
             }
             leaf.lock.release(p);
         }

@@ -63,11 +63,20 @@ impl<P: Platform> Rcu<P> {
     /// The settings cannot be had; the error says what would be right.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
-        let (nodes, first_leaf) = tree::<P>(settings.cpus, settings.leaf_fanout, settings.interior_fanout);
+        let (nodes, first_leaf) = tree::<P>(
+            settings.cpus,
+            settings.leaf_fanout,
+            settings.interior_fanout,
+        );
         let mut cpus: Vec<Cpu<P>> = (0..settings.cpus)
             .map(|cpu| {
                 let leaf = first_leaf + cpu / settings.leaf_fanout;
-                Cpu::new(cpu, leaf, 1 << (cpu % settings.leaf_fanout), settings.blimit)
+                Cpu::new(
+                    cpu,
+                    leaf,
+                    1 << (cpu % settings.leaf_fanout),
+                    settings.blimit,
+                )
             })
             .collect();
         for (index, cpu) in cpus.iter_mut().enumerate() {
@@ -114,7 +123,12 @@ impl<P: Platform> Rcu<P> {
     /// stepped by [`Rcu::grace_period_thread`], the others by [`Rcu::offload_thread`].
     pub fn threads(&self) -> Vec<Thread> {
         let mut threads = Vec::from([Thread::GracePeriod]);
-        let offloaded = self.cpus.iter().enumerate().filter(|(_, cpu)| cpu.offloaded).map(|(index, _)| index);
+        let offloaded = self
+            .cpus
+            .iter()
+            .enumerate()
+            .filter(|(_, cpu)| cpu.offloaded)
+            .map(|(index, _)| index);
         match self.settings.form {
             Form::Y2013 => threads.extend(offloaded.map(Thread::Offload)),
             Form::Modern => {
@@ -128,8 +142,11 @@ impl<P: Platform> Rcu<P> {
     /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for one
     /// that there is not.
     pub fn callbacks(&self, cpu: usize) -> usize {
-        let Some(cpu) = self.cpus.get(cpu) else { return 0 };
-        let lists = [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.unwatched().borrow().len());
+        let Some(cpu) = self.cpus.get(cpu) else {
+            return 0;
+        };
+        let lists =
+            [&cpu.queue, &cpu.batch, &cpu.bypass].map(|list| list.unwatched().borrow().len());
         cpu.list.unwatched().borrow().len() + lists.iter().sum::<usize>()
     }
 
@@ -138,13 +155,20 @@ impl<P: Platform> Rcu<P> {
     pub fn list_of(&self, argument: u64) -> Option<(usize, &'static str)> {
         self.cpus.iter().enumerate().find_map(|(number, cpu)| {
             let within = |list: &PlainList<VecDeque<Callback>, P>| {
-                list.unwatched().try_borrow().is_ok_and(|list| list.iter().any(|of| of.argument == argument))
+                list.unwatched()
+                    .try_borrow()
+                    .is_ok_and(|list| list.iter().any(|of| of.argument == argument))
             };
             let which = match cpu {
                 _ if within(&cpu.queue) => "queue, which its thread has not taken",
                 _ if within(&cpu.batch) => "batch, which its thread invokes",
                 _ if within(&cpu.bypass) => "bypass list",
-                _ => cpu.list.unwatched().try_borrow().ok()?.segment_of(argument)?,
+                _ => cpu
+                    .list
+                    .unwatched()
+                    .try_borrow()
+                    .ok()?
+                    .segment_of(argument)?,
             };
             Some((number, which))
         })
@@ -153,12 +177,16 @@ impl<P: Platform> Rcu<P> {
     /// Of the callbacks in the list of a CPU, those whose grace period has passed; 0 for a CPU that
     /// there is not.
     pub fn ready_callbacks(&self, cpu: usize) -> usize {
-        self.cpus.get(cpu).map_or(0, |cpu| cpu.list.unwatched().borrow().done())
+        self.cpus
+            .get(cpu)
+            .map_or(0, |cpu| cpu.list.unwatched().borrow().done())
     }
 
     /// The counts of a CPU for RCU; all 0 for one that there is not.
     pub fn counters(&self, cpu: usize) -> Counters {
-        let Some(cpu) = self.cpus.get(cpu) else { return Counters::default() };
+        let Some(cpu) = self.cpus.get(cpu) else {
+            return Counters::default();
+        };
         Counters {
             invoked_thread: cpu.invoked_thread.unwatched().get(),
             quiescent_forced: cpu.forced.unwatched().get(),
@@ -179,7 +207,8 @@ impl<P: Platform> Rcu<P> {
     }
 
     pub(crate) fn wake_grace_period_thread(&self, p: &P) {
-        self.this(p).count(|counters| counters.grace_period_wakes += 1);
+        self.this(p)
+            .count(|counters| counters.grace_period_wakes += 1);
         p.wake(Thread::GracePeriod);
     }
 
@@ -196,9 +225,15 @@ impl<P: Platform> Rcu<P> {
 
 /// The offloaded CPUs in groups of neighbours.
 fn groups<P: Platform>(cpus: &[Cpu<P>]) -> Vec<Group<P>> {
-    let offloaded = |range: core::ops::Range<usize>| range.filter(|&cpu| cpus[cpu].offloaded).collect::<Vec<_>>();
+    let offloaded = |range: core::ops::Range<usize>| {
+        range.filter(|&cpu| cpus[cpu].offloaded).collect::<Vec<_>>()
+    };
     let stride = stride(cpus.len());
     let starts = (0..cpus.len()).step_by(stride);
     let members = starts.map(|start| offloaded(start..(start + stride).min(cpus.len())));
-    members.filter(|members| !members.is_empty()).enumerate().map(|(index, cpus)| Group::new(index, cpus)).collect()
+    members
+        .filter(|members| !members.is_empty())
+        .enumerate()
+        .map(|(index, cpus)| Group::new(index, cpus))
+        .collect()
 }

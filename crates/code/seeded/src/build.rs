@@ -50,16 +50,28 @@ struct Change {
 
 fn read(path: &Path) -> String {
     println!("cargo::rerun-if-changed={}", path.display());
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+    fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
 /// The files of a folder with this extension, by name without it.
 fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
     println!("cargo::rerun-if-changed={}", folder.display());
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
+    let entries = fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
     let named = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
-    named.map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path)).collect()
+    named
+        .map(|path| {
+            (
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+                path,
+            )
+        })
+        .collect()
 }
 
 /// The variable with which a fault whose text the library no longer has is left out with a warning.
@@ -136,14 +148,17 @@ struct Finder<'p> {
 impl Finder<'_> {
     fn count(&mut self, at: usize, span: Span, kind: &'static str, around: [&str; 2]) {
         let number = self.places.len();
-        self.places.push(Place { line: span.start().line, function: self.function.clone(), kind });
+        self.places.push(Place {
+            line: span.start().line,
+            function: self.function.clone(),
+            kind,
+        });
         let text = format!("{}seeded::reached({number});{}", around[0], around[1]);
         self.counters.push(Edit { at: at..at, text });
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
-        let opaque =
-            matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
+        let opaque = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
         let single = match signature.constness {
             Some(_) => Some("is constant, and cannot ask which fault is on"),
             None => opaque.then_some("returns a type that its body makes"),
@@ -152,7 +167,11 @@ impl Finder<'_> {
             "" => signature.ident.to_string(),
             owner => format!("{owner}::{}", signature.ident),
         };
-        self.bodies.push(Body { name: name.clone(), at: block.span().byte_range(), single });
+        self.bodies.push(Body {
+            name: name.clone(),
+            at: block.span().byte_range(),
+            single,
+        });
         if signature.constness.is_none() {
             self.function = name;
             self.visit_block(block);
@@ -168,7 +187,11 @@ impl Visit<'_> for Finder<'_> {
 
     fn visit_item_impl(&mut self, item: &syn::ItemImpl) {
         let owner = match &*item.self_ty {
-            syn::Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
+            syn::Type::Path(path) => path
+                .path
+                .segments
+                .last()
+                .map(|segment| segment.ident.to_string()),
             _ => None,
         };
         for member in &item.items {
@@ -181,7 +204,12 @@ impl Visit<'_> for Finder<'_> {
 
     fn visit_item_trait(&mut self, item: &syn::ItemTrait) {
         for member in &item.items {
-            if let syn::TraitItem::Fn(syn::TraitItemFn { sig, default: Some(block), .. }) = member {
+            if let syn::TraitItem::Fn(syn::TraitItemFn {
+                sig,
+                default: Some(block),
+                ..
+            }) = member
+            {
                 self.owner = item.ident.to_string();
                 self.function(sig, block);
             }
@@ -196,8 +224,16 @@ impl Visit<'_> for Finder<'_> {
 
     fn visit_block(&mut self, block: &syn::Block) {
         let open = block.brace_token.span.open();
-        let entry = self.bodies.last().is_some_and(|body| body.at.start == open.byte_range().start);
-        self.count(open.byte_range().end, open, if entry { "called" } else { "block" }, ["", ""]);
+        let entry = self
+            .bodies
+            .last()
+            .is_some_and(|body| body.at.start == open.byte_range().start);
+        self.count(
+            open.byte_range().end,
+            open,
+            if entry { "called" } else { "block" },
+            ["", ""],
+        );
         visit::visit_block(self, block);
     }
 
@@ -205,7 +241,12 @@ impl Visit<'_> for Finder<'_> {
         visit::visit_expr_if(self, branch);
         if branch.else_branch.is_none() {
             let close = branch.then_branch.brace_token.span.close();
-            self.count(close.byte_range().end, branch.if_token.span, "if not", [" else { ", " }"]);
+            self.count(
+                close.byte_range().end,
+                branch.if_token.span,
+                "if not",
+                [" else { ", " }"],
+            );
         }
     }
 
@@ -218,7 +259,10 @@ impl Visit<'_> for Finder<'_> {
         visit::visit_arm(self, arm);
         if !block {
             let end = body.byte_range().end;
-            self.counters.push(Edit { at: end..end, text: " }".to_owned() });
+            self.counters.push(Edit {
+                at: end..end,
+                text: " }".to_owned(),
+            });
         }
     }
 }
@@ -227,10 +271,24 @@ impl Source {
     fn new(file: &str, text: String, places: &mut Vec<Place>) -> Self {
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}.rs: {error}"));
         let (bodies, counters) = (Vec::new(), Vec::new());
-        let mut finder = Finder { bodies, counters, places, function: String::new(), owner: String::new() };
+        let mut finder = Finder {
+            bodies,
+            counters,
+            places,
+            function: String::new(),
+            owner: String::new(),
+        };
         finder.visit_file(&parsed);
-        let Finder { bodies, counters, .. } = finder;
-        Self { text, bodies, counters, always: Vec::new(), changes: BTreeMap::new() }
+        let Finder {
+            bodies, counters, ..
+        } = finder;
+        Self {
+            text,
+            bodies,
+            counters,
+            always: Vec::new(),
+            changes: BTreeMap::new(),
+        }
     }
 
     /// Notes a change of fault `number`, on the source as it stands in the library: what other
@@ -247,18 +305,35 @@ impl Source {
                 start..start + before.len()
             }
             (None, Some([start, end])) if self.text.get(start..end).is_some() => start..end,
-            _ => return Err(format!("a change of {file} has either `before` or `at`, two offsets within the file")),
+            _ => {
+                return Err(format!(
+                    "a change of {file} has either `before` or `at`, two offsets within the file"
+                ));
+            }
         };
-        let mut edit = Edit { at, text: change.after.clone() };
+        let mut edit = Edit {
+            at,
+            text: change.after.clone(),
+        };
         if change.always {
             // An addition, so that several of them go together.
             let before = &self.text[edit.at.clone()];
-            let added = match (edit.text.strip_prefix(before), edit.text.strip_suffix(before)) {
+            let added = match (
+                edit.text.strip_prefix(before),
+                edit.text.strip_suffix(before),
+            ) {
                 (Some(added), _) => (edit.at.end, added.to_owned()),
                 (None, Some(added)) => (edit.at.start, added.to_owned()),
-                _ => return Err(format!("a change of {file} that is always there may only add before or after")),
+                _ => {
+                    return Err(format!(
+                        "a change of {file} that is always there may only add before or after"
+                    ));
+                }
             };
-            edit = Edit { at: added.0..added.0, text: added.1 };
+            edit = Edit {
+                at: added.0..added.0,
+                text: added.1,
+            };
             self.always.push(edit);
             return Ok(());
         }
@@ -272,7 +347,9 @@ impl Source {
                     Ok(())
                 }
             },
-            None => Err(format!("a change of {file} lies in no function, and is not `always = true`")),
+            None => Err(format!(
+                "a change of {file} lies in no function, and is not `always = true`"
+            )),
         }
     }
 
@@ -291,7 +368,11 @@ impl Source {
                 let copy = rewritten(&self.text, at.clone(), own.iter().chain(&self.always));
                 writeln!(text, "{id:#x} => // fault {name}\n{copy}").expect("a string grows");
             }
-            let plain = rewritten(&self.text, at.clone(), self.always.iter().chain(&self.counters));
+            let plain = rewritten(
+                &self.text,
+                at.clone(),
+                self.always.iter().chain(&self.counters),
+            );
             writeln!(text, "_ => // no fault\n{plain}\n}} }}").expect("a string grows");
             edits.push(Edit { at, text });
         }
@@ -301,19 +382,29 @@ impl Source {
                 body.start < edit.at.start && edit.at.end < body.end
             })
         };
-        let rest = self.always.iter().chain(&self.counters).filter(|edit| !within(edit));
+        let rest = self
+            .always
+            .iter()
+            .chain(&self.counters)
+            .filter(|edit| !within(edit));
         rewritten(&self.text, 0..self.text.len(), edits.iter().chain(rest))
     }
 }
 
 /// A part of a text with some edits; those that lie elsewhere are left out.
 fn rewritten<'e>(text: &str, part: Range<usize>, edits: impl Iterator<Item = &'e Edit>) -> String {
-    let mut edits: Vec<&Edit> = edits.filter(|edit| part.start <= edit.at.start && edit.at.end <= part.end).collect();
+    let mut edits: Vec<&Edit> = edits
+        .filter(|edit| part.start <= edit.at.start && edit.at.end <= part.end)
+        .collect();
     // In the order in which they were noted where they stand at one place.
     edits.sort_by_key(|edit| edit.at.start);
     let (mut new, mut from) = (String::new(), part.start);
     for edit in edits {
-        assert!(from <= edit.at.start, "two changes of one fault overlap at `{}`", &text[edit.at.clone()]);
+        assert!(
+            from <= edit.at.start,
+            "two changes of one fault overlap at `{}`",
+            &text[edit.at.clone()]
+        );
         new.push_str(&text[from..edit.at.start]);
         new.push_str(&edit.text);
         from = edit.at.end;
@@ -333,13 +424,18 @@ pub fn compile(sources: &str) {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by Cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by Cargo"));
     let library = here.join(sources);
-    let texts: BTreeMap<String, String> =
-        files(&library, "rs").into_iter().map(|(name, path)| (name, read(&path))).collect();
+    let texts: BTreeMap<String, String> = files(&library, "rs")
+        .into_iter()
+        .map(|(name, path)| (name, read(&path)))
+        .collect();
 
     // FNV-1a: what tells one state of the sources from another.
-    let all = texts.iter().flat_map(|(name, source)| name.bytes().chain(source.bytes()));
-    let sum =
-        all.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let all = texts
+        .iter()
+        .flat_map(|(name, source)| name.bytes().chain(source.bytes()));
+    let sum = all.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
 
     println!("cargo::rerun-if-env-changed={LENIENT}");
     println!("cargo::rerun-if-env-changed={MUTANTS}");
@@ -354,28 +450,51 @@ pub fn compile(sources: &str) {
         let source = Source::new(&file, text, &mut places);
         sources.insert(file, source);
     }
-    assert!(places.len() <= crate::MOST_PLACES, "{} branches are more than are counted", places.len());
+    assert!(
+        places.len() <= crate::MOST_PLACES,
+        "{} branches are more than are counted",
+        places.len()
+    );
 
     let mut table = format!(
         "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
     );
     table.push_str("/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n");
     let mut ids = Vec::new();
-    for (number, (path, Fault { name, commit, what, change })) in faults.into_iter().enumerate() {
+    for (
+        number,
+        (
+            path,
+            Fault {
+                name,
+                commit,
+                what,
+                change,
+            },
+        ),
+    ) in faults.into_iter().enumerate()
+    {
         // The sources of two libraries differ, and so do the ids of their faults.
         let id = (sum & !0xffff) | (number as u64 + 1);
         ids.push((name.clone(), id));
         let result = change.iter().try_for_each(|change| {
             let file = change.file.trim_end_matches(".rs");
-            let source = sources.get_mut(file).ok_or_else(|| format!("the library has no {}", change.file))?;
+            let source = sources
+                .get_mut(file)
+                .ok_or_else(|| format!("the library has no {}", change.file))?;
             source.change(change, number)
         });
         match result {
             Ok(()) => {}
             Err(why) if lenient => {
-                println!("cargo::warning={name} of {} is left out: {why}", path.display());
+                println!(
+                    "cargo::warning={name} of {} is left out: {why}",
+                    path.display()
+                );
                 // Half a fault is none.
-                sources.values_mut().for_each(|source| source.changes.retain(|&(_, fault), _| fault != number));
+                sources
+                    .values_mut()
+                    .for_each(|source| source.changes.retain(|&(_, fault), _| fault != number));
                 continue;
             }
             Err(why) => panic!("{name} of {}: {why}", path.display()),
@@ -385,8 +504,18 @@ pub fn compile(sources: &str) {
     }
     write_places(&mut table, &places, &first_places);
 
-    let library = sources.remove("lib").expect("the library has a lib.rs").text;
-    write(&out.join("library.rs"), &format!("{}{table}{}", include_str!("head.rs"), as_included(&library, &out)));
+    let library = sources
+        .remove("lib")
+        .expect("the library has a lib.rs")
+        .text;
+    write(
+        &out.join("library.rs"),
+        &format!(
+            "{}{table}{}",
+            include_str!("head.rs"),
+            as_included(&library, &out)
+        ),
+    );
     for (name, source) in &mut sources {
         write(&out.join(format!("{name}.rs")), &source.with_faults(&ids));
     }
@@ -394,15 +523,22 @@ pub fn compile(sources: &str) {
 
 /// The faults of the crate's folder, and mutants where they are asked for, each with its file.
 fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
-    let named = files(&here.join("faults"), "toml").into_iter().map(|(name, path)| {
-        let fault: Fault = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        (path, Fault { name, ..fault })
-    });
+    let named = files(&here.join("faults"), "toml")
+        .into_iter()
+        .map(|(name, path)| {
+            let fault: Fault = toml::from_str(&read(&path))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (path, Fault { name, ..fault })
+        });
     let mut faults: Vec<(PathBuf, Fault)> = named.collect();
     if let Some(folder) = env::var_os(MUTANTS) {
-        let library = library.parent().and_then(Path::file_name).unwrap_or_default();
+        let library = library
+            .parent()
+            .and_then(Path::file_name)
+            .unwrap_or_default();
         let path = Path::new(&folder).join(library).with_extension("toml");
-        let list: Mutants = toml::from_str(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let list: Mutants = toml::from_str(&read(&path))
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         faults.extend(list.mutant.into_iter().map(|mutant| (path.clone(), mutant)));
     }
     faults
@@ -412,8 +548,19 @@ fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
 fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<usize, String>) {
     table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
     table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
-    for (number, Place { line, function, kind }) in places.iter().enumerate() {
-        let file = first_places.range(..=number).next_back().map_or("", |(_, file)| file);
+    for (
+        number,
+        Place {
+            line,
+            function,
+            kind,
+        },
+    ) in places.iter().enumerate()
+    {
+        let file = first_places
+            .range(..=number)
+            .next_back()
+            .map_or("", |(_, file)| file);
         writeln!(
             table,
             "    seeded::Place {{ file: \"{file}.rs\", line: {line}, function: {function:?}, kind: {kind:?} }},"
@@ -426,13 +573,21 @@ fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<us
 /// The library's root without what an included file may not have, and with its modules in `out`.
 fn as_included(library: &str, out: &Path) -> String {
     let mut text = String::new();
-    for line in library.lines().filter(|line| !line.starts_with("//!") && !line.starts_with("#![")) {
-        let module =
-            line.strip_suffix(';').and_then(|line| line.strip_prefix("mod ").or(line.strip_prefix("pub mod ")));
+    for line in library
+        .lines()
+        .filter(|line| !line.starts_with("//!") && !line.starts_with("#!["))
+    {
+        let module = line
+            .strip_suffix(';')
+            .and_then(|line| line.strip_prefix("mod ").or(line.strip_prefix("pub mod ")));
         if let Some(module) = module {
             // The library itself is held to lints; of a fault nobody expects it.
-            writeln!(text, "#[allow(warnings, clippy::all)]\n#[path = {:?}]", out.join(format!("{module}.rs")))
-                .expect("a string grows");
+            writeln!(
+                text,
+                "#[allow(warnings, clippy::all)]\n#[path = {:?}]",
+                out.join(format!("{module}.rs"))
+            )
+            .expect("a string grows");
         }
         text.push_str(line);
         text.push('\n');
@@ -441,5 +596,6 @@ fn as_included(library: &str, out: &Path) -> String {
 }
 
 fn write(path: &Path, text: &str) {
-    fs::write(path, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    fs::write(path, text)
+        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }

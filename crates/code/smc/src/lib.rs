@@ -101,9 +101,17 @@ mod tests {
 
     #[test]
     fn psci_calls_have_names_and_their_neighbours_have_none() {
-        assert!(PSCI_FUNCTIONS.iter().all(|id| name(*id).is_some() && name(id | SMC64) == name(*id)));
+        assert!(
+            PSCI_FUNCTIONS
+                .iter()
+                .all(|id| name(*id).is_some() && name(id | SMC64) == name(*id))
+        );
         assert_eq!(
-            (PSCI_FUNCTIONS[21], name(PSCI_FUNCTIONS[21] + 1), name(PSCI_VERSION - 1)),
+            (
+                PSCI_FUNCTIONS[21],
+                name(PSCI_FUNCTIONS[21] + 1),
+                name(PSCI_VERSION - 1)
+            ),
             (SYSTEM_OFF2, None, None)
         );
     }

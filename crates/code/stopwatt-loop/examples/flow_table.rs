@@ -40,7 +40,10 @@ impl PacketLoop for FlowTable {
 
     fn set_up(count: usize, seed: u64) -> Option<Self> {
         let odd = (seed as usize * 2) | 1;
-        let packet = |index: usize| Packet { flow: (index.wrapping_mul(odd) % count) as u32, length: 64 };
+        let packet = |index: usize| Packet {
+            flow: (index.wrapping_mul(odd) % count) as u32,
+            length: 64,
+        };
         let (mut packets, mut flows) = (Vec::new(), Vec::new());
         packets.try_reserve_exact(count).ok()?;
         flows.try_reserve_exact(count).ok()?;

@@ -31,7 +31,10 @@ impl PacketNode for PortFilter {
     const REASONS: &'static [DropReason] = &[DropReason::info(c"port is filtered")];
 
     fn set_up(options: &str) -> Result<Self, String> {
-        let port = options.trim().parse().map_err(|_| format!("`{options}` is no port: a number up to 65535"))?;
+        let port = options
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{options}` is no port: a number up to 65535"))?;
         Ok(Self { port })
     }
 

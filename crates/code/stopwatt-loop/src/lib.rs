@@ -46,9 +46,11 @@ mod rust_nodes;
 mod table;
 
 pub use node_table::{
-    ARCS_MAX, DATA_BYTES, DROP, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeEntry, NodeTable,
-    PRIVATE_MAX, PUNT, Packet, REASONS_MAX,
+    ARCS_MAX, DATA_BYTES, DROP, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeEntry,
+    NodeTable, PRIVATE_MAX, PUNT, Packet, REASONS_MAX,
 };
 pub use rust_loops::{PacketLoop, Record, prefetch, table_of};
 pub use rust_nodes::{PacketNode, node_table_of};
-pub use table::{ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};
+pub use table::{
+    ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL,
+};

@@ -58,8 +58,19 @@ impl Packet {
     /// `data` is to [`DATA_BYTES`] bytes, and `private_data` to as many as the node wants, or null
     /// if it wants none; nobody else uses either while the packet is there.
     #[inline(always)]
-    pub const unsafe fn new(data: *mut u8, private_data: *mut c_void, length: u16, interface: u32) -> Self {
-        Self { data, private_data, length, next: 0, interface }
+    pub const unsafe fn new(
+        data: *mut u8,
+        private_data: *mut c_void,
+        length: u16,
+        interface: u32,
+    ) -> Self {
+        Self {
+            data,
+            private_data,
+            length,
+            next: 0,
+            interface,
+        }
     }
 }
 
@@ -99,12 +110,18 @@ unsafe impl Sync for DropReason {}
 impl DropReason {
     /// A packet is malformed.
     pub const fn error(text: &'static CStr) -> Self {
-        Self { text: text.as_ptr(), severity: ERROR }
+        Self {
+            text: text.as_ptr(),
+            severity: ERROR,
+        }
     }
 
     /// It happens in normal operation.
     pub const fn info(text: &'static CStr) -> Self {
-        Self { text: text.as_ptr(), severity: INFO }
+        Self {
+            text: text.as_ptr(),
+            severity: INFO,
+        }
     }
 }
 
@@ -135,11 +152,22 @@ pub struct NodeTable {
     /// 0.
     pub reserved: u32,
     /// Makes what `run` needs; null if it cannot. May be missing.
-    pub set_up: Option<unsafe extern "C" fn(options: *const c_char, why: *mut c_char, room: u64) -> *mut c_void>,
+    pub set_up: Option<
+        unsafe extern "C" fn(options: *const c_char, why: *mut c_char, room: u64) -> *mut c_void,
+    >,
     /// The node's work on a vector of packets.
-    pub run: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut Packet, n: u64, counters: *mut u64)>,
+    pub run: Option<
+        unsafe extern "C" fn(state: *mut c_void, packets: *mut Packet, n: u64, counters: *mut u64),
+    >,
     /// Writes what the node saw of a packet. May be missing.
-    pub trace: Option<unsafe extern "C" fn(state: *const c_void, packet: *const Packet, text: *mut c_char, room: u64)>,
+    pub trace: Option<
+        unsafe extern "C" fn(
+            state: *const c_void,
+            packet: *const Packet,
+            text: *mut c_char,
+            room: u64,
+        ),
+    >,
     /// Frees what `set_up` made. May be missing.
     pub tear_down: Option<unsafe extern "C" fn(state: *mut c_void)>,
 }

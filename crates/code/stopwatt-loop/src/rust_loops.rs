@@ -58,9 +58,17 @@ pub fn prefetch<T>(address: *const T) {
     let _ = address;
 }
 
-unsafe extern "C" fn set_up<L: PacketLoop>(count: u64, seed: u64, records: *mut *mut c_void) -> *mut c_void {
-    let Ok(count) = usize::try_from(count) else { return std::ptr::null_mut() };
-    let Some(made) = L::set_up(count, seed) else { return std::ptr::null_mut() };
+unsafe extern "C" fn set_up<L: PacketLoop>(
+    count: u64,
+    seed: u64,
+    records: *mut *mut c_void,
+) -> *mut c_void {
+    let Ok(count) = usize::try_from(count) else {
+        return std::ptr::null_mut();
+    };
+    let Some(made) = L::set_up(count, seed) else {
+        return std::ptr::null_mut();
+    };
     for index in 0..count {
         // SAFETY: the caller hands over room for `count` pointers.
         unsafe { records.add(index).write(Record::new(index).0) };
@@ -68,7 +76,12 @@ unsafe extern "C" fn set_up<L: PacketLoop>(count: u64, seed: u64, records: *mut 
     Box::into_raw(Box::new(made)).cast()
 }
 
-unsafe extern "C" fn run<L: PacketLoop>(state: *mut c_void, records: *const *mut c_void, n: u64, values: *const u32) {
+unsafe extern "C" fn run<L: PacketLoop>(
+    state: *mut c_void,
+    records: *const *mut c_void,
+    n: u64,
+    values: *const u32,
+) {
     // SAFETY: the state is from `set_up` of the same loop, the caller hands over `n` records and as
     // many values as there are knobs, and nobody else uses them meanwhile.
     let (state, records, values) = unsafe {
@@ -126,16 +139,25 @@ mod tests {
 
     impl PacketLoop for Notes {
         const NAME: &'static CStr = c"notes";
-        const KNOBS: &'static [Knob] = &[Knob::distance(c"a", c"A", 1), Knob::choice(c"b", c"B", 1, 4, 2)];
+        const KNOBS: &'static [Knob] = &[
+            Knob::distance(c"a", c"A", 1),
+            Knob::choice(c"b", c"B", 1, 4, 2),
+        ];
         const RECORD_BYTES: u64 = 64;
 
         fn set_up(count: usize, seed: u64) -> Option<Self> {
-            (seed != 13).then_some(Self { count, given: Vec::new() })
+            (seed != 13).then_some(Self {
+                count,
+                given: Vec::new(),
+            })
         }
 
         fn run(&mut self, records: &[Record], values: &[u32]) {
             assert!(records.iter().all(|record| record.index() < self.count));
-            self.given.push((records.iter().map(|record| record.index()).collect(), values.to_vec()));
+            self.given.push((
+                records.iter().map(|record| record.index()).collect(),
+                values.to_vec(),
+            ));
         }
     }
 
@@ -144,13 +166,20 @@ mod tests {
         let table = table_of::<Notes>();
         assert_eq!((table.abi, table.knobs, table.record_bytes), (ABI, 2, 64));
         let mut records = [std::ptr::null_mut(); 5];
-        let (set_up, run, tear_down) = (table.set_up.unwrap(), table.run.unwrap(), table.tear_down.unwrap());
+        let (set_up, run, tear_down) = (
+            table.set_up.unwrap(),
+            table.run.unwrap(),
+            table.tear_down.unwrap(),
+        );
         // SAFETY: room for five records, as many values as knobs, and a state of the same loop.
         unsafe {
             assert!(set_up(5, 13, records.as_mut_ptr()).is_null());
             let state = set_up(5, 1, records.as_mut_ptr());
             run(state, records[2..].as_ptr(), 3, [7, 2].as_ptr());
-            assert_eq!((*state.cast::<Notes>()).given, [(vec![2, 3, 4], vec![7, 2])]);
+            assert_eq!(
+                (*state.cast::<Notes>()).given,
+                [(vec![2, 3, 4], vec![7, 2])]
+            );
             tear_down(state);
         }
     }

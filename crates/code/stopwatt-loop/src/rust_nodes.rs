@@ -83,7 +83,9 @@ pub trait PacketNode: Sized + Send + 'static {
 /// # Safety
 /// There are `room` bytes to write at `to`.
 unsafe fn write(text: &str, to: *mut c_char, room: u64) {
-    let Some(most) = room.checked_sub(1) else { return };
+    let Some(most) = room.checked_sub(1) else {
+        return;
+    };
     let length = text.len().min(most as usize);
     // SAFETY: at most `room` bytes are written, and a text of this side lies elsewhere.
     unsafe {
@@ -92,7 +94,11 @@ unsafe fn write(text: &str, to: *mut c_char, room: u64) {
     }
 }
 
-unsafe extern "C" fn set_up<N: PacketNode>(options: *const c_char, why: *mut c_char, room: u64) -> *mut c_void {
+unsafe extern "C" fn set_up<N: PacketNode>(
+    options: *const c_char,
+    why: *mut c_char,
+    room: u64,
+) -> *mut c_void {
     // SAFETY: the caller hands over a text that ends.
     let options = unsafe { CStr::from_ptr(options) }.to_string_lossy();
     match N::set_up(&options) {
@@ -105,7 +111,12 @@ unsafe extern "C" fn set_up<N: PacketNode>(options: *const c_char, why: *mut c_c
     }
 }
 
-unsafe extern "C" fn run<N: PacketNode>(state: *mut c_void, packets: *mut Packet, n: u64, counters: *mut u64) {
+unsafe extern "C" fn run<N: PacketNode>(
+    state: *mut c_void,
+    packets: *mut Packet,
+    n: u64,
+    counters: *mut u64,
+) {
     // SAFETY: the state is from `set_up` of the same node, the caller hands over `n` packets and as
     // many counters as there are names, and nobody else uses them meanwhile.
     let (state, packets, counters) = unsafe {
@@ -118,7 +129,12 @@ unsafe extern "C" fn run<N: PacketNode>(state: *mut c_void, packets: *mut Packet
     state.run(packets, counters);
 }
 
-unsafe extern "C" fn trace<N: PacketNode>(state: *const c_void, packet: *const Packet, text: *mut c_char, room: u64) {
+unsafe extern "C" fn trace<N: PacketNode>(
+    state: *const c_void,
+    packet: *const Packet,
+    text: *mut c_char,
+    room: u64,
+) {
     // SAFETY: the state is from `set_up` of the same node, the packet is whole, and there is room.
     unsafe { write(&(*state.cast::<N>()).trace(&*packet), text, room) };
 }
@@ -177,7 +193,10 @@ mod tests {
         const PRIVATE_BYTES: u32 = 8;
 
         fn set_up(options: &str) -> Result<Self, String> {
-            options.parse().map(Self).map_err(|_| format!("`{options}` is no byte"))
+            options
+                .parse()
+                .map(Self)
+                .map_err(|_| format!("`{options}` is no byte"))
         }
 
         fn run(&mut self, packets: &mut [Packet], counters: &mut [u64]) {
@@ -202,18 +221,32 @@ mod tests {
     #[test]
     fn what_goes_in_by_the_c_interface_arrives_and_comes_back() {
         let table = node_table_of::<First>();
-        assert_eq!((table.abi, table.arcs, table.reasons, table.counters), (NODE_ABI, 2, 1, 1));
-        let (set_up, run, trace) = (table.set_up.unwrap(), table.run.unwrap(), table.trace.unwrap());
+        assert_eq!(
+            (table.abi, table.arcs, table.reasons, table.counters),
+            (NODE_ABI, 2, 1, 1)
+        );
+        let (set_up, run, trace) = (
+            table.set_up.unwrap(),
+            table.run.unwrap(),
+            table.trace.unwrap(),
+        );
         let mut text = [1; 12];
-        let (mut data, mut private, mut counters) = ([[7_u8; DATA_BYTES], [8; DATA_BYTES]], [1_u64, 2], [40]);
+        let (mut data, mut private, mut counters) =
+            ([[7_u8; DATA_BYTES], [8; DATA_BYTES]], [1_u64, 2], [40]);
         // SAFETY: options that end, room as it is said, packets with their data, and a state of the
         // same node.
         unsafe {
             assert!(set_up(c"x".as_ptr(), text.as_mut_ptr(), 12).is_null());
             assert_eq!(CStr::from_ptr(text.as_ptr()), c"`x` is no b");
             let state = set_up(c"7".as_ptr(), text.as_mut_ptr(), 12);
-            let mut packets =
-                [0, 1].map(|at| Packet::new((&raw mut data[at]).cast(), (&raw mut private[at]).cast(), 60, 0));
+            let mut packets = [0, 1].map(|at| {
+                Packet::new(
+                    (&raw mut data[at]).cast(),
+                    (&raw mut private[at]).cast(),
+                    60,
+                    0,
+                )
+            });
             run(state, packets.as_mut_ptr(), 2, counters.as_mut_ptr());
             assert_eq!(packets.map(|packet| packet.next), [DROP, 1]);
             trace(state, &packets[1], text.as_mut_ptr(), 12);

@@ -70,7 +70,11 @@ impl Knob {
 
     /// A line that is read and never prefetched.
     pub const fn line(name: &'static CStr) -> Self {
-        Self { kind: LINE, define: std::ptr::null(), ..Self::distance(name, c"", 0) }
+        Self {
+            kind: LINE,
+            define: std::ptr::null(),
+            ..Self::distance(name, c"", 0)
+        }
     }
 
     /// The same, for a line whose address the `knob`-th knob's line holds.
@@ -86,8 +90,19 @@ impl Knob {
     }
 
     /// A choice among the powers of two of a range.
-    pub const fn choice(name: &'static CStr, define: &'static CStr, least: u32, most: u32, today: u32) -> Self {
-        Self { kind: CHOICE, least, most, ..Self::distance(name, define, today) }
+    pub const fn choice(
+        name: &'static CStr,
+        define: &'static CStr,
+        least: u32,
+        most: u32,
+        today: u32,
+    ) -> Self {
+        Self {
+            kind: CHOICE,
+            least,
+            most,
+            ..Self::distance(name, define, today)
+        }
     }
 }
 
@@ -108,9 +123,18 @@ pub struct LoopTable {
     /// The most records that `set_up` can make; 0 for as many as fit memory.
     pub most_records: u64,
     /// Makes records, and writes a pointer to each; null if there is no memory.
-    pub set_up: Option<unsafe extern "C" fn(count: u64, seed: u64, records: *mut *mut c_void) -> *mut c_void>,
+    pub set_up: Option<
+        unsafe extern "C" fn(count: u64, seed: u64, records: *mut *mut c_void) -> *mut c_void,
+    >,
     /// The loop's work on a batch of records.
-    pub run: Option<unsafe extern "C" fn(state: *mut c_void, records: *const *mut c_void, n: u64, values: *const u32)>,
+    pub run: Option<
+        unsafe extern "C" fn(
+            state: *mut c_void,
+            records: *const *mut c_void,
+            n: u64,
+            values: *const u32,
+        ),
+    >,
     /// Frees what `set_up` made; may be missing.
     pub tear_down: Option<unsafe extern "C" fn(state: *mut c_void)>,
 }

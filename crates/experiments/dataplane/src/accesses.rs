@@ -10,7 +10,11 @@ use dataplane::memory::{InBuffer, Meta, PacketMemory, write_header_line};
 use std::hint::black_box;
 
 /// Kinds of accesses, in the order in which a loop makes them.
-pub const KINDS: [&str; 3] = ["descriptor in the frame", "metadata line of the buffer", "first line of the data"];
+pub const KINDS: [&str; 3] = [
+    "descriptor in the frame",
+    "metadata line of the buffer",
+    "first line of the data",
+];
 
 /// Ticks of each kind of access, one value for each repetition. The buffers are gone through in no
 /// order, so that those of a frame are as cold as in the study.
@@ -61,7 +65,16 @@ mod tests {
 
     #[test]
     fn each_kind_has_a_value_for_each_repetition() {
-        let values = measure(Study { buffers: 1024, repetitions: 3, frames: 2, ..Study::default() });
-        assert!(values.iter().all(|values| values.len() == 3 && values.iter().all(|ticks| *ticks > 0.0)));
+        let values = measure(Study {
+            buffers: 1024,
+            repetitions: 3,
+            frames: 2,
+            ..Study::default()
+        });
+        assert!(
+            values
+                .iter()
+                .all(|values| values.len() == 3 && values.iter().all(|ticks| *ticks > 0.0))
+        );
     }
 }

@@ -8,8 +8,8 @@ use crate::model::{self, Cell};
 use crate::places::{CacheLevel, CacheLevels};
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
-    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM, WORK,
-    footprint, host_header, results,
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS,
+    SIM, WORK, footprint, host_header, results,
 };
 use dataplane::frame::FRAME_SIZES;
 use dataplane::memory::{InBuffer, InFrame};
@@ -49,8 +49,16 @@ static ABOUT: About = About {
     details: "The same number of packets is measured for every size; --frame-size and --frames say how many. On a modelled core \
               --data-in says to where the device writes packets and descriptors.",
     worlds: &[
-        WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
-        WorldAbout { world: World::Sim, about: "the caches of a modelled core, from receive to transmit", needs: &[] },
+        WorldAbout {
+            world: World::Host,
+            about: "real memory, the machine's own clock",
+            needs: &[],
+        },
+        WorldAbout {
+            world: World::Sim,
+            about: "the caches of a modelled core, from receive to transmit",
+            needs: &[],
+        },
     ],
     settings: &[
         &PLATFORM,
@@ -66,14 +74,23 @@ static ABOUT: About = About {
         &DATA_IN,
     ],
     examples: &[
-        Example { arguments: "", about: "" },
-        Example { arguments: "--world sim --platform neoverse-n1", about: "where each node finds a frame's lines" },
+        Example {
+            arguments: "",
+            about: "",
+        },
+        Example {
+            arguments: "--world sim --platform neoverse-n1",
+            about: "where each node finds a frame's lines",
+        },
     ],
     ..About::BARE
 };
 
 /// The loop with prefetches that is measured beside the one without.
-const CELL: Cell = Cell { shape: Shape::Single, strides: Strides { header: 4, data: 4 } };
+const CELL: Cell = Cell {
+    shape: Shape::Single,
+    strides: Strides { header: 4, data: 4 },
+};
 
 impl Experiment for Batch {
     fn about(&self) -> &'static About {
@@ -120,25 +137,52 @@ impl ModelStudy {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let device = settings.get(DATA_IN).unwrap_or(CacheLevel::Dram);
-        CacheLevels { data: device, ..CacheLevels::COLD }.on_a_model()?;
-        let (usual, frames) = (settings.get(FRAME_SIZE), settings.get(FRAMES).unwrap_or(100));
+        CacheLevels {
+            data: device,
+            ..CacheLevels::COLD
+        }
+        .on_a_model()?;
+        let (usual, frames) = (
+            settings.get(FRAME_SIZE),
+            settings.get(FRAMES).unwrap_or(100),
+        );
         let sizes = FRAME_SIZES.map(|size| (format!("frame-{size}"), size, POOL));
         let pools = POOLS.map(|pool| (format!("pool-{pool}"), usual.min(pool), pool));
-        let strides = settings.get(BUFFER_BYTES).map_or(STRIDES.to_vec(), |given| vec![given]);
-        let paths = sizes.into_iter().chain(pools).flat_map(|(name, frame_size, pool)| {
-            // The same number of packets for every size.
-            let frames = (frames * usual).div_ceil(frame_size);
-            let path = move |buffer_bytes| FramePath { frame_size, pool, buffer_bytes, device, frames };
-            strides.iter().map(move |stride| (format!("{name}, stride {stride}"), path(*stride)))
-        });
+        let strides = settings
+            .get(BUFFER_BYTES)
+            .map_or(STRIDES.to_vec(), |given| vec![given]);
+        let paths = sizes
+            .into_iter()
+            .chain(pools)
+            .flat_map(|(name, frame_size, pool)| {
+                // The same number of packets for every size.
+                let frames = (frames * usual).div_ceil(frame_size);
+                let path = move |buffer_bytes| FramePath {
+                    frame_size,
+                    pool,
+                    buffer_bytes,
+                    device,
+                    frames,
+                };
+                strides
+                    .iter()
+                    .map(move |stride| (format!("{name}, stride {stride}"), path(*stride)))
+            });
         let name = &platform.platform.name;
         let costs = CostsFile::read(request.platforms, name).ok();
         let instructions = format!("{name}/instructions.toml");
         let times = match costs.filter(|_| request.platforms.read(&instructions).is_ok()) {
-            Some(costs) => Some((costs.cycles, request.platforms.document(&instructions)?.read()?)),
+            Some(costs) => Some((
+                costs.cycles,
+                request.platforms.document(&instructions)?.read()?,
+            )),
             None => None,
         };
-        Ok(Self { paths: paths.collect(), times, platform })
+        Ok(Self {
+            paths: paths.collect(),
+            times,
+            platform,
+        })
     }
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -146,25 +190,52 @@ impl ModelStudy {
         progress.expect(self.paths.len() as u64, "frame sizes and pools");
         let mut recording = Recording::new(self.platform.header(ABOUT.name));
         let series = recording.series("caches", "footprint", "");
-        for (level, bytes) in [("L1", self.platform.l1.bytes), ("L2", self.platform.l2.bytes)] {
+        for (level, bytes) in [
+            ("L1", self.platform.l1.bytes),
+            ("L2", self.platform.l2.bytes),
+        ] {
             recording.add(series, 0, metrics::FOOTPRINT, level, bytes as f64);
         }
         for (variant, path) in &self.paths {
             progress.check()?;
-            let size = |name: &str, value: usize| (name.to_owned(), toml::Value::from(value as i64));
+            let size =
+                |name: &str, value: usize| (name.to_owned(), toml::Value::from(value as i64));
             let stride = size("buffer_bytes", path.buffer_bytes as usize);
-            let place = toml::Table::from_iter([size("frame_size", path.frame_size), size("pool", path.pool), stride]);
+            let place = toml::Table::from_iter([
+                size("frame_size", path.frame_size),
+                size("pool", path.pool),
+                stride,
+            ]);
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
             for found in frame_path::run(self.platform.hardware(), *path) {
-                for (metric, value) in [(metrics::L2_ACCESSES, found.l2), (metrics::MEMORY_ACCESSES, found.memory)] {
-                    recording.add_part(series, 0, metric, [found.node.name(), found.kind.name()], value);
+                for (metric, value) in [
+                    (metrics::L2_ACCESSES, found.l2),
+                    (metrics::MEMORY_ACCESSES, found.memory),
+                ] {
+                    recording.add_part(
+                        series,
+                        0,
+                        metric,
+                        [found.node.name(), found.kind.name()],
+                        value,
+                    );
                 }
             }
             let series = recording.series(variant, "footprint", "");
-            let bytes = [("descriptors", DESCRIPTOR), ("indices", INDEX), ("lines", BUFFER_LINES * core_model::LINE)];
+            let bytes = [
+                ("descriptors", DESCRIPTOR),
+                ("indices", INDEX),
+                ("lines", BUFFER_LINES * core_model::LINE),
+            ];
             for (kind, each) in bytes {
-                recording.add(series, 0, metrics::FOOTPRINT, kind, (path.frame_size as u64 * each) as f64);
+                recording.add(
+                    series,
+                    0,
+                    metrics::FOOTPRINT,
+                    kind,
+                    (path.frame_size as u64 * each) as f64,
+                );
             }
             progress.step();
         }
@@ -176,17 +247,39 @@ impl ModelStudy {
     /// The times of nodes, from the lines that they touch and their instructions, each of which
     /// takes as long as one of the loop to which the core's work was fitted.
     fn times(&self, recording: &mut Recording) {
-        let Some((costs, counted)) = &self.times else { return };
+        let Some((costs, counted)) = &self.times else {
+            return;
+        };
         let parameters = costs.on(self.platform.hardware());
         let device = CacheLevel::Dram;
-        let path = FramePath { frame_size: 256, pool: POOL, buffer_bytes: model::SLOT, device, frames: 100 };
-        for (variant, instructions) in [("ours", &counted.ours), ("per packet", &counted.per_packet)] {
-            let of = Node::ALL.map(|node| instructions.get(node.name()).map_or(0.0, |count| count.max(0.0)));
-            let work = of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
+        let path = FramePath {
+            frame_size: 256,
+            pool: POOL,
+            buffer_bytes: model::SLOT,
+            device,
+            frames: 100,
+        };
+        for (variant, instructions) in
+            [("ours", &counted.ours), ("per packet", &counted.per_packet)]
+        {
+            let of = Node::ALL.map(|node| {
+                instructions
+                    .get(node.name())
+                    .map_or(0.0, |count| count.max(0.0))
+            });
+            let work =
+                of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
             let series = recording.series(variant, "nodes", "");
-            for (node, cycles) in Node::ALL.into_iter().zip(frame_path::cycles(parameters, path, work)).skip(1) {
+            for (node, cycles) in Node::ALL
+                .into_iter()
+                .zip(frame_path::cycles(parameters, path, work))
+                .skip(1)
+            {
                 let ticks = cycles / self.platform.cycles_per_tick();
-                for (metric, value) in [(metrics::PASSAGE, of[node as usize]), (metrics::CLOCKS_PER_PACKET, ticks)] {
+                for (metric, value) in [
+                    (metrics::PASSAGE, of[node as usize]),
+                    (metrics::CLOCKS_PER_PACKET, ticks),
+                ] {
                     recording.add(series, 0, metric, node.name(), value);
                 }
             }
@@ -199,27 +292,47 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let progress = sink.progress();
     let sizes = footprint::table();
     progress.expect(sizes.len() as u64, "frame sizes");
-    let none = Cell { strides: Strides::both(0), ..CELL };
+    let none = Cell {
+        strides: Strides::both(0),
+        ..CELL
+    };
     let mut header = host_header(ABOUT.name, study.repetitions as u32);
     header.set_facts(&study.facts());
     header.pictures.push(Picture {
         title: "Clocks per packet against packets of a frame".to_owned(),
         metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
         case: None,
-        kind: PictureKind::Curves { x: "frame_size".to_owned(), by: Some("stride_first".to_owned()) },
+        kind: PictureKind::Curves {
+            x: "frame_size".to_owned(),
+            by: Some("stride_first".to_owned()),
+        },
     });
     let mut recording = Recording::new(header);
     for row in sizes {
         progress.check()?;
         // The same number of packets for every size.
         let frames = (study.frames * study.frame_size / row.frame_size).max(1);
-        let values = sweep(Study { frame_size: row.frame_size, frames, ..study }, &[none, CELL], || true);
+        let values = sweep(
+            Study {
+                frame_size: row.frame_size,
+                frames,
+                ..study
+            },
+            &[none, CELL],
+            || true,
+        );
         let cells: Vec<_> = [none, CELL].into_iter().zip(values).collect();
         let variant = format!("frame-{}", row.frame_size);
-        let part = results::study(recording.header.clone(), &variant, study.layout.name(), &cells);
+        let part = results::study(
+            recording.header.clone(),
+            &variant,
+            study.layout.name(),
+            &cells,
+        );
         recording.append(&part);
         recording.header.coordinates.extend(part.header.coordinates);
-        let size = toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
+        let size =
+            toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
         recording.header.coordinates.insert(variant.clone(), size);
         let code = match study.layout {
             Layout::InBuffer => code_bytes::<InBuffer<'static>, StudyBody>(CELL.shape),

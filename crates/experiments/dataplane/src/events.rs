@@ -37,13 +37,23 @@ impl Counters {
     /// # Errors
     /// Why it has none of them, or does not let us count.
     pub fn start(events: Events) -> Result<Self, String> {
-        let missed = |which, result| Cache { which, operation: CacheOp::READ, result };
+        let missed = |which, result| Cache {
+            which,
+            operation: CacheOp::READ,
+            result,
+        };
         let wanted: [(&str, Builder<'_>); EVENTS] = match events {
             Events::Hardware => [
                 ("cycles", Builder::new(Hardware::CPU_CYCLES)),
                 ("instructions", Builder::new(Hardware::INSTRUCTIONS)),
-                ("L1 data misses", Builder::new(missed(CacheId::L1D, CacheResult::MISS))),
-                ("LLC misses", Builder::new(missed(CacheId::LL, CacheResult::MISS))),
+                (
+                    "L1 data misses",
+                    Builder::new(missed(CacheId::L1D, CacheResult::MISS)),
+                ),
+                (
+                    "LLC misses",
+                    Builder::new(missed(CacheId::LL, CacheResult::MISS)),
+                ),
             ],
             Events::Software => [
                 ("task clock ns", Builder::new(Software::TASK_CLOCK)),
@@ -74,8 +84,14 @@ impl Counters {
         if counters.is_empty() {
             return Err(why.join("; "));
         }
-        group.enable().map_err(|error| format!("perf_event: {error}"))?;
-        Ok(Self { group, counters, names })
+        group
+            .enable()
+            .map_err(|error| format!("perf_event: {error}"))?;
+        Ok(Self {
+            group,
+            counters,
+            names,
+        })
     }
 
     /// The names of what is counted, in order.
@@ -86,9 +102,14 @@ impl Counters {
 
 impl Probe for Counters {
     fn read(&mut self) -> [u64; EVENTS] {
-        let Ok(data) = self.group.read() else { return [0; EVENTS] };
+        let Ok(data) = self.group.read() else {
+            return [0; EVENTS];
+        };
         std::array::from_fn(|event| {
-            self.counters.get(event).and_then(|counter| data.get(counter)).map_or(0, |entry| entry.value())
+            self.counters
+                .get(event)
+                .and_then(|counter| data.get(counter))
+                .map_or(0, |entry| entry.value())
         })
     }
 }
@@ -101,7 +122,10 @@ mod tests {
     /// The kernel's events go the same way as the processor's, which a machine may not have.
     #[test]
     fn each_node_has_its_events() {
-        let mut graph = graph(Load { buffers: 2048, ..Load::new(GraphKind::Ip4Route) });
+        let mut graph = graph(Load {
+            buffers: 2048,
+            ..Load::new(GraphKind::Ip4Route)
+        });
         let counters = match Counters::start(Events::Software) {
             Ok(counters) => counters,
             Err(why) => {
@@ -116,11 +140,20 @@ mod tests {
         }
         for row in graph.runtime().iter().filter(|row| row.counters.calls > 0) {
             let nanoseconds = row.counters.events[0] as f64 / row.counters.vectors as f64;
-            assert!(nanoseconds > 0.01 && nanoseconds < 10_000.0, "{}: {nanoseconds}", row.name);
+            assert!(
+                nanoseconds > 0.01 && nanoseconds < 10_000.0,
+                "{}: {nanoseconds}",
+                row.name
+            );
         }
         graph.set_probe(None);
         graph.clear_runtime();
         graph.run_once();
-        assert!(graph.runtime().iter().all(|row| row.counters.events == [0; EVENTS]));
+        assert!(
+            graph
+                .runtime()
+                .iter()
+                .all(|row| row.counters.events == [0; EVENTS])
+        );
     }
 }

@@ -20,8 +20,16 @@ pub struct FindRate;
 const GRAPH: Or<Choice<GraphKind>> = Choice::new(
     "graph",
     &[
-        ("l2-xconnect", GraphKind::L2CrossConnect, "an L2 cross connect of the two interfaces"),
-        ("ip4-route", GraphKind::Ip4Route, "IPv4 routing in three nodes"),
+        (
+            "l2-xconnect",
+            GraphKind::L2CrossConnect,
+            "an L2 cross connect of the two interfaces",
+        ),
+        (
+            "ip4-route",
+            GraphKind::Ip4Route,
+            "IPv4 routing in three nodes",
+        ),
     ],
     "Graph of the driver `packet`.",
 )
@@ -44,26 +52,44 @@ const FORWARDER: CheckedSetting<String> = CheckedSetting::new(
      to 02:fe:00:00:01:02 on the other.",
 );
 
-const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a trial.").unit("ms").or(1000);
+const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a trial.")
+    .unit("ms")
+    .or(1000);
 
-const LOSS: Or<CheckedSetting<f64>> =
-    CheckedSetting::new("loss", "PERCENT", percent, "Loss that the partial drop rate allows.")
-        .unit("%")
-        .or((|| 0.5, f64::to_string));
+const LOSS: Or<CheckedSetting<f64>> = CheckedSetting::new(
+    "loss",
+    "PERCENT",
+    percent,
+    "Loss that the partial drop rate allows.",
+)
+.unit("%")
+.or((|| 0.5, f64::to_string));
 
-const PRECISION: Or<CheckedSetting<f64>> =
-    CheckedSetting::new("precision", "PERCENT", percent, "Width between the bounds, of the upper one.")
-        .unit("%")
-        .or((|| 1.0, f64::to_string));
+const PRECISION: Or<CheckedSetting<f64>> = CheckedSetting::new(
+    "precision",
+    "PERCENT",
+    percent,
+    "Width between the bounds, of the upper one.",
+)
+.unit("%")
+.or((|| 1.0, f64::to_string));
 
-const TRIALS: Or<Number<usize>> =
-    Number::new("trials", 1..=99, "Most trials of a load, of which the majority counts.").or(3);
+const TRIALS: Or<Number<usize>> = Number::new(
+    "trials",
+    1..=99,
+    "Most trials of a load, of which the majority counts.",
+)
+.or(3);
 
 static ABOUT: About = About {
     name: "find-rate",
     summary: "The highest rate without loss of what forwards between two interfaces, and latencies",
     details: "It makes network namespaces that are joined by veth, which needs root and the program `ip`; they are gone when it is.",
-    worlds: &[WorldAbout { world: World::Host, about: "interfaces in network namespaces of this machine", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Host,
+        about: "interfaces in network namespaces of this machine",
+        needs: &[],
+    }],
     settings: &[
         &GRAPH,
         &DRIVERS,
@@ -80,8 +106,14 @@ static ABOUT: About = About {
         &TRIALS,
     ],
     examples: &[
-        Example { arguments: "--drivers kernel,packet", about: "the kernel's forwarding beside our graph" },
-        Example { arguments: "--drivers command --forwarder ./forward.sh", about: "a program of yours" },
+        Example {
+            arguments: "--drivers kernel,packet",
+            about: "the kernel's forwarding beside our graph",
+        },
+        Example {
+            arguments: "--drivers command --forwarder ./forward.sh",
+            about: "a program of yours",
+        },
     ],
     ..About::BARE
 };
@@ -93,11 +125,20 @@ impl Experiment for FindRate {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let settings = &request.settings;
-        match (settings.get(DRIVERS).contains(&Driver::Command), settings.is_given(&FORWARDER)) {
-            (true, false) => Err(Error::usage("driver `command` has no command", "give --forwarder COMMAND, too")),
+        match (
+            settings.get(DRIVERS).contains(&Driver::Command),
+            settings.is_given(&FORWARDER),
+        ) {
+            (true, false) => Err(Error::usage(
+                "driver `command` has no command",
+                "give --forwarder COMMAND, too",
+            )),
             (false, true) => {
                 let help = "name it among the drivers: --drivers packet,command";
-                Err(Error::usage("--forwarder means nothing without the driver `command`", help))
+                Err(Error::usage(
+                    "--forwarder means nothing without the driver `command`",
+                    help,
+                ))
             }
             _ => buffers_hold_frames(settings),
         }
@@ -109,7 +150,10 @@ impl Experiment for FindRate {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.parse().ok().filter(|percent| (0.01..=50.0).contains(percent));
+    let percent = text
+        .parse()
+        .ok()
+        .filter(|percent| (0.01..=50.0).contains(percent));
     percent.ok_or_else(|| format!("`{text}` is no percentage from 0.01 to 50"))
 }
 
@@ -130,7 +174,8 @@ fn drivers(text: &str) -> Result<Vec<Driver>, String> {
     let mut found: Vec<Driver> = Vec::new();
     for word in text.split(',').map(str::trim) {
         let driver = Driver::ALL.into_iter().find(|(_, name)| *name == word);
-        let (driver, _) = driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
+        let (driver, _) =
+            driver.ok_or_else(|| format!("`{word}` is no driver; there are {}", known()))?;
         if found.contains(&driver) {
             return Err(format!("driver `{word}` is there twice"));
         }
@@ -160,12 +205,17 @@ fn run(settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
         windows: settings.get(WINDOWS) as usize,
         window: Duration::from_millis(window),
         loss: loss / 100.0,
-        precision: Precision { width: settings.get(PRECISION) / 100.0, trials: settings.get(TRIALS) },
+        precision: Precision {
+            width: settings.get(PRECISION) / 100.0,
+            trials: settings.get(TRIALS),
+        },
     };
     let found = find(&search, &sink.progress())?;
     let mut header = host_header(ABOUT.name, search.windows as u32);
-    let drivers =
-        found.iter().map(|found| facts::Driver { name: found.driver.name().to_owned(), mode: found.hardware.clone() });
+    let drivers = found.iter().map(|found| facts::Driver {
+        name: found.driver.name().to_owned(),
+        mode: found.hardware.clone(),
+    });
     header.set_facts(&facts::Rates {
         graph: load.kind.name().to_owned(),
         drivers: drivers.collect(),
@@ -180,7 +230,9 @@ fn run(settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
         workers: 1,
         checksum: load.settings.verify_checksum,
     });
-    header.notes.extend(found.iter().flat_map(|found| notes(found, search.loss)));
+    header
+        .notes
+        .extend(found.iter().flat_map(|found| notes(found, search.loss)));
     let recording = results::rates(header, &found);
     sink.start(recording.header.clone())?;
     sink.append(&recording)
@@ -190,7 +242,11 @@ fn run(settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
 fn notes(found: &DriverRates, loss: f64) -> Vec<String> {
     let (mut notes, name) = (Vec::new(), found.driver.name());
     for (goal, words) in [(loss, "partial drop rate"), (0.0, "rate without loss")] {
-        let divided = found.tried.iter().filter(|tried| tried.is_divided(goal)).count();
+        let divided = found
+            .tried
+            .iter()
+            .filter(|tried| tried.is_divided(goal))
+            .count();
         if divided > 0 {
             let all = found.tried.len();
             let words = format!("{words}: trials of {divided} of {all} loads disagree");
@@ -205,7 +261,10 @@ fn notes(found: &DriverRates, loss: f64) -> Vec<String> {
     }
     if found.untimed > 0 {
         let why = "are in no percentile: the sink missed them, or the clock was set.";
-        notes.push(format!("{name}: {} packets with a time {why}", found.untimed));
+        notes.push(format!(
+            "{name}: {} packets with a time {why}",
+            found.untimed
+        ));
     }
     notes
 }

@@ -37,12 +37,24 @@ impl Costs {
 
     /// The values in the order of [`Costs::NAMES`].
     pub fn values(&self) -> [f64; 5] {
-        [self.work, self.window, self.dram, self.dram_spread, self.translation]
+        [
+            self.work,
+            self.window,
+            self.dram,
+            self.dram_spread,
+            self.translation,
+        ]
     }
 
     fn new(values: [f64; 5]) -> Self {
         let [work, window, dram, dram_spread, translation] = values;
-        Self { work, window, dram, dram_spread, translation }
+        Self {
+            work,
+            window,
+            dram,
+            dram_spread,
+            translation,
+        }
     }
 
     /// These costs in tenths of a cycle: more digits would claim more than ten cells can tell.
@@ -69,7 +81,10 @@ impl Costs {
     /// The nearest costs that hardware could have: nothing negative, and DRAM no faster than L2.
     fn possible(self, hardware: &Parameters) -> Self {
         let costs = Self::new(self.values().map(|value| value.max(0.0)));
-        Self { dram: costs.dram.max(hardware.l2), ..costs }
+        Self {
+            dram: costs.dram.max(hardware.l2),
+            ..costs
+        }
     }
 }
 
@@ -87,9 +102,18 @@ pub struct Fit {
 /// Starts of the search for the Cortex-A72: a window of half, of one and of two packets' work, with
 /// the latency on either side of the translation. The landscape has a valley near each.
 pub const STARTS: [Start; 3] = [
-    Start { values: [71.0, 73.0, 60.0, 115.0, 130.0], steps: STEPS },
-    Start { values: [72.0, 41.0, 254.0, 87.0, 30.0], steps: STEPS },
-    Start { values: [73.0, 140.0, 200.0, 115.0, 60.0], steps: STEPS },
+    Start {
+        values: [71.0, 73.0, 60.0, 115.0, 130.0],
+        steps: STEPS,
+    },
+    Start {
+        values: [72.0, 41.0, 254.0, 87.0, 30.0],
+        steps: STEPS,
+    },
+    Start {
+        values: [73.0, 140.0, 200.0, 115.0, 60.0],
+        steps: STEPS,
+    },
 ];
 const STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
 
@@ -111,12 +135,16 @@ pub fn starts(used: &[UsedCell]) -> Vec<Start> {
     let latency = (cycles().fold(0.0, f64::max) - work) / 2.0;
     let units = [work, work, latency, latency, latency];
     let steps = [0.06, 0.2, 0.12, 0.12, 0.08];
-    [[1.0, 0.5, 0.8, 0.5, 0.25], [1.0, 0.1, 0.5, 0.8, 0.1], [0.9, 1.2, 0.6, 0.4, 0.5]]
-        .map(|parts| Start {
-            values: std::array::from_fn(|n| parts[n] * units[n]),
-            steps: std::array::from_fn(|n| steps[n] * units[n]),
-        })
-        .to_vec()
+    [
+        [1.0, 0.5, 0.8, 0.5, 0.25],
+        [1.0, 0.1, 0.5, 0.8, 0.1],
+        [0.9, 1.2, 0.6, 0.4, 0.5],
+    ]
+    .map(|parts| Start {
+        values: std::array::from_fn(|n| parts[n] * units[n]),
+        steps: std::array::from_fn(|n| steps[n] * units[n]),
+    })
+    .to_vec()
 }
 
 /// Fits, from every start, and keeps the best. The starts run side by side; the result does not
@@ -130,17 +158,26 @@ pub fn fit(hardware: Parameters, used: &[UsedCell], starts: &[Start], rounds: us
             .iter()
             .map(|start| {
                 scope.spawn(move || {
-                    let rms = |values: [f64; 5]| rms(hardware, Costs::new(values).possible(&hardware), used);
+                    let rms = |values: [f64; 5]| {
+                        rms(hardware, Costs::new(values).possible(&hardware), used)
+                    };
                     let (values, rms) = downhill(start.values, start.steps, rounds, rms);
                     (Costs::new(values).possible(&hardware), rms)
                 })
             })
             .collect();
-        searches.into_iter().map(|search| search.join().expect("a search does not panic")).collect()
+        searches
+            .into_iter()
+            .map(|search| search.join().expect("a search does not panic"))
+            .collect()
     });
     found.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (costs, rms) = found.remove(0);
-    Fit { costs, rms, others: found }
+    Fit {
+        costs,
+        rms,
+        others: found,
+    }
 }
 
 /// Root mean square of the relative errors over cells.
@@ -148,8 +185,9 @@ pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell]) -> f64 {
     let squares: f64 = cells
         .iter()
         .map(|used| {
-            let error =
-                run(costs.on(hardware), used.cell, used.effort).cycles_per_packet / used.cycles_per_packet - 1.0;
+            let error = run(costs.on(hardware), used.cell, used.effort).cycles_per_packet
+                / used.cycles_per_packet
+                - 1.0;
             error * error
         })
         .sum();
@@ -158,14 +196,21 @@ pub fn rms(hardware: Parameters, costs: Costs, cells: &[UsedCell]) -> f64 {
 
 /// The distance by which the costs can move along a direction, both ways, in steps of half a cycle,
 /// before the rms grows by a tenth.
-pub fn freedom(hardware: Parameters, fit: &Fit, direction: [f64; 5], used: &[UsedCell]) -> (f64, f64) {
+pub fn freedom(
+    hardware: Parameters,
+    fit: &Fit,
+    direction: [f64; 5],
+    used: &[UsedCell],
+) -> (f64, f64) {
     const STEP: f64 = 0.5;
     const STEPS: u32 = 120;
     let limit = fit.rms * 1.1;
     let reach = |sign: f64| {
         let moved = |far: f64| {
             let values = fit.costs.values();
-            Costs::new(std::array::from_fn(|n| values[n] + sign * far * direction[n]))
+            Costs::new(std::array::from_fn(|n| {
+                values[n] + sign * far * direction[n]
+            }))
         };
         let fits = |far: f64| {
             let costs = moved(far);
@@ -202,16 +247,26 @@ pub fn downhill<const N: usize>(
     for _ in 0..rounds {
         simplex.sort_by(|a, b| a.1.total_cmp(&b.1));
         let (worst, worst_cost) = simplex[N];
-        let centre: [f64; N] =
-            std::array::from_fn(|axis| simplex[..N].iter().map(|(corner, _)| corner[axis]).sum::<f64>() / N as f64);
+        let centre: [f64; N] = std::array::from_fn(|axis| {
+            simplex[..N]
+                .iter()
+                .map(|(corner, _)| corner[axis])
+                .sum::<f64>()
+                / N as f64
+        });
         let try_at = |far: f64| {
-            let corner: [f64; N] = std::array::from_fn(|axis| centre[axis] + far * (worst[axis] - centre[axis]));
+            let corner: [f64; N] =
+                std::array::from_fn(|axis| centre[axis] + far * (worst[axis] - centre[axis]));
             (corner, cost(corner))
         };
         let reflected = try_at(-1.0);
         simplex[N] = if reflected.1 < simplex[0].1 {
             let expanded = try_at(-2.0);
-            if expanded.1 < reflected.1 { expanded } else { reflected }
+            if expanded.1 < reflected.1 {
+                expanded
+            } else {
+                reflected
+            }
         } else if reflected.1 < simplex[N - 1].1 {
             reflected
         } else {
@@ -221,7 +276,9 @@ pub fn downhill<const N: usize>(
             } else {
                 let best = simplex[0].0;
                 for corner in &mut simplex[1..] {
-                    corner.0 = std::array::from_fn(|axis| best[axis] + 0.5 * (corner.0[axis] - best[axis]));
+                    corner.0 = std::array::from_fn(|axis| {
+                        best[axis] + 0.5 * (corner.0[axis] - best[axis])
+                    });
                     corner.1 = cost(corner.0);
                 }
                 continue;
@@ -238,7 +295,12 @@ mod tests {
 
     #[test]
     fn the_search_finds_the_bottom_of_a_bowl() {
-        let (at, cost) = downhill([5.0, -3.0], [1.0, 1.0], 200, |[x, y]| (x - 1.0).powi(2) + 10.0 * (y - 2.0).powi(2));
-        assert!((at[0] - 1.0).abs() < 1e-6 && (at[1] - 2.0).abs() < 1e-6 && cost < 1e-10, "{at:?}");
+        let (at, cost) = downhill([5.0, -3.0], [1.0, 1.0], 200, |[x, y]| {
+            (x - 1.0).powi(2) + 10.0 * (y - 2.0).powi(2)
+        });
+        assert!(
+            (at[0] - 1.0).abs() < 1e-6 && (at[1] - 2.0).abs() < 1e-6 && cost < 1e-10,
+            "{at:?}"
+        );
     }
 }

@@ -43,8 +43,14 @@ pub enum Node {
 
 impl Node {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Receive, Self::EthernetInput, Self::L2Input, Self::L2Output, Self::Output, Self::Transmit];
+    pub const ALL: [Self; 6] = [
+        Self::Receive,
+        Self::EthernetInput,
+        Self::L2Input,
+        Self::L2Output,
+        Self::Output,
+        Self::Transmit,
+    ];
 
     /// The name that a result shows.
     pub const fn name(self) -> &'static str {
@@ -155,7 +161,9 @@ impl FramePath {
                 core.clear_stalls();
             }
             let size = self.frame_size as u64;
-            let packets: Vec<(u64, u64)> = (0..size).map(|row| (frame as u64 * size + row, row)).collect();
+            let packets: Vec<(u64, u64)> = (0..size)
+                .map(|row| (frame as u64 * size + row, row))
+                .collect();
             for &packet in &packets {
                 for kind in [Kind::Descriptor, Kind::Data] {
                     let line = self.address(Node::Receive, kind, packet);
@@ -175,7 +183,10 @@ impl FramePath {
 /// The accesses of a node to a packet, one after the other.
 fn touch(core: &mut Core, path: FramePath, node: Node, packet: (u64, u64)) {
     let mut load = |node_of_address, kind| {
-        core.load(path.address(node_of_address, kind, packet), site(node, kind));
+        core.load(
+            path.address(node_of_address, kind, packet),
+            site(node, kind),
+        );
         core.drain();
     };
     node.touches().iter().for_each(|kind| load(node, *kind));
@@ -192,11 +203,24 @@ fn site(node: Node, kind: Kind) -> Site {
 /// Takes frames through the graph, and counts where lines were found.
 pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
     let mut core = Core::new(hardware, 1);
-    path.go(&mut core, |core, node, packets, _| packets.iter().for_each(|packet| touch(core, path, node, *packet)));
+    path.go(&mut core, |core, node, packets, _| {
+        packets
+            .iter()
+            .for_each(|packet| touch(core, path, node, *packet))
+    });
     let packets = (path.frames * path.frame_size) as f64;
     let found = |node: Node, kind: Kind| {
-        let Stall { from_l2, from_memory, .. } = core.stalls(site(node, kind));
-        Found { node, kind, l2: from_l2 as f64 / packets, memory: from_memory as f64 / packets }
+        let Stall {
+            from_l2,
+            from_memory,
+            ..
+        } = core.stalls(site(node, kind));
+        Found {
+            node,
+            kind,
+            l2: from_l2 as f64 / packets,
+            memory: from_memory as f64 / packets,
+        }
     };
     Node::ALL
         .into_iter()
@@ -212,11 +236,19 @@ pub fn cycles(parameters: Parameters, path: FramePath, work: Work) -> Work {
     let mut cycles = [0.0; Node::ALL.len()];
     path.go(&mut core, |core, node, packets, counts| {
         if node == Node::Receive {
-            return packets.iter().for_each(|packet| touch(core, path, node, *packet));
+            return packets
+                .iter()
+                .for_each(|packet| touch(core, path, node, *packet));
         }
-        let (begin, at) = (core.now(), |kind, packet: &(u64, u64)| path.address(node, kind, *packet));
+        let (begin, at) = (core.now(), |kind, packet: &(u64, u64)| {
+            path.address(node, kind, *packet)
+        });
         for (number, pair) in packets.chunks(2).enumerate() {
-            for kind in node.touches().iter().filter(|kind| matches!(kind, Kind::Metadata | Kind::Data)) {
+            for kind in node
+                .touches()
+                .iter()
+                .filter(|kind| matches!(kind, Kind::Metadata | Kind::Data))
+            {
                 for packet in packets.iter().skip(2 * number + 2).take(2) {
                     core.prefetch(at(*kind, packet), site(node, *kind));
                 }
@@ -264,12 +296,20 @@ mod tests {
         l2_bytes: 512 << 10,
         l2_ways: 16,
     };
-    const PATH: FramePath =
-        FramePath { frame_size: 64, pool: 1024, buffer_bytes: 4160, device: CacheLevel::Dram, frames: 32 };
+    const PATH: FramePath = FramePath {
+        frame_size: 64,
+        pool: 1024,
+        buffer_bytes: 4160,
+        device: CacheLevel::Dram,
+        frames: 32,
+    };
 
     fn of(path: FramePath, node: Node, kind: Kind) -> [f64; 2] {
         let found = run(A72, path);
-        let found = found.iter().find(|found| found.node == node && found.kind == kind).unwrap();
+        let found = found
+            .iter()
+            .find(|found| found.node == node && found.kind == kind)
+            .unwrap();
         [found.l2, found.memory]
     }
 
@@ -278,27 +318,56 @@ mod tests {
         assert_eq!(of(PATH, Node::EthernetInput, Kind::Data), [0.0, 1.0]);
         let [l2, memory] = of(PATH, Node::Receive, Kind::Descriptor);
         assert_eq!(memory, 0.5, "two descriptors have a line");
-        assert!(l2 < 0.01, "{l2}: hardly ever another line of the set comes between the two");
-        let stashed = FramePath { device: CacheLevel::L2, ..PATH };
+        assert!(
+            l2 < 0.01,
+            "{l2}: hardly ever another line of the set comes between the two"
+        );
+        let stashed = FramePath {
+            device: CacheLevel::L2,
+            ..PATH
+        };
         assert_eq!(of(stashed, Node::EthernetInput, Kind::Data), [1.0, 0.0]);
     }
 
     #[test]
     fn a_small_frame_stays_in_l1_and_a_large_one_does_not() {
         assert_eq!(of(PATH, Node::L2Input, Kind::Data), [0.0, 0.0]);
-        assert_eq!(of(FramePath { frame_size: 1024, ..PATH }, Node::L2Input, Kind::Data), [1.0, 0.0]);
+        assert_eq!(
+            of(
+                FramePath {
+                    frame_size: 1024,
+                    ..PATH
+                },
+                Node::L2Input,
+                Kind::Data
+            ),
+            [1.0, 0.0]
+        );
     }
 
     #[test]
     fn a_large_pool_pushes_its_metadata_out_of_l2() {
         assert_eq!(of(PATH, Node::Receive, Kind::Metadata), [1.0, 0.0]);
-        assert_eq!(of(FramePath { pool: 16_384, ..PATH }, Node::Receive, Kind::Metadata), [0.0, 1.0]);
+        assert_eq!(
+            of(
+                FramePath {
+                    pool: 16_384,
+                    ..PATH
+                },
+                Node::Receive,
+                Kind::Metadata
+            ),
+            [0.0, 1.0]
+        );
     }
 
     #[test]
     fn buffers_at_an_even_distance_share_few_sets() {
         // 32 lines: every 8th buffer has the same sets of L1.
-        let even = FramePath { buffer_bytes: 2048, ..PATH };
+        let even = FramePath {
+            buffer_bytes: 2048,
+            ..PATH
+        };
         assert_eq!(of(even, Node::L2Input, Kind::Data), [1.0, 0.0]);
     }
 
@@ -307,6 +376,9 @@ mod tests {
         let work = [0.0, 60.0, 60.0, 60.0, 60.0, 60.0];
         let cycles = cycles(A72, PATH, work);
         assert_eq!(cycles[0], 0.0, "receive waits for a device");
-        assert!(cycles[1] > cycles[2] && cycles[2] > 60.0, "the first to read data waits for memory: {cycles:?}");
+        assert!(
+            cycles[1] > cycles[2] && cycles[2] > 60.0,
+            "the first to read data waits for memory: {cycles:?}"
+        );
     }
 }

@@ -105,7 +105,10 @@ pub fn graph(load: Load) -> Graph {
 /// Builds a graph for each of some workers, with a generator and buffers of its own, over the same
 /// tables.
 pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
-    planes(load, workers).into_iter().map(|plane| loaded(plane, load)).collect()
+    planes(load, workers)
+        .into_iter()
+        .map(|plane| loaded(plane, load))
+        .collect()
 }
 
 /// A plane for each of some workers, over the same tables.
@@ -140,16 +143,22 @@ fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[
         plane.add_interface(&name, mac, mode(peer))
     };
     add(INSIDE, OUTSIDE);
-    let outside: Vec<u16> = (OUTSIDE..=load.outputs.max(1)).map(|number| add(number, INSIDE)).collect();
+    let outside: Vec<u16> = (OUTSIDE..=load.outputs.max(1))
+        .map(|number| add(number, INSIDE))
+        .collect();
     let routes = load.routes.clamp(1, 1 << 16);
     if load.kind != GraphKind::L2CrossConnect {
         let mut neighbour = |&number: &u16| {
-            plane.add_neighbour(number, neighbours[usize::from(number)]).expect("an empty table has room")
+            plane
+                .add_neighbour(number, neighbours[usize::from(number)])
+                .expect("an empty table has room")
         };
         let adjacencies: Vec<u16> = outside.iter().map(&mut neighbour).collect();
         for (number, &adjacency) in (0..routes).zip(adjacencies.iter().cycle()) {
             let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
-            plane.add_route(prefix, adjacency).expect("a /24 takes no group");
+            plane
+                .add_route(prefix, adjacency)
+                .expect("a /24 takes no group");
         }
     }
     plane
@@ -168,13 +177,23 @@ pub fn generator(load: Load) -> Generator {
 /// A packet of each flow of a load.
 pub fn templates(load: Load) -> Vec<[u8; 64]> {
     let routes = load.routes.clamp(1, 1 << 16);
-    let flow = |flow| packet(Ipv4Addr::from((10 << 24) + flow), destination(flow, routes), 64);
+    let flow = |flow| {
+        packet(
+            Ipv4Addr::from((10 << 24) + flow),
+            destination(flow, routes),
+            64,
+        )
+    };
     (0..load.flows.max(1)).map(flow).collect()
 }
 
 /// A device for each interface, which takes what is sent and forgets it.
 pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
-    plane.interfaces.iter().map(|_| Box::new(Discard) as Box<dyn Device>).collect()
+    plane
+        .interfaces
+        .iter()
+        .map(|_| Box::new(Discard) as Box<dyn Device>)
+        .collect()
 }
 
 /// The graph over a plane, with its generator.
@@ -215,7 +234,11 @@ pub fn between(load: Load, ends: &Ends, neighbour: Mac) -> std::io::Result<Graph
     let [inside, outside] = &ends.interfaces;
     let (receiver, sender) = (Receiver::new(inside)?, Sender::new(outside)?);
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(sender)];
-    Ok(with_input(plane, devices, PacketInput::new(receiver, INSIDE)))
+    Ok(with_input(
+        plane,
+        devices,
+        PacketInput::new(receiver, INSIDE),
+    ))
 }
 
 /// The node that captured packets come in at.
@@ -224,12 +247,29 @@ pub(crate) const CAPTURED: &str = "pcap-input";
 /// Builds a graph over packets that were captured, again and again. It takes packets to the
 /// Ethernet address that the first one goes to; what it sends is taken and forgotten.
 pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
-    let address = packets.first().and_then(|packet| packet.first_chunk()).map_or(our_mac(INSIDE), |to| Mac(*to));
+    let address = packets
+        .first()
+        .and_then(|packet| packet.first_chunk())
+        .map_or(our_mac(INSIDE), |to| Mac(*to));
     let neighbours: Vec<Mac> = (0..=load.outputs.max(1)).map(peer_mac).collect();
-    let mac = |number| if number == INSIDE { address } else { our_mac(number) };
-    let plane = plane_of(load, &|number| (format!("pg{number}"), mac(number)), &neighbours);
+    let mac = |number| {
+        if number == INSIDE {
+            address
+        } else {
+            our_mac(number)
+        }
+    };
+    let plane = plane_of(
+        load,
+        &|number| (format!("pg{number}"), mac(number)),
+        &neighbours,
+    );
     let devices = devices(&plane);
-    with_input(plane, devices, Packets::new(INSIDE, CAPTURED, packets).again())
+    with_input(
+        plane,
+        devices,
+        Packets::new(INSIDE, CAPTURED, packets).again(),
+    )
 }
 
 /// One window of load.
@@ -317,7 +357,11 @@ const ROUNDS: usize = 64;
 fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Share {
     let start = Instant::now();
     let mut slices = Slices::default();
-    let mut share = Share { seconds: 0.0, ticks: 0, packets: 0 };
+    let mut share = Share {
+        seconds: 0.0,
+        ticks: 0,
+        packets: 0,
+    };
     while start.elapsed() < length {
         // Nodes' counters, too, are those of slices that count.
         let before = graph.counters();
@@ -327,7 +371,14 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
             let mut packets = graph.run_once() as u64;
             let first = machine::ticks() - from;
             packets += (1..ROUNDS).map(|_| graph.run_once() as u64).sum::<u64>();
-            (first, Share { seconds: began.elapsed().as_secs_f64(), ticks: machine::ticks() - from, packets })
+            (
+                first,
+                Share {
+                    seconds: began.elapsed().as_secs_f64(),
+                    ticks: machine::ticks() - from,
+                    packets,
+                },
+            )
         });
         rounds.saturating_record(slice.0);
         share.seconds += slice.1.seconds;
@@ -343,7 +394,11 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
 /// # Errors
 /// Why the machine counts none.
 #[cfg(target_os = "linux")]
-pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<EventCounts, String> {
+pub fn count(
+    graphs: &mut [Graph],
+    events: Events,
+    length: Duration,
+) -> Result<EventCounts, String> {
     graphs.iter_mut().for_each(Graph::clear_runtime);
     let names = std::thread::scope(|scope| {
         let started: Vec<_> = graphs
@@ -354,7 +409,11 @@ pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<E
                     pin(number);
                     // It counts what this thread does.
                     let counters = Counters::start(events)?;
-                    let names: Vec<String> = counters.names().iter().map(|name| (*name).to_owned()).collect();
+                    let names: Vec<String> = counters
+                        .names()
+                        .iter()
+                        .map(|name| (*name).to_owned())
+                        .collect();
                     graph.set_probe(Some(Box::new(counters)));
                     until(graph, length, &mut histogram());
                     graph.set_probe(None);
@@ -362,17 +421,25 @@ pub fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Result<E
                 })
             })
             .collect();
-        let names = started.into_iter().map(|thread| thread.join().expect("a worker that does not panic"));
+        let names = started
+            .into_iter()
+            .map(|thread| thread.join().expect("a worker that does not panic"));
         names.collect::<Result<Vec<_>, String>>()
     })?;
     let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
-    let nodes = Report::sum(&reports).map(|sum| sum.runtime).unwrap_or_default();
-    Ok(EventCounts { names: names.into_iter().next().unwrap_or_default(), nodes })
+    let nodes = Report::sum(&reports)
+        .map(|sum| sum.runtime)
+        .unwrap_or_default();
+    Ok(EventCounts {
+        names: names.into_iter().next().unwrap_or_default(),
+        nodes,
+    })
 }
 
 /// A histogram of up to a minute, with three digits of each value.
 fn histogram() -> Histogram<u64> {
-    Histogram::new_with_max(60 * machine::counter_hz(), 3).expect("bounds and digits that the library takes")
+    Histogram::new_with_max(60 * machine::counter_hz(), 3)
+        .expect("bounds and digits that the library takes")
 }
 
 /// Runs all graphs at the same time, each on a thread of its own where there are several, kept on
@@ -393,7 +460,10 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
                 })
             })
             .collect();
-        started.into_iter().map(|thread| thread.join().expect("a worker that does not panic")).collect()
+        started
+            .into_iter()
+            .map(|thread| thread.join().expect("a worker that does not panic"))
+            .collect()
     })
 }
 
@@ -427,9 +497,19 @@ impl Running {
     pub fn window(&mut self, length: Duration) -> Window {
         self.graphs.iter_mut().for_each(Graph::clear_runtime);
         let workers = together(&mut self.graphs, length, &mut self.rounds);
-        let (nodes, loops) = self.sum().map_or_else(Default::default, |sum| (sum.runtime, sum.loops));
-        let seconds = workers.iter().map(|share| share.seconds).fold(0.0, f64::max);
-        Window { seconds, loops, nodes, workers }
+        let (nodes, loops) = self
+            .sum()
+            .map_or_else(Default::default, |sum| (sum.runtime, sum.loops));
+        let seconds = workers
+            .iter()
+            .map(|share| share.seconds)
+            .fold(0.0, f64::max);
+        Window {
+            seconds,
+            loops,
+            nodes,
+            workers,
+        }
     }
 
     /// The time that rounds took, of all windows and workers.
@@ -448,14 +528,19 @@ impl Running {
 
     /// The packets that nodes dropped or handed to the host, by reason, and what else they counted.
     pub fn errors(&self) -> Vec<ErrorCount> {
-        let Some(sum) = self.sum() else { return Vec::new() };
+        let Some(sum) = self.sum() else {
+            return Vec::new();
+        };
         let of_kernel = sum.interfaces.iter().map(|interface| ErrorCount {
             node: interface.name.clone(),
             reason: "the kernel's queue was full".to_owned(),
             severity: Severity::Error.name().to_owned(),
             count: interface.kernel_drops,
         });
-        of_kernel.chain(sum.errors.into_iter().map(ErrorCount::from)).filter(|row| row.count > 0).collect()
+        of_kernel
+            .chain(sum.errors.into_iter().map(ErrorCount::from))
+            .filter(|row| row.count > 0)
+            .collect()
     }
 
     /// The traces of the first worker's packets, as `show trace` prints them.
@@ -489,7 +574,12 @@ pub struct ErrorCount {
 impl From<ErrorRow> for ErrorCount {
     fn from(row: ErrorRow) -> Self {
         let Reason { text, severity } = row.reason;
-        Self { node: row.node, reason: text.to_owned(), severity: severity.name().to_owned(), count: row.count }
+        Self {
+            node: row.node,
+            reason: text.to_owned(),
+            severity: severity.name().to_owned(),
+            count: row.count,
+        }
     }
 }
 
@@ -501,7 +591,13 @@ mod tests {
     /// twice, and each route's go where it leads.
     #[test]
     fn routes_lead_to_the_outputs_in_turn() {
-        let load = Load { buffers: 2048, routes: 300, outputs: 3, flows: 3000, ..Load::new(GraphKind::Ip4Route) };
+        let load = Load {
+            buffers: 2048,
+            routes: 300,
+            outputs: 3,
+            flows: 3000,
+            ..Load::new(GraphKind::Ip4Route)
+        };
         let mut graph = graph(load);
         for _ in 0..300 {
             graph.run_once();
@@ -515,11 +611,17 @@ mod tests {
         };
         let sent = [1, 2, 3].map(|number| vectors(&format!("pg{number}-output")));
         assert_eq!(sent.iter().sum::<u64>(), vectors("ip4-rewrite"));
-        let routed: Vec<u32> = (0..3000).map(|flow| (u32::from(destination(flow, 300)) - network(0)) >> 8).collect();
-        let expected = [0, 1, 2].map(|output| routed.iter().filter(|route| *route % 3 == output).count());
+        let routed: Vec<u32> = (0..3000)
+            .map(|flow| (u32::from(destination(flow, 300)) - network(0)) >> 8)
+            .collect();
+        let expected =
+            [0, 1, 2].map(|output| routed.iter().filter(|route| *route % 3 == output).count());
         for (sent, expected) in sent.into_iter().zip(expected) {
             let share = vectors("ip4-rewrite") as f64 * expected as f64 / 3000.0;
-            assert!((sent as f64 / share - 1.0).abs() < 0.02, "{sent} of {share}");
+            assert!(
+                (sent as f64 / share - 1.0).abs() < 0.02,
+                "{sent} of {share}"
+            );
         }
     }
 }

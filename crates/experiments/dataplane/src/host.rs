@@ -64,7 +64,11 @@ impl Study {
             rounds: settings.get(ROUNDS),
             repetitions: settings.get(REPETITIONS),
             frames: settings.get(FRAMES).unwrap_or(48),
-            layout: if settings.get(IN_FRAME) { Layout::InFrame } else { Layout::InBuffer },
+            layout: if settings.get(IN_FRAME) {
+                Layout::InFrame
+            } else {
+                Layout::InBuffer
+            },
             work: settings.get(WORK),
             places: CacheLevels::COLD.with(settings.get(HEADER_IN), settings.get(DATA_IN)),
         }
@@ -91,7 +95,12 @@ impl Study {
             frames: self.frames as u64,
             buffers: Some(self.buffers as u64),
             rounds: Some(self.rounds.into()),
-            work: if self.work == Work::Independent { "independent" } else { "chained" }.to_owned(),
+            work: if self.work == Work::Independent {
+                "independent"
+            } else {
+                "chained"
+            }
+            .to_owned(),
             header_in: self.places.header.name().to_owned(),
             data_in: self.places.data.name().to_owned(),
         }
@@ -117,10 +126,27 @@ impl Default for Study {
 pub fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for (shape, most) in [(Shape::Single, 10), (Shape::Dual, 5), (Shape::Quad, 3)] {
-        cells.extend((0..=most).map(|stride| Cell { shape, strides: Strides::both(stride) }));
+        cells.extend((0..=most).map(|stride| Cell {
+            shape,
+            strides: Strides::both(stride),
+        }));
     }
-    let split = [(1, 8), (2, 8), (3, 8), (2, 9), (2, 10), (2, 11), (2, 12), (2, 13), (2, 14), (3, 13)];
-    cells.extend(split.map(|(header, data)| Cell { shape: Shape::Single, strides: Strides { header, data } }));
+    let split = [
+        (1, 8),
+        (2, 8),
+        (3, 8),
+        (2, 9),
+        (2, 10),
+        (2, 11),
+        (2, 12),
+        (2, 13),
+        (2, 14),
+        (3, 13),
+    ];
+    cells.extend(split.map(|(header, data)| Cell {
+        shape: Shape::Single,
+        strides: Strides { header, data },
+    }));
     cells
 }
 
@@ -146,7 +172,11 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
     let mut values = vec![Vec::with_capacity(study.repetitions); cells.len()];
     for _ in 0..study.repetitions {
         for (cell, values) in cells.iter().zip(&mut values) {
-            let mut body = StudyBody { rounds: study.rounds, work: study.work, hash: 0 };
+            let mut body = StudyBody {
+                rounds: study.rounds,
+                work: study.work,
+                hash: 0,
+            };
             let ticks = slices.take(|| {
                 let mut ticks = 0;
                 for _ in 0..study.frames {
@@ -157,12 +187,20 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
                     caches.bring(study.places, &pool, &frame);
                     let from = machine::ticks();
                     let arcs = match study.layout {
-                        Layout::InBuffer => {
-                            walk(cell.shape, cell.strides, &mut InBuffer::new(&mut pool), &mut frame, &mut body)
-                        }
-                        Layout::InFrame => {
-                            walk(cell.shape, cell.strides, &mut InFrame::new(&mut pool), &mut frame, &mut body)
-                        }
+                        Layout::InBuffer => walk(
+                            cell.shape,
+                            cell.strides,
+                            &mut InBuffer::new(&mut pool),
+                            &mut frame,
+                            &mut body,
+                        ),
+                        Layout::InFrame => walk(
+                            cell.shape,
+                            cell.strides,
+                            &mut InFrame::new(&mut pool),
+                            &mut frame,
+                            &mut body,
+                        ),
                     };
                     ticks += machine::ticks() - from;
                     black_box(arcs);
@@ -189,15 +227,23 @@ struct Caches {
 
 impl Caches {
     fn new() -> Self {
-        let memory = |level, otherwise| vec![1; 2 * cache_bytes(level).unwrap_or(otherwise) / size_of::<u64>()];
-        Self { first: memory(1, 64 * 1024), second: memory(2, 2 * 1024 * 1024) }
+        let memory = |level, otherwise| {
+            vec![1; 2 * cache_bytes(level).unwrap_or(otherwise) / size_of::<u64>()]
+        };
+        Self {
+            first: memory(1, 64 * 1024),
+            second: memory(2, 2 * 1024 * 1024),
+        }
     }
 
     /// Brings the lines of a frame's packets into their cache levels, as far as the caches'
     /// replacement lets it.
     fn bring(&self, places: CacheLevels, pool: &Pool, frame: &Frame) {
         // The last to be touched stays in the nearest cache.
-        for (place, others) in [(CacheLevel::Llc, &self.second), (CacheLevel::L2, &self.first)] {
+        for (place, others) in [
+            (CacheLevel::Llc, &self.second),
+            (CacheLevel::L2, &self.first),
+        ] {
             let mut any = false;
             for &buffer in &frame.buffer[..frame.len] {
                 if places.header == place {
@@ -211,7 +257,12 @@ impl Caches {
             }
             if any {
                 let words_of_a_line = 64 / size_of::<u64>();
-                black_box(others.iter().step_by(words_of_a_line).fold(0_u64, |sum, word| sum.wrapping_add(*word)));
+                black_box(
+                    others
+                        .iter()
+                        .step_by(words_of_a_line)
+                        .fold(0_u64, |sum, word| sum.wrapping_add(*word)),
+                );
             }
         }
     }
@@ -220,9 +271,14 @@ impl Caches {
 /// Bytes of the first CPU's data cache of a level, if the system says so.
 pub fn cache_bytes(level: usize) -> Option<usize> {
     (0..8).find_map(|index| {
-        let read =
-            |file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{file}")).ok();
-        let is_it = read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
+        let read = |file| {
+            std::fs::read_to_string(format!(
+                "/sys/devices/system/cpu/cpu0/cache/index{index}/{file}"
+            ))
+            .ok()
+        };
+        let is_it =
+            read("level")?.trim() == level.to_string() && read("type")?.trim() != "Instruction";
         let size = read("size")?;
         let (number, unit) = match size.trim() {
             size if size.ends_with('M') => (size.trim_end_matches('M'), 1 << 20),
@@ -252,9 +308,18 @@ mod tests {
 
     #[test]
     fn a_sweep_has_a_value_for_every_cell_and_repetition() {
-        let study = Study { buffers: 1024, repetitions: 3, frames: 2, ..Study::default() };
+        let study = Study {
+            buffers: 1024,
+            repetitions: 3,
+            frames: 2,
+            ..Study::default()
+        };
         let values = sweep(study, &cells(), || true);
         assert_eq!(values.len(), 11 + 6 + 4 + 10);
-        assert!(values.iter().all(|v| v.len() == 3 && v.iter().all(|ticks| *ticks > 0.0)));
+        assert!(
+            values
+                .iter()
+                .all(|v| v.len() == 3 && v.iter().all(|ticks| *ticks > 0.0))
+        );
     }
 }

@@ -3,8 +3,14 @@
 use hdrhistogram::Histogram;
 
 /// Percentiles that are kept, by name.
-const KEPT: [(&str, f64); 6] =
-    [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p999", 99.9), ("p9999", 99.99), ("max", 100.0)];
+const KEPT: [(&str, f64); 6] = [
+    ("p50", 50.0),
+    ("p90", 90.0),
+    ("p99", 99.0),
+    ("p999", 99.9),
+    ("p9999", 99.99),
+    ("max", 100.0),
+];
 
 /// Percentiles of a histogram, in microseconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +31,14 @@ impl Percentiles {
     /// Percentiles from values that were found before, in the order of the percentiles that are
     /// kept.
     pub fn of(count: u64, values: &[f64]) -> Self {
-        Self { count, values: KEPT.iter().zip(values).map(|((name, _), value)| (*name, *value)).collect() }
+        Self {
+            count,
+            values: KEPT
+                .iter()
+                .zip(values)
+                .map(|((name, _), value)| (*name, *value))
+                .collect(),
+        }
     }
 }
 
@@ -39,7 +52,11 @@ mod tests {
         (1..=100_000_u64).for_each(|value| histogram.record(value).unwrap());
         let found = Percentiles::new(&histogram, 1e-3);
         assert_eq!(found.count, 100_000);
-        for ((name, value), expected) in found.values.iter().zip([50.0, 90.0, 99.0, 99.9, 99.99, 100.0]) {
+        for ((name, value), expected) in found
+            .values
+            .iter()
+            .zip([50.0, 90.0, 99.0, 99.9, 99.99, 100.0])
+        {
             assert!((value / expected - 1.0).abs() < 2e-3, "{name}: {value}");
         }
     }

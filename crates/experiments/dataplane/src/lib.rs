@@ -50,12 +50,18 @@ const HOST: &[World] = &[World::Host];
 const SIM: &[World] = &[World::Sim];
 
 const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Platform of the modelled core.").only(SIM).or("macchiatobin");
+    setting::Platform::new("platform", "Platform of the modelled core.")
+        .only(SIM)
+        .or("macchiatobin");
 
 /// Packets of a frame.
-pub const FRAME_SIZE: Or<CheckedSetting<usize>> =
-    CheckedSetting::new("frame-size", "N", frame_size, "Packets of a frame: 64, 128, 256, 512 or 1024.")
-        .or((|| 256, usize::to_string));
+pub const FRAME_SIZE: Or<CheckedSetting<usize>> = CheckedSetting::new(
+    "frame-size",
+    "N",
+    frame_size,
+    "Packets of a frame: 64, 128, 256, 512 or 1024.",
+)
+.or((|| 256, usize::to_string));
 
 // The settings of the stride study that `prefetch` and `batch` share; those for all worlds also
 // mean something on a modelled core.
@@ -67,22 +73,42 @@ const FRAMES: Number<usize> = Number::new(
 );
 
 const REPETITIONS: Or<Number<usize>> =
-    Number::new("repetitions", 1..=10_000, "Measurements of each cell.").only(HOST).or(15);
+    Number::new("repetitions", 1..=10_000, "Measurements of each cell.")
+        .only(HOST)
+        .or(15);
 
-const BUFFERS: Or<Number<usize>> =
-    Number::new("buffers", 1024..=1 << 22, "Buffers gone through before one comes again.").only(HOST).or(131_072);
+const BUFFERS: Or<Number<usize>> = Number::new(
+    "buffers",
+    1024..=1 << 22,
+    "Buffers gone through before one comes again.",
+)
+.only(HOST)
+.or(131_072);
 
 const ROUNDS: Or<Number<u32>> =
-    Number::new("rounds", 0..=u32::MAX, "Rounds of extra work per packet.").only(HOST).or(48);
+    Number::new("rounds", 0..=u32::MAX, "Rounds of extra work per packet.")
+        .only(HOST)
+        .or(48);
 
-const IN_FRAME: Switch =
-    Switch::new("in-frame", "Keep metadata in the frame's columns: one line per packet.").only(HOST);
+const IN_FRAME: Switch = Switch::new(
+    "in-frame",
+    "Keep metadata in the frame's columns: one line per packet.",
+)
+.only(HOST);
 
 const WORK: Or<Choice<Work>> = Choice::new(
     "work",
     &[
-        ("chained", Work::Chained, "each round needs the one before: loops of several packets overlap them"),
-        ("independent", Work::Independent, "four chains side by side: the core overlaps them by itself"),
+        (
+            "chained",
+            Work::Chained,
+            "each round needs the one before: loops of several packets overlap them",
+        ),
+        (
+            "independent",
+            Work::Independent,
+            "four chains side by side: the core overlaps them by itself",
+        ),
     ],
     "What the rounds of extra work depend on.",
 )
@@ -95,8 +121,11 @@ const HEADER_IN: Choice<CacheLevel> = Choice::new(
     "Where the metadata lies before a frame [default: l2 on a modelled core, dram here].",
 );
 
-const DATA_IN: Choice<CacheLevel> =
-    Choice::new("data-in", CacheLevel::CHOICES, "Where the packet's data lies before a frame [default: dram].");
+const DATA_IN: Choice<CacheLevel> = Choice::new(
+    "data-in",
+    CacheLevel::CHOICES,
+    "Where the packet's data lies before a frame [default: dram].",
+);
 
 /// A number of packets of a frame.
 ///

@@ -12,7 +12,10 @@ use dataplane::pcap;
 use dataplane::plane::{Mac, Settings};
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{CheckedSetting, Choice, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World,
+    WorldAbout,
+};
 use recording::{Picture, PictureKind, facts, metrics};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,7 +38,10 @@ fn graph_asked(text: &str) -> Result<GraphAsked, String> {
     match known {
         Some(kind) => Ok(GraphAsked::Ours(kind)),
         None if text.ends_with(".toml") => Ok(GraphAsked::File(text.into())),
-        None => Err(format!("one of {}, or a file FILE.toml", GraphKind::ALL.map(GraphKind::name).join(", "))),
+        None => Err(format!(
+            "one of {}, or a file FILE.toml",
+            GraphKind::ALL.map(GraphKind::name).join(", ")
+        )),
     }
 }
 
@@ -57,18 +63,30 @@ const GRAPH: Or<CheckedSetting<GraphAsked>> = CheckedSetting::new(
 const NODES: CheckedSetting<Vec<PathBuf>> = CheckedSetting::new(
     "nodes",
     "FILE.so[,FILE.so]",
-    |text| Ok(text.split(',').filter(|part| !part.is_empty()).map(PathBuf::from).collect()),
+    |text| {
+        Ok(text
+            .split(',')
+            .filter(|part| !part.is_empty())
+            .map(PathBuf::from)
+            .collect())
+    },
     "Shared objects with nodes for a graph of your own: see stopwatt_node.h.",
 );
 
-const PATIENCE: Or<Number<u64>> =
-    Number::new("patience", 1..=3600, "The longest that nodes of shared objects may take beyond a window.")
-        .unit("s")
-        .or(30);
+const PATIENCE: Or<Number<u64>> = Number::new(
+    "patience",
+    1..=3600,
+    "The longest that nodes of shared objects may take beyond a window.",
+)
+.unit("s")
+.or(30);
 
-pub(crate) const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
+pub(crate) const WINDOWS: Or<Number<u32>> =
+    Number::new("windows", 1..=10_000, "Windows of load.").or(10);
 
-pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.").unit("ms").or(200);
+pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.")
+    .unit("ms")
+    .or(200);
 
 const LOOP: Or<Choice<Shape>> = Choice::new(
     "loop",
@@ -89,12 +107,20 @@ const STRIDES: Or<CheckedSetting<Strides>> = CheckedSetting::new(
 )
 .or((|| Strides::both(0), |_| "0".to_owned()));
 
-pub(crate) const BUFFERS: Or<Number<usize>> =
-    Number::new("buffers", 128..=1 << 22, "Buffers; at least those of two frames.").or(16_384);
+pub(crate) const BUFFERS: Or<Number<usize>> = Number::new(
+    "buffers",
+    128..=1 << 22,
+    "Buffers; at least those of two frames.",
+)
+.or(16_384);
 
-const HOT: Switch = Switch::new("hot", "Hand out the buffer freed last, rather than cycle through all.");
+const HOT: Switch = Switch::new(
+    "hot",
+    "Hand out the buffer freed last, rather than cycle through all.",
+);
 
-pub(crate) const ROUTES: Or<Number<u32>> = Number::new("routes", 1..=65_536, "Routes of the IPv4 graphs.").or(1000);
+pub(crate) const ROUTES: Or<Number<u32>> =
+    Number::new("routes", 1..=65_536, "Routes of the IPv4 graphs.").or(1000);
 
 const OUTPUTS: Or<Number<u16>> = Number::new(
     "outputs",
@@ -105,7 +131,8 @@ const OUTPUTS: Or<Number<u16>> = Number::new(
 
 pub(crate) const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "Flows.").or(1);
 
-pub(crate) const NO_CHECKSUM: Switch = Switch::new("no-checksum", "Do not verify header checksums.");
+pub(crate) const NO_CHECKSUM: Switch =
+    Switch::new("no-checksum", "Do not verify header checksums.");
 
 const WORKERS: Or<Number<usize>> = Number::new(
     "workers",
@@ -144,11 +171,19 @@ const SEND: CheckedSetting<String> = CheckedSetting::new(
 const NEIGHBOUR: CheckedSetting<Mac> = CheckedSetting::new(
     "neighbour",
     "MAC",
-    |text| text.parse().map_err(|_| format!("`{text}` is no Ethernet address such as 02:fe:00:00:01:02")),
+    |text| {
+        text.parse()
+            .map_err(|_| format!("`{text}` is no Ethernet address such as 02:fe:00:00:01:02"))
+    },
     "With an interface of --receive, for the IPv4 graphs: whom all routes lead to, behind the interface of --send.",
 );
 
-const TRACE: Or<Number<usize>> = Number::new("trace", 0..=10_000, "Follow this many packets through the graph.").or(0);
+const TRACE: Or<Number<usize>> = Number::new(
+    "trace",
+    0..=10_000,
+    "Follow this many packets through the graph.",
+)
+.or(0);
 
 /// The events that are counted for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +196,16 @@ enum Counting {
 const COUNTERS: Or<Choice<Counting>> = Choice::new(
     "counters",
     &[
-        ("hardware", Counting::Hardware, "cycles, instructions, L1 and LLC misses, where the machine counts them"),
-        ("software", Counting::Software, "the kernel's: task clock, page faults, context switches, migrations"),
+        (
+            "hardware",
+            Counting::Hardware,
+            "cycles, instructions, L1 and LLC misses, where the machine counts them",
+        ),
+        (
+            "software",
+            Counting::Software,
+            "the kernel's: task clock, page faults, context switches, migrations",
+        ),
         ("none", Counting::Nothing, "no events"),
     ],
     "Events for each packet and node, counted by perf_event in a window of their own (Linux).",
@@ -172,7 +215,11 @@ const COUNTERS: Or<Choice<Counting>> = Choice::new(
 static ABOUT: About = About {
     name: "dataplane",
     summary: "A graph of packet nodes at full load on this machine",
-    worlds: &[WorldAbout { world: World::Host, about: "real packets, the machine's own clock", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Host,
+        about: "real packets, the machine's own clock",
+        needs: &[],
+    }],
     settings: &[
         &GRAPH,
         &NODES,
@@ -197,13 +244,22 @@ static ABOUT: About = About {
     ],
     cases: &["l2-xconnect", "ip4-route"],
     examples: &[
-        Example { arguments: "--graph ip4-route", about: "clocks per packet of each node" },
-        Example { arguments: "--graph ip4-route --frame-size 64 --loop single", about: "" },
+        Example {
+            arguments: "--graph ip4-route",
+            about: "clocks per packet of each node",
+        },
+        Example {
+            arguments: "--graph ip4-route --frame-size 64 --loop single",
+            about: "",
+        },
         Example {
             arguments: "--graph l2-xconnect --receive eth0 --send eth1",
             about: "packets of this machine's interfaces (root)",
         },
-        Example { arguments: "--graph acl.toml --nodes acl.so --trace 2 --all", about: "a graph of your own" },
+        Example {
+            arguments: "--graph acl.toml --nodes acl.so --trace 2 --all",
+            about: "a graph of your own",
+        },
     ],
     sweep_defaults: &[(&WINDOWS, "3"), (&WINDOW, "200"), (&COUNTERS, "none")],
     ..About::BARE
@@ -213,10 +269,15 @@ static ABOUT: About = About {
 fn strides(text: &str) -> Result<Strides, String> {
     let number = |text: &str| {
         let stride = text.parse::<usize>().ok().filter(|stride| *stride <= 64);
-        stride.ok_or_else(|| format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13"))
+        stride.ok_or_else(|| {
+            format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13")
+        })
     };
     match text.split_once('/') {
-        Some((header, data)) => Ok(Strides { header: number(header)?, data: number(data)? }),
+        Some((header, data)) => Ok(Strides {
+            header: number(header)?,
+            data: number(data)?,
+        }),
         None => number(text).map(Strides::both),
     }
 }
@@ -230,7 +291,10 @@ pub(crate) fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
     match buffers < 2 * frame {
         true => {
             let message = format!("{buffers} buffers are less than two frames of {frame}");
-            Err(Error::usage(message, format!("give --buffers {} or more", 2 * frame)))
+            Err(Error::usage(
+                message,
+                format!("give --buffers {} or more", 2 * frame),
+            ))
         }
         false => Ok(()),
     }
@@ -243,15 +307,26 @@ fn check_ends(settings: &Given) -> Result<(), Error> {
         GraphAsked::Ours(kind) => Some(kind),
         GraphAsked::File(_) => None,
     };
-    let (send, neighbour) = (settings.get(SEND).is_some(), settings.get(NEIGHBOUR).is_some());
+    let (send, neighbour) = (
+        settings.get(SEND).is_some(),
+        settings.get(NEIGHBOUR).is_some(),
+    );
     match settings.get(RECEIVE) {
-        Some(_) if is_ours.is_none() => {
-            usage("--receive is for a graph of ours", "a graph of your own names a capture file in its [packets]")
+        Some(_) if is_ours.is_none() => usage(
+            "--receive is for a graph of ours",
+            "a graph of your own names a capture file in its [packets]",
+        ),
+        Some(_) if settings.get(WORKERS) > 1 => {
+            usage("--receive is for one worker", "leave --workers out")
         }
-        Some(_) if settings.get(WORKERS) > 1 => usage("--receive is for one worker", "leave --workers out"),
-        Some(Source::Interface(_)) if !send => usage("--receive says no way out", "give --send INTERFACE, too"),
+        Some(Source::Interface(_)) if !send => {
+            usage("--receive says no way out", "give --send INTERFACE, too")
+        }
         Some(Source::Interface(_)) if !neighbour && is_ours != Some(GraphKind::L2CrossConnect) => {
-            usage("the routes lead to nobody", "give --neighbour MAC, too, or --graph l2-xconnect")
+            usage(
+                "the routes lead to nobody",
+                "give --neighbour MAC, too, or --graph l2-xconnect",
+            )
         }
         Some(Source::Interface(_)) => Ok(()),
         _ if send || neighbour => usage(
@@ -275,12 +350,19 @@ impl Experiment for Dataplane {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let (graph, shape, strides) = (settings.get(GRAPH), settings.get(LOOP), settings.get(STRIDES));
+        let (graph, shape, strides) = (
+            settings.get(GRAPH),
+            settings.get(LOOP),
+            settings.get(STRIDES),
+        );
         let objects = settings.get(NODES).unwrap_or_default();
         let load = load_of(settings, &graph);
         if load.kind == GraphKind::L2CrossConnect && load.outputs > 1 {
             let message = "--outputs is of routes, which l2-xconnect has not".to_owned();
-            return Err(Error::Usage { message, help: None });
+            return Err(Error::Usage {
+                message,
+                help: None,
+            });
         }
         let windows = settings.get(WINDOWS);
         let progress = sink.progress();
@@ -295,13 +377,25 @@ impl Experiment for Dataplane {
         };
         let ran = match &graph {
             GraphAsked::Ours(_) if !objects.is_empty() => {
-                let message = format!("--nodes is for a graph of your own, and {} is ours", load.kind.name());
+                let message = format!(
+                    "--nodes is for a graph of your own, and {} is ours",
+                    load.kind.name()
+                );
                 return Err(Error::usage(message, "name its file: --graph FILE.toml"));
             }
             GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
-            GraphAsked::File(path) => asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?,
+            GraphAsked::File(path) => {
+                asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?
+            }
         };
-        let FinishedGraph { name, loaded, no_counters, driver, packets, has_routes } = ran;
+        let FinishedGraph {
+            name,
+            loaded,
+            no_counters,
+            driver,
+            packets,
+            has_routes,
+        } = ran;
         if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
@@ -313,7 +407,12 @@ impl Experiment for Dataplane {
             shape: shape.name().to_owned(),
             strides: format!("{}/{}", strides.header, strides.data),
             buffers: load.buffers as u64,
-            reuse: if load.reuse == Reuse::Hot { "hot" } else { "cycle" }.to_owned(),
+            reuse: if load.reuse == Reuse::Hot {
+                "hot"
+            } else {
+                "cycle"
+            }
+            .to_owned(),
             routes: if has_routes { load.routes.into() } else { 0 },
             outputs: load.outputs as u64,
             flows: load.flows.into(),
@@ -321,7 +420,10 @@ impl Experiment for Dataplane {
             checksum: load.settings.verify_checksum,
             driver,
             packets,
-            objects: objects.iter().map(|path| path.display().to_string()).collect(),
+            objects: objects
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
             trace: loaded.trace.clone(),
         });
         header.pictures.push(Picture {
@@ -340,7 +442,11 @@ impl Experiment for Dataplane {
 /// The load that the settings describe; for a graph of a file its kind means nothing.
 fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
     Load {
-        kind: if let GraphAsked::Ours(kind) = graph { *kind } else { GraphKind::Ip4Route },
+        kind: if let GraphAsked::Ours(kind) = graph {
+            *kind
+        } else {
+            GraphKind::Ip4Route
+        },
         settings: Settings {
             shape: settings.get(LOOP),
             strides: settings.get(STRIDES),
@@ -348,7 +454,11 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
             verify_checksum: !settings.get(NO_CHECKSUM),
         },
         buffers: settings.get(BUFFERS),
-        reuse: if settings.get(HOT) { Reuse::Hot } else { Reuse::Cycle },
+        reuse: if settings.get(HOT) {
+            Reuse::Hot
+        } else {
+            Reuse::Cycle
+        },
         routes: settings.get(ROUTES),
         outputs: settings.get(OUTPUTS),
         flows: settings.get(FLOWS),
@@ -387,19 +497,29 @@ impl LoadRequest {
             Some(Source::Capture(path)) => {
                 let packets = captured(&path)?;
                 let words = format!("{} packets of {}", packets.len(), path.display());
-                Ok((vec![graphs::of_captured(self.load, packets)], graphs::CAPTURED, Some(words)))
+                Ok((
+                    vec![graphs::of_captured(self.load, packets)],
+                    graphs::CAPTURED,
+                    Some(words),
+                ))
             }
             Some(Source::Interface(inside)) => {
                 let ends = [inside, given.get(SEND).unwrap_or_default()];
                 let words = format!("from {} to {}", ends[0], ends[1]);
-                let (graph, input) = between(self.load, ends, given.get(NEIGHBOUR).unwrap_or_default())?;
+                let (graph, input) =
+                    between(self.load, ends, given.get(NEIGHBOUR).unwrap_or_default())?;
                 Ok((vec![graph], input, Some(words)))
             }
         }
     }
 
     /// Loads a graph of ours, in this process.
-    fn of_ours(&self, kind: GraphKind, given: &Given, progress: &Progress) -> Result<FinishedGraph, Error> {
+    fn of_ours(
+        &self,
+        kind: GraphKind,
+        given: &Given,
+        progress: &Progress,
+    ) -> Result<FinishedGraph, Error> {
         let (graphs, input, packets) = self.graphs(given)?;
         let mut running = Running::new(graphs);
         if self.trace > 0 {
@@ -422,8 +542,20 @@ impl LoadRequest {
             counted,
             trace: (self.trace > 0).then(|| running.trace()),
         };
-        let driver = running.graphs[0].report().hardware.into_iter().map(|(_, words)| words).collect();
-        Ok(FinishedGraph { name: kind.name().to_owned(), loaded, no_counters, driver, packets, has_routes: true })
+        let driver = running.graphs[0]
+            .report()
+            .hardware
+            .into_iter()
+            .map(|(_, words)| words)
+            .collect();
+        Ok(FinishedGraph {
+            name: kind.name().to_owned(),
+            loaded,
+            no_counters,
+            driver,
+            packets,
+            has_routes: true,
+        })
     }
 
     /// Loads the graph of a file, in a process of its own.
@@ -446,10 +578,24 @@ impl LoadRequest {
             events: events(self.counting),
             patience: Duration::from_secs(patience),
         };
-        let own_graph::FinishedGraph { name, loaded, no_events: why, packets, has_routes } =
-            own_graph::run(&asked, progress)?;
-        let no_counters = events(self.counting).zip(why).map(|(events, why)| no_events(events, &why));
-        Ok(FinishedGraph { name, loaded, no_counters, driver: MEMORY.to_owned(), packets, has_routes })
+        let own_graph::FinishedGraph {
+            name,
+            loaded,
+            no_events: why,
+            packets,
+            has_routes,
+        } = own_graph::run(&asked, progress)?;
+        let no_counters = events(self.counting)
+            .zip(why)
+            .map(|(events, why)| no_events(events, &why));
+        Ok(FinishedGraph {
+            name,
+            loaded,
+            no_counters,
+            driver: MEMORY.to_owned(),
+            packets,
+            has_routes,
+        })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -460,8 +606,14 @@ impl LoadRequest {
         _patience: u64,
         _progress: &Progress,
     ) -> Result<FinishedGraph, Error> {
-        let message = format!("{}: graphs of one's own run on Linux alone", graph.display());
-        Err(Error::Usage { message, help: None })
+        let message = format!(
+            "{}: graphs of one's own run on Linux alone",
+            graph.display()
+        );
+        Err(Error::Usage {
+            message,
+            help: None,
+        })
     }
 }
 
@@ -481,18 +633,27 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
 
 /// The graph between two interfaces of this machine, and the node that packets come in at.
 #[cfg(target_os = "linux")]
-fn between(load: Load, interfaces: [String; 2], neighbour: Mac) -> Result<(Graph, &'static str), Error> {
+fn between(
+    load: Load,
+    interfaces: [String; 2],
+    neighbour: Mac,
+) -> Result<(Graph, &'static str), Error> {
     use dataplane::packet_socket::{INPUT, mac};
-    let address = |name: &String| mac(name).map_err(|error| Error::Failed(format!("interface `{name}`: {error}")));
+    let address = |name: &String| {
+        mac(name).map_err(|error| Error::Failed(format!("interface `{name}`: {error}")))
+    };
     let macs = [address(&interfaces[0])?, address(&interfaces[1])?];
     let ends = graphs::Ends { interfaces, macs };
-    let graph = graphs::between(load, &ends, neighbour).map_err(|error| Error::Failed(error.to_string()))?;
+    let graph = graphs::between(load, &ends, neighbour)
+        .map_err(|error| Error::Failed(error.to_string()))?;
     Ok((graph, INPUT))
 }
 
 #[cfg(not(target_os = "linux"))]
 fn between(_: Load, [inside, _]: [String; 2], _: Mac) -> Result<(Graph, &'static str), Error> {
-    Err(Error::Failed(format!("interface `{inside}`: packet sockets are there on Linux alone")))
+    Err(Error::Failed(format!(
+        "interface `{inside}`: packet sockets are there on Linux alone"
+    )))
 }
 
 #[cfg(target_os = "linux")]
@@ -506,13 +667,22 @@ fn events(counting: Counting) -> Option<Events> {
 
 #[cfg(target_os = "linux")]
 fn no_events(events: Events, why: &str) -> String {
-    format!("No {} events per packet: this machine counts none ({why}).", events.name())
+    format!(
+        "No {} events per packet: this machine counts none ({why}).",
+        events.name()
+    )
 }
 
 /// Events of nodes, or a line that says why there are none.
 #[cfg(target_os = "linux")]
-fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<EventCounts>, Option<String>) {
-    let Some(events) = events(counting) else { return (None, None) };
+fn count(
+    graphs: &mut [Graph],
+    counting: Counting,
+    length: Duration,
+) -> (Option<EventCounts>, Option<String>) {
+    let Some(events) = events(counting) else {
+        return (None, None);
+    };
     match graphs::count(graphs, events, length) {
         Ok(counted) => (Some(counted), None),
         Err(why) => (None, Some(no_events(events, &why))),
@@ -520,8 +690,12 @@ fn count(graphs: &mut [Graph], counting: Counting, length: Duration) -> (Option<
 }
 
 #[cfg(not(target_os = "linux"))]
-fn count(_graphs: &mut [Graph], counting: Counting, _length: Duration) -> (Option<EventCounts>, Option<String>) {
-    let why =
-        (counting != Counting::Nothing).then(|| "No events per packet: they are counted on Linux alone.".to_owned());
+fn count(
+    _graphs: &mut [Graph],
+    counting: Counting,
+    _length: Duration,
+) -> (Option<EventCounts>, Option<String>) {
+    let why = (counting != Counting::Nothing)
+        .then(|| "No events per packet: they are counted on Linux alone.".to_owned());
     (None, why)
 }

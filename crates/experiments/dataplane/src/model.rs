@@ -28,7 +28,9 @@ pub enum Access {
 impl Access {
     /// Every access that a loop of up to four lanes makes.
     fn all() -> impl Iterator<Item = Self> {
-        [Self::HeaderLoad, Self::DataLoad].into_iter().chain((1..=8).map(Self::Prefetch))
+        [Self::HeaderLoad, Self::DataLoad]
+            .into_iter()
+            .chain((1..=8).map(Self::Prefetch))
     }
 
     fn site(self) -> Site {
@@ -70,7 +72,8 @@ fn data_line(buffer: Buffer) -> u64 {
 impl ModelMemory {
     fn prefetch(&mut self, address: u64) {
         self.burst = self.burst.saturating_add(1).min(200);
-        self.core.prefetch(address, Access::Prefetch(self.burst).site());
+        self.core
+            .prefetch(address, Access::Prefetch(self.burst).site());
     }
 }
 
@@ -88,16 +91,31 @@ impl PacketMemory for ModelMemory {
     fn meta(&mut self, frame: &Frame, row: usize) -> Meta {
         self.burst = 0;
         let buffer = frame.buffer[row];
-        self.header = (buffer, self.core.load(header_line(buffer), Access::HeaderLoad.site()));
-        Meta { offset: 0, length: 64 }
+        self.header = (
+            buffer,
+            self.core
+                .load(header_line(buffer), Access::HeaderLoad.site()),
+        );
+        Meta {
+            offset: 0,
+            length: 64,
+        }
     }
 
     fn set_meta(&mut self, _frame: &Frame, _lane: usize, _l3: u8, _next: u8) {}
 
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
         self.burst = 0;
-        let known = if self.header.0 == buffer { self.header.1 } else { 0.0 };
-        self.core.load_after(data_line(buffer) + at as u64, Access::DataLoad.site(), known);
+        let known = if self.header.0 == buffer {
+            self.header.1
+        } else {
+            0.0
+        };
+        self.core.load_after(
+            data_line(buffer) + at as u64,
+            Access::DataLoad.site(),
+            known,
+        );
         let mut bytes = [0; N];
         bytes.copy_from_slice(&self.template[at..at + N]);
         bytes
@@ -151,8 +169,13 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     const BUFFERS: u32 = 16 * 1024;
     let mut template = [0; 64];
     template[12] = 0x08;
-    let mut memory =
-        ModelMemory { core: Core::new(parameters, effort.seed), parameters, template, burst: 0, header: (0, 0.0) };
+    let mut memory = ModelMemory {
+        core: Core::new(parameters, effort.seed),
+        parameters,
+        template,
+        burst: 0,
+        header: (0, 0.0),
+    };
     let mut frame = Frame::new();
     frame.len = effort.frame_size;
     let mut body = StudyBody::default();
@@ -162,7 +185,10 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     for _ in 0..effort.frames {
         for row in 0..frame.len {
             frame.buffer[row] = next;
-            for (place, line) in [(effort.places.header, header_line(next)), (effort.places.data, data_line(next))] {
+            for (place, line) in [
+                (effort.places.header, header_line(next)),
+                (effort.places.data, data_line(next)),
+            ] {
                 match place {
                     CacheLevel::L2 => {
                         memory.core.place_in_l2(line);
@@ -187,13 +213,21 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     let stalls = Access::all()
         .map(|access| {
             let stall = memory.core.stalls(access.site());
-            let per_packet = Stall { waited: stall.waited / packets, blocked: stall.blocked / packets, ..stall };
+            let per_packet = Stall {
+                waited: stall.waited / packets,
+                blocked: stall.blocked / packets,
+                ..stall
+            };
             (access, per_packet)
         })
         .filter(|(_, stall)| stall.count > 0)
         .collect();
     let memory_lines = (memory.core.lines_from_memory() + written) as f64 / packets;
-    Outcome { cycles_per_packet: cycles / packets, memory_lines, stalls }
+    Outcome {
+        cycles_per_packet: cycles / packets,
+        memory_lines,
+        stalls,
+    }
 }
 
 /// Cores that run the same cell at the same time, each on packets of its own.
@@ -211,14 +245,35 @@ pub struct Together {
 /// waits for those of the other cores as in a queue whose work comes at random and takes the same
 /// time each (M/D/1: L. Kleinrock, "Queueing Systems", volume 1, 1975, section 5.7). How busy
 /// memory is and how long the lines wait depend on each other, so both are looked for.
-pub fn together(parameters: Parameters, cell: Cell, effort: Effort, cores: u32, line_cycles: f64) -> Together {
+pub fn together(
+    parameters: Parameters,
+    cell: Cell,
+    effort: Effort,
+    cores: u32,
+    line_cycles: f64,
+) -> Together {
     const STEPS: usize = 30;
     let mut wait = 0.0;
-    let mut found = Together { cores, cycles_per_packet: 0.0, busy: 0.0 };
+    let mut found = Together {
+        cores,
+        cycles_per_packet: 0.0,
+        busy: 0.0,
+    };
     for _ in 0..STEPS {
-        let outcome = run(Parameters { dram: parameters.dram + wait, ..parameters }, cell, effort);
+        let outcome = run(
+            Parameters {
+                dram: parameters.dram + wait,
+                ..parameters
+            },
+            cell,
+            effort,
+        );
         let own = outcome.memory_lines / outcome.cycles_per_packet * line_cycles;
-        found = Together { cores, cycles_per_packet: outcome.cycles_per_packet, busy: own * f64::from(cores) };
+        found = Together {
+            cores,
+            cycles_per_packet: outcome.cycles_per_packet,
+            busy: own * f64::from(cores),
+        };
         // The core's own lines waited for each other where its costs were fitted.
         let others = (own * f64::from(cores - 1)).min(0.98);
         let longer = line_cycles * others / (2.0 * (1.0 - others));
@@ -242,5 +297,7 @@ pub fn burst(parameters: Parameters, length: u8, effort: Effort) -> Vec<f64> {
         }
         core.work(10_000.0);
     }
-    (1..=length).map(|n| core.stalls(Access::Prefetch(n).site()).blocked / bursts as f64).collect()
+    (1..=length)
+        .map(|n| core.stalls(Access::Prefetch(n).site()).blocked / bursts as f64)
+        .collect()
 }

@@ -37,5 +37,7 @@ use std::path::Path;
 /// The document is no such graph; the error names the line.
 pub fn check(document: &Document) -> Result<(), Error> {
     let load = Load::new(GraphKind::Ip4Route);
-    file::GraphFile::read(document)?.plan(document, Path::new(document.name()), &[], load).map(drop)
+    file::GraphFile::read(document)?
+        .plan(document, Path::new(document.name()), &[], load)
+        .map(drop)
 }

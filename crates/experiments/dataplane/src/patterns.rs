@@ -15,14 +15,25 @@ use std::sync::atomic::{Ordering, fence};
 /// Measures each way of making the same accesses.
 pub struct Patterns;
 
-const FRAMES: Or<Number<usize>> = Number::new("frames", 1..=100_000, "Frames of a measurement.").or(48);
+const FRAMES: Or<Number<usize>> =
+    Number::new("frames", 1..=100_000, "Frames of a measurement.").or(48);
 
-const REPETITIONS: Or<Number<u32>> = Number::new("repetitions", 1..=10_000, "Measurements of each way.").or(15);
+const REPETITIONS: Or<Number<u32>> =
+    Number::new("repetitions", 1..=10_000, "Measurements of each way.").or(15);
 
-const BUFFERS: Or<Number<usize>> =
-    Number::new("buffers", 1024..=1 << 22, "Buffers gone through before one comes again.").or(131_072);
+const BUFFERS: Or<Number<usize>> = Number::new(
+    "buffers",
+    1024..=1 << 22,
+    "Buffers gone through before one comes again.",
+)
+.or(131_072);
 
-const STRIDE: Or<Number<usize>> = Number::new("stride", 1..=64, "How many packets ahead the prefetches are.").or(8);
+const STRIDE: Or<Number<usize>> = Number::new(
+    "stride",
+    1..=64,
+    "How many packets ahead the prefetches are.",
+)
+.or(8);
 
 static ABOUT: About = About {
     name: "patterns",
@@ -31,9 +42,22 @@ static ABOUT: About = About {
               have one without need; `loops` with metadata and data in one loop or in two, as a compiler may join or part them; \
               `copy` with a descriptor of 16 bytes that is copied into the packet's metadata, without a prefetch and with one for \
               loads or for stores.",
-    worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Host,
+        about: "real memory, the machine's own clock",
+        needs: &[],
+    }],
     settings: &[&FRAME_SIZE, &FRAMES, &REPETITIONS, &BUFFERS, &STRIDE],
-    examples: &[Example { arguments: "", about: "" }, Example { arguments: "--stride 16 --format json", about: "" }],
+    examples: &[
+        Example {
+            arguments: "",
+            about: "",
+        },
+        Example {
+            arguments: "--stride 16 --format json",
+            about: "",
+        },
+    ],
     ..About::BARE
 };
 
@@ -72,7 +96,13 @@ const CASES: [(&str, &[(&str, Way)]); 3] = [
             ("a barrier per access", Way::BarrierPerAccess),
         ],
     ),
-    ("loops", &[("one loop for metadata and data", Way::Free), ("a loop for each", Way::TwoLoops)]),
+    (
+        "loops",
+        &[
+            ("one loop for metadata and data", Way::Free),
+            ("a loop for each", Way::TwoLoops),
+        ],
+    ),
     (
         "copy",
         &[
@@ -92,13 +122,21 @@ impl Experiment for Patterns {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
         let (repetitions, frames) = (settings.get(REPETITIONS), settings.get(FRAMES));
-        let (buffers, frame_size, stride) = (settings.get(BUFFERS), settings.get(FRAME_SIZE), settings.get(STRIDE));
+        let (buffers, frame_size, stride) = (
+            settings.get(BUFFERS),
+            settings.get(FRAME_SIZE),
+            settings.get(STRIDE),
+        );
         let progress = sink.progress();
         progress.expect(repetitions.into(), "repetitions");
         let mut packets = Packets::new(buffers, frame_size, stride);
         let mut header = host_header(ABOUT.name, repetitions);
-        for (name, value) in [("frame_size", frame_size), ("frames", frames), ("buffers", buffers), ("stride", stride)]
-        {
+        for (name, value) in [
+            ("frame_size", frame_size),
+            ("frames", frames),
+            ("buffers", buffers),
+            ("stride", stride),
+        ] {
             header.settings.insert(name.to_owned(), value.to_string());
         }
         let mut recording = Recording::new(header);
@@ -138,7 +176,14 @@ impl Packets {
             pool.data_mut(buffer)[..4].copy_from_slice(&buffer.to_le_bytes());
         }
         let descriptors = (0..frame_size).map(|row| [row as u8; DESCRIPTOR]).collect();
-        Self { pool, order, next: 0, frame: vec![0; frame_size], descriptors, stride }
+        Self {
+            pool,
+            order,
+            next: 0,
+            frame: vec![0; frame_size],
+            descriptors,
+            stride,
+        }
     }
 
     /// Ticks per packet of a way.
@@ -147,9 +192,14 @@ impl Packets {
         for _ in 0..frames {
             for row in &mut self.frame {
                 *row = self.order[self.next];
-                self.next = if self.next + 1 == self.order.len() { 0 } else { self.next + 1 };
+                self.next = if self.next + 1 == self.order.len() {
+                    0
+                } else {
+                    self.next + 1
+                };
             }
-            let (frame, descriptors, stride) = (&self.frame[..], &self.descriptors[..], self.stride);
+            let (frame, descriptors, stride) =
+                (&self.frame[..], &self.descriptors[..], self.stride);
             let slots = &mut self.pool.slots();
             let from = machine::ticks();
             let sum = way.go_over(slots, frame, descriptors, stride, &mut Machine);
@@ -217,20 +267,24 @@ impl Way {
             Self::BarrierPerPacket => one_loop::<false, true>(slots, frame, memory),
             Self::BarrierPerAccess => one_loop::<true, true>(slots, frame, memory),
             Self::TwoLoops => two_loops(slots, frame, memory),
-            Self::NoCopy => {
-                descriptors.iter().fold(0, |sum: u64, descriptor| sum.wrapping_add(memory.read(descriptor)))
-            }
+            Self::NoCopy => descriptors.iter().fold(0, |sum: u64, descriptor| {
+                sum.wrapping_add(memory.read(descriptor))
+            }),
             Self::Copy => copy(slots, frame, descriptors, memory, |_, _, _| {}),
-            Self::CopyAfterPrefetch => copy(slots, frame, descriptors, memory, |slots, row, memory| {
-                if let Some(&buffer) = frame.get(row + stride) {
-                    memory.prefetch(slots.header(buffer));
-                }
-            }),
-            Self::CopyAfterStorePrefetch => copy(slots, frame, descriptors, memory, |slots, row, memory| {
-                if let Some(&buffer) = frame.get(row + stride) {
-                    memory.prefetch_for_store(slots.header(buffer));
-                }
-            }),
+            Self::CopyAfterPrefetch => {
+                copy(slots, frame, descriptors, memory, |slots, row, memory| {
+                    if let Some(&buffer) = frame.get(row + stride) {
+                        memory.prefetch(slots.header(buffer));
+                    }
+                })
+            }
+            Self::CopyAfterStorePrefetch => {
+                copy(slots, frame, descriptors, memory, |slots, row, memory| {
+                    if let Some(&buffer) = frame.get(row + stride) {
+                        memory.prefetch_for_store(slots.header(buffer));
+                    }
+                })
+            }
         }
     }
 }
@@ -301,7 +355,11 @@ mod tests {
 
     impl Log {
         fn add(&mut self, before: &str, line: &[u8]) {
-            self.0.push(format!("{before}{}{}", char::from(line[0]), char::from(line[1])));
+            self.0.push(format!(
+                "{before}{}{}",
+                char::from(line[0]),
+                char::from(line[1])
+            ));
         }
     }
 
@@ -361,10 +419,17 @@ mod tests {
                     let slots = pool.slots();
                     let expected = if copied { descriptor } else { [0; DESCRIPTOR] };
                     assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], expected, "{name}");
-                    assert_eq!(&slots.header(buffer)[..1], b"m", "{name} leaves alone what it does not copy");
+                    assert_eq!(
+                        &slots.header(buffer)[..1],
+                        b"m",
+                        "{name} leaves alone what it does not copy"
+                    );
                 }
             }
-            assert!(sums.iter().all(|sum| *sum == sums[0] && *sum != 0), "ways of a case compute the same: {sums:?}");
+            assert!(
+                sums.iter().all(|sum| *sum == sums[0] && *sum != 0),
+                "ways of a case compute the same: {sums:?}"
+            );
         }
     }
 
@@ -376,7 +441,10 @@ mod tests {
             assert_eq!(packets.frame, packets.order[last]);
             let slots = packets.pool.slots();
             for (row, &buffer) in packets.frame.iter().enumerate() {
-                assert_eq!(slots.header(buffer)[8..8 + DESCRIPTOR], [row as u8; DESCRIPTOR]);
+                assert_eq!(
+                    slots.header(buffer)[8..8 + DESCRIPTOR],
+                    [row as u8; DESCRIPTOR]
+                );
             }
         }
     }

@@ -16,8 +16,16 @@ pub enum CacheLevel {
 impl CacheLevel {
     /// For settings: each place with what it means.
     pub const CHOICES: &[(&str, Self, &str)] = &[
-        ("l2", Self::L2, "in the second-level cache, and not in the first"),
-        ("llc", Self::Llc, "in the last-level cache; on this machine only"),
+        (
+            "l2",
+            Self::L2,
+            "in the second-level cache, and not in the first",
+        ),
+        (
+            "llc",
+            Self::Llc,
+            "in the last-level cache; on this machine only",
+        ),
         ("dram", Self::Dram, "in no cache"),
     ];
 
@@ -42,13 +50,22 @@ pub struct CacheLevels {
 
 impl CacheLevels {
     /// Both in no cache: buffers that come again after many others.
-    pub const COLD: Self = Self { header: CacheLevel::Dram, data: CacheLevel::Dram };
+    pub const COLD: Self = Self {
+        header: CacheLevel::Dram,
+        data: CacheLevel::Dram,
+    };
     /// As on the slides: an earlier node has touched the metadata, and a device wrote the data.
-    pub const RECEIVED: Self = Self { header: CacheLevel::L2, data: CacheLevel::Dram };
+    pub const RECEIVED: Self = Self {
+        header: CacheLevel::L2,
+        data: CacheLevel::Dram,
+    };
 
     /// The same, but for what is given.
     pub fn with(self, header: Option<CacheLevel>, data: Option<CacheLevel>) -> Self {
-        Self { header: header.unwrap_or(self.header), data: data.unwrap_or(self.data) }
+        Self {
+            header: header.unwrap_or(self.header),
+            data: data.unwrap_or(self.data),
+        }
     }
 
     /// Says what a modelled core lacks.
@@ -57,7 +74,10 @@ impl CacheLevels {
     /// A line is to lie in the last-level cache, which the model has not.
     pub fn on_a_model(self) -> Result<Self, Error> {
         match [self.header, self.data].contains(&CacheLevel::Llc) {
-            true => Err(Error::usage("the modelled core has no last-level cache", "l2 or dram")),
+            true => Err(Error::usage(
+                "the modelled core has no last-level cache",
+                "l2 or dram",
+            )),
             false => Ok(self),
         }
     }

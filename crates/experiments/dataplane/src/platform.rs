@@ -155,8 +155,10 @@ impl CorePlatform {
         let document = match name.contains(['/', '.']) {
             true => Document::open(Path::new(name))?,
             false if platforms.read(&file_of(name)).is_err() => {
-                let message =
-                    format!("there is no modelled core `{name}`: {} is not there", platforms.shown(&file_of(name)));
+                let message = format!(
+                    "there is no modelled core `{name}`: {} is not there",
+                    platforms.shown(&file_of(name))
+                );
                 return Err(Error::usage(message, one_of(name, &known)));
             }
             false => platforms.document(&file_of(name))?,
@@ -171,7 +173,13 @@ impl CorePlatform {
     /// Names of the platforms of modelled cores, fitted or not, in alphabetical order.
     fn cores(platforms: &dyn Files) -> Result<Vec<String>, Error> {
         let names = platforms.stems("")?.into_iter();
-        Ok(names.filter(|name| platforms.read(&file_of(name)).is_ok_and(|text| !is_of_a_board(&text))).collect())
+        Ok(names
+            .filter(|name| {
+                platforms
+                    .read(&file_of(name))
+                    .is_ok_and(|text| !is_of_a_board(&text))
+            })
+            .collect())
     }
 
     /// Names of the platforms that have fitted costs of the stride study, in alphabetical order.
@@ -180,7 +188,10 @@ impl CorePlatform {
     /// The folder cannot be read.
     pub fn names(platforms: &dyn Files) -> Result<Vec<String>, Error> {
         let names = platforms.stems("")?;
-        Ok(names.into_iter().filter(|name| platforms.read(&costs_file_of(name)).is_ok()).collect())
+        Ok(names
+            .into_iter()
+            .filter(|name| platforms.read(&costs_file_of(name)).is_ok())
+            .collect())
     }
 
     /// Reads a platform file.
@@ -189,18 +200,31 @@ impl CorePlatform {
     /// The file is wrong; the error has the line, and says what would be right.
     pub fn parse(document: &Document) -> Result<Self, document::Error> {
         let mut platform: Self = document.read()?;
-        let wrong = |message: &str| Err(document.wrong_as_a_whole(message, "platforms/macchiatobin.toml has them all"));
+        let wrong = |message: &str| {
+            Err(document.wrong_as_a_whole(message, "platforms/macchiatobin.toml has them all"))
+        };
         if platform.core.line_bytes != core_model::LINE {
-            return wrong("core.line_bytes must be 64: the packet loops are laid out for lines of 64 bytes");
+            return wrong(
+                "core.line_bytes must be 64: the packet loops are laid out for lines of 64 bytes",
+            );
         }
-        if platform.fill_buffers.count == 0 || platform.tlb.entries == 0 || platform.tlb.page_bytes == 0 {
+        if platform.fill_buffers.count == 0
+            || platform.tlb.entries == 0
+            || platform.tlb.page_bytes == 0
+        {
             return wrong("fill_buffers.count, tlb.entries and tlb.page_bytes must be 1 or more");
         }
-        if platform.l1.ways == 0 || platform.l2.ways == 0 || platform.counter.hz == 0 || platform.core.hz == 0 {
+        if platform.l1.ways == 0
+            || platform.l2.ways == 0
+            || platform.counter.hz == 0
+            || platform.core.hz == 0
+        {
             return wrong("ways and frequencies must be 1 or more");
         }
         if platform.l1.bytes > MOST_L1 || platform.l2.bytes > MOST_L2 {
-            return wrong("l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)");
+            return wrong(
+                "l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)",
+            );
         }
         if platform.tlb.entries.max(platform.tlb.second_entries) > MOST_ENTRIES
             || platform.fill_buffers.count > MOST_ENTRIES
@@ -210,10 +234,16 @@ impl CorePlatform {
         if !(1..=MOST_CORES).contains(&platform.core.count) || platform.l2.shared_by == 0 {
             return wrong("core.count is 1 to 1024, and l2.shared_by 1 or more");
         }
-        if platform.memory.as_ref().is_some_and(|memory| memory.bytes_per_second == 0) {
+        if platform
+            .memory
+            .as_ref()
+            .is_some_and(|memory| memory.bytes_per_second == 0)
+        {
             return wrong("memory.bytes_per_second must be 1 or more");
         }
-        if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0) || platform.prefetch.issue_cycles < 0.0 {
+        if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0)
+            || platform.prefetch.issue_cycles < 0.0
+        {
             return wrong("l2.latency_cycles and prefetch.issue_cycles must be 0 or more");
         }
         document.text().clone_into(&mut platform.text);
@@ -226,7 +256,11 @@ impl CorePlatform {
         header.iterations = 1;
         header.time.counter_hz = Some(self.counter.hz);
         let figures = toml::Table::new();
-        header.platform = Some(Platform { name: self.platform.name.clone(), text: self.text.clone(), figures });
+        header.platform = Some(Platform {
+            name: self.platform.name.clone(),
+            text: self.text.clone(),
+            figures,
+        });
         header
     }
 
@@ -268,7 +302,8 @@ impl CorePlatform {
 
 /// True if a platform file is one of a whole board, for PSCI or energy, and not of a core alone.
 fn is_of_a_board(text: &str) -> bool {
-    text.parse::<toml::Table>().is_ok_and(|file| !file.contains_key("core"))
+    text.parse::<toml::Table>()
+        .is_ok_and(|file| !file.contains_key("core"))
 }
 
 fn file_of(platform: &str) -> String {
@@ -313,7 +348,10 @@ impl CostsFile {
         let file = costs_file_of(platform);
         if platforms.read(&file).is_err() {
             return Err(Error::usage(
-                format!("nothing was fitted to `{platform}`: {} is not there", platforms.shown(&file)),
+                format!(
+                    "nothing was fitted to `{platform}`: {} is not there",
+                    platforms.shown(&file)
+                ),
                 format!(
                     "stopwatt run prefetch -o recordings/study on such a machine, and then stopwatt calibrate-prefetch --platform \
                      {platform} --from recordings/study --save"
@@ -325,9 +363,17 @@ impl CostsFile {
         for (name, cycles) in Costs::NAMES.into_iter().zip(read.cycles.values()) {
             if !(0.0..=MOST_CYCLES).contains(&cycles) {
                 let table = document.table()?;
-                let place = table.get_ref().get("cycles").and_then(|table| table.get_ref().get(name));
-                let (message, help) = (format!("{cycles} is no cost"), format!("write 0 to {MOST_CYCLES} cycles"));
-                return Err(document.wrong(place.map_or(0..0, toml::Spanned::span), message, help).into());
+                let place = table
+                    .get_ref()
+                    .get("cycles")
+                    .and_then(|table| table.get_ref().get(name));
+                let (message, help) = (
+                    format!("{cycles} is no cost"),
+                    format!("write 0 to {MOST_CYCLES} cycles"),
+                );
+                return Err(document
+                    .wrong(place.map_or(0..0, toml::Spanned::span), message, help)
+                    .into());
             }
         }
         Ok(read)

@@ -5,8 +5,8 @@ use crate::model::{self, Cell, Effort};
 use crate::places::CacheLevels;
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
-    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM, WORK, host_header,
-    results,
+    BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM,
+    WORK, host_header, results,
 };
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
@@ -17,14 +17,28 @@ use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the modelled memory's spread.").only(SIM).or(1);
+const SEED: Or<Number> = Number::new(
+    "seed",
+    0..=u64::MAX,
+    "Seed of the modelled memory's spread.",
+)
+.only(SIM)
+.or(1);
 
 static ABOUT: About = About {
     name: "prefetch",
     summary: "Loop shapes and prefetch strides, on this machine or a modelled core",
     worlds: &[
-        WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] },
-        WorldAbout { world: World::Sim, about: "the same loops on a modelled core", needs: &[] },
+        WorldAbout {
+            world: World::Host,
+            about: "real memory, the machine's own clock",
+            needs: &[],
+        },
+        WorldAbout {
+            world: World::Sim,
+            about: "the same loops on a modelled core",
+            needs: &[],
+        },
     ],
     settings: &[
         &PLATFORM,
@@ -40,8 +54,14 @@ static ABOUT: About = About {
         &DATA_IN,
     ],
     examples: &[
-        Example { arguments: "--world sim --platform macchiatobin", about: "" },
-        Example { arguments: "--world host", about: "" },
+        Example {
+            arguments: "--world sim --platform macchiatobin",
+            about: "",
+        },
+        Example {
+            arguments: "--world host",
+            about: "",
+        },
     ],
     ..About::BARE
 };
@@ -77,11 +97,17 @@ fn pictures() -> Vec<Picture> {
     vec![
         picture(
             "Clocks per packet against the stride",
-            PictureKind::Curves { x: "stride".to_owned(), by: Some("loop".to_owned()) },
+            PictureKind::Curves {
+                x: "stride".to_owned(),
+                by: Some("loop".to_owned()),
+            },
         ),
         picture(
             "Clocks per packet, two strides apart",
-            PictureKind::HeatMap { x: "stride_second_apart".to_owned(), y: "stride_first_apart".to_owned() },
+            PictureKind::HeatMap {
+                x: "stride_second_apart".to_owned(),
+                y: "stride_first_apart".to_owned(),
+            },
         ),
     ]
 }
@@ -122,14 +148,28 @@ impl ModelStudy {
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
         // The cells of the published study, loops without prefetch, and the quad loop, for which
         // there is no figure.
-        let published = request.conditions.get("stride-cells", &[&platform.platform.name]);
-        let mut cells = published.iter().map(|label| parse_cell(label)).collect::<Result<Vec<_>, _>>()?;
+        let published = request
+            .conditions
+            .get("stride-cells", &[&platform.platform.name]);
+        let mut cells = published
+            .iter()
+            .map(|label| parse_cell(label))
+            .collect::<Result<Vec<_>, _>>()?;
         if cells.is_empty() {
             // Nothing was published of this core: the cells that are measured on a host.
-            cells = host::cells().into_iter().map(|cell| (results::loop_name(cell).to_owned(), cell)).collect();
+            cells = host::cells()
+                .into_iter()
+                .map(|cell| (results::loop_name(cell).to_owned(), cell))
+                .collect();
         }
-        let quad = (1..=3).map(|stride| Cell { shape: Shape::Quad, strides: Strides::both(stride) });
-        let none = Shape::ALL.map(|shape| Cell { shape, strides: Strides::both(0) });
+        let quad = (1..=3).map(|stride| Cell {
+            shape: Shape::Quad,
+            strides: Strides::both(stride),
+        });
+        let none = Shape::ALL.map(|shape| Cell {
+            shape,
+            strides: Strides::both(0),
+        });
         for cell in quad.chain(none) {
             if !cells.iter().any(|(_, known)| *known == cell) {
                 cells.push((cell.shape.name().to_owned(), cell));
@@ -139,17 +179,27 @@ impl ModelStudy {
             frame_size: settings.get(FRAME_SIZE),
             frames: settings.get(FRAMES).unwrap_or(400),
             seed: settings.get(SEED),
-            places: CacheLevels::RECEIVED.with(settings.get(HEADER_IN), settings.get(DATA_IN)).on_a_model()?,
+            places: CacheLevels::RECEIVED
+                .with(settings.get(HEADER_IN), settings.get(DATA_IN))
+                .on_a_model()?,
             touched: platform.tlb.second_entries > 0,
         };
-        Ok(Self { platform, costs, cells, effort })
+        Ok(Self {
+            platform,
+            costs,
+            cells,
+            effort,
+        })
     }
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
         progress.expect(self.cells.len() as u64, "cells");
         let costs = self.costs.cycles;
-        let (parameters, tick) = (costs.on(self.platform.hardware()), self.platform.cycles_per_tick());
+        let (parameters, tick) = (
+            costs.on(self.platform.hardware()),
+            self.platform.cycles_per_tick(),
+        );
         let mut recording = Recording::new(self.header()?);
         let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");
         let mut best: Option<(Cell, f64)> = None;
@@ -159,12 +209,27 @@ impl ModelStudy {
             if best.is_none_or(|(_, cycles)| outcome.cycles_per_packet < cycles) {
                 best = Some((*cell, outcome.cycles_per_packet));
             }
-            let Strides { header: first, data: second } = cell.strides;
+            let Strides {
+                header: first,
+                data: second,
+            } = cell.strides;
             let name = format!("{loop_name}+{first}/{second}");
-            recording.add(series, 0, metrics::CLOCKS_PER_PACKET, &name, outcome.cycles_per_packet / tick);
-            recording.header.coordinates.insert(name.clone(), results::coordinates(loop_name, *cell));
+            recording.add(
+                series,
+                0,
+                metrics::CLOCKS_PER_PACKET,
+                &name,
+                outcome.cycles_per_packet / tick,
+            );
+            recording
+                .header
+                .coordinates
+                .insert(name.clone(), results::coordinates(loop_name, *cell));
             for (access, stall) in &outcome.stalls {
-                let values = [(metrics::STALL_WAITED, stall.waited), (metrics::STALL_BLOCKED, stall.blocked)];
+                let values = [
+                    (metrics::STALL_WAITED, stall.waited),
+                    (metrics::STALL_BLOCKED, stall.blocked),
+                ];
                 for (metric, value) in values {
                     recording.add_part(series, 0, metric, [&name, &access.name()], value / tick);
                 }
@@ -173,17 +238,32 @@ impl ModelStudy {
         }
         let series = recording.series(&self.platform.platform.name, "prefetch-burst", "in-buffer");
         for (number, blocked) in (1..).zip(model::burst(parameters, 8, self.effort)) {
-            recording.add(series, 0, metrics::STALL_BLOCKED, &format!("prefetch {number} of a burst"), blocked / tick);
+            recording.add(
+                series,
+                0,
+                metrics::STALL_BLOCKED,
+                &format!("prefetch {number} of a burst"),
+                blocked / tick,
+            );
         }
         if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
-            let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
-            for cores in (1..).map(|step| 1 << (step - 1)).take_while(|cores| *cores <= self.platform.core.count) {
+            let series =
+                recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
+            for cores in (1..)
+                .map(|step| 1 << (step - 1))
+                .take_while(|cores| *cores <= self.platform.core.count)
+            {
                 progress.check()?;
                 let share = cores.min(self.platform.l2.shared_by);
-                let shared = Parameters { l2_bytes: parameters.l2_bytes / u64::from(share), ..parameters };
+                let shared = Parameters {
+                    l2_bytes: parameters.l2_bytes / u64::from(share),
+                    ..parameters
+                };
                 let found = model::together(shared, cell, self.effort, cores, line_cycles);
-                let values =
-                    [(metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick), (metrics::MEMORY_BUSY, found.busy)];
+                let values = [
+                    (metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick),
+                    (metrics::MEMORY_BUSY, found.busy),
+                ];
                 for (metric, value) in values {
                     recording.add(series, 0, metric, &cores.to_string(), value);
                 }
@@ -213,13 +293,23 @@ impl ModelStudy {
 
 /// `single+3`, `single-split+2/13`.
 fn parse_cell(label: &str) -> Result<(String, Cell), Error> {
-    let wrong =
-        || Error::usage(format!("`{label}` is no cell"), "a loop and its strides, such as dual+2 or single-split+2/13");
+    let wrong = || {
+        Error::usage(
+            format!("`{label}` is no cell"),
+            "a loop and its strides, such as dual+2 or single-split+2/13",
+        )
+    };
     let (loop_name, strides) = label.rsplit_once('+').ok_or_else(wrong)?;
-    let shape = loop_name.trim_end_matches("-split").parse().map_err(|_| wrong())?;
+    let shape = loop_name
+        .trim_end_matches("-split")
+        .parse()
+        .map_err(|_| wrong())?;
     let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
     let strides = match strides.split_once('/') {
-        Some((first, second)) => Strides { header: number(first)?, data: number(second)? },
+        Some((first, second)) => Strides {
+            header: number(first)?,
+            data: number(second)?,
+        },
         None => Strides::both(number(strides)?),
     };
     Ok((loop_name.to_owned(), Cell { shape, strides }))
@@ -232,9 +322,21 @@ mod tests {
     #[test]
     fn cells_are_told_by_their_labels() {
         let strides = |header, data| Strides { header, data };
-        let split = Cell { shape: Shape::Single, strides: strides(2, 13) };
-        assert_eq!(parse_cell("single-split+2/13").unwrap(), ("single-split".to_owned(), split));
-        assert_eq!(parse_cell("dual+4").unwrap().1, Cell { shape: Shape::Dual, strides: strides(4, 4) });
+        let split = Cell {
+            shape: Shape::Single,
+            strides: strides(2, 13),
+        };
+        assert_eq!(
+            parse_cell("single-split+2/13").unwrap(),
+            ("single-split".to_owned(), split)
+        );
+        assert_eq!(
+            parse_cell("dual+4").unwrap().1,
+            Cell {
+                shape: Shape::Dual,
+                strides: strides(4, 4)
+            }
+        );
         for wrong in ["dual", "dual+x", "triple+1", "single+1/"] {
             assert!(parse_cell(wrong).is_err(), "{wrong}");
         }

@@ -42,14 +42,22 @@ pub fn coordinates(loop_name: &str, cell: Cell) -> toml::Table {
 
 /// The name of a cell's loop: a single loop whose strides are apart is a table of its own.
 pub fn loop_name(cell: Cell) -> &'static str {
-    if cell.strides.header == cell.strides.data { cell.shape.name() } else { "single-split" }
+    if cell.strides.header == cell.strides.data {
+        cell.shape.name()
+    } else {
+        "single-split"
+    }
 }
 
 /// `single+3`, `single+2/13`.
 pub fn label(cell: Cell) -> String {
     let (header, data) = (cell.strides.header, cell.strides.data);
     let shape = cell.shape.name();
-    if header == data { format!("{shape}+{header}") } else { format!("{shape}+{header}/{data}") }
+    if header == data {
+        format!("{shape}+{header}")
+    } else {
+        format!("{shape}+{header}/{data}")
+    }
 }
 
 /// A stride study: the clocks of each cell, one measure per repetition.
@@ -59,9 +67,18 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
     for (cell, values) in cells {
         let name = label(*cell);
         for (iteration, value) in values.iter().enumerate() {
-            recording.add(series, iteration as u32, metrics::CLOCKS_PER_PACKET, &name, *value);
+            recording.add(
+                series,
+                iteration as u32,
+                metrics::CLOCKS_PER_PACKET,
+                &name,
+                *value,
+            );
         }
-        recording.header.coordinates.insert(name, coordinates(loop_name(*cell), *cell));
+        recording
+            .header
+            .coordinates
+            .insert(name, coordinates(loop_name(*cell), *cell));
     }
     recording
 }
@@ -73,9 +90,25 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
     for (iteration, window) in loaded.windows.iter().enumerate() {
         let iteration = iteration as u32;
         recording.add(series, iteration, metrics::RATE, "", window.mpps());
-        recording.add(series, iteration, metrics::CLOCKS_PER_PACKET, "", window.ticks_per_packet());
-        run_measures(&mut recording, series, iteration, window.seconds, window.loops);
-        for node in window.nodes.iter().filter(|node| node.counters.calls + node.counters.empty_polls > 0) {
+        recording.add(
+            series,
+            iteration,
+            metrics::CLOCKS_PER_PACKET,
+            "",
+            window.ticks_per_packet(),
+        );
+        run_measures(
+            &mut recording,
+            series,
+            iteration,
+            window.seconds,
+            window.loops,
+        );
+        for node in window
+            .nodes
+            .iter()
+            .filter(|node| node.counters.calls + node.counters.empty_polls > 0)
+        {
             node_measures(&mut recording, series, iteration, node);
         }
     }
@@ -98,7 +131,13 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
         for (number, share) in window.workers.iter().enumerate() {
             let (iteration, name) = (iteration as u32, worker_name(number));
             recording.add(series, iteration, metrics::RATE, &name, share.mpps());
-            recording.add(series, iteration, metrics::CLOCKS_PER_PACKET, &name, share.ticks_per_packet());
+            recording.add(
+                series,
+                iteration,
+                metrics::CLOCKS_PER_PACKET,
+                &name,
+                share.ticks_per_packet(),
+            );
         }
     }
     recording
@@ -114,7 +153,13 @@ pub fn latencies(recording: &mut Recording, variant: &str, iteration: u32, found
 }
 
 /// The length of a window in seconds, and the rounds of the graph in it.
-pub fn run_measures(recording: &mut Recording, series: Series, iteration: u32, seconds: f64, loops: u64) {
+pub fn run_measures(
+    recording: &mut Recording,
+    series: Series,
+    iteration: u32,
+    seconds: f64,
+    loops: u64,
+) {
     recording.add(series, iteration, metrics::WINDOW, "", seconds);
     recording.add(series, iteration, metrics::LOOPS, "", loops as f64);
 }
@@ -145,7 +190,10 @@ pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code
         ("header lines", row.header_lines),
         ("data lines", row.data_lines),
     ];
-    for (kind, bytes) in kinds.into_iter().chain(code.map(|bytes| ("instructions", bytes))) {
+    for (kind, bytes) in kinds
+        .into_iter()
+        .chain(code.map(|bytes| ("instructions", bytes)))
+    {
         recording.add(series, 0, metrics::FOOTPRINT, kind, bytes as f64);
     }
 }
@@ -166,7 +214,13 @@ pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
 /// The packets that nodes dropped or handed to the host, and what else they counted, over the whole
 /// run: the severity is the mode, the reason the role.
 pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
-    for ErrorCount { node, reason, severity, count } in rows {
+    for ErrorCount {
+        node,
+        reason,
+        severity,
+        count,
+    } in rows
+    {
         let series = recording.series(variant, "errors", severity);
         recording.add_part(series, 0, metrics::PACKETS, [node, reason], *count as f64);
     }
@@ -207,7 +261,13 @@ pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
             }
             for loss in &trial.lost_at {
                 let names = [&*loss.place, &*loss.reason];
-                recording.add_part(series, iteration as u32, metrics::PACKETS, names, loss.packets as f64);
+                recording.add_part(
+                    series,
+                    iteration as u32,
+                    metrics::PACKETS,
+                    names,
+                    loss.packets as f64,
+                );
             }
         }
         for (role, cpu) in [("generates", GENERATOR_CPU), ("forwards", forwarder_cpu())] {
@@ -224,7 +284,10 @@ pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
         let series = recording.series(variant, "trials", "");
         let outcomes = found.tried.iter().flat_map(|tried| tried.outcomes.iter());
         for (iteration, outcome) in outcomes.enumerate() {
-            for (metric, value) in [(metrics::OFFERED, outcome.offered / 1e6), (metrics::LOSS_RATIO, outcome.loss)] {
+            for (metric, value) in [
+                (metrics::OFFERED, outcome.offered / 1e6),
+                (metrics::LOSS_RATIO, outcome.loss),
+            ] {
                 recording.measure(series, iteration as u32, metric.name, metric.unit, value);
             }
         }

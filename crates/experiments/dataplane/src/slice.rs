@@ -54,14 +54,25 @@ impl Look {
     pub(crate) fn new() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
         use nix::time::{ClockId, clock_gettime};
-        let taken = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.involuntary_context_switches());
-        let ran = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from);
-        Self { at: Instant::now(), ran, taken }
+        let taken = getrusage(UsageWho::RUSAGE_THREAD)
+            .map_or(0, |usage| usage.involuntary_context_switches());
+        let ran = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+            .ok()
+            .map(Duration::from);
+        Self {
+            at: Instant::now(),
+            ran,
+            taken,
+        }
     }
 
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn new() -> Self {
-        Self { at: Instant::now(), ran: None, taken: 0 }
+        Self {
+            at: Instant::now(),
+            ran: None,
+            taken: 0,
+        }
     }
 
     /// True if the processor was taken away, which interrupts do not do.
@@ -73,7 +84,10 @@ impl Look {
     /// question: in a second the processor is always taken away for a moment.
     pub(crate) fn is_held_up(&self, before: &Self) -> bool {
         let took = self.at - before.at;
-        let ran = self.ran.zip(before.ran).map_or(took, |(now, then)| now.saturating_sub(then));
+        let ran = self
+            .ran
+            .zip(before.ran)
+            .map_or(took, |(now, then)| now.saturating_sub(then));
         took.saturating_sub(ran) > LACK.0.max(took.mul_f64(LACK.1))
     }
 }
@@ -85,17 +99,34 @@ mod tests {
     #[test]
     fn a_slice_without_the_processor_is_measured_again_but_not_for_ever() {
         let (at, ms) = (Instant::now(), Duration::from_millis);
-        let look = |at, ran, taken| Look { at, ran: Some(ran), taken };
+        let look = |at, ran, taken| Look {
+            at,
+            ran: Some(ran),
+            taken,
+        };
         let start = look(at, ms(10), 1);
         assert!(!look(at + ms(5), ms(15), 1).is_disturbed(&start));
-        assert!(look(at + ms(5), ms(15), 2).is_disturbed(&start), "taken away");
-        assert!(look(at + ms(5), ms(13), 1).is_disturbed(&start), "it ran for 3 of 5 ms");
+        assert!(
+            look(at + ms(5), ms(15), 2).is_disturbed(&start),
+            "taken away"
+        );
+        assert!(
+            look(at + ms(5), ms(13), 1).is_disturbed(&start),
+            "it ran for 3 of 5 ms"
+        );
         let mut times = 0;
         let mut slices = Slices::default();
         slices.take(|| {
             times += 1;
             std::thread::sleep(ms(1));
         });
-        assert_eq!((times, slices.disturbed), (if cfg!(target_os = "linux") { (4, 4) } else { (1, 0) }));
+        assert_eq!(
+            (times, slices.disturbed),
+            (if cfg!(target_os = "linux") {
+                (4, 4)
+            } else {
+                (1, 0)
+            })
+        );
     }
 }

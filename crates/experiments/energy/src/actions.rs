@@ -51,8 +51,14 @@ pub fn parse(text: &str) -> Result<Do, String> {
     Ok(match words[..] {
         ["run", time] => Do::Run(draw(time)?),
         ["sleep", time] => Do::Sleep(draw(time)?),
-        ["timer", period] => Do::Timer { period: time(period)?, more: 0 },
-        ["timer", period, "more", more] => Do::Timer { period: time(period)?, more: time(more)? },
+        ["timer", period] => Do::Timer {
+            period: time(period)?,
+            more: 0,
+        },
+        ["timer", period, "more", more] => Do::Timer {
+            period: time(period)?,
+            more: time(more)?,
+        },
         ["suspend"] => Do::Suspend,
         ["resume", task] => Do::Resume(task.to_owned()),
         ["wait", semaphore] => Do::Wait(semaphore.to_owned()),
@@ -69,7 +75,10 @@ pub fn parse(text: &str) -> Result<Do, String> {
 pub fn term(text: &str) -> Result<Term, String> {
     match text.strip_prefix('$') {
         Some(name) => Ok(Term::Unknown(name.to_owned())),
-        None => text.parse().map(Term::Is).map_err(|_| format!("`{text}` should be a whole number, or $ and a name")),
+        None => text
+            .parse()
+            .map(Term::Is)
+            .map_err(|_| format!("`{text}` should be a whole number, or $ and a name")),
     }
 }
 
@@ -77,16 +86,26 @@ fn draw(text: &str) -> Result<Draw, String> {
     let draw = if let Some(mean) = text.strip_prefix('~') {
         Draw::Exponential { mean: time(mean)? }
     } else if let Some((low, high)) = text.split_once("..") {
-        Draw::Uniform { low: time(low)?, high: time(high)? }
+        Draw::Uniform {
+            low: time(low)?,
+            high: time(high)?,
+        }
     } else {
         Draw::Fixed(time(text)?)
     };
-    if draw.is_sound() { Ok(draw) } else { Err(format!("`{text}` should go up, and be an hour at most")) }
+    if draw.is_sound() {
+        Ok(draw)
+    } else {
+        Err(format!("`{text}` should go up, and be an hour at most"))
+    }
 }
 
 /// A time in nanoseconds.
 fn time(text: &str) -> Result<u64, String> {
-    let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let digits = text.len()
+        - text
+            .trim_start_matches(|letter: char| letter.is_ascii_digit())
+            .len();
     let unit = match &text[digits..] {
         "ns" => Some(1),
         "us" => Some(1_000),
@@ -95,7 +114,9 @@ fn time(text: &str) -> Result<u64, String> {
         _ => None,
     };
     let number: Option<u64> = text[..digits].parse().ok();
-    let time = number.zip(unit).and_then(|(number, unit): (u64, u64)| number.checked_mul(unit));
+    let time = number
+        .zip(unit)
+        .and_then(|(number, unit): (u64, u64)| number.checked_mul(unit));
     time.ok_or_else(|| format!("`{text}` should be a time: a whole number and ns, us, ms or s"))
 }
 
@@ -106,10 +127,30 @@ mod tests {
     #[test]
     fn actions_are_read_and_what_is_none_is_named() {
         assert_eq!(parse("run 5ms"), Ok(Do::Run(Draw::Fixed(5_000_000))));
-        assert_eq!(parse("run 900us..1100us"), Ok(Do::Run(Draw::Uniform { low: 900_000, high: 1_100_000 })));
-        assert_eq!(parse("sleep ~2s"), Ok(Do::Sleep(Draw::Exponential { mean: 2_000_000_000 })));
-        assert_eq!(parse("timer 1ms more 500us"), Ok(Do::Timer { period: 1_000_000, more: 500_000 }));
-        assert_eq!(parse("callbacks $page"), Ok(Do::Callbacks(Term::Unknown("page".to_owned()))));
+        assert_eq!(
+            parse("run 900us..1100us"),
+            Ok(Do::Run(Draw::Uniform {
+                low: 900_000,
+                high: 1_100_000
+            }))
+        );
+        assert_eq!(
+            parse("sleep ~2s"),
+            Ok(Do::Sleep(Draw::Exponential {
+                mean: 2_000_000_000
+            }))
+        );
+        assert_eq!(
+            parse("timer 1ms more 500us"),
+            Ok(Do::Timer {
+                period: 1_000_000,
+                more: 500_000
+            })
+        );
+        assert_eq!(
+            parse("callbacks $page"),
+            Ok(Do::Callbacks(Term::Unknown("page".to_owned())))
+        );
         for (wrong, right) in [
             ("runs 5ms", "actions are: run TIME"),
             ("run 5", "ns, us, ms or s"),
@@ -119,7 +160,11 @@ mod tests {
             ("sleep 99999999999999999999s", "should be a time"),
             ("", "actions are"),
         ] {
-            assert!(parse(wrong).is_err_and(|error| error.contains(right)), "{wrong}: {:?}", parse(wrong));
+            assert!(
+                parse(wrong).is_err_and(|error| error.contains(right)),
+                "{wrong}: {:?}",
+                parse(wrong)
+            );
         }
     }
 }

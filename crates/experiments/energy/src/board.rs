@@ -28,14 +28,25 @@ impl Board {
     pub fn open(files: &dyn Files, given: &str, idle_names: &[String]) -> Result<Self, Error> {
         let platform = PlatformFiles::open(files, given)?;
         let name = platform.name();
-        let machine = platform.sources(&platform.release_name("last")?)?.machine()?;
+        let machine = platform
+            .sources(&platform.release_name("last")?)?
+            .machine()?;
         let is_of = |idle: &&String| **idle == name || idle.starts_with(&format!("{name}-"));
         let mut idle = Vec::new();
         for source in idle_names {
-            let of = if is_of(&source) { source.as_str() } else { name };
+            let of = if is_of(&source) {
+                source.as_str()
+            } else {
+                name
+            };
             idle.push((source.clone(), platforms::idle_states(files, of)?));
         }
-        let board = Self { name: name.to_owned(), machine, idle, text: platform.document().text().to_owned() };
+        let board = Self {
+            name: name.to_owned(),
+            machine,
+            idle,
+            text: platform.document().text().to_owned(),
+        };
         // A machine and idle states that do not fit each other are an error before the run starts.
         for (_, idle) in &board.idle {
             Hardware::new(&board.machine, idle, 0).map_err(Error::Failed)?;
@@ -46,21 +57,32 @@ impl Board {
     /// The time that the least and the most capable core need for what the fastest core does in a
     /// second, at their highest operating points; `None` on a board without operating points.
     pub fn work_of_cores(&self) -> [Option<WorkOfCore>; 2] {
-        let tops = self.machine.platform.topology.domains.iter().filter_map(|domain| domain.operating_points.last());
+        let tops = self
+            .machine
+            .platform
+            .topology
+            .domains
+            .iter()
+            .filter_map(|domain| domain.operating_points.last());
         let mut tops: Vec<_> = tops.collect();
         tops.sort_by_key(|point| point.capacity);
         let most = tops.last().map_or(1.0, |point| f64::from(point.capacity));
         [tops.first(), tops.last()].map(|point| {
             let point = point?;
             let time_s = most / f64::from(point.capacity);
-            Some(WorkOfCore { energy_unit_s: f64::from(point.core_power) * time_s, time_s })
+            Some(WorkOfCore {
+                energy_unit_s: f64::from(point.core_power) * time_s,
+                time_s,
+            })
         })
     }
 
     /// The watts that a unit of power is, where its idle states say so.
     pub fn watts_per_unit(&self) -> Option<f64> {
         let power = self.idle.first().and_then(|(_, idle)| idle.power.as_ref());
-        power.and_then(|power| power.watts_per_unit.as_ref()).map(|watts| watts.value)
+        power
+            .and_then(|power| power.watts_per_unit.as_ref())
+            .map(|watts| watts.value)
     }
 
     /// The hardware at a point.
@@ -69,7 +91,11 @@ impl Board {
     /// The point names idle states that the board was not opened with.
     pub fn at(&self, point: &Point<'_>) -> Hardware {
         let name = point.word("idle.states");
-        let (_, idle) = self.idle.iter().find(|(other, _)| *other == name).expect("opened with all of them");
+        let (_, idle) = self
+            .idle
+            .iter()
+            .find(|(other, _)| *other == name)
+            .expect("opened with all of them");
         let longer = point.find_number("residency").unwrap_or(100);
         let mut states = idle.clone();
         for domain in &mut states.domains {
@@ -98,18 +124,31 @@ fn top(domain: &minikernel::Domain) -> u32 {
 
 /// The domain of the slowest cores.
 pub fn little(hardware: &Hardware) -> &minikernel::Domain {
-    hardware.domains.iter().min_by_key(|domain| top(domain)).expect("a board has domains")
+    hardware
+        .domains
+        .iter()
+        .min_by_key(|domain| top(domain))
+        .expect("a board has domains")
 }
 
 /// The capacity of the slowest or the fastest cores.
 pub fn capacity(hardware: &Hardware, core: &str) -> u32 {
     let tops = hardware.domains.iter().map(top);
-    if core == "big" { tops.max() } else { tops.min() }.unwrap_or(1)
+    if core == "big" {
+        tops.max()
+    } else {
+        tops.min()
+    }
+    .unwrap_or(1)
 }
 
 /// The fastest CPUs.
 pub fn big_cpus(hardware: &Hardware) -> CpuSet {
-    let most = hardware.domains.iter().max_by_key(|domain| top(domain)).expect("a board has domains");
+    let most = hardware
+        .domains
+        .iter()
+        .max_by_key(|domain| top(domain))
+        .expect("a board has domains");
     CpuSet::from_cpus(most.cpus.clone())
 }
 

@@ -15,7 +15,12 @@ pub enum Configuration {
 
 impl Configuration {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Reference, Self::Offload, Self::EnforcedIdle, Self::Both];
+    pub const ALL: [Self; 4] = [
+        Self::Reference,
+        Self::Offload,
+        Self::EnforcedIdle,
+        Self::Both,
+    ];
 
     /// Name of the configuration in recordings.
     pub const fn name(self) -> &'static str {

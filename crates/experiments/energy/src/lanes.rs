@@ -31,7 +31,15 @@ pub(crate) fn add<'v, 's: 'v>(
     for visit in visits.filter(|visit| visit.kind == Kind::Central && visit.number == 0) {
         for configuration in Configuration::ALL {
             progress.check()?;
-            let run = simulate(suite, board, visit.benchmark, configuration, &visit.point, KEPT_NS.end, true)?;
+            let run = simulate(
+                suite,
+                board,
+                visit.benchmark,
+                configuration,
+                &visit.point,
+                KEPT_NS.end,
+                true,
+            )?;
             let series = recording.series(configuration.name(), &visit.benchmark.name, MODE);
             timelines.add(recording, series, &run.hardware, &run.outcome, KEPT_NS);
         }

@@ -27,10 +27,14 @@ impl FromStr for Part {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers =
-            text.split_once('/').and_then(|(part, of)| Some((part.parse::<u32>().ok()?, of.parse::<u32>().ok()?)));
+        let numbers = text
+            .split_once('/')
+            .and_then(|(part, of)| Some((part.parse::<u32>().ok()?, of.parse::<u32>().ok()?)));
         match numbers {
-            Some((part, of)) if (1..=of).contains(&part) => Ok(Self { first: part - 1, of }),
+            Some((part, of)) if (1..=of).contains(&part) => Ok(Self {
+                first: part - 1,
+                of,
+            }),
             _ => Err("K/N, such as 1/8 for the first of eight parts".to_owned()),
         }
     }

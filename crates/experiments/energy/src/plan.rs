@@ -81,13 +81,27 @@ pub fn plan<'s>(
     set: &[(String, Value)],
 ) -> Vec<Visit<'s>> {
     // Without curves two seeds show whether they differ.
-    let seeds = if curves { suite.central_seeds } else { suite.central_seeds.min(2) };
-    let fixed = |point: Point<'s>| set.iter().fold(point, |point, (name, value)| point.with(name, value.clone()));
+    let seeds = if curves {
+        suite.central_seeds
+    } else {
+        suite.central_seeds.min(2)
+    };
+    let fixed = |point: Point<'s>| {
+        set.iter().fold(point, |point, (name, value)| {
+            point.with(name, value.clone())
+        })
+    };
     let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();
     for &benchmark in benchmarks {
         let mut add = |kind, place, number, point| {
-            visits.push(Visit { kind, place, number, benchmark, point: fixed(point) });
+            visits.push(Visit {
+                kind,
+                place,
+                number,
+                benchmark,
+                point: fixed(point),
+            });
         };
         for draw in 0..draws {
             add(Kind::Draws, 0, draw, Point::draw(suite, draw));
@@ -106,13 +120,23 @@ pub fn plan<'s>(
                 if !is_set("callbacks.pinned") {
                     for dose in DOSES {
                         let point = central().with("callbacks.pinned", Value::Number(100));
-                        add(Kind::Dose, dose, seed, point.with("callbacks.rate", Value::Number(dose * 5)));
+                        add(
+                            Kind::Dose,
+                            dose,
+                            seed,
+                            point.with("callbacks.rate", Value::Number(dose * 5)),
+                        );
                     }
                 }
             }
             if !is_set("transition") {
                 for part in (0..=1024).step_by(128) {
-                    add(Kind::Transition, part, seed, central().with("transition", Value::Number(part)));
+                    add(
+                        Kind::Transition,
+                        part,
+                        seed,
+                        central().with("transition", Value::Number(part)),
+                    );
                 }
             }
         }
@@ -127,15 +151,29 @@ pub fn plan<'s>(
 pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>, Error> {
     let parse = |(name, text): &(String, String)| {
         let Some(at) = suite.unknown(name) else {
-            let known: Vec<&str> = suite.may_be_set().map(|unknown| unknown.name.as_str()).collect();
+            let known: Vec<&str> = suite
+                .may_be_set()
+                .map(|unknown| unknown.name.as_str())
+                .collect();
             let near = document::nearest(name, known.iter().copied());
-            let help =
-                near.map_or_else(|| format!("there are: {}", known.join(", ")), |near| format!("there is {near}"));
-            return Err(Error::usage(format!("--set {name}: there is no unknown quantity of that name"), help));
+            let help = near.map_or_else(
+                || format!("there are: {}", known.join(", ")),
+                |near| format!("there is {near}"),
+            );
+            return Err(Error::usage(
+                format!("--set {name}: there is no unknown quantity of that name"),
+                help,
+            ));
         };
-        let unknown = suite.may_be_set().nth(at).expect("its place was found just now");
+        let unknown = suite
+            .may_be_set()
+            .nth(at)
+            .expect("its place was found just now");
         let value = unknown.parse(text).map_err(|right| {
-            Error::usage(format!("--set {name}={text}: that is no value of it"), format!("it is {right}"))
+            Error::usage(
+                format!("--set {name}={text}: that is no value of it"),
+                format!("it is {right}"),
+            )
         })?;
         let most = match (name.as_str(), &unknown.range) {
             ("hz", Range::Numbers { .. }) => 1000,
@@ -145,9 +183,10 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
             _ => crate::unknown::MOST,
         };
         match value {
-            Value::Number(number) if number > most => {
-                Err(Error::usage(format!("--set {name}={text}: too much"), format!("it is {most} at most")))
-            }
+            Value::Number(number) if number > most => Err(Error::usage(
+                format!("--set {name}={text}: too much"),
+                format!("it is {most} at most"),
+            )),
             value => Ok((name.clone(), value)),
         }
     };
@@ -168,16 +207,29 @@ pub fn visit<'s>(
     let one = |visit: Visit<'s>| {
         progress.check()?;
         let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
-        let configurations = Configuration::ALL.into_iter().map(of).collect::<Result<_, _>>()?;
+        let configurations = Configuration::ALL
+            .into_iter()
+            .map(of)
+            .collect::<Result<_, _>>()?;
         let silent = match visit.kind {
             Kind::Draws | Kind::Central => {
                 let point = visit.point.clone().silenced();
-                Some(run(suite, board, visit.benchmark, Configuration::Reference, &point)?)
+                Some(run(
+                    suite,
+                    board,
+                    visit.benchmark,
+                    Configuration::Reference,
+                    &point,
+                )?)
             }
             Kind::Rate | Kind::Transition | Kind::Dose => None,
         };
         progress.step();
-        Ok(PointResults { visit, configurations, silent })
+        Ok(PointResults {
+            visit,
+            configurations,
+            silent,
+        })
     };
     visits.into_par_iter().map(one).collect()
 }

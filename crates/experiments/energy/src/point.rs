@@ -23,20 +23,42 @@ const SEEDS: u64 = 1 << 48;
 impl<'s> Point<'s> {
     /// The central point, with one of its seeds.
     pub fn central(suite: &'s Suite, seed: u32) -> Self {
-        let values = suite.may_be_set().map(|unknown| unknown.central.clone()).collect();
+        let values = suite
+            .may_be_set()
+            .map(|unknown| unknown.central.clone())
+            .collect();
         let seed = SplitMix64::fork(suite.seed, 2 * SEEDS + u64::from(seed)).next();
-        Self { suite, values, seed, silent: false }
+        Self {
+            suite,
+            values,
+            seed,
+            silent: false,
+        }
     }
 
     /// A draw. Each unknown has a stream of its own, so that another one more changes none of them.
     pub fn draw(suite: &'s Suite, draw: u32) -> Self {
         let of = |(at, unknown): (usize, &crate::unknown::Unknown)| {
-            unknown.draw(&mut SplitMix64::fork(suite.seed, (at as u64) << 32 | u64::from(draw)))
+            unknown.draw(&mut SplitMix64::fork(
+                suite.seed,
+                (at as u64) << 32 | u64::from(draw),
+            ))
         };
         let switches = suite.switches.iter().map(|switch| switch.central.clone());
-        let values = suite.unknowns.iter().enumerate().map(of).chain(switches).collect();
+        let values = suite
+            .unknowns
+            .iter()
+            .enumerate()
+            .map(of)
+            .chain(switches)
+            .collect();
         let seed = SplitMix64::fork(suite.seed, SEEDS + u64::from(draw)).next();
-        Self { suite, values, seed, silent: false }
+        Self {
+            suite,
+            values,
+            seed,
+            silent: false,
+        }
     }
 
     /// The same point with another value of an unknown. A rate of no callbacks at all silences
@@ -47,7 +69,10 @@ impl<'s> Point<'s> {
     #[must_use]
     pub fn with(mut self, name: &str, value: Value) -> Self {
         self.silent |= name == "callbacks.rate" && value == Value::Number(0);
-        let at = self.suite.unknown(name).unwrap_or_else(|| panic!("no unknown `{name}`"));
+        let at = self
+            .suite
+            .unknown(name)
+            .unwrap_or_else(|| panic!("no unknown `{name}`"));
         self.values[at] = value;
         self
     }
@@ -71,7 +96,10 @@ impl<'s> Point<'s> {
     }
 
     fn value(&self, name: &str) -> &Value {
-        let at = self.suite.unknown(name).unwrap_or_else(|| panic!("no unknown `{name}`"));
+        let at = self
+            .suite
+            .unknown(name)
+            .unwrap_or_else(|| panic!("no unknown `{name}`"));
         &self.values[at]
     }
 

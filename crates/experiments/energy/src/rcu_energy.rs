@@ -14,8 +14,11 @@ use minikernel::Costs;
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
 
-const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Platform with operating points, whose idle states and powers count.").or("tc2");
+const PLATFORM: Or<setting::Platform> = setting::Platform::new(
+    "platform",
+    "Platform with operating points, whose idle states and powers count.",
+)
+.or("tc2");
 
 const DRAWS: Number<u32> = Number::new(
     "draws",
@@ -29,8 +32,12 @@ const FULL: Switch = Switch::new(
     "All that the docs tell: 256 draws, all seeds of the central point, and the curves over rates, doses and transitions. It takes 2 to 5 minutes.",
 );
 
-const BENCHMARKS: CheckedSetting<Vec<String>> =
-    CheckedSetting::new("benchmarks", "NAMES", names, "Benchmarks, parted by commas [default: all of the file].");
+const BENCHMARKS: CheckedSetting<Vec<String>> = CheckedSetting::new(
+    "benchmarks",
+    "NAMES",
+    names,
+    "Benchmarks, parted by commas [default: all of the file].",
+);
 
 const SET: Keys = Keys::new(
     "set",
@@ -45,8 +52,10 @@ const PART: CheckedSetting<Part> = CheckedSetting::new(
     "Only every Nth draw, from the Kth on; the first part has the central point and the curves as well. A sweep puts parts together.",
 );
 
-const OTHER_RANGES: InputFile =
-    InputFile::new("ranges", "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.");
+const OTHER_RANGES: InputFile = InputFile::new(
+    "ranges",
+    "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.",
+);
 
 static ABOUT: About = About {
     name: "rcu-energy",
@@ -54,13 +63,41 @@ static ABOUT: About = About {
     details: "Real code of RCU in a small simulated kernel of 2013 on a simulated TC2. What was not published is a declared range each, from \
               which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
               scales it by one reference figure, which is marked.",
-    worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
-    settings: &[&PLATFORM, &DRAWS, &FULL, &BENCHMARKS, &SET, &PART, &OTHER_RANGES],
-    cases: &["cyclictest", "sysbench", "andebench2", "andebench8", "audio", "audio+bbench"],
+    worlds: &[WorldAbout {
+        world: World::Sim,
+        about: "a small kernel on the simulated board",
+        needs: &[],
+    }],
+    settings: &[
+        &PLATFORM,
+        &DRAWS,
+        &FULL,
+        &BENCHMARKS,
+        &SET,
+        &PART,
+        &OTHER_RANGES,
+    ],
+    cases: &[
+        "cyclictest",
+        "sysbench",
+        "andebench2",
+        "andebench8",
+        "audio",
+        "audio+bbench",
+    ],
     examples: &[
-        Example { arguments: "", about: "a first look, in seconds" },
-        Example { arguments: "--full", about: "the table, with certain signs, and curves" },
-        Example { arguments: "--set callbacks.rate=0", about: "no callbacks, no benefit" },
+        Example {
+            arguments: "",
+            about: "a first look, in seconds",
+        },
+        Example {
+            arguments: "--full",
+            about: "the table, with certain signs, and curves",
+        },
+        Example {
+            arguments: "--set callbacks.rate=0",
+            about: "no callbacks, no benefit",
+        },
     ],
     sweep_defaults: &[(&DRAWS, "0")],
     ..About::BARE
@@ -70,7 +107,11 @@ const RANGES: &str = "energy/rcu-2013.toml";
 
 fn names(text: &str) -> Result<Vec<String>, String> {
     let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-    if names.iter().any(String::is_empty) { Err("names, parted by commas".to_owned()) } else { Ok(names) }
+    if names.iter().any(String::is_empty) {
+        Err("names, parted by commas".to_owned())
+    } else {
+        Ok(names)
+    }
 }
 
 /// The request, read and checked.
@@ -95,23 +136,43 @@ impl CheckedRequest {
         let costs = platforms::kernel_costs(request.platforms)?;
         suite.add_kernel_costs(&Costs::read(&costs)?);
         let set = plan::set(&suite, &settings.get(SET))?;
-        let known: Vec<&str> = suite.benchmarks.iter().map(|benchmark| benchmark.name.as_str()).collect();
+        let known: Vec<&str> = suite
+            .benchmarks
+            .iter()
+            .map(|benchmark| benchmark.name.as_str())
+            .collect();
         let names = match settings.get(BENCHMARKS) {
             None => known.iter().map(|&name| name.to_owned()).collect(),
             Some(names) => {
                 if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
                     let message = format!("there is no benchmark `{wrong}`");
-                    return Err(Error::usage(message, format!("there are: {}", known.join(", "))));
+                    return Err(Error::usage(
+                        message,
+                        format!("there are: {}", known.join(", ")),
+                    ));
                 }
                 names
             }
         };
-        let board = Board::open(request.platforms, &settings.get(PLATFORM), &suite.idle_states())?;
-        Ok(Self { suite, board, set, names })
+        let board = Board::open(
+            request.platforms,
+            &settings.get(PLATFORM),
+            &suite.idle_states(),
+        )?;
+        Ok(Self {
+            suite,
+            board,
+            set,
+            names,
+        })
     }
 
     fn benchmarks(&self) -> Vec<&Benchmark> {
-        self.suite.benchmarks.iter().filter(|benchmark| self.names.contains(&benchmark.name)).collect()
+        self.suite
+            .benchmarks
+            .iter()
+            .filter(|benchmark| self.names.contains(&benchmark.name))
+            .collect()
     }
 }
 
@@ -127,17 +188,29 @@ impl Experiment for RcuEnergy {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let asked = CheckedRequest::read(request)?;
         let full = request.settings.get(FULL);
-        let draws = request.settings.get(DRAWS).unwrap_or(if full { 256 } else { 4 });
+        let draws = request
+            .settings
+            .get(DRAWS)
+            .unwrap_or(if full { 256 } else { 4 });
         let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
         let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
         visits.retain(|visit| part.runs(visit));
         let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
-        header.seeded_modes = vec![plan::Kind::Draws.name().to_owned(), plan::Kind::Central.name().to_owned()];
+        header.seeded_modes = vec![
+            plan::Kind::Draws.name().to_owned(),
+            plan::Kind::Central.name().to_owned(),
+        ];
         let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
         let visits = visited.iter().map(|visited| &visited.visit);
-        lanes::add(&mut recording, &asked.suite, &asked.board, visits, &sink.progress())?;
+        lanes::add(
+            &mut recording,
+            &asked.suite,
+            &asked.board,
+            visits,
+            &sink.progress(),
+        )?;
         sink.start(recording.header.clone())?;
         sink.append(&recording)
     }

@@ -45,14 +45,20 @@ impl Waiting {
     fn settings(self, cpus: usize, hz: u32) -> rcu::Settings {
         let mut settings = rcu::Settings::new(cpus, u64::from(hz), rcu::Form::Modern);
         settings.lazy = matches!(self, Self::Allowed | Self::Bound);
-        settings.offloaded = if self == Self::Ordinary { Vec::new() } else { (0..cpus).collect() };
+        settings.offloaded = if self == Self::Ordinary {
+            Vec::new()
+        } else {
+            (0..cpus).collect()
+        };
         settings
     }
 }
 
-const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Platform with operating points, whose idle states and powers count.")
-        .or("hikey960");
+const PLATFORM: Or<setting::Platform> = setting::Platform::new(
+    "platform",
+    "Platform with operating points, whose idle states and powers count.",
+)
+.or("hikey960");
 
 const DRAWS: Or<Number<u32>> = Number::new(
     "draws",
@@ -61,10 +67,15 @@ const DRAWS: Or<Number<u32>> = Number::new(
 )
 .or(40);
 
-const SET: Keys = Keys::new("set", "Gives an unknown this value in every draw, such as callbacks.rate=60.");
+const SET: Keys = Keys::new(
+    "set",
+    "Gives an unknown this value in every draw, such as callbacks.rate=60.",
+);
 
-const OTHER_RANGES: InputFile =
-    InputFile::new("ranges", "Another file of ranges, with the keys of platforms/energy/rcu-lazy.toml.");
+const OTHER_RANGES: InputFile = InputFile::new(
+    "ranges",
+    "Another file of ranges, with the keys of platforms/energy/rcu-lazy.toml.",
+);
 
 static ABOUT: About = About {
     name: "rcu-lazy",
@@ -72,12 +83,22 @@ static ABOUT: About = About {
     details: "Real code of RCU in a small simulated kernel of today, on a board that has nothing to do but its system's own wake-ups, which \
               queue callbacks. Each CPU invokes them, or threads do, or threads do after up to ten seconds (RCU_LAZY), or such threads that \
               are bound to one CPU. What was not published is a declared range each.",
-    worlds: &[WorldAbout { world: World::Sim, about: "a small kernel on the simulated board", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Sim,
+        about: "a small kernel on the simulated board",
+        needs: &[],
+    }],
     settings: &[&PLATFORM, &DRAWS, &SET, &OTHER_RANGES],
     cases: &["idle"],
     examples: &[
-        Example { arguments: "", about: "the table" },
-        Example { arguments: "--set callbacks.rate=200", about: "one unknown fixed" },
+        Example {
+            arguments: "",
+            about: "the table",
+        },
+        Example {
+            arguments: "--set callbacks.rate=200",
+            about: "one unknown fixed",
+        },
     ],
     sweep_defaults: &[(&DRAWS, "16")],
     ..About::BARE
@@ -96,7 +117,10 @@ impl LazyRequest {
         let settings = &request.settings;
         let document = match settings.get(OTHER_RANGES) {
             Some(path) => Document::open(&path)?,
-            None => Document::new(format!("platforms/{RANGES}"), request.platforms.read(RANGES)?),
+            None => Document::new(
+                format!("platforms/{RANGES}"),
+                request.platforms.read(RANGES)?,
+            ),
         };
         let mut suite = Suite::read(&document)?;
         suite.add_kernel_costs(&Costs::read(&platforms::kernel_costs(request.platforms)?)?);
@@ -104,11 +128,19 @@ impl LazyRequest {
         if let [benchmark] = &suite.benchmarks[..]
             && let Length::Seconds(_) = benchmark.length
         {
-            let board = Board::open(request.platforms, &settings.get(PLATFORM), &suite.idle_states())?;
+            let board = Board::open(
+                request.platforms,
+                &settings.get(PLATFORM),
+                &suite.idle_states(),
+            )?;
             return Ok(Self { suite, board, set });
         }
         let help = "one [[benchmark]] with `seconds`: what idles";
-        Err(Error::file(document.wrong(0..0, "this experiment runs one benchmark of a fixed length", help)))
+        Err(Error::file(document.wrong(
+            0..0,
+            "this experiment runs one benchmark of a fixed length",
+            help,
+        )))
     }
 
     fn benchmark(&self) -> &Benchmark {
@@ -116,23 +148,56 @@ impl LazyRequest {
     }
 
     fn point(&self, draw: u32) -> Point<'_> {
-        self.set.iter().fold(Point::draw(&self.suite, draw), |point, (name, value)| point.with(name, value.clone()))
+        self.set
+            .iter()
+            .fold(Point::draw(&self.suite, draw), |point, (name, value)| {
+                point.with(name, value.clone())
+            })
     }
 
     fn run(&self, draw: u32, lazy: Waiting) -> Result<Outcome, Error> {
         let point = self.point(draw);
-        let point = if lazy == Waiting::Silent { point.silenced() } else { point };
+        let point = if lazy == Waiting::Silent {
+            point.silenced()
+        } else {
+            point
+        };
         let hardware = self.board.at(&point);
         let (workload, _) = workload(self.benchmark(), &point, &hardware);
-        let settings = kernel(Settings::default(), &self.suite, self.benchmark(), &point, &hardware);
+        let settings = kernel(
+            Settings::default(),
+            &self.suite,
+            self.benchmark(),
+            &point,
+            &hardware,
+        );
         let first = CpuSet::one(little(&hardware).cpus.start);
-        let threads_on = if lazy == Waiting::Bound { first } else { CpuSet::ALL };
-        let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
-        let rcu = Rcu::new(lazy.settings(hardware.cpus(), settings.hz), affinities, false).map_err(Error::failed)?;
+        let threads_on = if lazy == Waiting::Bound {
+            first
+        } else {
+            CpuSet::ALL
+        };
+        let affinities = Affinities {
+            grace_periods: threads_on,
+            offload: threads_on,
+        };
+        let rcu = Rcu::new(
+            lazy.settings(hardware.cpus(), settings.hz),
+            affinities,
+            false,
+        )
+        .map_err(Error::failed)?;
         let policy = placement(&self.suite, &hardware)?;
         let (Length::Seconds(seconds) | Length::Work(seconds)) = self.benchmark().length;
-        minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), seconds * 1_000_000_000)
-            .map_err(Error::failed)
+        minikernel::run(
+            &hardware,
+            &settings,
+            &workload,
+            policy,
+            Some(Box::new(rcu)),
+            seconds * 1_000_000_000,
+        )
+        .map_err(Error::failed)
     }
 }
 
@@ -150,7 +215,9 @@ impl Experiment for RcuLazy {
         let draws = request.settings.get(DRAWS);
         let progress = sink.progress();
         progress.expect(u64::from(draws) * Waiting::ALL.len() as u64, "runs");
-        let jobs: Vec<_> = (0..draws).flat_map(|draw| Waiting::ALL.map(|(name, lazy)| (draw, name, lazy))).collect();
+        let jobs: Vec<_> = (0..draws)
+            .flat_map(|draw| Waiting::ALL.map(|(name, lazy)| (draw, name, lazy)))
+            .collect();
         let outcomes: Vec<Outcome> = jobs
             .par_iter()
             .map(|&(draw, _, lazy)| {
@@ -163,10 +230,15 @@ impl Experiment for RcuLazy {
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![MODE.to_owned()];
-        header.texts.insert("benchmarks".to_owned(), asked.suite.text.clone());
+        header
+            .texts
+            .insert("benchmarks".to_owned(), asked.suite.text.clone());
         header.set_facts(&facts::LazyCallbacks {
             title: asked.suite.title.clone(),
-            configurations: Waiting::ALL.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            configurations: Waiting::ALL
+                .iter()
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
             watts_per_unit: asked.board.watts_per_unit(),
         });
         let mut recording = Recording::new(header);
@@ -187,27 +259,44 @@ fn add(recording: &mut Recording, draw: u32, name: &str, outcome: &Outcome) {
     let series = recording.series(name, CASE, MODE);
     let seconds = outcome.time as f64 / 1e12;
     let domains = outcome.domains.len().max(1) as f64;
-    let deepest = outcome.domains.iter().map(|domain| domain.idle.last().copied().unwrap_or(0) as f64);
+    let deepest = outcome
+        .domains
+        .iter()
+        .map(|domain| domain.idle.last().copied().unwrap_or(0) as f64);
     let cpus = || outcome.cpus.iter();
     let per_second = |count: u64| count as f64 / seconds;
     let rows = [
         (metrics::ENERGY, outcome.integral as f64 / 1e12),
         (metrics::RUN_TIME, seconds),
-        (metrics::ASLEEP, deepest.sum::<f64>() / domains / outcome.time.max(1) as f64),
-        (metrics::WAKE_UP_RATE, per_second(cpus().flat_map(|cpu| cpu.wake_ups).sum())),
-        (metrics::CALLBACK_RATE, per_second(cpus().map(|cpu| cpu.queued).sum())),
-        (metrics::IDLE_TICK_RATE, per_second(cpus().map(|cpu| cpu.idle_ticks).sum())),
+        (
+            metrics::ASLEEP,
+            deepest.sum::<f64>() / domains / outcome.time.max(1) as f64,
+        ),
+        (
+            metrics::WAKE_UP_RATE,
+            per_second(cpus().flat_map(|cpu| cpu.wake_ups).sum()),
+        ),
+        (
+            metrics::CALLBACK_RATE,
+            per_second(cpus().map(|cpu| cpu.queued).sum()),
+        ),
+        (
+            metrics::IDLE_TICK_RATE,
+            per_second(cpus().map(|cpu| cpu.idle_ticks).sum()),
+        ),
     ];
     for (metric, value) in rows {
         recording.add(series, draw, metric, "", value);
     }
     for (time, words) in &outcome.stalls {
-        recording.header.complaints.push(format!("{name}, draw {draw}, after {:.1} s: {words}.", *time as f64 / 1e12));
+        recording.header.complaints.push(format!(
+            "{name}, draw {draw}, after {:.1} s: {words}.",
+            *time as f64 / 1e12
+        ));
     }
     if outcome.total() != outcome.integral {
-        recording
-            .header
-            .complaints
-            .push(format!("{name}, draw {draw}: the owners' energies do not add up to the integral."));
+        recording.header.complaints.push(format!(
+            "{name}, draw {draw}: the owners' energies do not add up to the integral."
+        ));
     }
 }

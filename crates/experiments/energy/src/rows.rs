@@ -18,43 +18,82 @@ pub const UNKNOWNS: &str = "unknowns";
 const TICKS: [&str; 3] = ["busy", "idle", "idle, kept for RCU"];
 const QUEUED: [&str; 2] = ["big", "LITTLE"];
 const CLUSTERS: [&str; 2] = ["big", "LITTLE"];
-const INVOKED: [&str; 4] = ["softirq on big", "softirq on LITTLE", "thread on big", "thread on LITTLE"];
+const INVOKED: [&str; 4] = [
+    "softirq on big",
+    "softirq on LITTLE",
+    "thread on big",
+    "thread on LITTLE",
+];
 
 /// The header of a run of so many draws, with the unknowns that were set.
-pub fn header(experiment: &str, suite: &Suite, board: &Board, set: &[(String, Value)], draws: u32) -> Header {
+pub fn header(
+    experiment: &str,
+    suite: &Suite,
+    board: &Board,
+    set: &[(String, Value)],
+    draws: u32,
+) -> Header {
     let mut header = Header::new(experiment, World::Sim.name(), "ns");
     (header.seed, header.iterations) = (suite.seed, draws);
-    header.settings = set.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    header.settings = set
+        .iter()
+        .map(|(name, value)| (name.clone(), value.to_string()))
+        .collect();
     let (name, text) = (board.name.clone(), board.text.clone());
-    header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
+    header.platform = Some(recording::Platform {
+        name,
+        text,
+        figures: toml::Table::new(),
+    });
     header
 }
 
 /// The recording of points that were visited.
-pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) -> Recording {
+pub fn recording(
+    header: Header,
+    suite: &Suite,
+    board: &Board,
+    visited: &[PointResults<'_>],
+) -> Recording {
     let mut recording = Recording::new(header);
     for benchmark in &suite.benchmarks {
-        let of = visited.iter().filter(|visited| visited.visit.benchmark.name == benchmark.name);
+        let of = visited
+            .iter()
+            .filter(|visited| visited.visit.benchmark.name == benchmark.name);
         let runs = of.flat_map(|visited| visited.configurations.iter().chain(&visited.silent));
         let unfinished = runs.clone().filter(|ran| !ran.ended).count();
         if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
             let name = &benchmark.name;
-            recording.header.complaints.push(format!("{unfinished} runs of {name} did not end within {most} s"));
+            recording.header.complaints.push(format!(
+                "{unfinished} runs of {name} did not end within {most} s"
+            ));
         }
         let stalls: u64 = runs.map(|ran| ran.stalls).sum();
         if stalls > 0 {
             let name = &benchmark.name;
-            recording.header.complaints.push(format!("{stalls} grace periods took too long in {name}"));
+            recording
+                .header
+                .complaints
+                .push(format!("{stalls} grace periods took too long in {name}"));
         }
     }
     unknowns(&mut recording, suite, visited);
-    let has_draws = visited.iter().any(|visited| visited.visit.kind == Kind::Draws);
-    let counted = if has_draws { Kind::Draws } else { Kind::Central };
+    let has_draws = visited
+        .iter()
+        .any(|visited| visited.visit.kind == Kind::Draws);
+    let counted = if has_draws {
+        Kind::Draws
+    } else {
+        Kind::Central
+    };
     for at in visited {
         let kind = at.visit.kind;
         let name = &at.visit.benchmark.name;
         let silent = at.silent.iter().map(|ran| (SILENT, ran));
-        let configurations = Configuration::ALL.iter().map(|of| of.name()).zip(&at.configurations);
+        let configurations = Configuration::ALL
+            .iter()
+            .map(|of| of.name())
+            .zip(&at.configurations);
         for (variant, ran) in configurations.chain(silent) {
             let series = recording.series(variant, name, kind.name());
             match kind {
@@ -69,8 +108,15 @@ pub fn recording(header: Header, suite: &Suite, board: &Board, visited: &[PointR
                 Kind::Rate | Kind::Transition | Kind::Dose => {
                     let place = place(kind, at.visit.place);
                     energy(&mut recording, series, at.visit.number, &place, ran);
-                    let benefit = 100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
-                    recording.add(series, at.visit.number, metrics::ENERGY_BENEFIT, &place, benefit);
+                    let benefit =
+                        100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
+                    recording.add(
+                        series,
+                        at.visit.number,
+                        metrics::ENERGY_BENEFIT,
+                        &place,
+                        benefit,
+                    );
                 }
             }
         }
@@ -92,7 +138,8 @@ fn histograms(recording: &mut Recording, suite: &Suite, visited: &[PointResults<
         for (number, configuration) in Configuration::ALL.iter().enumerate() {
             let mut all = recording::Histogram::default();
             of_benchmark().for_each(|at| all.append(&at.configurations[number].latencies));
-            let series = recording.series(configuration.name(), &benchmark.name, Kind::Central.name());
+            let series =
+                recording.series(configuration.name(), &benchmark.name, Kind::Central.name());
             for (end_ns, share) in all.shares() {
                 let us = end_ns as f64 / 1e3;
                 let class = format!("up to {us} us");
@@ -113,37 +160,83 @@ fn place(kind: Kind, number: u64) -> String {
 fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_>]) {
     let series = recording.series("", UNKNOWNS, Kind::Draws.name());
     let first = visited.first().map(|visited| &visited.visit.benchmark.name);
-    let draws = visited.iter().filter(|visited| visited.visit.kind == Kind::Draws);
+    let draws = visited
+        .iter()
+        .filter(|visited| visited.visit.kind == Kind::Draws);
     for at in draws.filter(|visited| Some(&visited.visit.benchmark.name) == first) {
         for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
             let place = unknown.place(value);
-            recording.add(series, at.visit.number, metrics::UNKNOWN, &unknown.name, place);
+            recording.add(
+                series,
+                at.visit.number,
+                metrics::UNKNOWN,
+                &unknown.name,
+                place,
+            );
         }
     }
 }
 
-fn energy(recording: &mut Recording, series: Series, iteration: u32, subject: &str, ran: &RunResult) {
-    recording.add(series, iteration, metrics::ENERGY, subject, units(ran.energy));
-    recording.add(series, iteration, metrics::RUN_TIME, subject, ran.time as f64 / 1e12);
+fn energy(
+    recording: &mut Recording,
+    series: Series,
+    iteration: u32,
+    subject: &str,
+    ran: &RunResult,
+) {
+    recording.add(
+        series,
+        iteration,
+        metrics::ENERGY,
+        subject,
+        units(ran.energy),
+    );
+    recording.add(
+        series,
+        iteration,
+        metrics::RUN_TIME,
+        subject,
+        ran.time as f64 / 1e12,
+    );
 }
 
 fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
     let mut all = |metric: metrics::Metric, name: &str, value: f64| {
         recording.add(series, iteration, metric, name, value);
     };
-    OWNERS.iter().zip(ran.owners).for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
+    OWNERS
+        .iter()
+        .zip(ran.owners)
+        .for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
     // A cause that woke nobody has no row.
-    let causes = WakeCause::ALL.iter().zip(ran.wake_ups).filter(|(_, count)| *count > 0);
+    let causes = WakeCause::ALL
+        .iter()
+        .zip(ran.wake_ups)
+        .filter(|(_, count)| *count > 0);
     causes.for_each(|(cause, count)| all(metrics::WAKE_UPS, cause.name(), count as f64));
-    TICKS.iter().zip(ran.ticks).for_each(|(name, count)| all(metrics::TICKS, name, count as f64));
-    QUEUED.iter().zip(ran.queued).for_each(|(name, count)| all(metrics::CALLBACKS_QUEUED, name, count as f64));
-    let invoked = INVOKED.iter().zip(ran.invoked).filter(|(_, count)| *count > 0);
+    TICKS
+        .iter()
+        .zip(ran.ticks)
+        .for_each(|(name, count)| all(metrics::TICKS, name, count as f64));
+    QUEUED
+        .iter()
+        .zip(ran.queued)
+        .for_each(|(name, count)| all(metrics::CALLBACKS_QUEUED, name, count as f64));
+    let invoked = INVOKED
+        .iter()
+        .zip(ran.invoked)
+        .filter(|(_, count)| *count > 0);
     invoked.for_each(|(name, count)| all(metrics::CALLBACKS_INVOKED, name, count as f64));
     let asleep = CLUSTERS.iter().zip(ran.asleep);
-    asleep.for_each(|(name, time)| all(metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
+    asleep
+        .for_each(|(name, time)| all(metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
     let of_all: u64 = ran.residency.iter().map(|(_, time)| time).sum();
     for (name, time) in &ran.residency {
-        all(metrics::RESIDENCY, name, *time as f64 / of_all.max(1) as f64);
+        all(
+            metrics::RESIDENCY,
+            name,
+            *time as f64 / of_all.max(1) as f64,
+        );
     }
     let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
     latencies.for_each(|((name, _), ns)| all(metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
@@ -158,12 +251,22 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
     for at in visited {
         let kind = at.visit.kind;
         if !matches!(kind, Kind::Draws | Kind::Central) {
-            let axis = toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
+            let axis =
+                toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
             header.coordinates.insert(place(kind, at.visit.place), axis);
         }
     }
-    let is_there = |name: &&String| visited.iter().any(|visited| visited.visit.benchmark.name == **name);
-    let names: Vec<&String> = suite.benchmarks.iter().map(|benchmark| &benchmark.name).filter(is_there).collect();
+    let is_there = |name: &&String| {
+        visited
+            .iter()
+            .any(|visited| visited.visit.benchmark.name == **name)
+    };
+    let names: Vec<&String> = suite
+        .benchmarks
+        .iter()
+        .map(|benchmark| &benchmark.name)
+        .filter(is_there)
+        .collect();
     let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
         title,
         metric: metric.name.to_owned(),
@@ -172,31 +275,64 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
     };
     for name in &names {
         let title = format!("{name}: energy by owner");
-        header.pictures.push(picture(title, &metrics::OWNED_ENERGY, name, PictureKind::StackedBars));
+        header.pictures.push(picture(
+            title,
+            &metrics::OWNED_ENERGY,
+            name,
+            PictureKind::StackedBars,
+        ));
         let title = format!("{name}: where the time of the clusters went");
-        header.pictures.push(picture(title, &metrics::RESIDENCY, name, PictureKind::StackedBars));
+        header.pictures.push(picture(
+            title,
+            &metrics::RESIDENCY,
+            name,
+            PictureKind::StackedBars,
+        ));
         let title = format!("{name}: wake-ups of idle CPUs by cause");
-        header.pictures.push(picture(title, &metrics::WAKE_UPS, name, PictureKind::StackedBars));
-        let is_late =
-            |at: &PointResults<'_>| at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some();
+        header.pictures.push(picture(
+            title,
+            &metrics::WAKE_UPS,
+            name,
+            PictureKind::StackedBars,
+        ));
+        let is_late = |at: &PointResults<'_>| {
+            at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some()
+        };
         if visited.iter().any(is_late) {
-            let title = format!("{name}: how late its tasks run after their timers, at the central point");
-            let kind = PictureKind::Curves { x: LATENCY.to_owned(), by: None };
-            header.pictures.push(picture(title, &metrics::LATENCY_SHARE, name, kind));
+            let title =
+                format!("{name}: how late its tasks run after their timers, at the central point");
+            let kind = PictureKind::Curves {
+                x: LATENCY.to_owned(),
+                by: None,
+            };
+            header
+                .pictures
+                .push(picture(title, &metrics::LATENCY_SHARE, name, kind));
         }
         for (axis, what) in [
             (Kind::Rate, "callbacks per second"),
-            (Kind::Transition, "the energy of a round trip into a deep idle state, of 1024"),
+            (
+                Kind::Transition,
+                "the energy of a round trip into a deep idle state, of 1024",
+            ),
             (Kind::Dose, "callbacks per second on each CPU"),
         ] {
             if visited.iter().any(|visited| visited.visit.kind == axis) {
                 let title = format!("{name}: energy saved against {what}, at the central point");
-                let kind = PictureKind::Curves { x: axis.name().to_owned(), by: None };
-                header.pictures.push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
+                let kind = PictureKind::Curves {
+                    x: axis.name().to_owned(),
+                    by: None,
+                };
+                header
+                    .pictures
+                    .push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
             }
         }
     }
-    let benchmarks = suite.benchmarks.iter().filter(|benchmark| names.contains(&&benchmark.name));
+    let benchmarks = suite
+        .benchmarks
+        .iter()
+        .filter(|benchmark| names.contains(&&benchmark.name));
     let benchmarks = benchmarks.map(|benchmark| facts::Benchmark {
         name: benchmark.name.clone(),
         busy: benchmark.busy,
@@ -209,7 +345,9 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
         unit: unknown.unit.clone(),
         central: unknown.central.to_string(),
         values: match &unknown.range {
-            crate::unknown::Range::Values(values) => values.iter().map(ToString::to_string).collect(),
+            crate::unknown::Range::Values(values) => {
+                values.iter().map(ToString::to_string).collect()
+            }
             _ => Vec::new(),
         },
     });
@@ -221,5 +359,7 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
         benchmarks: benchmarks.collect(),
         unknowns: unknowns.collect(),
     });
-    header.texts.insert("benchmarks".to_owned(), suite.text.clone());
+    header
+        .texts
+        .insert("benchmarks".to_owned(), suite.text.clone());
 }

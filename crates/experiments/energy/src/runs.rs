@@ -78,7 +78,9 @@ fn owner(owner: Owner, of_benchmark: usize) -> usize {
 
 /// The policy that says which task runs where.
 pub(crate) fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, Error> {
-    Ok(suite.placement.policy(&hardware.energy_model().map_err(Error::Failed)?, 1))
+    Ok(suite
+        .placement
+        .policy(&hardware.energy_model().map_err(Error::Failed)?, 1))
 }
 
 /// A kernel at a point.
@@ -91,11 +93,16 @@ pub(crate) fn kernel(
 ) -> Settings {
     settings.hz = point.number("hz") as u32;
     settings.frequency = match point.find_number("governor.sampling") {
-        Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand { sampling_ns: ms * 1_000_000 },
+        Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand {
+            sampling_ns: ms * 1_000_000,
+        },
         _ => suite.frequency.clone(),
     };
     for switch in &suite.switches {
-        let cost = switch.name.strip_prefix(KERNEL).and_then(|name| settings.costs.named(name));
+        let cost = switch
+            .name
+            .strip_prefix(KERNEL)
+            .and_then(|name| settings.costs.named(name));
         if let Some(ns) = cost {
             *ns = point.number(&switch.name);
         }
@@ -125,7 +132,15 @@ pub fn run(
     let seconds = match benchmark.length {
         Length::Seconds(seconds) | Length::Work(seconds) => seconds,
     };
-    let simulated = simulate(suite, board, benchmark, configuration, point, seconds * 1_000_000_000, false)?;
+    let simulated = simulate(
+        suite,
+        board,
+        benchmark,
+        configuration,
+        point,
+        seconds * 1_000_000_000,
+        false,
+    )?;
     Ok(ran(&simulated, benchmark))
 }
 
@@ -151,19 +166,44 @@ pub(crate) fn simulate(
 ) -> Result<SimulatedRun, Error> {
     let hardware = board.at(point);
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
-    let settings = Settings { record, ..kernel(Settings::of_2013(), suite, benchmark, point, &hardware) };
+    let settings = Settings {
+        record,
+        ..kernel(Settings::of_2013(), suite, benchmark, point, &hardware)
+    };
     let threads_on = little_cpus(&hardware);
-    let affinities = Affinities { grace_periods: threads_on, offload: threads_on };
-    let rcu = Rcu::new(configuration.settings(hardware.cpus(), settings.hz), affinities, record);
+    let affinities = Affinities {
+        grace_periods: threads_on,
+        offload: threads_on,
+    };
+    let rcu = Rcu::new(
+        configuration.settings(hardware.cpus(), settings.hz),
+        affinities,
+        record,
+    );
     let rcu = rcu.map_err(Error::failed)?;
     let policy = placement(suite, &hardware)?;
-    let outcome = minikernel::run(&hardware, &settings, &workload, policy, Some(Box::new(rcu)), time_ns);
+    let outcome = minikernel::run(
+        &hardware,
+        &settings,
+        &workload,
+        policy,
+        Some(Box::new(rcu)),
+        time_ns,
+    );
     let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
-    Ok(SimulatedRun { hardware, outcome, of_benchmark })
+    Ok(SimulatedRun {
+        hardware,
+        outcome,
+        of_benchmark,
+    })
 }
 
 fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
-    let SimulatedRun { hardware, outcome, of_benchmark } = simulated;
+    let SimulatedRun {
+        hardware,
+        outcome,
+        of_benchmark,
+    } = simulated;
     let of_benchmark = *of_benchmark;
     let latencies = latencies(outcome, of_benchmark);
     let mut owners = [0; OWNERS.len()];
@@ -196,8 +236,15 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
     }
     for (number, cpu) in outcome.cpus.iter().enumerate() {
         let is_little = usize::from(slow.contains(&number));
-        ran.wake_ups.iter_mut().zip(cpu.wake_ups).for_each(|(sum, more)| *sum += more);
-        for (sum, more) in ran.ticks.iter_mut().zip([cpu.busy_ticks, cpu.idle_ticks, cpu.ticks_for_rcu]) {
+        ran.wake_ups
+            .iter_mut()
+            .zip(cpu.wake_ups)
+            .for_each(|(sum, more)| *sum += more);
+        for (sum, more) in
+            ran.ticks
+                .iter_mut()
+                .zip([cpu.busy_ticks, cpu.idle_ticks, cpu.ticks_for_rcu])
+        {
             *sum += more;
         }
         ran.queued[is_little] += cpu.queued;
@@ -210,7 +257,10 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
 /// Latencies of the benchmark's tasks, by size.
 fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u64> {
     let tasks = outcome.tasks.iter().take(of_benchmark);
-    let mut all: Vec<u64> = tasks.flat_map(|task| &task.counts.latencies).copied().collect();
+    let mut all: Vec<u64> = tasks
+        .flat_map(|task| &task.counts.latencies)
+        .copied()
+        .collect();
     all.sort_unstable();
     all
 }
@@ -227,7 +277,10 @@ fn residency(outcome: &Outcome, hardware: &Hardware) -> Vec<(String, u64)> {
         all.push((format!("{} runs", of.name), domain.running));
         let states = of.states.iter().zip(&domain.idle);
         all.extend(states.map(|(state, time)| (format!("{} in {}", of.name, state.name), *time)));
-        all.push((format!("{} on the way", of.name), domain.moving.iter().sum()));
+        all.push((
+            format!("{} on the way", of.name),
+            domain.moving.iter().sum(),
+        ));
     }
     all
 }

@@ -200,7 +200,10 @@ const fn once() -> u32 {
 }
 
 /// The switches that every file has: the talk's further direction.
-pub const SWITCHES: [(&str, [&str; 2]); 2] = [("timers", ["own", "little"]), ("workqueues", ["own", "little"])];
+pub const SWITCHES: [(&str, [&str; 2]); 2] = [
+    ("timers", ["own", "little"]),
+    ("workqueues", ["own", "little"]),
+];
 
 /// The document that is read, for errors that point into it.
 struct Reader<'d>(&'d Document);
@@ -213,11 +216,21 @@ impl Suite {
     pub fn read(document: &Document) -> Result<Self, Error> {
         let read: FileRead = document.read()?;
         let reader = Reader(document);
-        let unknowns: Vec<Unknown> =
-            read.unknown.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
-        let switches: Vec<Unknown> =
-            read.switch.into_iter().map(|read| reader.unknown(read)).collect::<Result<_, _>>()?;
-        let names: Vec<&str> = unknowns.iter().chain(&switches).map(|unknown| unknown.name.as_str()).collect();
+        let unknowns: Vec<Unknown> = read
+            .unknown
+            .into_iter()
+            .map(|read| reader.unknown(read))
+            .collect::<Result<_, _>>()?;
+        let switches: Vec<Unknown> = read
+            .switch
+            .into_iter()
+            .map(|read| reader.unknown(read))
+            .collect::<Result<_, _>>()?;
+        let names: Vec<&str> = unknowns
+            .iter()
+            .chain(&switches)
+            .map(|unknown| unknown.name.as_str())
+            .collect();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
                 let message = format!("there are two unknowns or switches `{name}`");
@@ -226,14 +239,25 @@ impl Suite {
         }
         for (name, words) in SWITCHES {
             let words = Range::Values(words.map(|word| Value::Word(word.to_owned())).into());
-            if !switches.iter().any(|switch| switch.name == name && switch.range == words) {
-                let message = format!("there is no [[switch]] `{name}` whose values are own and little");
-                return Err(reader.wrong(0..0, &message, "declare it, with central = \"own\" and a source"));
+            if !switches
+                .iter()
+                .any(|switch| switch.name == name && switch.range == words)
+            {
+                let message =
+                    format!("there is no [[switch]] `{name}` whose values are own and little");
+                return Err(reader.wrong(
+                    0..0,
+                    &message,
+                    "declare it, with central = \"own\" and a source",
+                ));
             }
         }
         for (name, is_number) in REQUIRED {
             let fits = |unknown: &Unknown| matches!(unknown.central, Value::Number(_)) == is_number;
-            if !unknowns.iter().any(|unknown| unknown.name == name && fits(unknown)) {
+            if !unknowns
+                .iter()
+                .any(|unknown| unknown.name == name && fits(unknown))
+            {
                 let kind = if is_number { "numbers" } else { "words" };
                 let message = format!("there is no [[unknown]] `{name}` whose values are {kind}");
                 let help = "the kernel is made of it: declare its range, with a source or the word assumed";
@@ -243,18 +267,32 @@ impl Suite {
         let frequency = match read.frequency.get_ref().as_str() {
             "highest" => minikernel::Frequency::Highest,
             "lowest" => minikernel::Frequency::Lowest,
-            "schedutil" => minikernel::Frequency::Schedutil { rate_limit_ns: 10_000_000 },
+            "schedutil" => minikernel::Frequency::Schedutil {
+                rate_limit_ns: 10_000_000,
+            },
             other => {
                 let message = format!("there is no frequency rule `{other}`");
-                return Err(reader.wrong(read.frequency.span(), &message, "write highest, lowest or schedutil"));
+                return Err(reader.wrong(
+                    read.frequency.span(),
+                    &message,
+                    "write highest, lowest or schedutil",
+                ));
             }
         };
         let placement = read.placement.get_ref().parse();
         let placement = placement.map_err(|help: String| {
-            reader.wrong(read.placement.span(), "there is no such policy of placement", &help)
+            reader.wrong(
+                read.placement.span(),
+                "there is no such policy of placement",
+                &help,
+            )
         })?;
         if !(1..=1000).contains(read.central_seeds.get_ref()) {
-            return Err(reader.wrong(read.central_seeds.span(), "the central point runs 1 to 1000 times", "such as 8"));
+            return Err(reader.wrong(
+                read.central_seeds.span(),
+                "the central point runs 1 to 1000 times",
+                "such as 8",
+            ));
         }
         let mut benchmarks: Vec<Benchmark> = Vec::new();
         for read in read.benchmark {
@@ -282,7 +320,11 @@ impl Suite {
 
     /// The idle states that may be meant, by their names.
     pub fn idle_states(&self) -> Vec<String> {
-        let idle = self.unknowns.iter().find(|unknown| unknown.name == "idle.states").map(|unknown| &unknown.range);
+        let idle = self
+            .unknowns
+            .iter()
+            .find(|unknown| unknown.name == "idle.states")
+            .map(|unknown| &unknown.range);
         match idle {
             Some(Range::Values(values)) => values.iter().map(Value::to_string).collect(),
             _ => Vec::new(),
@@ -307,7 +349,11 @@ impl Suite {
                 name: format!("{KERNEL}{}", cost.name),
                 about: cost.about.clone(),
                 unit: "ns".to_owned(),
-                range: Range::Numbers { low: 0, high: MOST, log: false },
+                range: Range::Numbers {
+                    low: 0,
+                    high: MOST,
+                    log: false,
+                },
                 central: Value::Number(cost.ns),
                 source: cost.source.clone(),
             });
@@ -324,7 +370,11 @@ impl Reader<'_> {
         let span = read.span();
         let read = read.into_inner();
         let wrong = |message: &str, help: &str| {
-            Err(self.wrong(span.clone(), &format!("unknown `{}`: {message}", read.name), help))
+            Err(self.wrong(
+                span.clone(),
+                &format!("unknown `{}`: {message}", read.name),
+                help,
+            ))
         };
         let range = match (read.values, read.low, read.high) {
             (Some(values), None, None) if !values.is_empty() => Range::Values(values),
@@ -338,19 +388,36 @@ impl Reader<'_> {
                 let log = match read.spread.as_ref().map(|spread| spread.get_ref().as_str()) {
                     Some("even") | None => false,
                     Some("log") if low > 0 => true,
-                    Some("log") => return wrong("low is 0", "a range of equal ratios begins above 0"),
-                    Some(other) => return wrong(&format!("there is no spread `{other}`"), "write even or log"),
+                    Some("log") => {
+                        return wrong("low is 0", "a range of equal ratios begins above 0");
+                    }
+                    Some(other) => {
+                        return wrong(
+                            &format!("there is no spread `{other}`"),
+                            "write even or log",
+                        );
+                    }
                 };
                 Range::Numbers { low, high, log }
             }
-            _ => return wrong("it has no range", "give it `values`, or `low`, `high` and `spread`"),
+            _ => {
+                return wrong(
+                    "it has no range",
+                    "give it `values`, or `low`, `high` and `spread`",
+                );
+            }
         };
         if read.source.trim().is_empty() {
-            return wrong("it has no source", "say where the range is from, or that it is assumed");
+            return wrong(
+                "it has no source",
+                "say where the range is from, or that it is assumed",
+            );
         }
         let inside = match (&range, &read.central) {
             (Range::Values(values), central) => values.contains(central),
-            (Range::Numbers { low, high, .. }, Value::Number(central)) => (low..=high).contains(&central),
+            (Range::Numbers { low, high, .. }, Value::Number(central)) => {
+                (low..=high).contains(&central)
+            }
             (Range::Numbers { .. }, Value::Word(_)) => false,
         };
         if !inside {
@@ -360,7 +427,14 @@ impl Reader<'_> {
             );
         }
         let (name, about, unit, source) = (read.name, read.about, read.unit, read.source);
-        Ok(Unknown { name, about, unit, range, central: read.central, source })
+        Ok(Unknown {
+            name,
+            about,
+            unit,
+            range,
+            central: read.central,
+            source,
+        })
     }
 
     fn benchmark(
@@ -379,7 +453,11 @@ impl Reader<'_> {
                 return Err(self.wrong(read.class.span(), &message, "write busy or rest"));
             }
         };
-        let names: Vec<String> = read.task.iter().map(|task| task.get_ref().name.clone()).collect();
+        let names: Vec<String> = read
+            .task
+            .iter()
+            .map(|task| task.get_ref().name.clone())
+            .collect();
         let mut semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
         let own: Vec<Task> = read
             .task
@@ -389,11 +467,23 @@ impl Reader<'_> {
         let mut tasks = Vec::new();
         if let Some(beside) = read.beside {
             let Some(other) = above.iter().find(|other| other.name == *beside.get_ref()) else {
-                let message = format!("there is no benchmark `{}` above `{}`", beside.get_ref(), read.name);
-                return Err(self.wrong(beside.span(), &message, "name one that stands above it in the file"));
+                let message = format!(
+                    "there is no benchmark `{}` above `{}`",
+                    beside.get_ref(),
+                    read.name
+                );
+                return Err(self.wrong(
+                    beside.span(),
+                    &message,
+                    "name one that stands above it in the file",
+                ));
             };
             let same = |(name, _): &&(String, u32)| semaphores.iter().any(|(own, _)| own == name);
-            let twice = other.tasks.iter().map(|task| &task.name).find(|name| names.contains(name));
+            let twice = other
+                .tasks
+                .iter()
+                .map(|task| &task.name)
+                .find(|name| names.contains(name));
             if let Some(name) = twice.or(other.semaphores.iter().find(same).map(|(name, _)| name)) {
                 let message = format!("`{name}` is in both `{}` and `{}`", read.name, other.name);
                 return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
@@ -404,7 +494,9 @@ impl Reader<'_> {
         tasks.extend(own);
         let length = match (read.seconds, read.at_most_seconds) {
             (Some(seconds @ 1..=3600), None) => Length::Seconds(seconds),
-            (None, Some(seconds @ 1..=3600)) if tasks.iter().any(|task| task.main) => Length::Work(seconds),
+            (None, Some(seconds @ 1..=3600)) if tasks.iter().any(|task| task.main) => {
+                Length::Work(seconds)
+            }
             _ => {
                 let message = format!("benchmark `{}` has no length", read.name);
                 let help = "give it `seconds`, or `at_most_seconds` and a task with main = true; an hour at most";
@@ -412,14 +504,25 @@ impl Reader<'_> {
             }
         };
         if let (Length::Seconds(_), Some(task)) = (length, tasks.iter().find(|task| task.main)) {
-            let message = format!("benchmark `{}` has a length and a main task `{}`", read.name, task.name);
+            let message = format!(
+                "benchmark `{}` has a length and a main task `{}`",
+                read.name, task.name
+            );
             return Err(self.wrong(span, &message, "leave out `seconds` or `main`"));
         }
         let latency = match read.latency {
             Some(latency) => self.text(&latency, unknowns, &["none", "zero"])?,
             None => Text::Is("none".to_owned()),
         };
-        Ok(Benchmark { name: read.name, busy, length, latency, semaphores, tasks, source: read.source })
+        Ok(Benchmark {
+            name: read.name,
+            busy,
+            length,
+            latency,
+            semaphores,
+            tasks,
+            source: read.source,
+        })
     }
 
     fn task(
@@ -432,7 +535,10 @@ impl Reader<'_> {
         let span = read.span();
         let read = read.into_inner();
         let of = |message: &str| format!("task `{}`: {message}", read.name);
-        let when = read.when.map(|when| self.condition(when, unknowns, &of)).transpose()?;
+        let when = read
+            .when
+            .map(|when| self.condition(when, unknowns, &of))
+            .transpose()?;
         let instances = match read.instances {
             None => Term::Is(1),
             Some(instances) => {
@@ -441,7 +547,9 @@ impl Reader<'_> {
                     InstancesRead::Number(number) => Ok(Term::Is(number)),
                     InstancesRead::Text(text) => actions::term(&text),
                 };
-                let term = term.map_err(|help| self.wrong(span.clone(), &of("`instances` is no number"), &help))?;
+                let term = term.map_err(|help| {
+                    self.wrong(span.clone(), &of("`instances` is no number"), &help)
+                })?;
                 self.number(&term, unknowns, span.clone())?;
                 if matches!(term, Term::Is(0 | 65..)) {
                     return Err(self.wrong(span, &of("it is there 1 to 64 times"), "such as 2"));
@@ -450,9 +558,9 @@ impl Reader<'_> {
             }
         };
         let policy = match (read.nice, read.priority) {
-            (nice, None) if nice.is_none_or(|nice| (-20..=19).contains(&nice)) => {
-                Policy::Fair { nice: nice.unwrap_or(0) }
-            }
+            (nice, None) if nice.is_none_or(|nice| (-20..=19).contains(&nice)) => Policy::Fair {
+                nice: nice.unwrap_or(0),
+            },
             (None, Some(priority @ 1..=99)) => Policy::RealTime { priority },
             _ => {
                 let help = "give it `nice` from -20 to 19, or `priority` from 1 to 99, not both";
@@ -469,11 +577,28 @@ impl Reader<'_> {
             return Err(self.wrong(span, &of("it is main and never ends"), "give it `loops`"));
         }
         let phases = self.phases(&read.phase, unknowns, (names, semaphores), &of)?;
-        if phases.iter().all(|(repeat, actions)| *repeat == 0 || actions.is_empty()) {
-            return Err(self.wrong(span, &of("it does nothing"), "phase = [{ do = [\"run 1ms\"] }]"));
+        if phases
+            .iter()
+            .all(|(repeat, actions)| *repeat == 0 || actions.is_empty())
+        {
+            return Err(self.wrong(
+                span,
+                &of("it does nothing"),
+                "phase = [{ do = [\"run 1ms\"] }]",
+            ));
         }
         let (name, main, loops) = (read.name, read.main, read.loops);
-        Ok(Task { name, when, instances, policy, cpus, calibrated, main, loops, phases })
+        Ok(Task {
+            name,
+            when,
+            instances,
+            policy,
+            cpus,
+            calibrated,
+            main,
+            loops,
+            phases,
+        })
     }
 
     /// An unknown and the value of it with which a task is there.
@@ -486,7 +611,11 @@ impl Reader<'_> {
         let span = when.span();
         let mut pairs = when.into_inner().into_iter();
         let (Some((name, value)), None) = (pairs.next(), pairs.next()) else {
-            return Err(self.wrong(span, &of("`when` is one unknown and its value"), "{ \"NAME\" = VALUE }"));
+            return Err(self.wrong(
+                span,
+                &of("`when` is one unknown and its value"),
+                "{ \"NAME\" = VALUE }",
+            ));
         };
         let known = unknowns.iter().find(|unknown| unknown.name == name);
         match known.map(|unknown| &unknown.range) {
@@ -510,16 +639,22 @@ impl Reader<'_> {
         for phase in read {
             let mut all = Vec::new();
             for text in &phase.actions {
-                let wrong = |what: String, help: &str| Err(self.wrong(text.span(), &of(&what), help));
+                let wrong =
+                    |what: String, help: &str| Err(self.wrong(text.span(), &of(&what), help));
                 let action = match actions::parse(text.get_ref()) {
                     Ok(action) => action,
                     Err(help) => return wrong(format!("`{}` is no action", text.get_ref()), &help),
                 };
                 match &action {
                     Do::Resume(name) if !names.contains(name) => {
-                        return wrong(format!("there is no task `{name}`"), &format!("there are {}", names.join(", ")));
+                        return wrong(
+                            format!("there is no task `{name}`"),
+                            &format!("there are {}", names.join(", ")),
+                        );
                     }
-                    Do::Wait(name) | Do::Post(name) if !semaphores.iter().any(|(other, _)| other == name) => {
+                    Do::Wait(name) | Do::Post(name)
+                        if !semaphores.iter().any(|(other, _)| other == name) =>
+                    {
                         return wrong(
                             format!("there is no semaphore `{name}`"),
                             "declare it: semaphores = { NAME = 0 }",
@@ -536,24 +671,54 @@ impl Reader<'_> {
     }
 
     fn number(&self, term: &Term, unknowns: &[Unknown], place: Bytes<usize>) -> Result<(), Error> {
-        let Term::Unknown(name) = term else { return Ok(()) };
+        let Term::Unknown(name) = term else {
+            return Ok(());
+        };
         match unknowns.iter().find(|unknown| unknown.name == *name) {
-            Some(Unknown { central: Value::Number(_), .. }) => Ok(()),
-            _ => {
-                Err(self.wrong(place, &format!("there is no number `${name}`"), "declare an [[unknown]] of that name"))
-            }
+            Some(Unknown {
+                central: Value::Number(_),
+                ..
+            }) => Ok(()),
+            _ => Err(self.wrong(
+                place,
+                &format!("there is no number `${name}`"),
+                "declare an [[unknown]] of that name",
+            )),
         }
     }
 
-    fn text(&self, text: &Spanned<String>, unknowns: &[Unknown], known: &[&str]) -> Result<Text, Error> {
-        let help = format!("write {}, or $ and the name of an unknown that is one of them", known.join(", "));
-        let wrong = || self.wrong(text.span(), &format!("`{}` is not known here", text.get_ref()), &help);
-        let fits = |value: &Value| matches!(value, Value::Word(word) if known.contains(&word.as_str()));
+    fn text(
+        &self,
+        text: &Spanned<String>,
+        unknowns: &[Unknown],
+        known: &[&str],
+    ) -> Result<Text, Error> {
+        let help = format!(
+            "write {}, or $ and the name of an unknown that is one of them",
+            known.join(", ")
+        );
+        let wrong = || {
+            self.wrong(
+                text.span(),
+                &format!("`{}` is not known here", text.get_ref()),
+                &help,
+            )
+        };
+        let fits =
+            |value: &Value| matches!(value, Value::Word(word) if known.contains(&word.as_str()));
         match text.get_ref().strip_prefix('$') {
-            None if known.contains(&text.get_ref().as_str()) => Ok(Text::Is(text.get_ref().clone())),
+            None if known.contains(&text.get_ref().as_str()) => {
+                Ok(Text::Is(text.get_ref().clone()))
+            }
             None => Err(wrong()),
-            Some(name) => match unknowns.iter().find(|unknown| unknown.name == name).map(|unknown| &unknown.range) {
-                Some(Range::Values(values)) if values.iter().all(fits) => Ok(Text::Unknown(name.to_owned())),
+            Some(name) => match unknowns
+                .iter()
+                .find(|unknown| unknown.name == name)
+                .map(|unknown| &unknown.range)
+            {
+                Some(Range::Values(values)) if values.iter().all(fits) => {
+                    Ok(Text::Unknown(name.to_owned()))
+                }
                 _ => Err(wrong()),
             },
         }

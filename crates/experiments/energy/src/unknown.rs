@@ -64,10 +64,16 @@ impl Unknown {
     pub fn draw(&self, random: &mut SplitMix64) -> Value {
         match &self.range {
             Range::Values(values) => values[random.below(values.len() as u64) as usize].clone(),
-            Range::Numbers { low, high, log: false } => Value::Number(low + random.below(high - low + 1)),
-            Range::Numbers { low, high, log: true } => {
-                Value::Number(between(*low, *high, (random.next() >> 32) as u32))
-            }
+            Range::Numbers {
+                low,
+                high,
+                log: false,
+            } => Value::Number(low + random.below(high - low + 1)),
+            Range::Numbers {
+                low,
+                high,
+                log: true,
+            } => Value::Number(between(*low, *high, (random.next() >> 32) as u32)),
         }
     }
 
@@ -81,7 +87,8 @@ impl Unknown {
             Range::Values(values) => {
                 let known: Vec<String> = values.iter().map(Value::to_string).collect();
                 let at = known.iter().position(|value| value == text);
-                at.map(|at| values[at].clone()).ok_or_else(|| format!("one of {}", known.join(", ")))
+                at.map(|at| values[at].clone())
+                    .ok_or_else(|| format!("one of {}", known.join(", ")))
             }
             Range::Numbers { .. } => match text.parse() {
                 Ok(number) if number <= MOST => Ok(Value::Number(number)),
@@ -94,7 +101,9 @@ impl Unknown {
     pub fn place(&self, value: &Value) -> f64 {
         match (value, &self.range) {
             (Value::Number(number), _) => *number as f64,
-            (word, Range::Values(values)) => values.iter().position(|other| other == word).unwrap_or(0) as f64,
+            (word, Range::Values(values)) => {
+                values.iter().position(|other| other == word).unwrap_or(0) as f64
+            }
             (Value::Word(_), Range::Numbers { .. }) => 0.0,
         }
     }
@@ -133,7 +142,11 @@ mod tests {
     fn draws_stay_in_their_range_and_reach_its_ends() {
         let mut random = SplitMix64::new(1);
         for log in [false, true] {
-            let range = Range::Numbers { low: 3, high: 6, log };
+            let range = Range::Numbers {
+                low: 3,
+                high: 6,
+                log,
+            };
             let unknown = Unknown {
                 name: String::new(),
                 about: String::new(),

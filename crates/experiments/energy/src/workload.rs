@@ -14,11 +14,19 @@ const HANDLER_NS: u64 = 5_000;
 const TURNS: u64 = 1_000;
 
 /// The workload, and how many of its tasks are the benchmark's; the others are the system's.
-pub fn workload(benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -> (Workload, usize) {
+pub fn workload(
+    benchmark: &Benchmark,
+    point: &Point<'_>,
+    hardware: &Hardware,
+) -> (Workload, usize) {
     let there: Vec<&Task> = benchmark
         .tasks
         .iter()
-        .filter(|task| task.when.as_ref().is_none_or(|(name, value)| point.is(name, value)))
+        .filter(|task| {
+            task.when
+                .as_ref()
+                .is_none_or(|(name, value)| point.is(name, value))
+        })
         .collect();
     // Whoever is resumed by name is the first instance of it.
     let mut first = Vec::new();
@@ -30,25 +38,46 @@ pub fn workload(benchmark: &Benchmark, point: &Point<'_>, hardware: &Hardware) -
     let mut tasks = Vec::new();
     for task in &there {
         let instances = point.term(&task.instances);
-        tasks.extend((0..instances).map(|instance| spec(benchmark, task, instance, point, hardware, &first)));
+        tasks.extend(
+            (0..instances).map(|instance| spec(benchmark, task, instance, point, hardware, &first)),
+        );
     }
     let of_benchmark = tasks.len();
     tasks.extend(system(point, hardware));
     let interrupts = DeviceSpec {
         name: "storage and network".to_owned(),
-        gap: Draw::Exponential { mean: point.number("interrupts.gap") * 1_000_000 },
+        gap: Draw::Exponential {
+            mean: point.number("interrupts.gap") * 1_000_000,
+        },
         cpu: cpu(&point.word("interrupts"), hardware),
         handler_ns: HANDLER_NS,
         posts: None,
     };
-    let semaphores = benchmark.semaphores.iter().map(|(_, start)| *start).collect();
+    let semaphores = benchmark
+        .semaphores
+        .iter()
+        .map(|(_, start)| *start)
+        .collect();
     let conditions = of_benchmark;
-    (Workload { tasks, devices: vec![interrupts], semaphores, conditions, ..Workload::default() }, of_benchmark)
+    (
+        Workload {
+            tasks,
+            devices: vec![interrupts],
+            semaphores,
+            conditions,
+            ..Workload::default()
+        },
+        of_benchmark,
+    )
 }
 
 /// The CPU that is called `cpu0` or `little`.
 fn cpu(name: &str, hardware: &Hardware) -> usize {
-    if name == "little" { little(hardware).cpus.start } else { 0 }
+    if name == "little" {
+        little(hardware).cpus.start
+    } else {
+        0
+    }
 }
 
 fn spec(
@@ -66,14 +95,27 @@ fn spec(
     };
     let capacity = capacity(hardware, &point.text(&task.calibrated));
     let numbered = |names: &[(String, u32)], name: &str| {
-        names.iter().position(|(other, _)| other == name).expect("checked by the reader") as u16
+        names
+            .iter()
+            .position(|(other, _)| other == name)
+            .expect("checked by the reader") as u16
     };
     // Each task is suspended on a condition of its own number.
-    let own = first.iter().find(|(other, _)| *other == task.name).map_or(0, |(_, task)| task + instance as usize);
+    let own = first
+        .iter()
+        .find(|(other, _)| *other == task.name)
+        .map_or(0, |(_, task)| task + instance as usize);
     let action = |action: &Do| match action {
-        Do::Run(time) => Action::Run { time: *time, capacity },
+        Do::Run(time) => Action::Run {
+            time: *time,
+            capacity,
+        },
         Do::Sleep(time) => Action::Sleep(*time),
-        Do::Timer { period, more } => Action::Timer { timer: 0, period: period + more * instance, relative: false },
+        Do::Timer { period, more } => Action::Timer {
+            timer: 0,
+            period: period + more * instance,
+            relative: false,
+        },
         Do::Suspend => Action::Suspend(own as u16),
         Do::Resume(name) => {
             // One that is not there with this command line has nobody to resume.
@@ -101,7 +143,11 @@ fn spec(
 
 /// Queueing callbacks; where every source is silent, the call that queues none.
 fn callbacks(count: u64, point: &Point<'_>) -> Action {
-    let count = if point.silent { 0 } else { count.min(u64::from(u16::MAX)) as u16 };
+    let count = if point.silent {
+        0
+    } else {
+        count.min(u64::from(u16::MAX)) as u16
+    };
     Action::Callbacks { count, lazy: false }
 }
 
@@ -122,22 +168,47 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
         let mut actions = Vec::new();
         for turn in 0..TURNS {
             let count = (begin + each * (turn + 1)) / parts - (begin + each * turn) / parts;
-            actions.push(Action::Sleep(Draw::Exponential { mean: gap_ms * 1_000_000 }));
+            actions.push(Action::Sleep(Draw::Exponential {
+                mean: gap_ms * 1_000_000,
+            }));
             actions.push(Action::Run {
-                time: Draw::Uniform { low: work_ns / 2, high: work_ns * 3 / 2 },
+                time: Draw::Uniform {
+                    low: work_ns / 2,
+                    high: work_ns * 3 / 2,
+                },
                 capacity: little,
             });
             actions.push(callbacks(count, point));
         }
         TaskSpec::forever(&name, actions)
     };
-    let free = program("system".to_owned(), point.number("background.gap"), rate * (100 - pinned), 1, 0);
-    let free = if point.is_word("background", "big") { free.on(big_cpus(hardware)) } else { free };
+    let free = program(
+        "system".to_owned(),
+        point.number("background.gap"),
+        rate * (100 - pinned),
+        1,
+        0,
+    );
+    let free = if point.is_word("background", "big") {
+        free.on(big_cpus(hardware))
+    } else {
+        free
+    };
     let bound = (0..cpus).map(|cpu| {
-        let thread = program(format!("bound-{cpu}"), point.number("bound.gap"), rate * pinned, cpus, cpu);
+        let thread = program(
+            format!("bound-{cpu}"),
+            point.number("bound.gap"),
+            rate * pinned,
+            cpus,
+            cpu,
+        );
         // Work that is not bound to its CPU's own queue is done by whichever LITTLE CPU the policy
         // takes.
-        thread.on(if point.word("workqueues") == "little" { little_cpus(hardware) } else { CpuSet::one(cpu as usize) })
+        thread.on(if point.word("workqueues") == "little" {
+            little_cpus(hardware)
+        } else {
+            CpuSet::one(cpu as usize)
+        })
     });
     std::iter::once(free).chain(bound).collect()
 }

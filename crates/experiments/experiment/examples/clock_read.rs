@@ -17,14 +17,22 @@ use std::time::Instant;
 pub struct ClockRead;
 
 const ROUNDS: Or<Number<u32>> = Number::new("rounds", 1..=10_000, "Measurements.").or(20);
-const READS: Or<Number<u32>> = Number::new("reads", 1..=1_000_000, "Reads per measurement.").or(10_000);
+const READS: Or<Number<u32>> =
+    Number::new("reads", 1..=1_000_000, "Reads per measurement.").or(10_000);
 
 static ABOUT: About = About {
     name: "clock-read",
     summary: "What a read of the clock costs on this machine",
-    worlds: &[WorldAbout { world: World::Host, about: "this machine's clock", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Host,
+        about: "this machine's clock",
+        needs: &[],
+    }],
     settings: &[&ROUNDS, &READS],
-    examples: &[Example { arguments: "--rounds 100", about: "" }],
+    examples: &[Example {
+        arguments: "--rounds 100",
+        about: "",
+    }],
     ..About::BARE
 };
 
@@ -58,7 +66,9 @@ impl Experiment for ClockRead {
 
 /// Runs it with what a command line would say, and returns the median.
 pub fn median(given: &[(&str, &str)]) -> Result<f64, Error> {
-    let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let given = given
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let request = Request {
         world: World::Host,
         settings: Settings::new(&ABOUT, World::Host, given)?,
@@ -70,7 +80,10 @@ pub fn median(given: &[(&str, &str)]) -> Result<f64, Error> {
     let mut sink = Memory::new(Default::default());
     ClockRead.run(&request, &mut sink)?;
     let recording = sink.finish();
-    let series = recording.all_series().next().expect("the run has one series");
+    let series = recording
+        .all_series()
+        .next()
+        .expect("the run has one series");
     Ok(stats::median(&recording.values(series, "read")).expect("there is a round at least"))
 }
 

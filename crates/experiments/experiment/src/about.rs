@@ -49,12 +49,18 @@ impl About {
 
     /// A setting by its name.
     pub fn setting(&self, name: &str) -> Option<&'static dyn Setting> {
-        self.settings.iter().copied().find(|setting| setting.name() == name)
+        self.settings
+            .iter()
+            .copied()
+            .find(|setting| setting.name() == name)
     }
 
     /// The setting that takes keys of the platform's files, if there is one.
     pub fn keys(&self) -> Option<&'static dyn Setting> {
-        self.settings.iter().copied().find(|setting| matches!(setting.kind(), Kind::Keys))
+        self.settings
+            .iter()
+            .copied()
+            .find(|setting| matches!(setting.kind(), Kind::Keys))
     }
 }
 
@@ -83,7 +89,9 @@ impl Need {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Qemu => "qemu-system-aarch64",
-            Self::SourceTree => "a checkout of Stopwatt, from which the firmware is built, and Rust",
+            Self::SourceTree => {
+                "a checkout of Stopwatt, from which the firmware is built, and Rust"
+            }
         }
     }
 }

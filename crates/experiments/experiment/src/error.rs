@@ -40,12 +40,18 @@ pub enum Error {
 impl Error {
     /// It was asked for something that there is not.
     pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Usage { message: message.into(), help: Some(help.into()) }
+        Self::Usage {
+            message: message.into(),
+            help: Some(help.into()),
+        }
     }
 
     /// There is too little memory for something: `24 releases`, say.
     pub fn memory(what: &str, short: &Short) -> Self {
-        Self::Memory { message: format!("{what}: {short}"), help: LESS_MEMORY.to_owned() }
+        Self::Memory {
+            message: format!("{what}: {short}"),
+            help: LESS_MEMORY.to_owned(),
+        }
     }
 
     /// True if there was too little memory.
@@ -72,7 +78,10 @@ impl From<Cancellation> for Error {
     fn from(cancelled: Cancellation) -> Self {
         match cancelled {
             Cancellation::Asked => Self::Cancelled,
-            Cancellation::Short(_) => Self::Memory { message: cancelled.to_string(), help: LESS_MEMORY.to_owned() },
+            Cancellation::Short(_) => Self::Memory {
+                message: cancelled.to_string(),
+                help: LESS_MEMORY.to_owned(),
+            },
         }
     }
 }
@@ -86,7 +95,10 @@ impl From<document::Error> for Error {
 impl Diagnostic for Error {
     fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
         match self {
-            Self::Usage { help: Some(help), .. } | Self::Memory { help, .. } => Some(Box::new(help)),
+            Self::Usage {
+                help: Some(help), ..
+            }
+            | Self::Memory { help, .. } => Some(Box::new(help)),
             Self::File(wrong) => wrong.help(),
             _ => None,
         }

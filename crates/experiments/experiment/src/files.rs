@@ -37,7 +37,11 @@ pub trait Files: Sync {
     /// As [`Files::list`].
     fn stems(&self, folder: &str) -> Result<Vec<String>, Error> {
         let names = self.list(folder)?;
-        Ok(names.iter().filter_map(|name| name.strip_suffix(".toml")).map(str::to_owned).collect())
+        Ok(names
+            .iter()
+            .filter_map(|name| name.strip_suffix(".toml"))
+            .map(str::to_owned)
+            .collect())
     }
 }
 

@@ -40,7 +40,9 @@ impl Kept {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn Any + Send + Sync>>> {
         // A point that panicked left the map whole: it is changed by one call.
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -51,11 +53,18 @@ mod tests {
     #[test]
     fn a_thing_is_made_once_and_an_error_is_not_kept() {
         let kept = Kept::default();
-        let get = |made: Result<u32, &'static str>| kept.get_or_make(|| "key".to_owned(), || made).map(|it| *it);
+        let get = |made: Result<u32, &'static str>| {
+            kept.get_or_make(|| "key".to_owned(), || made).map(|it| *it)
+        };
         assert_eq!(get(Err("not yet")), Err("not yet"));
-        assert_eq!([get(Ok(1)), get(Ok(2)), get(Err("never made"))], [Ok(1), Ok(1), Ok(1)]);
+        assert_eq!(
+            [get(Ok(1)), get(Ok(2)), get(Err("never made"))],
+            [Ok(1), Ok(1), Ok(1)]
+        );
         for number in 0..2 * MOST {
-            let other = kept.get_or_make(|| format!("key {number}"), || Ok::<_, ()>(number)).unwrap();
+            let other = kept
+                .get_or_make(|| format!("key {number}"), || Ok::<_, ()>(number))
+                .unwrap();
             assert_eq!(*other, number);
         }
         assert!(kept.lock().len() <= MOST);

@@ -43,5 +43,8 @@ impl Conditions {
 }
 
 fn key(condition: &str, of: &[&str]) -> String {
-    std::iter::once(condition).chain(of.iter().copied()).collect::<Vec<_>>().join("\n")
+    std::iter::once(condition)
+        .chain(of.iter().copied())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

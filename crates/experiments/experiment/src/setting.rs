@@ -133,7 +133,16 @@ pub struct DeclaredSetting<K> {
 
 impl<K: Copy> DeclaredSetting<K> {
     const fn of_kind(name: &'static str, takes: K, about: &'static str) -> Self {
-        Self { described: SettingDescription { name, about, unit: "", worlds: &[], positional: false }, takes }
+        Self {
+            described: SettingDescription {
+                name,
+                about,
+                unit: "",
+                worlds: &[],
+                positional: false,
+            },
+            takes,
+        }
     }
 
     /// With a unit.
@@ -158,7 +167,13 @@ impl<K: Copy> DeclaredSetting<K> {
 impl<K: One> DeclaredSetting<K> {
     /// With a default.
     pub const fn or(self, usual: K::Usual) -> DeclaredSetting<WithDefault<K>> {
-        DeclaredSetting { described: self.described, takes: WithDefault { one: self.takes, usual } }
+        DeclaredSetting {
+            described: self.described,
+            takes: WithDefault {
+                one: self.takes,
+                usual,
+            },
+        }
     }
 }
 
@@ -268,7 +283,9 @@ impl<K: One> Takes for WithDefault<K> {
     }
 
     fn value(&self, given: &[String]) -> Self::Value {
-        self.one.value(given).unwrap_or_else(|| self.one.usual(self.usual))
+        self.one
+            .value(given)
+            .unwrap_or_else(|| self.one.usual(self.usual))
     }
 
     fn default(&self) -> Option<String> {
@@ -302,7 +319,14 @@ pub struct Whole<N> {
 impl<N: Copy> DeclaredSetting<Whole<N>> {
     /// A number in a range, both ends included.
     pub const fn new(name: &'static str, range: RangeInclusive<N>, about: &'static str) -> Self {
-        Self::of_kind(name, Whole { least: *range.start(), most: *range.end() }, about)
+        Self::of_kind(
+            name,
+            Whole {
+                least: *range.start(),
+                most: *range.end(),
+            },
+            about,
+        )
     }
 }
 
@@ -315,7 +339,10 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N>
     }
 
     fn parse(&self, text: &str) -> Result<N, String> {
-        let number = text.parse().ok().filter(|number| (self.least..=self.most).contains(number));
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| (self.least..=self.most).contains(number));
         number.ok_or_else(|| format!("a whole number from {} to {}", self.least, self.most))
     }
 
@@ -384,7 +411,12 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
     type Usual = T;
 
     fn kind(&self) -> Kind {
-        Kind::Choice(self.0.iter().map(|(word, _, about)| (*word, *about)).collect())
+        Kind::Choice(
+            self.0
+                .iter()
+                .map(|(word, _, about)| (*word, *about))
+                .collect(),
+        )
     }
 
     fn parse(&self, text: &str) -> Result<T, String> {
@@ -400,7 +432,11 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
     }
 
     fn shown(&self, usual: T) -> String {
-        self.0.iter().find(|(_, value, _)| *value == usual).map_or("", |(word, _, _)| word).to_owned()
+        self.0
+            .iter()
+            .find(|(_, value, _)| *value == usual)
+            .map_or("", |(word, _, _)| word)
+            .to_owned()
     }
 }
 
@@ -457,7 +493,11 @@ impl<T: 'static> One for Read<T> {
 }
 
 fn named(text: &str) -> Result<(), String> {
-    if text.is_empty() { Err("a name".to_owned()) } else { Ok(()) }
+    if text.is_empty() {
+        Err("a name".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 /// Kinds of settings that are all alike, and need no more than a name.
@@ -547,7 +587,9 @@ impl Takes for KeyValues {
 
     fn value(&self, given: &[String]) -> Self::Value {
         let pairs = given.iter().filter_map(|text| text.split_once('='));
-        pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
+        pairs
+            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+            .collect()
     }
 }
 

@@ -27,19 +27,35 @@ impl Settings {
         given: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, Error> {
         if about.world(world).is_none() {
-            let known: Vec<_> = about.worlds.iter().map(|about| about.world.name()).collect();
+            let known: Vec<_> = about
+                .worlds
+                .iter()
+                .map(|about| about.world.name())
+                .collect();
             let message = format!("{} does not run in the world {}", about.name, world.name());
-            return Err(Error::usage(message, format!("its worlds are: {}", known.join(", "))));
+            return Err(Error::usage(
+                message,
+                format!("its worlds are: {}", known.join(", ")),
+            ));
         }
-        let mut settings = Self { about, given: BTreeMap::new() };
+        let mut settings = Self {
+            about,
+            given: BTreeMap::new(),
+        };
         for (name, value) in given {
             let setting = about.setting(&name).ok_or_else(|| unknown(about, &name))?;
             if !setting.is_for(world) {
                 let described = setting.described();
                 let worlds: Vec<_> = described.worlds.iter().map(|world| world.name()).collect();
-                let help =
-                    format!("leave it out, or add --world {}; it is: {}", worlds.join(" or --world "), described.about);
-                return Err(Error::usage(format!("--{name} means nothing in the world {}", world.name()), help));
+                let help = format!(
+                    "leave it out, or add --world {}; it is: {}",
+                    worlds.join(" or --world "),
+                    described.about
+                );
+                return Err(Error::usage(
+                    format!("--{name} means nothing in the world {}", world.name()),
+                    help,
+                ));
             }
             let wrong = |right| Error::usage(format!("`{value}` is no value of --{name}"), right);
             setting.check(&value).map_err(wrong)?;
@@ -54,7 +70,11 @@ impl Settings {
 
     /// The value of a setting, or its default.
     pub fn get<K: Takes>(&self, setting: DeclaredSetting<K>) -> K::Value {
-        debug_assert!(self.about.setting(setting.name()).is_some(), "{} is not listed", setting.name());
+        debug_assert!(
+            self.about.setting(setting.name()).is_some(),
+            "{} is not listed",
+            setting.name()
+        );
         setting.value(self.given.get(setting.name()).map_or(&[], Vec::as_slice))
     }
 
@@ -69,7 +89,10 @@ impl Settings {
     /// The first of `meaningless` that was given, with what would be right.
     pub fn refuse(&self, meaningless: &[&dyn Setting], help: &str) -> Result<(), Error> {
         match meaningless.iter().find(|setting| self.is_given(**setting)) {
-            Some(setting) => Err(Error::usage(format!("--{} means nothing here", setting.name()), help)),
+            Some(setting) => Err(Error::usage(
+                format!("--{} means nothing here", setting.name()),
+                help,
+            )),
             None => Ok(()),
         }
     }
@@ -79,7 +102,11 @@ impl Settings {
     /// # Errors
     /// The first other one, likewise.
     pub fn refuse_all_but(&self, meant: &[&dyn Setting], help: &str) -> Result<(), Error> {
-        match self.given.keys().find(|name| meant.iter().all(|setting| setting.name() != **name)) {
+        match self
+            .given
+            .keys()
+            .find(|name| meant.iter().all(|setting| setting.name() != **name))
+        {
             Some(name) => Err(Error::usage(format!("--{name} means nothing here"), help)),
             None => Ok(()),
         }
@@ -87,12 +114,18 @@ impl Settings {
 
     /// The values that were given, with the names of the settings.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.given.iter().flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))
+        self.given
+            .iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| (*name, value.as_str())))
     }
 }
 
 fn unknown(about: &About, name: &str) -> Error {
-    let known: Vec<&str> = about.settings.iter().map(|setting| setting.name()).collect();
+    let known: Vec<&str> = about
+        .settings
+        .iter()
+        .map(|setting| setting.name())
+        .collect();
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("there is --{near}"),
         None => format!("there are: {}", known.join(", ")),
@@ -114,16 +147,22 @@ mod tests {
 
     const ITERATIONS: Or<Number<u32>> = Number::new("iterations", 1..=10, "Repetitions.").or(3);
     const SEED: Number = Number::new("seed", 0..=u64::MAX, "Seed.").only(&[World::Sim]);
-    const GRAPH: Or<Choice<Graph>> =
-        Choice::new("graph", &[("l2", Graph::CrossConnect, ""), ("ip4", Graph::Route, "")], "Graph.")
-            .or(Graph::CrossConnect);
+    const GRAPH: Or<Choice<Graph>> = Choice::new(
+        "graph",
+        &[("l2", Graph::CrossConnect, ""), ("ip4", Graph::Route, "")],
+        "Graph.",
+    )
+    .or(Graph::CrossConnect);
     const HOT: Switch = Switch::new("hot", "Reuse.");
     const SIZE: Or<CheckedSetting<f64>> =
         CheckedSetting::new("size", "MiB", size, "Size.").or((|| 0.5, f64::to_string));
     const SET: Keys = Keys::new("set", "Keys.");
 
     fn size(text: &str) -> Result<f64, String> {
-        text.parse().ok().filter(|size| *size > 0.0).ok_or_else(|| "a size above 0".to_owned())
+        text.parse()
+            .ok()
+            .filter(|size| *size > 0.0)
+            .ok_or_else(|| "a size above 0".to_owned())
     }
 
     static ABOUT: About = About {
@@ -131,30 +170,78 @@ mod tests {
         summary: "a test",
         details: "",
         worlds: &[
-            WorldAbout { world: World::Sim, about: "", needs: &[] },
-            WorldAbout { world: World::Host, about: "", needs: &[] },
+            WorldAbout {
+                world: World::Sim,
+                about: "",
+                needs: &[],
+            },
+            WorldAbout {
+                world: World::Host,
+                about: "",
+                needs: &[],
+            },
         ],
         settings: &[&ITERATIONS, &SEED, &GRAPH, &HOT, &SIZE, &SET],
         cases: &[],
-        examples: &[Example { arguments: "", about: "" }],
+        examples: &[Example {
+            arguments: "",
+            about: "",
+        }],
         sweep_defaults: &[],
         shipped_sweeps: &[],
     };
 
     fn settings(world: World, given: &[(&str, &str)]) -> Result<Settings, Error> {
-        Settings::new(&ABOUT, world, given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        Settings::new(
+            &ABOUT,
+            world,
+            given
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        )
     }
 
     #[test]
     fn what_is_given_counts_and_else_the_default() {
-        let told =
-            settings(World::Sim, &[("graph", "ip4"), ("hot", "true"), ("set", "a=1"), ("set", "b = 2")]).unwrap();
-        assert_eq!((told.get(ITERATIONS), told.get(GRAPH), told.get(HOT)), (3, Graph::Route, true));
+        let told = settings(
+            World::Sim,
+            &[
+                ("graph", "ip4"),
+                ("hot", "true"),
+                ("set", "a=1"),
+                ("set", "b = 2"),
+            ],
+        )
+        .unwrap();
+        assert_eq!(
+            (told.get(ITERATIONS), told.get(GRAPH), told.get(HOT)),
+            (3, Graph::Route, true)
+        );
         assert_eq!((told.get(SEED), told.get(SIZE)), (None, 0.5));
-        assert_eq!(told.get(SET), [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())]);
+        assert_eq!(
+            told.get(SET),
+            [
+                ("a".to_owned(), "1".to_owned()),
+                ("b".to_owned(), "2".to_owned())
+            ]
+        );
         assert!(told.is_given(&GRAPH) && !told.is_given(&ITERATIONS));
-        let defaults: Vec<_> = ABOUT.settings.iter().map(|setting| setting.default()).collect();
-        assert_eq!(defaults, [Some("3".to_owned()), None, Some("l2".to_owned()), None, Some("0.5".to_owned()), None]);
+        let defaults: Vec<_> = ABOUT
+            .settings
+            .iter()
+            .map(|setting| setting.default())
+            .collect();
+        assert_eq!(
+            defaults,
+            [
+                Some("3".to_owned()),
+                None,
+                Some("l2".to_owned()),
+                None,
+                Some("0.5".to_owned()),
+                None
+            ]
+        );
     }
 
     #[test]
@@ -163,10 +250,16 @@ mod tests {
             Error::Usage { message, help } => format!("{message}: {}", help.unwrap()),
             other => panic!("{other}"),
         };
-        assert_eq!(said(World::Sim, &[("iteration", "1")]), "test has no setting `iteration`: there is --iterations");
+        assert_eq!(
+            said(World::Sim, &[("iteration", "1")]),
+            "test has no setting `iteration`: there is --iterations"
+        );
         assert!(said(World::Sim, &[("wholly-else", "1")]).contains("there are: iterations, seed"));
         assert!(said(World::Sim, &[("iterations", "11")]).contains("a whole number from 1 to 10"));
-        assert!(said(World::Sim, &[("iterations", "99999999999")]).contains("a whole number from 1 to 10"));
+        assert!(
+            said(World::Sim, &[("iterations", "99999999999")])
+                .contains("a whole number from 1 to 10")
+        );
         assert!(said(World::Sim, &[("graph", "ip5")]).contains("one of l2, ip4"));
         assert!(said(World::Sim, &[("size", "-1")]).contains("a size above 0"));
         assert!(said(World::Sim, &[("hot", "yes")]).contains("true or false"));

@@ -59,13 +59,22 @@ impl Memory {
     /// An empty sink.
     pub fn new(progress: Arc<Progress>) -> Self {
         let recording = Recording::new(Header::new("", "", ""));
-        Self { recording, wants_events: true, wants_description: true, progress }
+        Self {
+            recording,
+            wants_events: true,
+            wants_description: true,
+            progress,
+        }
     }
 
     /// Says whether anybody looks at the events, and at what the header says of the platform.
     #[must_use]
     pub fn wanting(self, events: bool, description: bool) -> Self {
-        Self { wants_events: events, wants_description: description, ..self }
+        Self {
+            wants_events: events,
+            wants_description: description,
+            ..self
+        }
     }
 
     /// The recording.
@@ -122,7 +131,12 @@ pub struct Disk<'f> {
 impl<'f> Disk<'f> {
     /// A sink that writes to `folder`.
     pub fn new(folder: &'f Path, progress: Arc<Progress>) -> Self {
-        Self { folder, header: Header::new("", "", ""), writer: None, progress }
+        Self {
+            folder,
+            header: Header::new("", "", ""),
+            writer: None,
+            progress,
+        }
     }
 
     /// Moves the recording to its place.
@@ -130,7 +144,8 @@ impl<'f> Disk<'f> {
     /// # Errors
     /// It cannot be written; nothing is left behind.
     pub fn finish(self) -> Result<(), Error> {
-        self.writer.map_or(Ok(()), |writer| Ok(writer.finish(&self.header)?))
+        self.writer
+            .map_or(Ok(()), |writer| Ok(writer.finish(&self.header)?))
     }
 }
 
@@ -148,7 +163,9 @@ impl Sink for Disk<'_> {
     fn append(&mut self, rows: &Recording) -> Result<(), Error> {
         match &mut self.writer {
             Some(writer) => Ok(writer.append(rows)?),
-            None => Err(Error::Failed("rows came before the recording was started".to_owned())),
+            None => Err(Error::Failed(
+                "rows came before the recording was started".to_owned(),
+            )),
         }
     }
 

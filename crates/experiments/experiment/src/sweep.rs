@@ -34,7 +34,9 @@ pub const MOST_COMBINATIONS: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VaryError {
     /// No key, or no value.
-    #[error("`{0}` is nothing to vary; expected KEY=VALUES, such as scp.channels=1,2,4 or topology.clusters=1..16")]
+    #[error(
+        "`{0}` is nothing to vary; expected KEY=VALUES, such as scp.channels=1,2,4 or topology.clusters=1..16"
+    )]
     NotAVary(String),
     /// A range that does not go up.
     #[error("`{0}` is no range; expected FIRST..LAST with FIRST not above LAST, both included")]
@@ -69,7 +71,9 @@ impl std::str::FromStr for Vary {
                         return Err(range());
                     }
                     if last - first >= MOST_COMBINATIONS as u64 {
-                        return Err(VaryError::TooMany(usize::try_from(last - first + 1).unwrap_or(usize::MAX)));
+                        return Err(VaryError::TooMany(
+                            usize::try_from(last - first + 1).unwrap_or(usize::MAX),
+                        ));
                     }
                     all.extend((first..=last).map(|number| number.to_string()));
                 }
@@ -82,7 +86,15 @@ impl std::str::FromStr for Vary {
             return Err(VaryError::ValueTwice(twice.clone()));
         }
         let key = key.trim().to_owned();
-        if key.is_empty() { Err(wrong()) } else { Ok(Self { key, values: all, text: values.to_owned() }) }
+        if key.is_empty() {
+            Err(wrong())
+        } else {
+            Ok(Self {
+                key,
+                values: all,
+                text: values.to_owned(),
+            })
+        }
     }
 }
 
@@ -102,7 +114,9 @@ pub fn combinations(vary: &[Vary]) -> Result<Vec<Settings>, VaryError> {
             return Err(VaryError::Twice(one.key.clone()));
         }
     }
-    let count = vary.iter().fold(1_usize, |count, one| count.saturating_mul(one.values.len()));
+    let count = vary
+        .iter()
+        .fold(1_usize, |count, one| count.saturating_mul(one.values.len()));
     if count > MOST_COMBINATIONS {
         return Err(VaryError::TooMany(count));
     }
@@ -128,27 +142,55 @@ mod tests {
 
     #[test]
     fn values_and_ranges_are_combined_with_the_last_key_fastest() {
-        let vary: Vec<Vary> = ["a=x,y", "b=1..2,7"].iter().map(|text| text.parse().unwrap()).collect();
+        let vary: Vec<Vary> = ["a=x,y", "b=1..2,7"]
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
         let all = combinations(&vary).unwrap();
         let texts: Vec<String> = all
             .iter()
-            .map(|settings| settings.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" "))
+            .map(|settings| {
+                settings
+                    .iter()
+                    .map(|(_, value)| value.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
             .collect();
         assert_eq!(texts, ["x 1", "x 2", "x 7", "y 1", "y 2", "y 7"]);
-        assert_eq!(combinations(&[]), Ok(vec![Vec::new()]), "nothing varied is one combination");
+        assert_eq!(
+            combinations(&[]),
+            Ok(vec![Vec::new()]),
+            "nothing varied is one combination"
+        );
     }
 
     #[test]
     fn what_cannot_be_varied_is_refused() {
         for wrong in ["a", "=1", "a=", "a=1,,2"] {
-            assert!(matches!(wrong.parse::<Vary>(), Err(VaryError::NotAVary(_))), "{wrong}");
+            assert!(
+                matches!(wrong.parse::<Vary>(), Err(VaryError::NotAVary(_))),
+                "{wrong}"
+            );
         }
         for wrong in ["a=2..1", "a=x..y", "a=1.."] {
-            assert!(matches!(wrong.parse::<Vary>(), Err(VaryError::Range(_))), "{wrong}");
+            assert!(
+                matches!(wrong.parse::<Vary>(), Err(VaryError::Range(_))),
+                "{wrong}"
+            );
         }
-        assert!(matches!("a=1..1000000000000".parse::<Vary>(), Err(VaryError::TooMany(_))));
+        assert!(matches!(
+            "a=1..1000000000000".parse::<Vary>(),
+            Err(VaryError::TooMany(_))
+        ));
         let vary = |text: &str| text.parse::<Vary>().unwrap();
-        assert_eq!(combinations(&[vary("a=1"), vary("a=2")]), Err(VaryError::Twice("a".to_owned())));
-        assert_eq!(combinations(&[vary("a=1..1000"), vary("b=1..11")]), Err(VaryError::TooMany(11_000)));
+        assert_eq!(
+            combinations(&[vary("a=1"), vary("a=2")]),
+            Err(VaryError::Twice("a".to_owned()))
+        );
+        assert_eq!(
+            combinations(&[vary("a=1..1000"), vary("b=1..11")]),
+            Err(VaryError::TooMany(11_000))
+        );
     }
 }

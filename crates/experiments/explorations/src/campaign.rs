@@ -24,8 +24,10 @@ const WORLDS: &[WorldAbout] = &[WorldAbout {
     needs: &[],
 }];
 
-const EXAMPLES: &[Example] =
-    &[Example { arguments: "--schedules 100000 --seed 7", about: "the same 100 000 each time" }];
+const EXAMPLES: &[Example] = &[Example {
+    arguments: "--schedules 100000 --seed 7",
+    about: "the same 100 000 each time",
+}];
 
 /// The case of what was tried.
 const TRIED: &str = "tried";
@@ -33,14 +35,25 @@ const TRIED: &str = "tried";
 const DETAILS: &str = "The answer is no if a schedule breaks an invariant: the recording then is that of `stopwatt explore`, which shrinks it and \
                        repeats it. Kinds of machine take turns.";
 
-const SCHEDULES: Or<Number> = Number::new("schedules", 1..=1_000_000_000_000, "How many schedules to try.").or(50_000);
+const SCHEDULES: Or<Number> = Number::new(
+    "schedules",
+    1..=1_000_000_000_000,
+    "How many schedules to try.",
+)
+.or(50_000);
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of everything that is drawn.").or(1);
+const SEED: Or<Number> =
+    Number::new("seed", 0..=u64::MAX, "Seed of everything that is drawn.").or(1);
 
-const PSCI_CPUS: Or<Number<usize>> =
-    Number::new("cpus", 1..=explore::MOST_CPUS, "CPUs of the machine, in clusters of two.").or(6);
+const PSCI_CPUS: Or<Number<usize>> = Number::new(
+    "cpus",
+    1..=explore::MOST_CPUS,
+    "CPUs of the machine, in clusters of two.",
+)
+.or(6);
 
-const RCU_CPUS: Or<Number<usize>> = Number::new("cpus", 2..=explore::MOST_CPUS, "CPUs of the machine.").or(4);
+const RCU_CPUS: Or<Number<usize>> =
+    Number::new("cpus", 2..=explore::MOST_CPUS, "CPUs of the machine.").or(4);
 
 const STRATEGY: CheckedSetting<Strategy> = CheckedSetting::new(
     "strategy",
@@ -50,12 +63,19 @@ const STRATEGY: CheckedSetting<Strategy> = CheckedSetting::new(
 );
 
 const fn fault(find: fn(&str) -> Result<&'static Fault, String>) -> CheckedSetting<&'static Fault> {
-    CheckedSetting::new("fault", "NAME", find, "Give the library a fault: `stopwatt explore faults` lists them.")
+    CheckedSetting::new(
+        "fault",
+        "NAME",
+        find,
+        "Give the library a fault: `stopwatt explore faults` lists them.",
+    )
 }
 
-const PSCI_FAULT: CheckedSetting<&'static Fault> = fault(|name| find_fault(psci_faults::FAULTS, name));
+const PSCI_FAULT: CheckedSetting<&'static Fault> =
+    fault(|name| find_fault(psci_faults::FAULTS, name));
 
-const RCU_FAULT: CheckedSetting<&'static Fault> = fault(|name| find_fault(rcu_faults::FAULTS, name));
+const RCU_FAULT: CheckedSetting<&'static Fault> =
+    fault(|name| find_fault(rcu_faults::FAULTS, name));
 
 static PSCI: About = about(
     "explore-psci",
@@ -69,8 +89,20 @@ static RCU: About = about(
     &[&SCHEDULES, &SEED, &RCU_CPUS, &STRATEGY, &RCU_FAULT],
 );
 
-const fn about(name: &'static str, summary: &'static str, settings: &'static [&'static dyn Setting]) -> About {
-    About { name, summary, details: DETAILS, worlds: WORLDS, settings, examples: EXAMPLES, ..About::BARE }
+const fn about(
+    name: &'static str,
+    summary: &'static str,
+    settings: &'static [&'static dyn Setting],
+) -> About {
+    About {
+        name,
+        summary,
+        details: DETAILS,
+        worlds: WORLDS,
+        settings,
+        examples: EXAMPLES,
+        ..About::BARE
+    }
 }
 
 /// The fault of a name.
@@ -99,8 +131,15 @@ impl Experiment for ExplorePsci {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let (cpus, fault) = (request.settings.get(PSCI_CPUS), request.settings.get(PSCI_FAULT));
-        let subject = Psci { cpus, machines: MachineOptions::all(), fault };
+        let (cpus, fault) = (
+            request.settings.get(PSCI_CPUS),
+            request.settings.get(PSCI_FAULT),
+        );
+        let subject = Psci {
+            cpus,
+            machines: MachineOptions::all(),
+            fault,
+        };
         run(&subject, Limits::default(), request, sink)
     }
 }
@@ -111,18 +150,38 @@ impl Experiment for ExploreRcu {
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let (cpus, fault) = (request.settings.get(RCU_CPUS), request.settings.get(RCU_FAULT));
-        let subject = Rcu { cpus, modes: Mode::ALL.to_vec(), fault };
+        let (cpus, fault) = (
+            request.settings.get(RCU_CPUS),
+            request.settings.get(RCU_FAULT),
+        );
+        let subject = Rcu {
+            cpus,
+            modes: Mode::ALL.to_vec(),
+            fault,
+        };
         run(&subject, Rcu::LIMITS, request, sink)
     }
 }
 
-fn run<S: Recordable>(subject: &S, limits: Limits, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+fn run<S: Recordable>(
+    subject: &S,
+    limits: Limits,
+    request: &Request<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
     forget_hooks();
     let settings = &request.settings;
     let (schedules, seed) = (settings.get(SCHEDULES), settings.get(SEED));
-    let strategies = settings.get(STRATEGY).map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
-    let exploration = Exploration { strategies, seed, limits, script: None, schedules };
+    let strategies = settings
+        .get(STRATEGY)
+        .map_or_else(Strategy::in_turn, |strategy| vec![strategy]);
+    let exploration = Exploration {
+        strategies,
+        seed,
+        limits,
+        script: None,
+        schedules,
+    };
     let progress = sink.progress();
     progress.expect(schedules, "schedules");
     let mut told = 0;
@@ -166,7 +225,10 @@ pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) 
 fn count<S: Recordable>(recording: &mut Recording, subject: &S, tally: &TallyOf<S>) {
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, TRIED, "");
-    for (metric, value) in [(&metrics::SCHEDULES, tally.schedules), (&metrics::OPERATIONS_TRIED, tally.steps)] {
+    for (metric, value) in [
+        (&metrics::SCHEDULES, tally.schedules),
+        (&metrics::OPERATIONS_TRIED, tally.steps),
+    ] {
         recording.measure(series, 0, metric.name, metric.unit, value as f64);
     }
 }

@@ -18,18 +18,25 @@ pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>
 /// The reach of an exploration's runs.
 fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
-    let counted = coverage.counted.iter().zip(&coverage.counts).map(|(counted, &count)| facts::CoverageItem {
-        group: counted.group.to_owned(),
-        of: counted.of.to_owned(),
-        what: counted.what.to_owned(),
-        count,
-    });
-    let chosen = Kind::ALL.iter().zip(coverage.chosen).map(|(kind, count)| facts::CoverageItem {
-        group: "what the machine chose".to_owned(),
-        of: String::new(),
-        what: kind.words().to_owned(),
-        count,
-    });
+    let counted = coverage
+        .counted
+        .iter()
+        .zip(&coverage.counts)
+        .map(|(counted, &count)| facts::CoverageItem {
+            group: counted.group.to_owned(),
+            of: counted.of.to_owned(),
+            what: counted.what.to_owned(),
+            count,
+        });
+    let chosen = Kind::ALL
+        .iter()
+        .zip(coverage.chosen)
+        .map(|(kind, count)| facts::CoverageItem {
+            group: "what the machine chose".to_owned(),
+            of: String::new(),
+            what: kind.words().to_owned(),
+            count,
+        });
     let [word, actor] = S::NAMES;
     let (mut both_orders, mut one_order, mut one_way) = (0, 0, Vec::new());
     for (of, first, second, both) in coverage.pairs() {
@@ -81,8 +88,17 @@ fn never<S: Recordable>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
                 called.entry(place.file).or_default().push(place.function);
             }
         } else if inside && count == 0 {
-            taken.push(format!("{}:{} in {}, {}", place.file, place.line, place.function, place.kind));
+            taken.push(format!(
+                "{}:{} in {}, {}",
+                place.file, place.line, place.function, place.kind
+            ));
         }
     }
-    (called.into_iter().map(|(file, functions)| format!("{file}: {}", functions.join(", "))).collect(), taken)
+    (
+        called
+            .into_iter()
+            .map(|(file, functions)| format!("{file}: {}", functions.join(", ")))
+            .collect(),
+        taken,
+    )
 }

@@ -1,6 +1,9 @@
 //! A port of others from a shared object: its hooks, what they ask of the board, its own data, and
 //! what is said if it crashes.
-#![expect(unsafe_code, reason = "a shared object is called by its C interface, and calls back")]
+#![expect(
+    unsafe_code,
+    reason = "a shared object is called by its C interface, and calls back"
+)]
 
 use explore::{Board, Hook, Invariant, MOST_CPUS, Operation, Port, set_port};
 use interleavings::subject::{AtomicOrder, Fence, Order};
@@ -126,7 +129,10 @@ struct LoadedPort {
 impl Port for LoadedPort {
     fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
         BOARD.set(board);
-        RUNNING.store(LOADS + 1 + hook as usize * MOST_CPUS + board.process(), Relaxed);
+        RUNNING.store(
+            LOADS + 1 + hook as usize * MOST_CPUS + board.process(),
+            Relaxed,
+        );
         let (table, at, count) = (&self.table, states.as_mut_ptr(), states.len() as c_uint);
         // SAFETY: the functions are of these types by the interface, and the states are as many as
         // it says.
@@ -134,11 +140,13 @@ impl Port for LoadedPort {
             match hook {
                 Hook::SetUp => table.setup.map(|hook| (hook(), 0).1),
                 Hook::On => table.on.map(|hook| hook(argument)),
-                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => {
-                    table.down_and_up[hook as usize - Hook::Off as usize].map(|hook| (hook(at), 0).1)
-                }
+                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => table
+                    .down_and_up[hook as usize - Hook::Off as usize]
+                    .map(|hook| (hook(at), 0).1),
                 Hook::Validate => table.validate.map(|hook| hook(argument as c_uint, at)),
-                Hook::TargetState => table.target_state.map(|hook| hook(argument as c_uint, at, count).into()),
+                Hook::TargetState => table
+                    .target_state
+                    .map(|hook| hook(argument as c_uint, at, count).into()),
                 Hook::SystemState => table.system_state.map(|hook| (hook(at), 0).1),
             }
         };
@@ -168,7 +176,11 @@ type Piece = (usize, usize);
 
 /// Finds what a shared object may write; `of` has an address in it, and gets the pieces. 1 ends the
 /// search.
-unsafe extern "C" fn find_pieces(object: *mut libc::dl_phdr_info, _: libc::size_t, of: *mut c_void) -> c_int {
+unsafe extern "C" fn find_pieces(
+    object: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    of: *mut c_void,
+) -> c_int {
     // SAFETY: the loader passes an object of its list, and `use_hooks` what it had.
     let (object, (address, pieces)) = unsafe { (&*object, &mut *of.cast::<(usize, Vec<Piece>)>()) };
     // SAFETY: so many segments lie there.
@@ -177,14 +189,25 @@ unsafe extern "C" fn find_pieces(object: *mut libc::dl_phdr_info, _: libc::size_
         let start = (object.dlpi_addr + segment.p_vaddr) as usize;
         start..start + segment.p_memsz as usize
     };
-    let of = |kind: u32| segments.iter().filter(move |segment| segment.p_type == kind);
+    let of = |kind: u32| {
+        segments
+            .iter()
+            .filter(move |segment| segment.p_type == kind)
+    };
     if !of(libc::PT_LOAD).any(|segment| range(segment).contains(address)) {
         return 0;
     }
     // The loader has made this part read-only.
     let fixed = of(libc::PT_GNU_RELRO).map(range).next().unwrap_or(0..0);
-    for piece in of(libc::PT_LOAD).filter(|segment| segment.p_flags & libc::PF_W != 0).map(range) {
-        let from = if fixed.contains(&piece.start) { fixed.end } else { piece.start };
+    for piece in of(libc::PT_LOAD)
+        .filter(|segment| segment.p_flags & libc::PF_W != 0)
+        .map(range)
+    {
+        let from = if fixed.contains(&piece.start) {
+            fixed.end
+        } else {
+            piece.start
+        };
         pieces.push((from, piece.end.saturating_sub(from)));
     }
     1
@@ -203,10 +226,15 @@ pub fn forget_hooks() {
 pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     forget_hooks();
     let shown = file.display();
-    let bytes = std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
-    let hooks = (0..Hook::NUMBER).flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (Hook::name_of(hook), cpu)));
+    let bytes =
+        std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
+    let hooks = (0..Hook::NUMBER)
+        .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (Hook::name_of(hook), cpu)));
     let texts = hooks.map(|(hook, cpu)| format!("{shown}: {hook} on CPU {cpu}"));
-    let texts = [format!("{shown}, as it was loaded,")].into_iter().chain(texts).collect();
+    let texts = [format!("{shown}, as it was loaded,")]
+        .into_iter()
+        .chain(texts)
+        .collect();
     let named = HooksFile {
         file: file.canonicalize().unwrap_or(file.to_owned()),
         crc32: format!("{:08x}", crc32fast::hash(&bytes)),
@@ -218,24 +246,44 @@ pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     let table = unsafe { tables::<Table>(file, c"stopwatt_psci_hooks", ABI, "stopwatt_hooks.h") };
     let table = table.map(|mut tables| tables.next());
     RUNNING.store(0, Relaxed);
-    let table = table?.unwrap_or_else(|| Err(Wrong::new(format!("{shown}: stopwatt_psci_hooks(0) is NULL"), HELP)))?;
-    let there = [table.on.is_some()].into_iter().chain(table.down_and_up.iter().map(Option::is_some));
-    let mut missing =
-        (Hook::On as usize..).map(Hook::name_of).zip(there).chain([("hardware", !table.hardware.is_null())]);
+    let table = table?.unwrap_or_else(|| {
+        Err(Wrong::new(
+            format!("{shown}: stopwatt_psci_hooks(0) is NULL"),
+            HELP,
+        ))
+    })?;
+    let there = [table.on.is_some()]
+        .into_iter()
+        .chain(table.down_and_up.iter().map(Option::is_some));
+    let mut missing = (Hook::On as usize..)
+        .map(Hook::name_of)
+        .zip(there)
+        .chain([("hardware", !table.hardware.is_null())]);
     if let Some((missing, _)) = missing.find(|&(_, there)| !there) {
         let what = format!("{shown}: `{missing}` of its table is NULL");
-        return Err(Wrong::new(what, "stopwatt_hooks.h says which members may be NULL"));
+        return Err(Wrong::new(
+            what,
+            "stopwatt_hooks.h says which members may be NULL",
+        ));
     }
     // SAFETY: by the interface a list of texts that ends with NULL.
     let name = |at: usize| unsafe { text(*table.variables.add(at)) };
-    let count = if table.variables.is_null() { 0 } else { VARIABLES_MAX };
+    let count = if table.variables.is_null() {
+        0
+    } else {
+        VARIABLES_MAX
+    };
     let variables = (0..count).map_while(name).collect();
     // SAFETY: by the interface a variable of the port.
     unsafe { *table.hardware = &raw const HARDWARE };
     let mut pieces: (usize, Vec<Piece>) = (table.on.map_or(0, |hook| hook as usize), Vec::new());
     // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
-    let mut port = LoadedPort { table, pieces: pieces.1, first: Vec::new() };
+    let mut port = LoadedPort {
+        table,
+        pieces: pieces.1,
+        first: Vec::new(),
+    };
     port.first = port.data();
     set_port(Some(Box::leak(Box::new(port))), variables);
     Ok(())
@@ -255,7 +303,9 @@ pub fn hooks_file() -> Option<&'static HooksFile> {
 /// on.
 pub fn running_hook() -> Option<&'static str> {
     let running = RUNNING.swap(0, Relaxed).checked_sub(1)?;
-    in_use().and_then(|(_, texts)| texts.get(running)).map(String::as_str)
+    in_use()
+        .and_then(|(_, texts)| texts.get(running))
+        .map(String::as_str)
 }
 
 /// From now on, a hook that crashes or ends the program is named.
@@ -266,7 +316,13 @@ fn tell_crashes() {
         // ours goes its way.
         let flags = SaFlags::SA_ONSTACK | SaFlags::SA_RESETHAND;
         let action = SigAction::new(SigHandler::Handler(crashed), flags, SigSet::empty());
-        for signal in [Signal::SIGSEGV, Signal::SIGBUS, Signal::SIGILL, Signal::SIGFPE, Signal::SIGABRT] {
+        for signal in [
+            Signal::SIGSEGV,
+            Signal::SIGBUS,
+            Signal::SIGILL,
+            Signal::SIGFPE,
+            Signal::SIGABRT,
+        ] {
             // SAFETY: the handler does nothing that allocates or locks.
             let _ = unsafe { sigaction(signal, &action) };
         }
@@ -276,7 +332,10 @@ fn tell_crashes() {
 }
 
 extern "C" fn crashed(signal: c_int) {
-    tell("ended with", Signal::try_from(signal).map_or("a signal", Signal::as_str));
+    tell(
+        "ended with",
+        Signal::try_from(signal).map_or("a signal", Signal::as_str),
+    );
 }
 
 extern "C" fn ended() {

@@ -32,7 +32,8 @@ pub fn record<S: Recordable>(
     let mut recording = Recording::new(header);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
-    let [call, operation] = ["call", "operation"].map(|name| recording.point_with_argument(name, name));
+    let [call, operation] =
+        ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
     let mut calling = vec![false; cpus + 1];
     let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
@@ -50,7 +51,15 @@ pub fn record<S: Recordable>(
             if std::mem::take(&mut calling[process]) {
                 recording.event(series, 0, cpu, time, time, call_end, 0);
             }
-            recording.event(series, 0, cpu, time, time, call, (before + usize::from(number)) as u32);
+            recording.event(
+                series,
+                0,
+                cpu,
+                time,
+                time,
+                call,
+                (before + usize::from(number)) as u32,
+            );
             calling[process] = true;
         }
         if account.cause.as_ref().is_some_and(|cause| cause.step == at) {
@@ -58,12 +67,31 @@ pub fn record<S: Recordable>(
         }
         for (number, deviation) in (1..).zip(&found.schedule) {
             if step_of(steps, deviation) == Some(at) {
-                mark(&mut recording, series, (cpu, time), &deviation_point(number), deviation.value as u32);
+                mark(
+                    &mut recording,
+                    series,
+                    (cpu, time),
+                    &deviation_point(number),
+                    deviation.value as u32,
+                );
             }
         }
-        recording.event(series, 0, cpu, time, time, operation, operations[step.did.kind()]);
+        recording.event(
+            series,
+            0,
+            cpu,
+            time,
+            time,
+            operation,
+            operations[step.did.kind()],
+        );
         recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
-        if let Operation::Loaded { newest: Some(_), early: false, .. } = step.did {
+        if let Operation::Loaded {
+            newest: Some(_),
+            early: false,
+            ..
+        } = step.did
+        {
             mark(&mut recording, series, (cpu, time), STALE.0, 0);
         }
         let ends = matches!(step.did, Operation::Act { act, .. } if act.ends_action);
@@ -72,7 +100,13 @@ pub fn record<S: Recordable>(
         }
     }
     if let (Some(last), Some(time)) = (steps.last(), steps.len().checked_sub(1)) {
-        mark(&mut recording, series, (u16::from(last.process), time as u64), BROKEN.0, 0);
+        mark(
+            &mut recording,
+            series,
+            (u16::from(last.process), time as u64),
+            BROKEN.0,
+            0,
+        );
     }
     for (metric, unit, value) in [
         ("deviations", "", found.schedule.len() as f64),
@@ -85,7 +119,13 @@ pub fn record<S: Recordable>(
 }
 
 /// Marks a moment of a CPU.
-fn mark(recording: &mut Recording, series: Series, (cpu, time): (u16, u64), point: &str, argument: u32) {
+fn mark(
+    recording: &mut Recording,
+    series: Series,
+    (cpu, time): (u16, u64),
+    point: &str,
+    argument: u32,
+) {
     let point = recording.point(point);
     recording.event(series, 0, cpu, time, time, point, argument);
 }
@@ -104,20 +144,30 @@ fn header<S: Recordable>(
     header.seed = seed;
     header.iterations = 1;
     let cpus = subject.cpus();
-    header
-        .notes
-        .push(format!("An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.", S::LAST));
+    header.notes.push(format!(
+        "An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.",
+        S::LAST
+    ));
     note_hooks(&mut header);
     header.complaints.push(sentence(&found.failure.what));
-    let sentences = found.schedule.iter().map(|deviation| sentence(&narrator.deviation(steps, deviation)));
-    let missed = (0..steps.len()).rev().filter_map(|at| narrator.missed(steps, at));
+    let sentences = found
+        .schedule
+        .iter()
+        .map(|deviation| sentence(&narrator.deviation(steps, deviation)));
+    let missed = (0..steps.len())
+        .rev()
+        .filter_map(|at| narrator.missed(steps, at));
     header.set_facts(&facts::Exploration {
         schedule: Schedule::new(found, subject, limits).text(),
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
         missed: missed.take(MISSED_SHOWN).collect(),
         cause: account.cause.as_ref().map(|cause| sentence(&cause.what)),
-        causes: if account.cause.is_some() { Vec::new() } else { narrator.causes(steps, &account.unusual) },
+        causes: if account.cause.is_some() {
+            Vec::new()
+        } else {
+            narrator.causes(steps, &account.unusual)
+        },
         coverage: None,
     });
     header
@@ -126,30 +176,48 @@ fn header<S: Recordable>(
 /// Says whose hooks a run had.
 pub(crate) fn note_hooks(header: &mut Header) {
     if let Some(HooksFile { file, crc32 }) = hooks_file() {
-        header.notes.push(format!("The platform's hooks are those of {} (CRC-32 {crc32}).", file.display()));
+        header.notes.push(format!(
+            "The platform's hooks are those of {} (CRC-32 {crc32}).",
+            file.display()
+        ));
     }
 }
 
 /// The lanes of calls and of operations, by the numbers that their points carry.
-fn lanes(calls: Vec<String>, operations: &BTreeMap<&'static str, u32>, schedule: &[Deviation]) -> Vec<Lane> {
-    let lane = |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
-        title: title.to_owned(),
-        begin: begin.to_owned(),
-        end: Some(end.to_owned()),
-        names: (0..).zip(names).collect(),
-        ..Lane::default()
-    };
-    let mut of_operations =
-        lane("operation", "operation", "operation-end", &mut operations.keys().map(|name| (*name).to_owned()));
+fn lanes(
+    calls: Vec<String>,
+    operations: &BTreeMap<&'static str, u32>,
+    schedule: &[Deviation],
+) -> Vec<Lane> {
+    let lane =
+        |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
+            title: title.to_owned(),
+            begin: begin.to_owned(),
+            end: Some(end.to_owned()),
+            names: (0..).zip(names).collect(),
+            ..Lane::default()
+        };
+    let mut of_operations = lane(
+        "operation",
+        "operation",
+        "operation-end",
+        &mut operations.keys().map(|name| (*name).to_owned()),
+    );
     let deviations = (1..).zip(schedule).map(|(number, by)| {
         let words = format!("{number}. {}", by.kind.words());
         (deviation_point(number), words)
     });
-    of_operations.marks =
-        deviations.chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned()))).collect();
+    of_operations.marks = deviations
+        .chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())))
+        .collect();
     of_operations.telling = of_operations.marks.keys().cloned().collect();
-    of_operations.marks.extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
-    vec![lane(facts::CALLS, "call", "call-end", &mut calls.into_iter()), of_operations]
+    of_operations
+        .marks
+        .extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
+    vec![
+        lane(facts::CALLS, "call", "call-end", &mut calls.into_iter()),
+        of_operations,
+    ]
 }
 
 /// The point of a deviation, by its number from 1.
@@ -176,16 +244,22 @@ const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newe
 /// With a capital letter and a full stop.
 fn sentence(what: &str) -> String {
     let mut letters = what.trim_end_matches('.').chars();
-    let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let first: String = letters
+        .next()
+        .map(|first| first.to_uppercase().collect())
+        .unwrap_or_default();
     format!("{first}{}.", letters.as_str())
 }
 
 fn names_of_calls(script: &impl Script) -> Vec<String> {
-    (0..script.cpus()).flat_map(|cpu| (0..).map_while(move |number| script.action(cpu, number))).collect()
+    (0..script.cpus())
+        .flat_map(|cpu| (0..).map_while(move |number| script.action(cpu, number)))
+        .collect()
 }
 
 fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {
-    let mut names: BTreeMap<&'static str, u32> = steps.iter().map(|step| (step.did.kind(), 0)).collect();
+    let mut names: BTreeMap<&'static str, u32> =
+        steps.iter().map(|step| (step.did.kind(), 0)).collect();
     for (number, value) in (0..).zip(names.values_mut()) {
         *value = number;
     }

@@ -1,7 +1,10 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
 use document::Document;
-use explore::{CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script, Subject};
+use explore::{
+    CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script,
+    Subject,
+};
 use interleavings::subject::Narrator;
 use seeded::{Fault, Place};
 use serde::Serialize;
@@ -78,7 +81,11 @@ impl Recordable for Psci {
     const NAMES: [fn(u16) -> String; 2] = [Psci::name_of_word, Psci::name_of_actor];
 
     fn with(cpus: usize, machine: MachineOptions, fault: Option<&'static Fault>) -> Self {
-        Self { cpus, machines: vec![machine], fault }
+        Self {
+            cpus,
+            machines: vec![machine],
+            fault,
+        }
     }
 
     fn cpus(&self) -> usize {
@@ -95,7 +102,10 @@ impl Recordable for Psci {
 
     fn check_machine(machine: &MachineOptions) -> Result<(), String> {
         if !(1..=64).contains(&machine.cells_per_line) {
-            return Err(format!("a line holds 1 to 64 words, not {}", machine.cells_per_line));
+            return Err(format!(
+                "a line holds 1 to 64 words, not {}",
+                machine.cells_per_line
+            ));
         }
         if machine.ticket && !machine.coherent {
             return Err("ticket locks need a machine that stays coherent".to_owned());
@@ -119,7 +129,11 @@ impl Recordable for Rcu {
     const NAMES: [fn(u16) -> String; 2] = [Rcu::name_of_word, Rcu::name_of_actor];
 
     fn with(cpus: usize, mode: Mode, fault: Option<&'static Fault>) -> Self {
-        Self { cpus, modes: vec![mode], fault }
+        Self {
+            cpus,
+            modes: vec![mode],
+            fault,
+        }
     }
 
     fn cpus(&self) -> usize {

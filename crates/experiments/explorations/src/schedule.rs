@@ -4,7 +4,8 @@ use crate::port::{HooksFile, hooks_file, use_hooks};
 use crate::recorded::Recordable;
 use document::Document;
 use explore::{
-    Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex, Script, Strategy,
+    Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex,
+    Script, Strategy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +103,11 @@ where
     C: Script + Serialize + serde::de::DeserializeOwned,
 {
     /// The schedule of what was found.
-    pub fn new<S: Recordable<Kind = M, Actions = C>>(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
+    pub fn new<S: Recordable<Kind = M, Actions = C>>(
+        found: &CounterexampleIn<S>,
+        subject: &S,
+        limits: Limits,
+    ) -> Self {
         Self {
             format: FORMAT,
             subject: S::NAME.to_owned(),
@@ -125,7 +130,8 @@ where
 
     /// The text.
     pub fn text(&self) -> String {
-        toml::to_string(self).unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"))
+        toml::to_string(self)
+            .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"))
     }
 
     /// Reads the text.
@@ -149,16 +155,27 @@ where
             return Err(ScheduleError::Subject(self.subject.clone()));
         }
         if !anyway && self.sources != own_sources::<S>() {
-            return Err(ScheduleError::Sources { found: self.sources.clone(), own: own_sources::<S>() });
+            return Err(ScheduleError::Sources {
+                found: self.sources.clone(),
+                own: own_sources::<S>(),
+            });
         }
-        let fault = self
-            .fault
-            .as_ref()
-            .map(|name| seeded::find(S::FAULTS, name).ok_or_else(|| ScheduleError::Fault(name.clone())));
-        S::check(&self.scenario).and_then(|()| S::check_machine(&self.machine)).map_err(ScheduleError::Scenario)?;
+        let fault = self.fault.as_ref().map(|name| {
+            seeded::find(S::FAULTS, name).ok_or_else(|| ScheduleError::Fault(name.clone()))
+        });
+        S::check(&self.scenario)
+            .and_then(|()| S::check_machine(&self.machine))
+            .map_err(ScheduleError::Scenario)?;
         let cpus = self.scenario.cpus();
-        if let Some(deviation) = self.deviation.iter().find(|deviation| usize::from(deviation.process) > cpus) {
-            let what = format!("a deviation is of process {}, and the scenario has {cpus} CPUs", deviation.process);
+        if let Some(deviation) = self
+            .deviation
+            .iter()
+            .find(|deviation| usize::from(deviation.process) > cpus)
+        {
+            let what = format!(
+                "a deviation is of process {}, and the scenario has {cpus} CPUs",
+                deviation.process
+            );
             return Err(ScheduleError::Scenario(what));
         }
         if let Some(HooksFile { file, crc32 }) = &self.hooks {
@@ -194,6 +211,10 @@ where
             strategy,
             run: self.run,
         };
-        Ok((S::with(cpus, self.machine, fault.transpose()?), found, Limits { steps: self.steps }))
+        Ok((
+            S::with(cpus, self.machine, fault.transpose()?),
+            found,
+            Limits { steps: self.steps },
+        ))
     }
 }

@@ -30,7 +30,12 @@ pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::ne
 );
 
 /// Ticks of the scheduler.
-pub(crate) const HZ: Number = Number::new("hz", 24..=10_000, "Ticks of the scheduler of the traced kernel.").unit("Hz");
+pub(crate) const HZ: Number = Number::new(
+    "hz",
+    24..=10_000,
+    "Ticks of the scheduler of the traced kernel.",
+)
+.unit("Hz");
 
 /// Ticks of the scheduler where nothing is said, in Hz.
 pub(crate) const USUAL_HZ: u64 = 250;
@@ -55,14 +60,24 @@ pub fn no_governor(name: &str) -> String {
     let Some((family, release)) = name.split_once('@') else {
         let known: Vec<String> = idle::Kind::ALL.iter().map(ToString::to_string).collect();
         let dated = "menu or teo of a release, as menu@6.12.117";
-        return format!("there is no governor `{name}`; there are: {}, and {dated}", known.join(", "));
+        return format!(
+            "there is no governor `{name}`; there are: {}, and {dated}",
+            known.join(", ")
+        );
     };
     match families.into_iter().find(|known| known.name() == family) {
-        None => format!("`{name}`: of menu and teo there are releases, as menu@6.12.117 and teo@6.6"),
-        Some(_) if Release::parse(release).is_none() => {
-            format!("`{name}`: `{release}` is no release of Linux, such as 6.12, 6.12.117 or 6.18-rc4")
+        None => {
+            format!("`{name}`: of menu and teo there are releases, as menu@6.12.117 and teo@6.6")
         }
-        Some(known) => format!("`{name}`: {family} is here as it was from Linux {} on", known.oldest()),
+        Some(_) if Release::parse(release).is_none() => {
+            format!(
+                "`{name}`: `{release}` is no release of Linux, such as 6.12, 6.12.117 or 6.18-rc4"
+            )
+        }
+        Some(known) => format!(
+            "`{name}`: {family} is here as it was from Linux {} on",
+            known.oldest()
+        ),
     }
 }
 

@@ -1,5 +1,8 @@
 //! Clocks of this machine.
-#![expect(unsafe_code, reason = "the C library's clock_gettime, and the system call behind it")]
+#![expect(
+    unsafe_code,
+    reason = "the C library's clock_gettime, and the system call behind it"
+)]
 
 use std::fs;
 
@@ -66,13 +69,19 @@ impl Clock {
         match self {
             Self::Counter => dataplane::machine::ticks(),
             Self::Library(source) => {
-                let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                let mut time = libc::timespec {
+                    tv_sec: 0,
+                    tv_nsec: 0,
+                };
                 // SAFETY: the call writes one timespec, and `time` is one.
                 unsafe { libc::clock_gettime(source.id(), &raw mut time) };
                 nanoseconds(time)
             }
             Self::Call(source) => {
-                let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                let mut time = libc::timespec {
+                    tv_sec: 0,
+                    tv_nsec: 0,
+                };
                 // SAFETY: the system call writes one timespec, and `time` is one.
                 unsafe { libc::syscall(libc::SYS_clock_gettime, source.id(), &raw mut time) };
                 nanoseconds(time)
@@ -88,17 +97,27 @@ const fn nanoseconds(time: libc::timespec) -> u64 {
 /// The clock source that the kernel reads, such as `tsc` or `kvm-clock`; `None` where it does not
 /// say.
 pub fn source() -> Option<String> {
-    let text = fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource").ok()?;
+    let text =
+        fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+            .ok()?;
     Some(text.trim().to_owned())
 }
 
 /// Why this machine's clocks count as those of a virtual machine; `None` where nothing says so.
 pub fn hypervisor() -> Option<String> {
-    let product = fs::read_to_string("/sys/hypervisor/type").ok().map(|text| text.trim().to_owned());
+    let product = fs::read_to_string("/sys/hypervisor/type")
+        .ok()
+        .map(|text| text.trim().to_owned());
     let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let flag = flags.lines().find(|line| line.starts_with("flags")).is_some_and(|line| line.contains(" hypervisor"));
-    let clock = source().filter(|source| source.contains("kvm") || source.contains("hyperv") || source == "xen");
-    product.or(flag.then(|| "the processor says that a hypervisor is there".to_owned())).or(clock)
+    let flag = flags
+        .lines()
+        .find(|line| line.starts_with("flags"))
+        .is_some_and(|line| line.contains(" hypervisor"));
+    let clock = source()
+        .filter(|source| source.contains("kvm") || source.contains("hyperv") || source == "xen");
+    product
+        .or(flag.then(|| "the processor says that a hypervisor is there".to_owned()))
+        .or(clock)
 }
 
 #[cfg(test)]
@@ -108,7 +127,11 @@ mod tests {
     #[test]
     fn the_same_clock_read_twice_ways_goes_on() {
         for source in [Source::Monotonic, Source::Raw, Source::Coarse] {
-            let times = [Clock::Library(source).read(), Clock::Call(source).read(), Clock::Library(source).read()];
+            let times = [
+                Clock::Library(source).read(),
+                Clock::Call(source).read(),
+                Clock::Library(source).read(),
+            ];
             assert!(times.is_sorted() && times[0] > 0, "{source:?}: {times:?}");
             assert!(times[2] - times[0] < 1_000_000_000, "{source:?}: {times:?}");
         }

@@ -4,7 +4,9 @@
 //! Unlike in a replay, what the governor chooses decides what wakes the CPU next. A tick that it
 //! keeps does. A deep state delays the work, and with it the answer of a device that the work asks.
 
-use idle::{Accounting, Governor, Kind, KnownSituation, MAX_STATES, Outcome, SleepLength, States, Usage};
+use idle::{
+    Accounting, Governor, Kind, KnownSituation, MAX_STATES, Outcome, SleepLength, States, Usage,
+};
 use placement::{CAPACITY, Doing, Pelt};
 use random::Congruential;
 
@@ -92,25 +94,44 @@ impl Load {
         let mut governor = Governor::new(kind, &self.states, self.tick_ns);
         let mut counts = LoopCounts::default();
         for (number, phase) in (0..).zip(&self.phases) {
-            counts = self.live_through(phase, &mut governor, Congruential::new(self.seed.wrapping_add(number)));
+            counts = self.live_through(
+                phase,
+                &mut governor,
+                Congruential::new(self.seed.wrapping_add(number)),
+            );
         }
         counts
     }
 
-    fn live_through(&self, phase: &Phase, governor: &mut Governor, mut chance: Congruential) -> LoopCounts {
+    fn live_through(
+        &self,
+        phase: &Phase,
+        governor: &mut Governor,
+        mut chance: Congruential,
+    ) -> LoopCounts {
         let (states, tick_ns) = (&self.states, self.tick_ns);
         let mut accounting = Accounting::default();
         let mut load = Pelt::new(0);
         let (mut now, mut stopped, mut answers) = (0_u64, false, 0);
-        let mut interrupt = phase.interrupts.as_ref().map(|times| times.draw(&mut chance));
+        let mut interrupt = phase
+            .interrupts
+            .as_ref()
+            .map(|times| times.draw(&mut chance));
         let mut answer = phase.answers.as_ref().map(|times| times.draw(&mut chance));
         while now < phase.length_ns {
             let fires = (now / phase.period_ns + 1) * phase.period_ns;
             let tick = (now / tick_ns + 1) * tick_ns;
             let event = |stopped: bool| if stopped { fires } else { fires.min(tick) };
-            let sleep_length = SleepLength { timer_ns: fires - now, event_ns: event(stopped) - now };
+            let sleep_length = SleepLength {
+                timer_ns: fires - now,
+                event_ns: event(stopped) - now,
+            };
             let utilised = load.utilisation() > CAPACITY >> 6;
-            let mut asked = KnownSituation { tick_stopped: stopped, utilised, ..KnownSituation::new(sleep_length) };
+            let mut asked = KnownSituation {
+                tick_stopped: stopped,
+                utilised,
+                ..KnownSituation::new(sleep_length)
+            };
             let choice = governor.select(states, &mut asked);
             stopped |= choice.stop_tick;
             // One that came while the CPU worked was handled there.
@@ -120,10 +141,20 @@ impl Load {
                 *at += times.draw(&mut chance).max(1);
             }
             let event = event(stopped);
-            let wake = [interrupt, answer].into_iter().flatten().fold(event, u64::min).max(now);
+            let wake = [interrupt, answer]
+                .into_iter()
+                .flatten()
+                .fold(event, u64::min)
+                .max(now);
             let got_tick = wake == event && !stopped && tick <= fires;
             let residency_ns = accounting.leave(states, choice.state, wake - now);
-            governor.reflect(states, &Outcome { got_tick, ..Outcome::stay(choice.state, residency_ns) });
+            governor.reflect(
+                states,
+                &Outcome {
+                    got_tick,
+                    ..Outcome::stay(choice.state, residency_ns)
+                },
+            );
             now = wake + states.get(choice.state).exit_latency_ns;
             load.update(now.saturating_mul(1000), Doing::Nothing, CAPACITY);
             // A tick alone leaves the CPU in its idle loop; work starts the tick again.
@@ -140,6 +171,10 @@ impl Load {
             }
         }
         let states = std::array::from_fn(|state| *accounting.usage(state));
-        LoopCounts { states, answers, length_ns: now }
+        LoopCounts {
+            states,
+            answers,
+            length_ns: now,
+        }
     }
 }

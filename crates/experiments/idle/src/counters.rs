@@ -46,13 +46,23 @@ impl Counters {
             let was = *first.entry(key).or_insert(*now);
             let usage = Usage {
                 entered: now.entered.saturating_sub(was.entered),
-                time_ns: now.microseconds.saturating_sub(was.microseconds).saturating_mul(1000),
+                time_ns: now
+                    .microseconds
+                    .saturating_sub(was.microseconds)
+                    .saturating_mul(1000),
                 above: now.above.saturating_sub(was.above),
                 below: now.below.saturating_sub(was.below),
                 rejected: now.rejected.saturating_sub(was.rejected),
             };
             if now.at_ns > was.at_ns {
-                growths.insert(key, Growth { from_ns: was.at_ns, to_ns: now.at_ns, usage });
+                growths.insert(
+                    key,
+                    Growth {
+                        from_ns: was.at_ns,
+                        to_ns: now.at_ns,
+                        usage,
+                    },
+                );
             }
         }
         Self(growths)
@@ -74,9 +84,14 @@ impl Counters {
             .filter(|(_, growth)| growth.usage.entered >= FEWEST)
             .filter_map(|(&(cpu, state), growth)| {
                 let of_cpu = refused.get(usize::from(cpu))?;
-                let stays = growth.stays(cpus, cpu, state).filter(|(number, _)| of_cpu.binary_search(number).is_err());
-                let (count, ns) = stays.fold((0, 0), |(count, ns), (_, stay)| (count + 1, ns + stay.interval_ns()));
-                (count == growth.usage.entered).then(|| ns.saturating_sub(growth.usage.time_ns) / count)
+                let stays = growth
+                    .stays(cpus, cpu, state)
+                    .filter(|(number, _)| of_cpu.binary_search(number).is_err());
+                let (count, ns) = stays.fold((0, 0), |(count, ns), (_, stay)| {
+                    (count + 1, ns + stay.interval_ns())
+                });
+                (count == growth.usage.entered)
+                    .then(|| ns.saturating_sub(growth.usage.time_ns) / count)
             })
             .collect();
         means.sort_unstable();
@@ -99,7 +114,11 @@ impl Counters {
                 match refused[usize::from(cpu)].binary_search(&number) {
                     Ok(_) => accounting.refused(table, state),
                     Err(_) => {
-                        accounting.leave(table, state, stay.interval_ns().saturating_sub(tracing_ns));
+                        accounting.leave(
+                            table,
+                            state,
+                            stay.interval_ns().saturating_sub(tracing_ns),
+                        );
                     }
                 }
             }
@@ -112,7 +131,12 @@ impl Counters {
 
 impl Growth {
     /// The stays that ended between the marks, each with its number among the CPU's.
-    fn stays(self, cpus: &[Vec<Sleep>], cpu: u16, state: usize) -> impl Iterator<Item = (usize, &Sleep)> {
+    fn stays(
+        self,
+        cpus: &[Vec<Sleep>],
+        cpu: u16,
+        state: usize,
+    ) -> impl Iterator<Item = (usize, &Sleep)> {
         let Self { from_ns, to_ns, .. } = self;
         let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
         let numbered = all.iter().enumerate();
@@ -145,16 +169,17 @@ mod tests {
             timer_armed_ns: None,
         };
         let cpus = [(0..40).map(stay).collect::<Vec<_>>()];
-        let counted = |at_ns, state, [entered, microseconds, above, below, rejected]: [u64; 5]| IdleUsage {
-            at_ns,
-            cpu: 0,
-            state,
-            entered,
-            microseconds,
-            above,
-            below,
-            rejected,
-        };
+        let counted =
+            |at_ns, state, [entered, microseconds, above, below, rejected]: [u64; 5]| IdleUsage {
+                at_ns,
+                cpu: 0,
+                state,
+                entered,
+                microseconds,
+                above,
+                below,
+                rejected,
+            };
         let with = |last: [u64; 5]| {
             Counters::new(&[
                 counted(45_000, 1, [5, 100, 2, 3, 0]),

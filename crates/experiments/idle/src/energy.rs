@@ -35,7 +35,8 @@ pub struct Segments {
 impl Segments {
     /// The segments of a trace. A CPU without idle intervals counts as not there.
     pub fn new(platform: &Platform, traced: &TracedIntervals) -> Self {
-        let slept = (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty());
+        let slept =
+            (0..traced.cpus.len() as u16).filter(|&cpu| !traced.cpus[usize::from(cpu)].is_empty());
         let groups = recording::grouped(slept.map(|cpu| (platform.place(cpu), cpu)));
         let mut segments = Self::default();
         for ((domain, _), cpus) in groups {
@@ -47,7 +48,8 @@ impl Segments {
     /// Adds the times in which all of some CPUs are idle.
     pub(crate) fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
         let mut at = vec![0; cpus.len()];
-        let of = |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
+        let of =
+            |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
         while !cpus.is_empty() {
             let (mut from, mut to) = (0, u64::MAX);
             for number in 0..cpus.len() {
@@ -56,8 +58,14 @@ impl Segments {
             }
             if from < to {
                 let first = self.covers.len() as u32;
-                self.all.push(Segment { ns: to - from, domain: domain as u16, cpus: cpus.len() as u16, first });
-                self.covers.extend(cpus.iter().zip(&at).map(|(cpu, at)| (*cpu, *at as u32)));
+                self.all.push(Segment {
+                    ns: to - from,
+                    domain: domain as u16,
+                    cpus: cpus.len() as u16,
+                    first,
+                });
+                self.covers
+                    .extend(cpus.iter().zip(&at).map(|(cpu, at)| (*cpu, *at as u32)));
             }
             for number in 0..cpus.len() {
                 while of(number, &at).is_some_and(|sleep| sleep.exit_ns <= to) {
@@ -82,16 +90,25 @@ pub fn energy(platform: &Platform, segments: &Segments, replayed: &GovernorRepla
     let mut downs = vec![[0_u64; MAX_STATES]; platform.domains.len()];
     for segment in &segments.all {
         let chosen = |&(cpu, at): &(u16, u32)| replayed.chosen[usize::from(cpu)][at as usize];
-        let level = usize::from(segments.covers(segment).iter().map(chosen).min().unwrap_or(0));
-        base += u128::from(platform.domains[usize::from(segment.domain)].states[level].domain_power)
-            * u128::from(segment.ns);
+        let level = usize::from(
+            segments
+                .covers(segment)
+                .iter()
+                .map(chosen)
+                .min()
+                .unwrap_or(0),
+        );
+        base +=
+            u128::from(platform.domains[usize::from(segment.domain)].states[level].domain_power)
+                * u128::from(segment.ns);
         downs[usize::from(segment.domain)][level] += 1;
     }
     std::array::from_fn(|point| {
         let mut sum = base;
         for (at, domain) in platform.domains.iter().enumerate() {
             for (state, cost) in domain.states.iter().enumerate() {
-                sum += cost.core_round_trip.part(POINTS[point]) * u128::from(replayed.entries[at][state]);
+                sum += cost.core_round_trip.part(POINTS[point])
+                    * u128::from(replayed.entries[at][state]);
                 sum += cost.domain_round_trip.part(POINTS[point]) * u128::from(downs[at][state]);
             }
         }

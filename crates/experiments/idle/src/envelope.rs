@@ -31,17 +31,26 @@ impl Envelope {
         replays: &[&GovernorReplay],
     ) -> Option<Self> {
         let ends = |cpu: usize, at: usize| {
-            let chosen = replays.iter().map(|replayed| usize::from(replayed.chosen[cpu][at]));
-            chosen.fold((MAX_STATES, 0), |(low, high), state| (low.min(state), high.max(state)))
+            let chosen = replays
+                .iter()
+                .map(|replayed| usize::from(replayed.chosen[cpu][at]));
+            chosen.fold((MAX_STATES, 0), |(low, high), state| {
+                (low.min(state), high.max(state))
+            })
         };
-        let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| (0..sleeps.len()).map(|at| ends(cpu, at)).collect();
+        let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
+            (0..sleeps.len()).map(|at| ends(cpu, at)).collect()
+        };
         let sets: Vec<Vec<(usize, usize)>> = traced.cpus.iter().enumerate().map(of_cpu).collect();
         if sets.iter().flatten().all(|(low, high)| low == high) {
             return None;
         }
         let none = vec![Usage::default(); platform.domains[0].states.len()];
-        let mut envelope =
-            Self { states: [none.clone(), none], all: [Usage::default(); 2], energies: [[0; POINTS.len()]; 2] };
+        let mut envelope = Self {
+            states: [none.clone(), none],
+            all: [Usage::default(); 2],
+            energies: [[0; POINTS.len()]; 2],
+        };
         for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(&sets).enumerate() {
             let table = &platform.domains[platform.place(cpu as u16).0].table;
             for (sleep, &(low, high)) in sleeps.iter().zip(sets) {
@@ -54,15 +63,21 @@ impl Envelope {
         }
         if platform.power.is_some() {
             for point in 0..POINTS.len() {
-                envelope.energies[0][point] = extreme(platform, traced, segments, &sets, point, false);
-                envelope.energies[1][point] = extreme(platform, traced, segments, &sets, point, true);
+                envelope.energies[0][point] =
+                    extreme(platform, traced, segments, &sets, point, false);
+                envelope.energies[1][point] =
+                    extreme(platform, traced, segments, &sets, point, true);
             }
         }
         Some(envelope)
     }
 
     /// Counts an interval that may have ended in any of some states.
-    fn count(&mut self, states: impl Iterator<Item = usize> + Clone, usage: impl Fn(usize) -> Usage) {
+    fn count(
+        &mut self,
+        states: impl Iterator<Item = usize> + Clone,
+        usage: impl Fn(usize) -> Usage,
+    ) {
         let [least, most] = &mut self.all;
         let of: Vec<Usage> = states.clone().map(usage).collect();
         least.above += u64::from(of.iter().all(|usage| usage.above > 0));
@@ -93,15 +108,29 @@ fn extreme(
     is_most: bool,
 ) -> u128 {
     let entries = vec![[0; MAX_STATES]; platform.domains.len()];
-    let mut replayed = GovernorReplay { entries, ..GovernorReplay::default() };
+    let mut replayed = GovernorReplay {
+        entries,
+        ..GovernorReplay::default()
+    };
     for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(sets).enumerate() {
         let domain = platform.place(cpu as u16).0;
-        let (states, table) = (&platform.domains[domain].states, &platform.domains[domain].table);
+        let (states, table) = (
+            &platform.domains[domain].states,
+            &platform.domains[domain].table,
+        );
         let chosen = sleeps.iter().zip(sets).map(|(sleep, &(low, high))| {
-            let idle = |state: usize| u128::from(states[state].core_power) * u128::from(sleep.interval_ns());
-            let cost = |state: &usize| idle(*state) + states[*state].core_round_trip.part(POINTS[point]);
+            let idle = |state: usize| {
+                u128::from(states[state].core_power) * u128::from(sleep.interval_ns())
+            };
+            let cost =
+                |state: &usize| idle(*state) + states[*state].core_round_trip.part(POINTS[point]);
             let set = may_be(table, low, high);
-            let state = if is_most { set.max_by_key(cost) } else { set.min_by_key(cost) }.unwrap_or(low);
+            let state = if is_most {
+                set.max_by_key(cost)
+            } else {
+                set.min_by_key(cost)
+            }
+            .unwrap_or(low);
             replayed.core_energy += idle(state);
             replayed.entries[domain][state] += 1;
             state as u8

@@ -12,11 +12,19 @@ use recording::{Header, Recording, metrics};
 /// The experiment that its recordings name: they have a story of their own.
 const NAME: &str = "idle-cases";
 
-pub(crate) const SEED: Or<Number> =
-    Number::new("seed", 0..=u64::MAX / 2, "With --case: first seed of the times that nobody foresees.").or(1);
+pub(crate) const SEED: Or<Number> = Number::new(
+    "seed",
+    0..=u64::MAX / 2,
+    "With --case: first seed of the times that nobody foresees.",
+)
+.or(1);
 
-pub(crate) const SEEDS: Or<Number<u32>> =
-    Number::new("seeds", 1..=1000, "With --case: how many seeds, one after the other.").or(20);
+pub(crate) const SEEDS: Or<Number<u32>> = Number::new(
+    "seeds",
+    1..=1000,
+    "With --case: how many seeds, one after the other.",
+)
+.or(20);
 
 pub(crate) const CASE: CheckedSetting<Vec<usize>> = CheckedSetting::new(
     "case",
@@ -29,7 +37,10 @@ pub(crate) const CASE: CheckedSetting<Vec<usize>> = CheckedSetting::new(
 /// The text of a workload's file.
 macro_rules! workload {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../data/workloads/idle/", $name, ".toml")))
+        (
+            $name,
+            include_str!(concat!("../../../../data/workloads/idle/", $name, ".toml")),
+        )
     };
 }
 
@@ -53,7 +64,10 @@ fn cases(text: &str) -> Result<Vec<usize>, String> {
     let number = |name: &str| {
         CASES.iter().position(|case| case.0 == name).ok_or_else(|| {
             let known: Vec<&str> = CASES.iter().map(|case| case.0).collect();
-            format!("there is no workload `{name}`; there are: {}", known.join(", "))
+            format!(
+                "there is no workload `{name}`; there are: {}",
+                known.join(", ")
+            )
         })
     };
     match text.trim() {
@@ -72,7 +86,11 @@ fn file(case: usize) -> Result<LoadFile, Error> {
 ///
 /// # Errors
 /// The run is to stop.
-pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -> Result<(), Error> {
+pub(crate) fn run(
+    cases: Vec<usize>,
+    settings: &Settings,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
     let (first, seeds) = (settings.get(SEED), settings.get(SEEDS));
     let progress = sink.progress();
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
@@ -82,14 +100,21 @@ pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -
     for case in cases {
         let (name, file) = (CASES[case].0, file(case)?);
         let assumed = file.assumed.join("; ");
-        header.notes.push(format!("Assumed in {name}, since the report does not say: {assumed}."));
+        header.notes.push(format!(
+            "Assumed in {name}, since the report does not say: {assumed}."
+        ));
         let governors = match settings.get(GOVERNORS) {
             Some(governors) => governors,
             None => kinds(&file.governors.join(",")).map_err(Error::failed)?,
         };
         for kind in governors {
             for seed in 0..seeds {
-                jobs.push((name, kind, seed, file.load(first + u64::from(seed)).map_err(Error::failed)?));
+                jobs.push((
+                    name,
+                    kind,
+                    seed,
+                    file.load(first + u64::from(seed)).map_err(Error::failed)?,
+                ));
             }
         }
     }
@@ -109,11 +134,27 @@ pub(crate) fn run(cases: Vec<usize>, settings: &Settings, sink: &mut dyn Sink) -
         let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
             recording.add(series, *seed, metric, subject, value);
         };
-        add(metrics::IDLE_ENTERED, "", lived.sum(|usage| usage.entered) as f64);
-        add(metrics::IDLE_ABOVE, "", lived.sum(|usage| usage.above) as f64);
-        add(metrics::IDLE_BELOW, "", lived.sum(|usage| usage.below) as f64);
+        add(
+            metrics::IDLE_ENTERED,
+            "",
+            lived.sum(|usage| usage.entered) as f64,
+        );
+        add(
+            metrics::IDLE_ABOVE,
+            "",
+            lived.sum(|usage| usage.above) as f64,
+        );
+        add(
+            metrics::IDLE_BELOW,
+            "",
+            lived.sum(|usage| usage.below) as f64,
+        );
         for (state, usage) in lived.states.iter().enumerate().take(load.states.len()) {
-            add(metrics::IDLE_TIME, &format!("state {state}"), usage.time_ns as f64 / 1e3);
+            add(
+                metrics::IDLE_TIME,
+                &format!("state {state}"),
+                usage.time_ns as f64 / 1e3,
+            );
         }
         if lived.answers > 0 {
             let per_second = lived.answers as f64 * 1e9 / lived.length_ns as f64;
@@ -138,9 +179,16 @@ mod tests {
     fn every_workload_is_read_and_names_governors_that_there_are() {
         for (case, (name, _)) in CASES.iter().enumerate() {
             let file = file(case).unwrap();
-            assert!(kinds(&file.governors.join(",")).is_ok() && !file.assumed.is_empty(), "{name}");
+            assert!(
+                kinds(&file.governors.join(",")).is_ok() && !file.assumed.is_empty(),
+                "{name}"
+            );
         }
-        assert!(cases("pipe, nothing").unwrap_err().contains("there is no workload `nothing`; there are: pipe,"));
+        assert!(
+            cases("pipe, nothing")
+                .unwrap_err()
+                .contains("there is no workload `nothing`; there are: pipe,")
+        );
     }
 
     /// As reported: menu and ladder leave polling for a state that does not pay, teo does not.
@@ -152,7 +200,8 @@ mod tests {
                 let lived = load.live(kind);
                 lived.sum(|usage| usage.above) as f64 / lived.sum(|usage| usage.entered) as f64
             };
-            let [menu, ladder, teo] = [Governor::Menu61, Governor::Ladder, Governor::Teo611].map(above);
+            let [menu, ladder, teo] =
+                [Governor::Menu61, Governor::Ladder, Governor::Teo611].map(above);
             assert!(
                 ladder >= menu && menu > 0.95 && teo < 0.05,
                 "seed {seed}: menu {menu}, ladder {ladder}, teo {teo}"
@@ -169,8 +218,11 @@ mod tests {
             let [before, after, menu] =
                 [Governor::Teo610, Governor::Teo611, Governor::Menu61].map(|kind| load.live(kind));
             let all = format!("seed {seed}: before {before:?}, after {after:?}, menu {menu:?}");
-            let [below, above] = [|usage: &idle::Usage| usage.below, |usage: &idle::Usage| usage.above]
-                .map(|of| [before, after, menu].map(|lived| lived.sum(of)));
+            let [below, above] = [
+                |usage: &idle::Usage| usage.below,
+                |usage: &idle::Usage| usage.above,
+            ]
+            .map(|of| [before, after, menu].map(|lived| lived.sum(of)));
             assert!(below[0] > 5 * below[2] && below[2] > below[1], "{all}");
             assert!(above[2] > above[1] && above[1] >= above[0], "{all}");
         }
@@ -197,17 +249,34 @@ mod tests {
             lived.states[0].time_ns as f64 / lived.sum(|usage| usage.time_ns) as f64
         };
         let clusters = [[349, 434, 6_710], [196, 247, 2_120], [147, 181, 2_580]];
-        for (seed, [cpuoff, clusteroff, residency]) in (1..9).flat_map(|seed| clusters.map(|cluster| (seed, cluster))) {
+        for (seed, [cpuoff, clusteroff, residency]) in
+            (1..9).flat_map(|seed| clusters.map(|cluster| (seed, cluster)))
+        {
             let mut load = load(number("mt8196"), seed);
             let s2idle = *load.states.all().last().unwrap();
-            let mut table = vec![us(1, 1), us(cpuoff, residency), us(clusteroff, residency), s2idle];
+            let mut table = vec![
+                us(1, 1),
+                us(cpuoff, residency),
+                us(clusteroff, residency),
+                s2idle,
+            ];
             load.states = idle::States::new(&table).unwrap();
-            let wfi = ["teo@6.6", "teo@6.12", "teo@6.18", "teo@6.19"].map(|name| in_wfi(&load, name));
-            assert!(wfi[1] == 1.0 && wfi[0] < 0.05, "seed {seed}, residency {residency}: {wfi:?}");
-            assert!(wfi[2] < 0.99 && wfi[2] > 3.0 * wfi[3], "seed {seed}, residency {residency}: {wfi:?}");
+            let wfi =
+                ["teo@6.6", "teo@6.12", "teo@6.18", "teo@6.19"].map(|name| in_wfi(&load, name));
+            assert!(
+                wfi[1] == 1.0 && wfi[0] < 0.05,
+                "seed {seed}, residency {residency}: {wfi:?}"
+            );
+            assert!(
+                wfi[2] < 0.99 && wfi[2] > 3.0 * wfi[3],
+                "seed {seed}, residency {residency}: {wfi:?}"
+            );
             table.pop();
             load.states = idle::States::new(&table).unwrap();
-            assert!(in_wfi(&load, "teo@6.12") < 0.05, "seed {seed}, residency {residency}, without s2idle");
+            assert!(
+                in_wfi(&load, "teo@6.12") < 0.05,
+                "seed {seed}, residency {residency}, without s2idle"
+            );
         }
     }
 
@@ -218,9 +287,13 @@ mod tests {
         for seed in 1..9 {
             let load = load(number("rk3399-mmc"), seed);
             for (with, without) in [("menu@6.17", "menu@6.18"), ("menu@6.1.150", "menu@6.1.158")] {
-                let [with, without] = [with, without].map(|name| load.live(Governor::find(name).unwrap()));
+                let [with, without] =
+                    [with, without].map(|name| load.live(Governor::find(name).unwrap()));
                 let rate = |lived: LoopCounts| lived.answers as f64 / lived.length_ns as f64;
-                assert!(rate(with) > 1.5 * rate(without), "seed {seed}: {with:?}, {without:?}");
+                assert!(
+                    rate(with) > 1.5 * rate(without),
+                    "seed {seed}: {with:?}, {without:?}"
+                );
             }
             assert!(share(&load, "menu@6.18", |usage| usage.above) > 0.3);
             assert!(share(&load, "teo@6.17", |usage| usage.above) < 0.01);
@@ -238,9 +311,14 @@ mod tests {
             };
             for seed in 1..9 {
                 let load = load(number(name), seed);
-                let above = [with, without].map(|governor| share(&load, governor, |usage| usage.above));
-                let below = [with, without].map(|governor| share(&load, governor, |usage| usage.below));
-                assert!(above[1] > above[0] && below[1] < below[0], "{name}, seed {seed}: {above:?}, {below:?}");
+                let above =
+                    [with, without].map(|governor| share(&load, governor, |usage| usage.above));
+                let below =
+                    [with, without].map(|governor| share(&load, governor, |usage| usage.below));
+                assert!(
+                    above[1] > above[0] && below[1] < below[0],
+                    "{name}, seed {seed}: {above:?}, {below:?}"
+                );
             }
         }
     }

@@ -9,7 +9,9 @@ use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, Folder, InputFile, Number, Or};
-use experiment::{About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout,
+};
 use qemu::{Build, Images, Machine, clock_reads, linux};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
@@ -25,25 +27,42 @@ const QEMU: &[World] = &[World::Qemu];
 
 const TRACE: InputFile = asked::TRACE.only(SIM);
 
-const THREADS: Number<usize> =
-    Number::new("threads", 1..=1024, "Most threads that read at once; by default as many as this machine has CPUs.")
-        .only(HOST);
+const THREADS: Number<usize> = Number::new(
+    "threads",
+    1..=1024,
+    "Most threads that read at once; by default as many as this machine has CPUs.",
+)
+.only(HOST);
 
-const ROUNDS: Or<Number<usize>> = Number::new("rounds", 1..=100_000, "Rounds of each measurement.").only(HOST).or(100);
+const ROUNDS: Or<Number<usize>> = Number::new("rounds", 1..=100_000, "Rounds of each measurement.")
+    .only(HOST)
+    .or(100);
 
-const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a round.").only(HOST).or(10_000);
+const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a round.")
+    .only(HOST)
+    .or(10_000);
 
-const CACHE: Folder =
-    Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.").only(QEMU);
+const CACHE: Folder = Folder::new(
+    "cache",
+    "Folder for kernel and busybox; by default `target/linux` of the checkout.",
+)
+.only(QEMU);
 
 const PLATFORM: Or<setting::Platform> = asked::PLATFORM.only(SIM).or(USUAL_PLATFORM);
 
-const GOVERNORS: CheckedSetting<Vec<idle::Kind>> =
-    CheckedSetting::new("governors", "NAMES", kinds, "Governors, parted by commas [default: all].").only(SIM);
+const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::new(
+    "governors",
+    "NAMES",
+    kinds,
+    "Governors, parted by commas [default: all].",
+)
+.only(SIM);
 
 const HZ: Or<Number> = asked::HZ.only(SIM).or(USUAL_HZ);
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the reads' spread.").only(SIM).or(1);
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the reads' spread.")
+    .only(SIM)
+    .or(1);
 
 static ABOUT: About = About {
     name: "idle-clock",
@@ -52,19 +71,38 @@ static ABOUT: About = About {
               kernel's reads take as long as published ones, and each division makes microseconds of the stay: what is shown is \
               what that changes in choices and in energy.",
     worlds: &[
-        WorldAbout { world: World::Host, about: "clocks and divisions of this machine", needs: &[] as &[Need] },
+        WorldAbout {
+            world: World::Host,
+            about: "clocks and divisions of this machine",
+            needs: &[] as &[Need],
+        },
         WorldAbout {
             world: World::Qemu,
             about: "the clocks of Debian's kernel in a guest, by the stamps of its own trace",
             needs: &[Need::Qemu, Need::SourceTree],
         },
-        WorldAbout { world: World::Sim, about: "a trace, with reads that take as long as published ones", needs: &[] },
+        WorldAbout {
+            world: World::Sim,
+            about: "a trace, with reads that take as long as published ones",
+            needs: &[],
+        },
     ],
-    settings: &[&TRACE, &THREADS, &ROUNDS, &READS, &CACHE, &PLATFORM, &GOVERNORS, &HZ, &SEED],
+    settings: &[
+        &TRACE, &THREADS, &ROUNDS, &READS, &CACHE, &PLATFORM, &GOVERNORS, &HZ, &SEED,
+    ],
     examples: &[
-        Example { arguments: "", about: "this machine" },
-        Example { arguments: "--world qemu", about: "ktime_get and local_clock of a kernel" },
-        Example { arguments: "--world sim trace.txt --platform juno-r2", about: "a trace" },
+        Example {
+            arguments: "",
+            about: "this machine",
+        },
+        Example {
+            arguments: "--world qemu",
+            about: "ktime_get and local_clock of a kernel",
+        },
+        Example {
+            arguments: "--world sim trace.txt --platform juno-r2",
+            about: "a trace",
+        },
     ],
     ..About::BARE
 };
@@ -79,7 +117,8 @@ impl Experiment for IdleClock {
             World::Sim => {
                 check_there(request.settings.get(TRACE).as_deref())?;
                 spreads(request)?;
-                platforms::idle_states(request.platforms, &request.settings.get(PLATFORM)).map(|_| ())
+                platforms::idle_states(request.platforms, &request.settings.get(PLATFORM))
+                    .map(|_| ())
             }
             _ => Ok(()),
         }
@@ -112,10 +151,16 @@ fn thread_counts(most: usize) -> Vec<usize> {
 fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let most = settings.get(THREADS).unwrap_or(cpus);
-    let effort = Effort { rounds: settings.get(ROUNDS), reads: settings.get(READS) };
+    let effort = Effort {
+        rounds: settings.get(ROUNDS),
+        reads: settings.get(READS),
+    };
     let counts = thread_counts(most);
     let progress = sink.progress();
-    progress.expect((Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64, "clocks and divisions");
+    progress.expect(
+        (Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64,
+        "clocks and divisions",
+    );
 
     let mut recording = Recording::new(header(World::Host));
     let tick_ns = 1e9 / dataplane::machine::counter_hz() as f64;
@@ -124,7 +169,14 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         for &threads in &counts {
             progress.check()?;
             let times = reads::clock(clock, threads, effort, overhead, tick_ns);
-            add(&mut recording, clock.name(), "clock-read", &threads.to_string(), metrics::CLOCK_READ, &times);
+            add(
+                &mut recording,
+                clock.name(),
+                "clock-read",
+                &threads.to_string(),
+                metrics::CLOCK_READ,
+                &times,
+            );
             progress.step();
         }
     }
@@ -132,7 +184,14 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         for (known, mode) in [(true, "divisor known"), (false, "divisor unknown")] {
             progress.check()?;
             let times = reads::division(division, known, effort, tick_ns);
-            add(&mut recording, division.name(), "division", mode, metrics::DIVISION, &times);
+            add(
+                &mut recording,
+                division.name(),
+                "division",
+                mode,
+                metrics::DIVISION,
+                &times,
+            );
             progress.step();
         }
     }
@@ -141,14 +200,19 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     header.time.counter_hz = Some(dataplane::machine::counter_hz());
     let (source, virtual_machine) = (clocks::source(), clocks::hypervisor());
     header.run.counter = Some(dataplane::machine::COUNTER.to_owned());
-    header.set_facts(&facts::Clocks { source, virtual_machine: virtual_machine.clone() });
+    header.set_facts(&facts::Clocks {
+        source,
+        virtual_machine: virtual_machine.clone(),
+    });
     if let Some(why) = virtual_machine {
-        header
-            .notes
-            .push(format!("These are the clocks of a virtual machine ({why}): its hypervisor has a part in them."));
+        header.notes.push(format!(
+            "These are the clocks of a virtual machine ({why}): its hypervisor has a part in them."
+        ));
     }
     if most > cpus {
-        header.notes.push(format!("{most} threads on {cpus} CPUs: they do not all read at once."));
+        header.notes.push(format!(
+            "{most} threads on {cpus} CPUs: they do not all read at once."
+        ));
     }
     header.notes.push(format!(
         "Each read is timed by the counter, whose own two reads take {:.1} ns, which is taken off.",
@@ -158,7 +222,10 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
 }
 
 /// The rounds of a guest: time counts instructions, so that few say enough.
-const GUEST_EFFORT: clock_reads::Effort = clock_reads::Effort { rounds: 3, reads: 10_000 };
+const GUEST_EFFORT: clock_reads::Effort = clock_reads::Effort {
+    rounds: 3,
+    reads: 10_000,
+};
 
 fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let progress = sink.progress();
@@ -166,22 +233,46 @@ fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error>
     let images = Images::find(request.source_tree, Build::Instrumented).map_err(Error::failed)?;
     progress.check()?;
     progress.say("fetching kernel and busybox");
-    let cache = request.settings.get(CACHE).unwrap_or_else(|| Images::linux_cache(request.source_tree));
+    let cache = request
+        .settings
+        .get(CACHE)
+        .unwrap_or_else(|| Images::linux_cache(request.source_tree));
     let system = linux::fetch(&cache).map_err(Error::failed)?;
     progress.check()?;
-    let machine = Machine { virtualization: true, icount: Some(0), ..Machine::new(1) };
-    let read = clock_reads::run(&images, &system, &machine, GUEST_EFFORT, |line| progress.say(line));
+    let machine = Machine {
+        virtualization: true,
+        icount: Some(0),
+        ..Machine::new(1)
+    };
+    let read = clock_reads::run(&images, &system, &machine, GUEST_EFFORT, |line| {
+        progress.say(line)
+    });
     let mut recording = Recording::new(header(World::Qemu));
     for times in read.map_err(Error::failed)? {
-        let function = clock_reads::CLOCKS.iter().find(|clock| clock.0 == times.clock).map_or("", |clock| clock.1);
+        let function = clock_reads::CLOCKS
+            .iter()
+            .find(|clock| clock.0 == times.clock)
+            .map_or("", |clock| clock.1);
         let statistics = Times::from_ns(times.ns);
-        add(&mut recording, function, "clock-read", "1", metrics::CLOCK_READ, &statistics);
+        add(
+            &mut recording,
+            function,
+            "clock-read",
+            "1",
+            metrics::CLOCK_READ,
+            &statistics,
+        );
     }
     let header = &mut recording.header;
     header.iterations = GUEST_EFFORT.rounds;
-    header.versions.insert("linux".to_owned(), system.kernel_version);
+    header
+        .versions
+        .insert("linux".to_owned(), system.kernel_version);
     let virtual_machine = Some("QEMU translates its instructions".to_owned());
-    header.set_facts(&facts::Clocks { source: Some("arch_sys_counter".to_owned()), virtual_machine });
+    header.set_facts(&facts::Clocks {
+        source: Some("arch_sys_counter".to_owned()),
+        virtual_machine,
+    });
     header.notes.push(format!(
         "The kernel stamps {} events of its trace with each clock, {} times over; what an event takes more than one that is stamped with \
          the count of ticks is a read. Each value is the mean of a round.",
@@ -195,7 +286,14 @@ fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error>
     Ok(recording)
 }
 
-fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric: metrics::Metric, times: &Times) {
+fn add(
+    recording: &mut Recording,
+    variant: &str,
+    case: &str,
+    mode: &str,
+    metric: metrics::Metric,
+    times: &Times,
+) {
     let series = recording.series(variant, case, mode);
     let mut rows = vec![
         ("average", times.average),
@@ -204,7 +302,12 @@ fn add(recording: &mut Recording, variant: &str, case: &str, mode: &str, metric:
         ("min", times.min),
         ("max", times.max),
     ];
-    rows.extend(Times::PERCENTILES.iter().zip(times.percentiles).map(|((name, _), value)| (*name, value)));
+    rows.extend(
+        Times::PERCENTILES
+            .iter()
+            .zip(times.percentiles)
+            .map(|((name, _), value)| (*name, value)),
+    );
     for (name, value) in rows {
         recording.add(series, 0, metric, name, value);
     }
@@ -221,8 +324,12 @@ fn spreads(request: &Request<'_>) -> Result<Vec<(String, Spread)>, Error> {
             "name a folder with published/cpuidle-clock.toml with --data, or leave --data out",
         ));
     }
-    let spread = |name: &String| Spread::parse(request.conditions.get("clock-read-ns", &[OF, name]));
-    names.iter().map(|name| Ok((name.clone(), spread(name).map_err(Error::failed)?))).collect()
+    let spread =
+        |name: &String| Spread::parse(request.conditions.get("clock-read-ns", &[OF, name]));
+    names
+        .iter()
+        .map(|name| Ok((name.clone(), spread(name).map_err(Error::failed)?)))
+        .collect()
 }
 
 /// The conversions of the difference of two reads, each with its name in recordings.
@@ -242,12 +349,25 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::new(&platform, &traced);
-    let kinds = settings.get(GOVERNORS).unwrap_or_else(|| idle::Kind::ALL.to_vec());
-    let of_kind = |&kind| Unsaid::of(kind, &traced, false).into_iter().map(move |unsaid| (kind, unsaid));
+    let kinds = settings
+        .get(GOVERNORS)
+        .unwrap_or_else(|| idle::Kind::ALL.to_vec());
+    let of_kind = |&kind| {
+        Unsaid::of(kind, &traced, false)
+            .into_iter()
+            .map(move |unsaid| (kind, unsaid))
+    };
     let jobs: Vec<(idle::Kind, Unsaid)> = kinds.iter().flat_map(of_kind).collect();
     progress.expect(jobs.len() as u64, "governors");
 
-    let with = Replays { platform: &platform, traced: &traced, segments: &segments, spreads: &spreads, tick_ns, seed };
+    let with = Replays {
+        platform: &platform,
+        traced: &traced,
+        segments: &segments,
+        spreads: &spreads,
+        tick_ns,
+        seed,
+    };
     let changes: Vec<Vec<Change>> = jobs
         .par_iter()
         .map(|&(kind, unsaid)| {
@@ -260,10 +380,22 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
 
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
-        let mode = if jobs.len() > kinds.len() { unsaid.name() } else { String::new() };
+        let mode = if jobs.len() > kinds.len() {
+            unsaid.name()
+        } else {
+            String::new()
+        };
         let series = recording.series(&kind.to_string(), "changed", &mode);
-        for Change { condition, choices, energy } in changed {
-            for (metric, value) in [(metrics::CHANGED_CHOICES, choices), (metrics::CHANGED_ENERGY, energy)] {
+        for Change {
+            condition,
+            choices,
+            energy,
+        } in changed
+        {
+            for (metric, value) in [
+                (metrics::CHANGED_CHOICES, choices),
+                (metrics::CHANGED_ENERGY, energy),
+            ] {
                 if metric.name == metrics::CHANGED_CHOICES.name || platform.power.is_some() {
                     recording.add(series, 0, metric, &condition, value);
                 }
@@ -320,14 +452,34 @@ impl Replays<'_> {
             for (conversion, clock) in CONVERSIONS {
                 let mut reads = Reads::new(*spread, clock, self.seed);
                 let chooser = Chooser::Governor(kind);
-                let replayed = replay(self.platform, self.traced, chooser, unsaid, self.tick_ns, &mut reads);
+                let replayed = replay(
+                    self.platform,
+                    self.traced,
+                    chooser,
+                    unsaid,
+                    self.tick_ns,
+                    &mut reads,
+                );
                 let energy = energy(self.platform, self.segments, &replayed)[MIDDLE];
                 let (chosen, of) = base.get_or_insert_with(|| (replayed.chosen.clone(), energy));
-                let pairs = || chosen.iter().flatten().zip(replayed.chosen.iter().flatten());
+                let pairs = || {
+                    chosen
+                        .iter()
+                        .flatten()
+                        .zip(replayed.chosen.iter().flatten())
+                };
                 let others = pairs().filter(|(a, b)| a != b).count();
                 let choices = others as f64 / pairs().count().max(1) as f64;
-                let energy = if *of == 0 { 0.0 } else { (energy as f64 - *of as f64) / *of as f64 };
-                changes.push(Change { condition: format!("{name}, {conversion}"), choices, energy });
+                let energy = if *of == 0 {
+                    0.0
+                } else {
+                    (energy as f64 - *of as f64) / *of as f64
+                };
+                changes.push(Change {
+                    condition: format!("{name}, {conversion}"),
+                    choices,
+                    energy,
+                });
             }
         }
         changes

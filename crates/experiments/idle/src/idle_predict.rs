@@ -70,7 +70,10 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
     let progress = sink.progress();
     progress.say("reading the trace");
     let trace = traced(settings.get(TRACE).as_deref())?;
-    let seen = settings.get(OBSERVED).map(|path| TracedIntervals::open(&path)).transpose()?;
+    let seen = settings
+        .get(OBSERVED)
+        .map(|path| TracedIntervals::open(&path))
+        .transpose()?;
     for trace in [Some(&trace), seen.as_ref()].into_iter().flatten() {
         if !trace.has_states_of(platform.state_names()) {
             return Err(Error::usage(
@@ -84,7 +87,9 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
         }
     }
     let observed = seen.as_ref().map(|seen| recorded(&platform, seen));
-    let kinds = settings.get(GOVERNORS).unwrap_or_else(|| vec![Kind::Menu61, Kind::Menu, Kind::Ladder]);
+    let kinds = settings
+        .get(GOVERNORS)
+        .unwrap_or_else(|| vec![Kind::Menu61, Kind::Menu, Kind::Ladder]);
     let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
     let mut header = Header::new(NAME, World::Sim.name(), "ns");
     header.iterations = 1;
@@ -96,14 +101,21 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
             "What the trace lacks is assumed once at its least and once at its most: timers that it does not show, and the time of entering and leaving states that it rarely has."
                 .to_owned(),
         );
-    header.notes.push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
+    header
+        .notes
+        .push("Open loop: nothing moves. As traced: the traced kernel's own counts.".to_owned());
     header.notes.extend(trace.notes.iter().cloned());
     let mut recording = Recording::new(header);
     let limits = Limit::all(settings, &platform)?;
-    let limits: Vec<Option<&Limit>> = std::iter::once(None).chain(limits.iter().map(Some)).collect();
+    let limits: Vec<Option<&Limit>> = std::iter::once(None)
+        .chain(limits.iter().map(Some))
+        .collect();
     progress.expect((kinds.len() * limits.len()) as u64, "governors");
     let own = recorded(&platform, &trace);
-    for (kind, limit) in kinds.into_iter().flat_map(|kind| limits.iter().map(move |limit| (kind, *limit))) {
+    for (kind, limit) in kinds
+        .into_iter()
+        .flat_map(|kind| limits.iter().map(move |limit| (kind, *limit)))
+    {
         progress.check()?;
         let name = limit.map_or_else(|| kind.to_string(), |limit| format!("{kind}{limit}"));
         let limited = limit.map(|limit| limit.of(&platform));
@@ -112,20 +124,65 @@ pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Erro
         let seen = observed.as_ref().filter(|_| limit.is_none());
         for unsaid in Unsaid::of(kind, &trace, false) {
             for latencies in Latencies::BOTH {
-                let counts = predict(platform, &trace, kind, Unknown { unsaid, latencies }, tick_ns);
+                let counts = predict(
+                    platform,
+                    &trace,
+                    kind,
+                    Unknown { unsaid, latencies },
+                    tick_ns,
+                );
                 let mode = format!("{}, {}", unsaid.name(), latencies.name());
-                add(&mut recording, platform, ["closed loop", &mode], &name, &counts, seen);
+                add(
+                    &mut recording,
+                    platform,
+                    ["closed loop", &mode],
+                    &name,
+                    &counts,
+                    seen,
+                );
             }
             let tracing = &mut Tracing(trace.tracing_ns().unwrap_or(0));
-            let states = replay(platform, &trace, Chooser::Governor(kind), unsaid, tick_ns, tracing).states;
-            let counts = Counts { states, span_ns: span_ns(&trace) };
-            add(&mut recording, platform, ["open loop", &unsaid.name()], &name, &counts, seen);
+            let states = replay(
+                platform,
+                &trace,
+                Chooser::Governor(kind),
+                unsaid,
+                tick_ns,
+                tracing,
+            )
+            .states;
+            let counts = Counts {
+                states,
+                span_ns: span_ns(&trace),
+            };
+            add(
+                &mut recording,
+                platform,
+                ["open loop", &unsaid.name()],
+                &name,
+                &counts,
+                seen,
+            );
         }
         progress.step();
     }
-    add(&mut recording, &platform, ["as traced", ""], "traced", &own, observed.as_ref());
+    add(
+        &mut recording,
+        &platform,
+        ["as traced", ""],
+        "traced",
+        &own,
+        observed.as_ref(),
+    );
     if let Some(observed) = &observed {
-        add(&mut recording, &platform, ["observed", ""], "observed", observed, None);
+        add(
+            &mut recording,
+            &platform,
+            ["observed", ""],
+            "observed",
+            observed,
+            None,
+        );
     }
     sink.start(recording.header.clone())?;
     sink.append(&recording)
@@ -154,7 +211,10 @@ fn add(
     recording.add(series, 0, metrics::IDLE_MISS_RATE, "", counts.misses());
     if let Some(observed) = observed {
         let (shares, misses) = counts.errors(observed);
-        for (metric, value) in [(metrics::IDLE_SHARE_ERROR, shares), (metrics::IDLE_MISS_ERROR, misses)] {
+        for (metric, value) in [
+            (metrics::IDLE_SHARE_ERROR, shares),
+            (metrics::IDLE_MISS_ERROR, misses),
+        ] {
             recording.add(series, 0, metric, "", value);
         }
     }

@@ -31,7 +31,11 @@ static ABOUT: About = About {
               lives through workloads of reports: only what the reports say is known of them, so only the order of the governors can be \
               compared. Where a commit was reverted, trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
               orders right (docs/idle-cases.md).",
-    worlds: &[WorldAbout { world: World::Sim, about: "governors on the intervals of the trace", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Sim,
+        about: "governors on the intervals of the trace",
+        needs: &[],
+    }],
     settings: &[
         &TRACE,
         &PLATFORM_OR_USUAL,
@@ -48,7 +52,10 @@ static ABOUT: About = About {
         &SEEDS,
     ],
     examples: &[
-        Example { arguments: "", about: "governors of a current kernel on a sample trace" },
+        Example {
+            arguments: "",
+            about: "governors of a current kernel on a sample trace",
+        },
         Example {
             arguments: "trace.txt --platform juno-r2",
             about: "the same, and the kernel's own, on a trace of yours",
@@ -57,7 +64,10 @@ static ABOUT: About = About {
             arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
             about: "two, on a recording",
         },
-        Example { arguments: "--latency-limit 10..2000", about: "what each limit of latency leaves and costs" },
+        Example {
+            arguments: "--latency-limit 10..2000",
+            about: "what each limit of latency leaves and costs",
+        },
         Example {
             arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
             about: "governors of releases, by the changes that each has",
@@ -66,7 +76,10 @@ static ABOUT: About = About {
             arguments: "a.trace --predict --governors ladder --observed b.trace",
             about: "in closed loop, beside a trace of ladder",
         },
-        Example { arguments: "--case all", about: "published workloads on which governors choose badly" },
+        Example {
+            arguments: "--case all",
+            about: "published workloads on which governors choose badly",
+        },
         Example {
             arguments: "--case mt8196 --governors teo@6.6,teo@6.12,teo@7.1",
             about: "one of them, governors of yours",
@@ -88,14 +101,21 @@ impl Experiment for IdleReplay {
         }
         settings.refuse(&[&SEED, &SEEDS], "give --case, too")?;
         if settings.get(PREDICT) {
-            settings.refuse(&[&WAKEUP_LIMIT, &DOMAIN_GOVERNOR], "it is of a replay; leave out --predict")?;
+            settings.refuse(
+                &[&WAKEUP_LIMIT, &DOMAIN_GOVERNOR],
+                "it is of a replay; leave out --predict",
+            )?;
             return idle_predict::check(request);
         }
         settings.refuse(&[&OBSERVED], "give --predict, too")?;
         check_there(request.settings.get(TRACE).as_deref())?;
-        let platform = platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL))?;
+        let platform =
+            platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL))?;
         if platform.power_domains.is_empty() && settings.is_given(&DOMAIN_GOVERNOR) {
-            let what = format!("--domain-governor: {} has no [[power_domain]]", platform.name);
+            let what = format!(
+                "--domain-governor: {} has no [[power_domain]]",
+                platform.name
+            );
             return Err(Error::usage(
                 what,
                 "its firmware coordinates; Linux chooses for domains where it switches them",
@@ -121,18 +141,31 @@ impl Experiment for IdleReplay {
         let recorded = traced.has_states_of(platform.state_names());
         // What its own governor does tells how near a replay comes to the kernel.
         let own = traced.governor.filter(|_| recorded);
-        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| traced.governor.into_iter().chain(CURRENT).collect());
+        let kinds = settings
+            .get(GOVERNORS)
+            .unwrap_or_else(|| traced.governor.into_iter().chain(CURRENT).collect());
         let named = kinds.clone();
-        let kinds: Vec<idle::Kind> = own.into_iter().filter(|own| !named.contains(own)).chain(kinds).collect();
+        let kinds: Vec<idle::Kind> = own
+            .into_iter()
+            .filter(|own| !named.contains(own))
+            .chain(kinds)
+            .collect();
         let limits = Limit::all(settings, &platform)?;
         let domains = settings.get(DOMAIN_GOVERNOR).unwrap_or(DomainKind::CURRENT);
         let segments = Segments::new(&platform, &traced);
         let oracle = Oracle::new(&platform, &segments, &traced);
-        let choosers =
-            recorded.then_some(Chooser::Recorded).into_iter().chain(kinds.into_iter().map(Chooser::Governor));
-        let mut choosers: Vec<(Chooser, Option<&Limit>)> = choosers.map(|chooser| (chooser, None)).collect();
+        let choosers = recorded
+            .then_some(Chooser::Recorded)
+            .into_iter()
+            .chain(kinds.into_iter().map(Chooser::Governor));
+        let mut choosers: Vec<(Chooser, Option<&Limit>)> =
+            choosers.map(|chooser| (chooser, None)).collect();
         for kind in named {
-            choosers.extend(limits.iter().map(|limit| (Chooser::Governor(kind), Some(limit))));
+            choosers.extend(
+                limits
+                    .iter()
+                    .map(|limit| (Chooser::Governor(kind), Some(limit))),
+            );
         }
         progress.expect(choosers.len() as u64 + 1, "governors");
         progress.step();
@@ -142,8 +175,17 @@ impl Experiment for IdleReplay {
                 progress.check()?;
                 // The kernel's own past is no past of a governor under a limit, nor of one that it
                 // is held against.
-                let is_own = limits.is_empty() && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
-                let row = row(&platform, &traced, &segments, &oracle, (chooser, limit, domains), is_own, tick_ns);
+                let is_own = limits.is_empty()
+                    && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
+                let row = row(
+                    &platform,
+                    &traced,
+                    &segments,
+                    &oracle,
+                    (chooser, limit, domains),
+                    is_own,
+                    tick_ns,
+                );
                 progress.step();
                 Ok::<_, Error>(row)
             })
@@ -151,7 +193,9 @@ impl Experiment for IdleReplay {
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
-        let s2idle = settings.get(WAKEUP_LIMIT).map(|us| (us, s2idle_state(&platform, us).to_owned()));
+        let s2idle = settings
+            .get(WAKEUP_LIMIT)
+            .map(|us| (us, s2idle_state(&platform, us).to_owned()));
         let recording = results::recording(header, &platform, &traced, own, &rows, &oracle, s2idle);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
@@ -159,7 +203,10 @@ impl Experiment for IdleReplay {
 }
 
 /// The governors of a current kernel.
-const CURRENT: [idle::Kind; 2] = [idle::Kind::Menu, idle::Kind::Dated(Family::Teo, Release::new(7, 1))];
+const CURRENT: [idle::Kind; 2] = [
+    idle::Kind::Menu,
+    idle::Kind::Dated(Family::Teo, Release::new(7, 1)),
+];
 
 /// Intervals that are listed for each governor.
 const WORST: usize = 5;
@@ -186,19 +233,43 @@ fn row(
         (unsaid, replayed)
     };
     let replays: Vec<(Unsaid, GovernorReplay)> = unsaid.iter().map(replayed).collect();
-    let envelope =
-        Envelope::new(platform, traced, segments, &replays.iter().map(|(_, replayed)| replayed).collect::<Vec<_>>());
-    let energies = replays.iter().map(|(_, replayed)| energy(platform, segments, replayed)).collect();
+    let envelope = Envelope::new(
+        platform,
+        traced,
+        segments,
+        &replays
+            .iter()
+            .map(|(_, replayed)| replayed)
+            .collect::<Vec<_>>(),
+    );
+    let energies = replays
+        .iter()
+        .map(|(_, replayed)| energy(platform, segments, replayed))
+        .collect();
     let agreement = match chooser {
-        Chooser::Governor(kind) if limit.is_none() && traced.has_states_of(platform.state_names()) => {
-            Some(Agreement::new(platform, traced, kind, tick_ns)).filter(|agreement| agreement.all() > 0)
+        Chooser::Governor(kind)
+            if limit.is_none() && traced.has_states_of(platform.state_names()) =>
+        {
+            Some(Agreement::new(platform, traced, kind, tick_ns))
+                .filter(|agreement| agreement.all() > 0)
         }
         _ => None,
     };
     let worst = match replays.first() {
-        Some((_, replayed)) if platform.power.is_some() => worst(platform, traced, &replayed.chosen, oracle, WORST),
+        Some((_, replayed)) if platform.power.is_some() => {
+            worst(platform, traced, &replayed.chosen, oracle, WORST)
+        }
         _ => Vec::new(),
     };
     let state_names = platform.state_names().map(str::to_owned).collect();
-    Row { chooser, limit: limit.cloned(), replays, energies, envelope, agreement, state_names, worst }
+    Row {
+        chooser,
+        limit: limit.cloned(),
+        replays,
+        energies,
+        envelope,
+        agreement,
+        state_names,
+        worst,
+    }
 }

@@ -36,20 +36,45 @@ pub(crate) fn add(
         .filter(|row| row.state_names.len() == platform.domains[0].states.len())
         .filter_map(|row| Some((row, &row.replays.first()?.1)))
         .collect();
-    let Some((cpu, from_ns, to_ns)) = window(traced, &shown) else { return };
+    let Some((cpu, from_ns, to_ns)) = window(traced, &shown) else {
+        return;
+    };
     declare(recording, platform, traced);
     let place = platform.place(cpu);
-    let cpus: Vec<u16> = (0..traced.cpus.len() as u16).filter(|&cpu| platform.place(cpu) == place).collect();
+    let cpus: Vec<u16> = (0..traced.cpus.len() as u16)
+        .filter(|&cpu| platform.place(cpu) == place)
+        .collect();
     trace(recording, traced, &cpus, (from_ns, to_ns));
-    let choices = shown.iter().map(|(row, replayed)| (row.name(), &replayed.chosen));
+    let choices = shown
+        .iter()
+        .map(|(row, replayed)| (row.name(), &replayed.chosen));
     for (name, chosen) in choices.chain([("oracle".to_owned(), &oracle.chosen)]) {
         let series = recording.series(&name, CASE, "");
         let [enter, exit] = CHOSEN.map(|point| recording.point(point));
         for &cpu in &cpus {
-            for (sleep, &state) in traced.cpus[usize::from(cpu)].iter().zip(&chosen[usize::from(cpu)]) {
+            for (sleep, &state) in traced.cpus[usize::from(cpu)]
+                .iter()
+                .zip(&chosen[usize::from(cpu)])
+            {
                 if sleep.exit_ns > from_ns && sleep.enter_ns < to_ns {
-                    recording.event(series, 0, cpu, sleep.enter_ns.max(from_ns), 0, enter, state.into());
-                    recording.event(series, 0, cpu, sleep.exit_ns.min(to_ns), 0, exit, state.into());
+                    recording.event(
+                        series,
+                        0,
+                        cpu,
+                        sleep.enter_ns.max(from_ns),
+                        0,
+                        enter,
+                        state.into(),
+                    );
+                    recording.event(
+                        series,
+                        0,
+                        cpu,
+                        sleep.exit_ns.min(to_ns),
+                        0,
+                        exit,
+                        state.into(),
+                    );
                 }
             }
         }
@@ -59,12 +84,21 @@ pub(crate) fn add(
 /// The CPU that is shown, and from when to when: about the interval that cost any governor most.
 fn window(traced: &TracedIntervals, shown: &[(&Row, &GovernorReplay)]) -> Option<(u16, u64, u64)> {
     let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
-    let worst_of = |(row, _): &(&Row, &GovernorReplay)| row.worst.first().map(|excess| (!yardstick(row), *excess));
-    let most = shown.iter().filter_map(worst_of).max_by_key(|(real, excess)| (*real, excess.energy));
+    let worst_of = |(row, _): &(&Row, &GovernorReplay)| {
+        row.worst.first().map(|excess| (!yardstick(row), *excess))
+    };
+    let most = shown
+        .iter()
+        .filter_map(worst_of)
+        .max_by_key(|(real, excess)| (*real, excess.energy));
     let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
     let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;
     let end_ns = sleep.exit_ns.min(sleep.enter_ns + MOST_NS);
-    Some((cpu, sleep.enter_ns.saturating_sub(AROUND_NS), end_ns + AROUND_NS))
+    Some((
+        cpu,
+        sleep.enter_ns.saturating_sub(AROUND_NS),
+        end_ns + AROUND_NS,
+    ))
 }
 
 fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals) {
@@ -77,19 +111,48 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
         ..Lane::default()
     };
     // A trace that does not name its states has them by number.
-    let deepest = traced.all().map(|sleep| usize::from(sleep.state) + 1).max().unwrap_or(0);
-    let states = (0..deepest.max(traced.states.len()))
-        .map(|state| traced.states.get(state).cloned().unwrap_or_else(|| format!("state {state} of the trace")));
+    let deepest = traced
+        .all()
+        .map(|sleep| usize::from(sleep.state) + 1)
+        .max()
+        .unwrap_or(0);
+    let states = (0..deepest.max(traced.states.len())).map(|state| {
+        traced
+            .states
+            .get(state)
+            .cloned()
+            .unwrap_or_else(|| format!("state {state} of the trace"))
+    });
     let states: Vec<String> = states.collect();
-    let mut of_trace = lane("idle state in the trace", TRACED, &mut states.iter().map(String::as_str));
-    of_trace.marks = marks().into_iter().map(|(point, name)| (point.to_owned(), name.to_owned())).collect();
-    header.lanes = vec![of_trace, lane("idle state chosen", CHOSEN, &mut platform.state_names())];
+    let mut of_trace = lane(
+        "idle state in the trace",
+        TRACED,
+        &mut states.iter().map(String::as_str),
+    );
+    of_trace.marks = marks()
+        .into_iter()
+        .map(|(point, name)| (point.to_owned(), name.to_owned()))
+        .collect();
+    header.lanes = vec![
+        of_trace,
+        lane("idle state chosen", CHOSEN, &mut platform.state_names()),
+    ];
 }
 
 /// Marks of the trace's lane.
 fn marks() -> BTreeMap<&'static str, &'static str> {
-    let wakers = [Waker::Timer, Waker::Tick, Waker::Interrupt(0), Waker::Ipi, Waker::Scheduler].map(mark);
-    wakers.into_iter().chain([(DUE, "the next timer is due")]).collect()
+    let wakers = [
+        Waker::Timer,
+        Waker::Tick,
+        Waker::Interrupt(0),
+        Waker::Ipi,
+        Waker::Scheduler,
+    ]
+    .map(mark);
+    wakers
+        .into_iter()
+        .chain([(DUE, "the next timer is due")])
+        .collect()
 }
 
 /// The mark of a waker, with its words.
@@ -100,19 +163,34 @@ const fn mark(waker: Waker) -> (&'static str, &'static str) {
         Waker::Interrupt(_) => ("woken-interrupt", "woken by an interrupt"),
         Waker::Ipi => ("woken-ipi", "woken by another CPU"),
         Waker::Scheduler => ("woken-scheduler", "woken by the scheduler"),
-        Waker::Unknown => ("woken-unknown", "woken by something that is not in the trace"),
+        Waker::Unknown => (
+            "woken-unknown",
+            "woken by something that is not in the trace",
+        ),
     }
 }
 
 /// The trace itself: states, what ended them, and when the next timer was due.
-fn trace(recording: &mut Recording, traced: &TracedIntervals, cpus: &[u16], (from_ns, to_ns): (u64, u64)) {
+fn trace(
+    recording: &mut Recording,
+    traced: &TracedIntervals,
+    cpus: &[u16],
+    (from_ns, to_ns): (u64, u64),
+) {
     let series = recording.series("trace", CASE, "");
     let [enter, exit] = TRACED.map(|point| recording.point(point));
     for &cpu in cpus {
         let mut events: Vec<(u64, PointName, u32)> = Vec::new();
-        for sleep in traced.cpus[usize::from(cpu)].iter().filter(|s| s.exit_ns > from_ns && s.enter_ns < to_ns) {
+        for sleep in traced.cpus[usize::from(cpu)]
+            .iter()
+            .filter(|s| s.exit_ns > from_ns && s.enter_ns < to_ns)
+        {
             events.push((sleep.enter_ns.max(from_ns), enter, sleep.state.into()));
-            let number = if let Waker::Interrupt(number) = sleep.waker { number } else { 0 };
+            let number = if let Waker::Interrupt(number) = sleep.waker {
+                number
+            } else {
+                0
+            };
             if sleep.exit_ns <= to_ns {
                 events.push((sleep.exit_ns, recording.point(mark(sleep.waker).0), number));
             }

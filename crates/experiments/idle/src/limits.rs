@@ -21,7 +21,12 @@ pub(crate) const LATENCY_LIMIT: CheckedSetting<Asked> = CheckedSetting::new(
 pub(crate) const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
     "wakeup-limit",
     "US",
-    |text| text.parse().ok().filter(|us| *us <= MOST_US).ok_or_else(|| format!("a whole number of us up to {MOST_US}")),
+    |text| {
+        text.parse()
+            .ok()
+            .filter(|us| *us <= MOST_US)
+            .ok_or_else(|| format!("a whole number of us up to {MOST_US}"))
+    },
     "The state that s2idle enters where none may take longer to leave than this (/dev/cpu_wakeup_latency, Linux 6.19), in us.",
 );
 
@@ -39,18 +44,31 @@ pub(crate) struct Asked {
 
 /// Reads limits.
 fn latencies(text: &str) -> Result<Asked, String> {
-    let right = || format!("us up to {MOST_US}, such as 100, or 20,100, or 10..2000, or for some CPUs 4-7:100");
-    let (list, limits) = text.split_once(':').map_or((None, text), |(list, limits)| (Some(list), limits));
+    let right = || {
+        format!("us up to {MOST_US}, such as 100, or 20,100, or 10..2000, or for some CPUs 4-7:100")
+    };
+    let (list, limits) = text
+        .split_once(':')
+        .map_or((None, text), |(list, limits)| (Some(list), limits));
     let number = |text: &str| text.trim().parse().ok().filter(|us| *us <= MOST_US);
     let range = |text: &str| match text.split_once("..") {
-        Some((low, high)) => {
-            number(low).zip(number(high)).filter(|(low, high)| low <= high).map(|(low, high)| low..=high)
-        }
+        Some((low, high)) => number(low)
+            .zip(number(high))
+            .filter(|(low, high)| low <= high)
+            .map(|(low, high)| low..=high),
         None => number(text).map(|us| us..=us),
     };
-    let us = limits.split(',').map(range).collect::<Option<_>>().ok_or_else(right)?;
+    let us = limits
+        .split(',')
+        .map(range)
+        .collect::<Option<_>>()
+        .ok_or_else(right)?;
     let cpus = list.map_or(Ok(Vec::new()), import::ftrace::cpu_list)?;
-    Ok(Asked { cpu_list: list.unwrap_or("").to_owned(), cpus, us })
+    Ok(Asked {
+        cpu_list: list.unwrap_or("").to_owned(),
+        cpus,
+        us,
+    })
 }
 
 /// A limit under which a governor chooses.
@@ -75,20 +93,45 @@ impl Limit {
         let disabled = settings.get(DISABLE).unwrap_or_default();
         platforms::disable(&mut platform.clone(), &disabled)?;
         let Some(Asked { cpu_list, cpus, us }) = settings.get(LATENCY_LIMIT) else {
-            let only = Self { latency_us: None, cpu_list: String::new(), cpus: Vec::new(), disabled };
-            return Ok(if only.disabled.is_empty() { Vec::new() } else { vec![only] });
+            let only = Self {
+                latency_us: None,
+                cpu_list: String::new(),
+                cpus: Vec::new(),
+                disabled,
+            };
+            return Ok(if only.disabled.is_empty() {
+                Vec::new()
+            } else {
+                vec![only]
+            });
         };
-        let states = platform.domains.iter().flat_map(|domain| domain.table.all());
-        let turns: Vec<u64> = states.map(|state| state.exit_latency_ns.div_ceil(1000)).collect();
+        let states = platform
+            .domains
+            .iter()
+            .flat_map(|domain| domain.table.all());
+        let turns: Vec<u64> = states
+            .map(|state| state.exit_latency_ns.div_ceil(1000))
+            .collect();
         let mut limits: Vec<u64> = us
             .iter()
-            .flat_map(|range| turns.iter().copied().filter(|us| range.contains(us)).chain([*range.start()]))
+            .flat_map(|range| {
+                turns
+                    .iter()
+                    .copied()
+                    .filter(|us| range.contains(us))
+                    .chain([*range.start()])
+            })
             .collect();
         limits.sort_unstable();
         limits.dedup();
         let limit = |us| {
             let (cpu_list, cpus, disabled) = (cpu_list.clone(), cpus.clone(), disabled.clone());
-            Self { latency_us: Some(us), cpu_list, cpus, disabled }
+            Self {
+                latency_us: Some(us),
+                cpu_list,
+                cpus,
+                disabled,
+            }
         };
         Ok(limits.into_iter().map(limit).collect())
     }
@@ -96,8 +139,10 @@ impl Limit {
     /// The same platform under this limit.
     pub(crate) fn of(&self, platform: &Platform) -> Platform {
         let mut platform = platform.clone();
-        platform.latency_limit =
-            self.latency_us.map(|us| LatencyLimit { cpus: self.cpus.clone(), ns: us.saturating_mul(1000) });
+        platform.latency_limit = self.latency_us.map(|us| LatencyLimit {
+            cpus: self.cpus.clone(),
+            ns: us.saturating_mul(1000),
+        });
         // What cannot be switched off was refused when it was asked for.
         let _ = platforms::disable(&mut platform, &self.disabled);
         platform
@@ -108,22 +153,33 @@ impl Limit {
         let limited = self.of(platform);
         let table = &limited.domains[0].table;
         let fits = |(at, state): &(usize, &idle::State)| {
-            let is_short = self.latency_us.is_none_or(|us| state.exit_latency_ns <= us.saturating_mul(1000));
+            let is_short = self
+                .latency_us
+                .is_none_or(|us| state.exit_latency_ns <= us.saturating_mul(1000));
             !state.disabled && (is_short || *at == table.first_enabled())
         };
         let names = limited.state_names().zip(table.all().iter().enumerate());
-        names.filter(|(_, state)| fits(state)).map(|(name, _)| name.to_owned()).collect()
+        names
+            .filter(|(_, state)| fits(state))
+            .map(|(name, _)| name.to_owned())
+            .collect()
     }
 }
 
 /// The state that s2idle enters within a limit: of those that a driver offers to it the one that
 /// takes longest to leave, else WFI, which it does not offer.
 pub(crate) fn s2idle_state(platform: &Platform, limit_us: u64) -> &str {
-    let states = platform.state_names().zip(platform.domains[0].table.all()).enumerate();
+    let states = platform
+        .state_names()
+        .zip(platform.domains[0].table.all())
+        .enumerate();
     let fits = |(at, (_, state)): &(usize, (&str, &idle::State))| {
         *at == 0 || !state.polling && state.exit_latency_ns <= limit_us.saturating_mul(1000)
     };
-    states.filter(fits).max_by_key(|(_, (_, state))| state.exit_latency_ns).map_or("", |(_, (name, _))| name)
+    states
+        .filter(fits)
+        .max_by_key(|(_, (_, state))| state.exit_latency_ns)
+        .map_or("", |(_, (name, _))| name)
 }
 
 impl fmt::Display for Limit {
@@ -134,6 +190,10 @@ impl fmt::Display for Limit {
         if !self.cpu_list.is_empty() {
             write!(f, " on {}", self.cpu_list)?;
         }
-        if self.disabled.is_empty() { Ok(()) } else { write!(f, " without {}", self.disabled.join(", ")) }
+        if self.disabled.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " without {}", self.disabled.join(", "))
+        }
     }
 }

@@ -77,7 +77,9 @@ impl LoadFile {
             least_ns: read.least_us * US,
             spread_ns: read.spread_us * US,
         };
-        let times = |read: &Vec<RangeRead>| (!read.is_empty()).then(|| Times(read.iter().map(range).collect()));
+        let times = |read: &Vec<RangeRead>| {
+            (!read.is_empty()).then(|| Times(read.iter().map(range).collect()))
+        };
         let phase = |read: &PhaseRead| Phase {
             period_ns: read.timer_period_us * US,
             work_ns: read.work_us * US,

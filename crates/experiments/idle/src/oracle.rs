@@ -42,11 +42,15 @@ impl Oracle {
     /// The best for a trace.
     pub fn new(platform: &Platform, segments: &Segments, traced: &TracedIntervals) -> Self {
         let classes = Classes::new(platform, segments, traced);
-        let points: Vec<Point> =
-            (0..POINTS.len()).into_par_iter().map(|point| Point::new(platform, &classes, point)).collect();
+        let points: Vec<Point> = (0..POINTS.len())
+            .into_par_iter()
+            .map(|point| Point::new(platform, &classes, point))
+            .collect();
         let middle = &points[MIDDLE].chosen;
-        let chosen =
-            classes.intervals.iter().map(|of_cpu| of_cpu.iter().map(|&group| middle[group as usize]).collect());
+        let chosen = classes
+            .intervals
+            .iter()
+            .map(|of_cpu| of_cpu.iter().map(|&group| middle[group as usize]).collect());
         Self {
             energy: std::array::from_fn(|point| points[point].energy),
             chosen: chosen.collect(),
@@ -62,12 +66,22 @@ struct Costs(Vec<(u128, u128)>);
 
 impl Costs {
     fn of_cores(states: &[StateCost], point: usize) -> Self {
-        let cost = |state: &StateCost| (state.core_power.into(), state.core_round_trip.part(POINTS[point]));
+        let cost = |state: &StateCost| {
+            (
+                state.core_power.into(),
+                state.core_round_trip.part(POINTS[point]),
+            )
+        };
         Self(states.iter().map(cost).collect())
     }
 
     fn of_domain(states: &[StateCost], point: usize) -> Self {
-        let cost = |state: &StateCost| (state.domain_power.into(), state.domain_round_trip.part(POINTS[point]));
+        let cost = |state: &StateCost| {
+            (
+                state.domain_power.into(),
+                state.domain_round_trip.part(POINTS[point]),
+            )
+        };
         Self(states.iter().map(cost).collect())
     }
 
@@ -84,7 +98,9 @@ impl Costs {
 
     /// The cheapest state for a stay; the shallowest of several.
     fn cheapest(&self, ns: u64) -> usize {
-        (0..self.0.len()).min_by_key(|&state| self.one(state, ns)).unwrap_or(0)
+        (0..self.0.len())
+            .min_by_key(|&state| self.one(state, ns))
+            .unwrap_or(0)
     }
 
     /// Adds the lengths at which one state begins to be cheaper than another, or as cheap.
@@ -92,13 +108,18 @@ impl Costs {
         for (at, &(power, trip)) in self.0.iter().enumerate() {
             for &(other_power, other_trip) in &self.0[at + 1..] {
                 // Where one has the lower power and the lower round trip it is cheaper throughout.
-                let crosses =
-                    (power > other_power && trip <= other_trip) || (power < other_power && trip >= other_trip);
+                let crosses = (power > other_power && trip <= other_trip)
+                    || (power < other_power && trip >= other_trip);
                 if crosses {
                     let at = trip.abs_diff(other_trip) / power.abs_diff(other_power);
                     // Both are as expensive at a single length only, and there only if it is a
                     // whole number.
-                    turns.extend(u64::try_from(at).ok().into_iter().flat_map(|at| [at, at.saturating_add(1)]));
+                    turns.extend(
+                        u64::try_from(at)
+                            .ok()
+                            .into_iter()
+                            .flat_map(|at| [at, at.saturating_add(1)]),
+                    );
                 }
             }
         }
@@ -146,17 +167,24 @@ struct Classes {
 impl Classes {
     fn new(platform: &Platform, segments: &Segments, traced: &TracedIntervals) -> Self {
         let domains = &platform.domains;
-        let of_cores: Vec<Turns> =
-            domains.iter().map(|domain| core_turns(&domain.states, domain.table.all())).collect();
+        let of_cores: Vec<Turns> = domains
+            .iter()
+            .map(|domain| core_turns(&domain.states, domain.table.all()))
+            .collect();
         let of_domains: Vec<Turns> = domains
             .iter()
             .map(|domain| {
                 let mut turns = Vec::new();
-                (0..POINTS.len()).for_each(|point| Costs::of_domain(&domain.states, point).turns(&mut turns));
+                (0..POINTS.len())
+                    .for_each(|point| Costs::of_domain(&domain.states, point).turns(&mut turns));
                 Turns::new(turns)
             })
             .collect();
-        let mut together: Vec<Vec<u64>> = traced.cpus.iter().map(|sleeps| vec![0; sleeps.len()]).collect();
+        let mut together: Vec<Vec<u64>> = traced
+            .cpus
+            .iter()
+            .map(|sleeps| vec![0; sleeps.len()])
+            .collect();
         let mut of_segments = Groups::default();
         for segment in &segments.all {
             let class = of_domains[usize::from(segment.domain)].class(segment.ns);
@@ -172,12 +200,20 @@ impl Classes {
             let (domain, _) = platform.place(cpu);
             let group = sleeps.iter().zip(together).map(|(sleep, &together_ns)| {
                 let ns = sleep.interval_ns();
-                let key = (domain as u16, of_cores[domain].class(ns), of_domains[domain].class(together_ns));
+                let key = (
+                    domain as u16,
+                    of_cores[domain].class(ns),
+                    of_domains[domain].class(together_ns),
+                );
                 of_intervals.add(key, ns, together_ns)
             });
             intervals.push(group.collect());
         }
-        Self { groups: of_intervals.all, intervals, segments: of_segments.all }
+        Self {
+            groups: of_intervals.all,
+            intervals,
+            segments: of_segments.all,
+        }
     }
 }
 
@@ -189,8 +225,15 @@ fn core_turns(costs: &[StateCost], states: &[idle::State]) -> Turns {
         Costs::of_cores(costs, point).turns(&mut turns);
     }
     for state in states {
-        turns.extend([state.target_residency_ns, state.exit_latency_ns.saturating_add(1)]);
-        turns.extend(states.iter().map(|deeper| deeper.target_residency_ns.saturating_add(state.exit_latency_ns)));
+        turns.extend([
+            state.target_residency_ns,
+            state.exit_latency_ns.saturating_add(1),
+        ]);
+        turns.extend(states.iter().map(|deeper| {
+            deeper
+                .target_residency_ns
+                .saturating_add(state.exit_latency_ns)
+        }));
     }
     // A stay that ends during the entry waits for the rest of it, in whole microseconds.
     let longest_entry_ns = costs.iter().map(|cost| cost.entry_ns).max().unwrap_or(0);
@@ -211,7 +254,13 @@ impl Groups {
         let number = match self.numbers.entry(key) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
-                self.all.push(Group { domain: key.0, ns, together_ns, stays: 0, sum_ns: 0 });
+                self.all.push(Group {
+                    domain: key.0,
+                    ns,
+                    together_ns,
+                    stays: 0,
+                    sum_ns: 0,
+                });
                 *new.insert(self.all.len() as u32 - 1)
             }
         };
@@ -236,8 +285,14 @@ struct Point {
 impl Point {
     fn new(platform: &Platform, classes: &Classes, point: usize) -> Self {
         let domains = &platform.domains;
-        let of_cores: Vec<Costs> = domains.iter().map(|domain| Costs::of_cores(&domain.states, point)).collect();
-        let of_domains: Vec<Costs> = domains.iter().map(|domain| Costs::of_domain(&domain.states, point)).collect();
+        let of_cores: Vec<Costs> = domains
+            .iter()
+            .map(|domain| Costs::of_cores(&domain.states, point))
+            .collect();
+        let of_domains: Vec<Costs> = domains
+            .iter()
+            .map(|domain| Costs::of_domain(&domain.states, point))
+            .collect();
         let mut energy = 0;
         for segment in &classes.segments {
             let costs = &of_domains[usize::from(segment.domain)];
@@ -254,13 +309,23 @@ impl Point {
                 Some(_) => costs.cheapest(group.ns),
                 // Without powers the deepest state that pays by its residency stands in for the
                 // cheapest.
-                None => domain.table.all().iter().rposition(|s| s.target_residency_ns <= group.ns).unwrap_or(0),
+                None => domain
+                    .table
+                    .all()
+                    .iter()
+                    .rposition(|s| s.target_residency_ns <= group.ns)
+                    .unwrap_or(0),
             };
             energy += costs.sum(cheapest, group.sum_ns, group.stays);
             // The longer all are idle, the deeper a state pays, as long as deeper states take less
             // power.
-            let wanted = if group.together_ns > 0 { of_domains[number].cheapest(group.together_ns) } else { 0 };
-            let as_cheap = wanted > cheapest && costs.one(wanted, group.ns) == costs.one(cheapest, group.ns);
+            let wanted = if group.together_ns > 0 {
+                of_domains[number].cheapest(group.together_ns)
+            } else {
+                0
+            };
+            let as_cheap =
+                wanted > cheapest && costs.one(wanted, group.ns) == costs.one(cheapest, group.ns);
             let state = if as_cheap { wanted } else { cheapest };
             is_bound |= wanted > state;
             let mut accounting = Accounting::default();
@@ -275,8 +340,18 @@ impl Point {
         }
         // Where a deeper state takes more power, a shorter time of a domain may want a deeper state
         // than its longest.
-        is_bound |= domains.iter().any(|domain| !domain.states.is_sorted_by(|a, b| a.domain_power >= b.domain_power));
-        Self { energy, states, chosen, is_bound, delay_us: [50, 99].map(|percent| delays.quantile_us(percent)) }
+        is_bound |= domains.iter().any(|domain| {
+            !domain
+                .states
+                .is_sorted_by(|a, b| a.domain_power >= b.domain_power)
+        });
+        Self {
+            energy,
+            states,
+            chosen,
+            is_bound,
+            delay_us: [50, 99].map(|percent| delays.quantile_us(percent)),
+        }
     }
 }
 
@@ -313,7 +388,14 @@ pub fn worst(
             let least = worst.last().map_or(0, |excess| excess.energy);
             if energy > 0 && (worst.len() < most || energy > least) {
                 let place = worst.partition_point(|known| known.energy >= energy);
-                worst.insert(place, Excess { cpu: cpu as u16, at, energy });
+                worst.insert(
+                    place,
+                    Excess {
+                        cpu: cpu as u16,
+                        at,
+                        energy,
+                    },
+                );
                 worst.truncate(most);
             }
         }

@@ -1,7 +1,11 @@
 //! Idle states of a platform, and at which points of their cost a replay looks.
 
-pub use soc::config::{IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit, PowerDomain, Range};
+pub use soc::config::{
+    IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit, PowerDomain, Range,
+};
 
 /// The points of the range of what a round trip costs: none of the way from low to high, and then
 /// from 1/512 of it to all of it, two steps to each doubling. In parts of 1024.
-pub const POINTS: [u64; 20] = [0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+pub const POINTS: [u64; 20] = [
+    0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
+];

@@ -17,20 +17,32 @@ pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::n
     "domain-governor",
     "NAME",
     |name| {
-        DomainKind::find(name).ok_or_else(|| "genpd, genpd@6.1 or another release, never, or always-deepest".to_owned())
+        DomainKind::find(name).ok_or_else(|| {
+            "genpd, genpd@6.1 or another release, never, or always-deepest".to_owned()
+        })
     },
     "Governor of power domains, where the operating system coordinates idle states: genpd (Linux's), that of a release as genpd@6.1, never, \
      always-deepest [default: genpd].",
 );
 
 /// Lets the domains follow the CPUs of a replay; wake-ups that wait for a domain are delayed by it.
-pub fn follow(platform: &Platform, traced: &TracedIntervals, kind: DomainKind, replayed: &mut GovernorReplay) {
+pub fn follow(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    kind: DomainKind,
+    replayed: &mut GovernorReplay,
+) {
     let mut order: Vec<usize> = (0..platform.power_domains.len()).collect();
     order.sort_by_key(|at| platform.power_domains[*at].cpus.len());
     replayed.domains = vec![DomainReplay::default(); order.len()];
     for (number, &at) in order.iter().enumerate() {
         let domain = &platform.power_domains[at];
-        let inner = |other: &&usize| platform.power_domains[**other].cpus.iter().all(|cpu| domain.cpus.contains(cpu));
+        let inner = |other: &&usize| {
+            platform.power_domains[**other]
+                .cpus
+                .iter()
+                .all(|cpu| domain.cpus.contains(cpu))
+        };
         let children: Vec<usize> = order[..number].iter().filter(inner).copied().collect();
         replayed.domains[at] = one(platform, traced, kind, domain, &children, replayed);
     }
@@ -44,10 +56,23 @@ fn one(
     children: &[usize],
     replayed: &mut GovernorReplay,
 ) -> DomainReplay {
-    let mut found = DomainReplay { states: vec![Usage::default(); domain.states.len()], ..DomainReplay::default() };
-    let has_slept = |cpu: &u16| traced.cpus.get(usize::from(*cpu)).is_some_and(|sleeps| !sleeps.is_empty());
+    let mut found = DomainReplay {
+        states: vec![Usage::default(); domain.states.len()],
+        ..DomainReplay::default()
+    };
+    let has_slept = |cpu: &u16| {
+        traced
+            .cpus
+            .get(usize::from(*cpu))
+            .is_some_and(|sleeps| !sleeps.is_empty())
+    };
     let cpus: Vec<u16> = domain.cpus.iter().copied().filter(has_slept).collect();
-    let is_all = cpus.len() == traced.cpus.iter().filter(|sleeps| !sleeps.is_empty()).count();
+    let is_all = cpus.len()
+        == traced
+            .cpus
+            .iter()
+            .filter(|sleeps| !sleeps.is_empty())
+            .count();
     let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
     let latency_limit_ns = limits.min().unwrap_or(idle::NO_LIMIT_NS);
     let mut governor = DomainGovernor::new(kind);
@@ -56,7 +81,11 @@ fn one(
     for segment in &segments.all {
         let covers = segments.covers(segment);
         let sleep = |(cpu, at): &(u16, u32)| &traced.cpus[usize::from(*cpu)][*at as usize];
-        let from_ns = covers.iter().map(|of| sleep(of).enter_ns).max().unwrap_or(0);
+        let from_ns = covers
+            .iter()
+            .map(|of| sleep(of).enter_ns)
+            .max()
+            .unwrap_or(0);
         let to_ns = from_ns + segment.ns;
         found.together_ns += segment.ns;
         let deepest = |(cpu, at): &(u16, u32)| {
@@ -65,8 +94,11 @@ fn one(
         };
         let is_off = |child: &usize| {
             let DomainReplay { states, stays, .. } = &replayed.domains[*child];
-            let before = stays.partition_point(|stay| stay.from_ns <= from_ns).checked_sub(1);
-            before.is_some_and(|at| stays[at].to_ns > from_ns && stays[at].state + 1 == states.len())
+            let before = stays
+                .partition_point(|stay| stay.from_ns <= from_ns)
+                .checked_sub(1);
+            before
+                .is_some_and(|at| stays[at].to_ns > from_ns && stays[at].state + 1 == states.len())
         };
         if !covers.iter().all(deepest) || !children.iter().all(is_off) {
             continue;
@@ -78,9 +110,17 @@ fn one(
         let core = |(cpu, _): &(u16, u32)| platform.domains[platform.place(*cpu).0].states.last();
         // While all CPUs sleep, none sends an interrupt; one that was sent before they slept wakes
         // its CPU within the exit latency.
-        let is_sent = |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
+        let is_sent =
+            |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
         let ipi_pending = woken.is_some_and(|of| sleep(of).waker == Waker::Ipi && is_sent(of));
-        let state = governor.select(&domain.states, &DomainSituation { idle_ns, latency_limit_ns, ipi_pending });
+        let state = governor.select(
+            &domain.states,
+            &DomainSituation {
+                idle_ns,
+                latency_limit_ns,
+                ipi_pending,
+            },
+        );
         let pays = |state: &idle::DomainState| segment.ns >= state.off_ns + state.residency_ns;
         let Some(state) = state else { continue };
         let (usage, chosen) = (&mut found.states[state], &domain.states[state]);
@@ -88,10 +128,16 @@ fn one(
         usage.time_ns += segment.ns;
         usage.above += u64::from(!pays(chosen));
         usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
-        found.stays.push(DomainStay { from_ns, to_ns, state });
+        found.stays.push(DomainStay {
+            from_ns,
+            to_ns,
+            state,
+        });
         if let Some((of, core)) = woken.and_then(|of| Some((of, core(of)?))) {
             let more_ns = chosen.on_ns + chosen.off_ns.saturating_sub(segment.ns);
-            replayed.delays.lengthen(core, sleep(of).interval_ns(), more_ns);
+            replayed
+                .delays
+                .lengthen(core, sleep(of).interval_ns(), more_ns);
         }
     }
     found

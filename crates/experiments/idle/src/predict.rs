@@ -36,24 +36,43 @@ impl Counts {
 
     /// Stays that were too deep or too shallow, per second.
     pub fn misses(&self) -> f64 {
-        let misses: u64 = self.states.iter().map(|usage| usage.above + usage.below).sum();
+        let misses: u64 = self
+            .states
+            .iter()
+            .map(|usage| usage.above + usage.below)
+            .sum();
         misses as f64 * 1e9 / self.span_ns.max(1) as f64
     }
 
     /// The distance of these from observed counts: the largest difference of a state's share in
     /// points, and the difference of the misses in percent of the observed ones.
     pub fn errors(&self, observed: &Self) -> (f64, f64) {
-        let shares = (0..self.states.len()).map(|state| (self.share(state) - observed.share(state)).abs());
+        let shares =
+            (0..self.states.len()).map(|state| (self.share(state) - observed.share(state)).abs());
         let (misses, seen) = (self.misses(), observed.misses());
-        let off = if seen > 0.0 { 100.0 * (misses - seen) / seen } else { 100.0 * f64::from(misses > 0.0) };
+        let off = if seen > 0.0 {
+            100.0 * (misses - seen) / seen
+        } else {
+            100.0 * f64::from(misses > 0.0)
+        };
         (shares.fold(0.0, f64::max), off)
     }
 }
 
 /// The time from the first sleep of a trace to the end of the last, in nanoseconds.
 pub fn span_ns(traced: &TracedIntervals) -> u64 {
-    let from = traced.cpus.iter().filter_map(|sleeps| sleeps.first()).map(|sleep| sleep.enter_ns).min();
-    let to = traced.cpus.iter().filter_map(|sleeps| sleeps.last()).map(|sleep| sleep.exit_ns).max();
+    let from = traced
+        .cpus
+        .iter()
+        .filter_map(|sleeps| sleeps.first())
+        .map(|sleep| sleep.enter_ns)
+        .min();
+    let to = traced
+        .cpus
+        .iter()
+        .filter_map(|sleeps| sleeps.last())
+        .map(|sleep| sleep.exit_ns)
+        .max();
     to.unwrap_or(0) - from.unwrap_or(0)
 }
 
@@ -62,8 +81,10 @@ pub fn span_ns(traced: &TracedIntervals) -> u64 {
 /// entered.
 pub fn recorded(platform: &Platform, traced: &TracedIntervals) -> Counts {
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
-    let mut counts =
-        Counts { states: vec![Usage::default(); platform.domains[0].states.len()], span_ns: span_ns(traced) };
+    let mut counts = Counts {
+        states: vec![Usage::default(); platform.domains[0].states.len()],
+        span_ns: span_ns(traced),
+    };
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let table = &platform.domains[platform.place(cpu as u16).0].table;
         let mut accounting = Accounting::default();
@@ -71,7 +92,11 @@ pub fn recorded(platform: &Platform, traced: &TracedIntervals) -> Counts {
             let state = usize::from(sleep.state).min(table.last());
             match traced.refused[cpu].binary_search(&number) {
                 Ok(_) => accounting.refused(table, state),
-                Err(_) => drop(accounting.leave(table, state, sleep.interval_ns().saturating_sub(tracing_ns))),
+                Err(_) => drop(accounting.leave(
+                    table,
+                    state,
+                    sleep.interval_ns().saturating_sub(tracing_ns),
+                )),
             }
         }
         add(&mut counts.states, &accounting);
@@ -150,7 +175,8 @@ impl Machine {
             for (number, sleep) in sleeps.iter().enumerate() {
                 let state = usize::from(sleep.state).min(costs.len() - 1);
                 if traced.refused[cpu].binary_search(&number).is_err()
-                    && let (SleepLength::Known { timer_ns, .. }, Waker::Timer) = (sleep.length, sleep.waker)
+                    && let (SleepLength::Known { timer_ns, .. }, Waker::Timer) =
+                        (sleep.length, sleep.waker)
                     && let Some(ns) = sleep.interval_ns().checked_sub(timer_ns)
                 {
                     late[state].push(ns);
@@ -165,14 +191,31 @@ impl Machine {
         }
         let mut leaving_ns: Vec<u64> = Vec::new();
         for (state, late) in late.into_iter().enumerate() {
-            let measured = if late.len() >= FEWEST { median(late) } else { None };
+            let measured = if late.len() >= FEWEST {
+                median(late)
+            } else {
+                None
+            };
             let shallower = leaving_ns.last().filter(|_| latencies == Latencies::Short);
-            let scaled = shallower.map(|ns| ns * costs[state].exit_ns / costs[state - 1].exit_ns.max(1));
+            let scaled =
+                shallower.map(|ns| ns * costs[state].exit_ns / costs[state - 1].exit_ns.max(1));
             leaving_ns.push(measured.or(scaled).unwrap_or(costs[state].exit_ns));
         }
-        let entering_ns =
-            costs.iter().map(|state| if latencies == Latencies::Platform { state.entry_ns } else { 0 }).collect();
-        Self { leaving_ns, entering_ns, ticking_ns: median(gaps).unwrap_or(5_000) }
+        let entering_ns = costs
+            .iter()
+            .map(|state| {
+                if latencies == Latencies::Platform {
+                    state.entry_ns
+                } else {
+                    0
+                }
+            })
+            .collect();
+        Self {
+            leaving_ns,
+            entering_ns,
+            ticking_ns: median(gaps).unwrap_or(5_000),
+        }
     }
 }
 
@@ -202,17 +245,28 @@ fn naps(sleeps: &[Sleep], machine: &Machine) -> Vec<Nap> {
         }
         let last = sleeps[at];
         let state = usize::from(last.state).min(machine.leaving_ns.len() - 1);
-        let left = last.exit_ns.saturating_sub(machine.leaving_ns[state]).max(last.enter_ns);
+        let left = last
+            .exit_ns
+            .saturating_sub(machine.leaving_ns[state])
+            .max(last.enter_ns);
         let wake_ns = match (last.length, last.waker) {
-            (SleepLength::Known { timer_ns, .. }, Waker::Timer) if timer_ns <= last.interval_ns() => {
+            (SleepLength::Known { timer_ns, .. }, Waker::Timer)
+                if timer_ns <= last.interval_ns() =>
+            {
                 last.enter_ns + timer_ns
             }
             _ => left,
         };
         let idle_before = naps.last().is_some_and(|nap| {
-            first.tick_stopped == Some(true) || first.enter_ns.saturating_sub(nap.last.exit_ns) <= NOTHING_NS
+            first.tick_stopped == Some(true)
+                || first.enter_ns.saturating_sub(nap.last.exit_ns) <= NOTHING_NS
         });
-        naps.push(Nap { first, last, wake_ns, idle_before });
+        naps.push(Nap {
+            first,
+            last,
+            wake_ns,
+            idle_before,
+        });
         at += 1;
     }
     naps
@@ -236,13 +290,21 @@ struct Cpu<'p> {
 impl Cpu<'_> {
     /// Delay of what was traced at a time, in nanoseconds.
     fn shift_at(&self, traced_ns: u64) -> i64 {
-        let before = self.shifts.partition_point(|(from_ns, _)| *from_ns <= traced_ns);
+        let before = self
+            .shifts
+            .partition_point(|(from_ns, _)| *from_ns <= traced_ns);
         before.checked_sub(1).map_or(0, |at| self.shifts[at].1)
     }
 }
 
 /// The counts that a governor would have had on the machine of a trace.
-pub fn predict(platform: &Platform, traced: &TracedIntervals, kind: Kind, unknown: Unknown, tick_ns: u64) -> Counts {
+pub fn predict(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    kind: Kind,
+    unknown: Unknown,
+    tick_ns: u64,
+) -> Counts {
     let Unknown { unsaid, latencies } = unknown;
     let machine = Machine::new(platform, traced, latencies);
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
@@ -262,7 +324,11 @@ pub fn predict(platform: &Platform, traced: &TracedIntervals, kind: Kind, unknow
             }
         })
         .collect();
-    let mut all: Vec<Nap> = traced.cpus.iter().flat_map(|sleeps| naps(sleeps, &machine)).collect();
+    let mut all: Vec<Nap> = traced
+        .cpus
+        .iter()
+        .flat_map(|sleeps| naps(sleeps, &machine))
+        .collect();
     all.sort_by_key(|nap| (nap.wake_ns, nap.first.cpu));
     let mut end_ns = 0;
     for nap in &all {
@@ -271,11 +337,16 @@ pub fn predict(platform: &Platform, traced: &TracedIntervals, kind: Kind, unknow
         let wake_ns = woken(&cpus, nap, waker);
         let held_ns = waker.and_then(|(waker, next)| goes_down(&cpus, nap, waker, next?));
         let cpu = &mut cpus[number];
-        end_ns = cpu.sleep(nap, wake_ns, held_ns, unsaid, tick_ns, tracing_ns, &machine).max(end_ns);
+        end_ns = cpu
+            .sleep(nap, wake_ns, held_ns, unsaid, tick_ns, tracing_ns, &machine)
+            .max(end_ns);
     }
     let from_ns = all.iter().map(|nap| nap.first.enter_ns).min().unwrap_or(0);
     let states = vec![Usage::default(); platform.domains[0].states.len()];
-    let mut counts = Counts { states, span_ns: end_ns.saturating_sub(from_ns) };
+    let mut counts = Counts {
+        states,
+        span_ns: end_ns.saturating_sub(from_ns),
+    };
     for cpu in &cpus {
         add(&mut counts.states, &cpu.accounting);
     }
@@ -288,20 +359,28 @@ fn waker<'t>(traced: &'t TracedIntervals, nap: &Nap) -> Option<(usize, Option<&'
     if !matches!(nap.last.waker, Waker::Ipi | Waker::Scheduler) {
         return None;
     }
-    let others = traced.cpus.iter().enumerate().filter(|(other, _)| *other != usize::from(nap.first.cpu));
+    let others = traced
+        .cpus
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != usize::from(nap.first.cpu));
     let since = others.filter_map(|(other, sleeps)| {
-        let before = sleeps.partition_point(|sleep| sleep.exit_ns <= nap.wake_ns).checked_sub(1)?;
+        let before = sleeps
+            .partition_point(|sleep| sleep.exit_ns <= nap.wake_ns)
+            .checked_sub(1)?;
         Some((sleeps[before].exit_ns, other, before))
     });
-    since.max().map(|(_, other, before)| (other, traced.cpus[other].get(before + 1)))
+    since
+        .max()
+        .map(|(_, other, before)| (other, traced.cpus[other].get(before + 1)))
 }
 
 /// When a nap is ended now.
 fn woken(cpus: &[Cpu<'_>], nap: &Nap, waker: Option<(usize, Option<&Sleep>)>) -> u64 {
     let shift = match (nap.last.waker, waker) {
-        (Waker::Timer, _) => {
-            nap.last.timer_armed_ns.map_or(0, |armed_ns| cpus[usize::from(nap.first.cpu)].shift_at(armed_ns))
-        }
+        (Waker::Timer, _) => nap.last.timer_armed_ns.map_or(0, |armed_ns| {
+            cpus[usize::from(nap.first.cpu)].shift_at(armed_ns)
+        }),
         (_, Some((waker, _))) => cpus[waker].shift_at(nap.wake_ns),
         _ => 0,
     };
@@ -315,17 +394,27 @@ fn goes_down(cpus: &[Cpu<'_>], nap: &Nap, waker: usize, next: &Sleep) -> Option<
     let number = usize::from(nap.first.cpu);
     let domain = cpus[number].domain;
     let may_go_down = |cpu: &Cpu<'_>| cpu.platform.domains[domain].states[cpu.state].coupled;
-    let mut others = cpus.iter().enumerate().filter(|(other, cpu)| *other != number && cpu.domain == domain);
+    let mut others = cpus
+        .iter()
+        .enumerate()
+        .filter(|(other, cpu)| *other != number && cpu.domain == domain);
     let at_once = next.enter_ns.saturating_sub(nap.wake_ns) <= NOTHING_NS;
-    (cpus[waker].domain == domain && at_once && others.all(|(_, cpu)| may_go_down(cpu)))
-        .then(|| next.enter_ns.saturating_add_signed(cpus[waker].shift_at(nap.wake_ns)))
+    (cpus[waker].domain == domain && at_once && others.all(|(_, cpu)| may_go_down(cpu))).then(
+        || {
+            next.enter_ns
+                .saturating_add_signed(cpus[waker].shift_at(nap.wake_ns))
+        },
+    )
 }
 
 impl Cpu<'_> {
     /// When the timer is due that a nap waits for, moved as much as what armed it; `None` if there
     /// is none.
     fn due_ns(&self, nap: &Nap) -> Option<u64> {
-        let armed = nap.first.timer_armed_ns.map_or(0, |armed_ns| self.shift_at(armed_ns));
+        let armed = nap
+            .first
+            .timer_armed_ns
+            .map_or(0, |armed_ns| self.shift_at(armed_ns));
         match nap.first.length {
             SleepLength::Known { timer_ns, .. } if timer_ns < u64::MAX / 2 => {
                 Some((nap.first.enter_ns + timer_ns).saturating_add_signed(armed))
@@ -350,7 +439,11 @@ impl Cpu<'_> {
         let domain = &self.platform.domains[self.domain];
         let shift = self.shift_at(nap.first.enter_ns);
         let mut now = nap.first.enter_ns.saturating_add_signed(shift);
-        if let SleepLength::Known { tick_ns: Some(to_tick_ns), .. } = nap.first.length {
+        if let SleepLength::Known {
+            tick_ns: Some(to_tick_ns),
+            ..
+        } = nap.first.length
+        {
             self.phase_ns = (nap.first.enter_ns + to_tick_ns) % tick_ns;
         }
         if !nap.idle_before {
@@ -366,8 +459,13 @@ impl Cpu<'_> {
                 },
                 (length, _) => length,
             };
-            let moved =
-                Sleep { enter_ns: now, exit_ns: wake_ns, length, tick_stopped: Some(self.stopped), ..nap.first };
+            let moved = Sleep {
+                enter_ns: now,
+                exit_ns: wake_ns,
+                length,
+                tick_stopped: Some(self.stopped),
+                ..nap.first
+            };
             let mut situation = asked(self.platform, &moved, unsaid, tick_ns);
             let choice = self.governor.select(&domain.table, &mut situation);
             self.stopped |= choice.stop_tick;
@@ -376,7 +474,10 @@ impl Cpu<'_> {
             let ticks = !self.stopped && tick_at < wake_ns;
             let limit_ns = match domain.states[state].polling {
                 true => now + self.governor.poll_limit_ns(&domain.table, tick_ns).max(1),
-                false => self.governor.ask_again_ns().map_or(u64::MAX, |ns| now + ns.max(1)),
+                false => self
+                    .governor
+                    .ask_again_ns()
+                    .map_or(u64::MAX, |ns| now + ns.max(1)),
             };
             let event_ns = if ticks { tick_at } else { wake_ns };
             let to_limit = limit_ns < event_ns;
@@ -388,7 +489,8 @@ impl Cpu<'_> {
             }
             self.state = state;
             let stay_ns = (left_ns - now).saturating_sub(tracing_ns);
-            let mut outcome = Outcome::stay(state, self.accounting.leave(&domain.table, state, stay_ns));
+            let mut outcome =
+                Outcome::stay(state, self.accounting.leave(&domain.table, state, stay_ns));
             // The tick's timer may come beside another interrupt.
             outcome.got_tick = !to_limit
                 && match self.stopped {
@@ -403,7 +505,10 @@ impl Cpu<'_> {
                 now += if to_limit { 0 } else { machine.ticking_ns };
             }
         }
-        self.shifts.push((nap.last.exit_ns, now.cast_signed() - nap.last.exit_ns.cast_signed()));
+        self.shifts.push((
+            nap.last.exit_ns,
+            now.cast_signed() - nap.last.exit_ns.cast_signed(),
+        ));
         now
     }
 }

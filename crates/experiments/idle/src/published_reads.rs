@@ -26,10 +26,19 @@ impl Spread {
     pub fn parse(values: &[String]) -> Result<Self, String> {
         let numbers: Vec<f64> = values.iter().filter_map(|text| text.parse().ok()).collect();
         match numbers[..] {
-            [average, stddev, minimum, maximum] if minimum <= average && average <= maximum && stddev >= 0.0 => {
-                Ok(Self { average, stddev, minimum, maximum })
+            [average, stddev, minimum, maximum]
+                if minimum <= average && average <= maximum && stddev >= 0.0 =>
+            {
+                Ok(Self {
+                    average,
+                    stddev,
+                    minimum,
+                    maximum,
+                })
             }
-            _ => Err(format!("{values:?} is no average, standard deviation, minimum and maximum in nanoseconds")),
+            _ => Err(format!(
+                "{values:?} is no average, standard deviation, minimum and maximum in nanoseconds"
+            )),
         }
     }
 }
@@ -72,7 +81,12 @@ impl Reads {
             }
             quantiles.push((spread.minimum + mean * x).round() as u64);
         }
-        Self { quantiles, maximum: spread.maximum.round() as u64, clock, random: SplitMix64::new(seed) }
+        Self {
+            quantiles,
+            maximum: spread.maximum.round() as u64,
+            clock,
+            random: SplitMix64::new(seed),
+        }
     }
 
     /// The length of a read in nanoseconds.
@@ -103,28 +117,48 @@ mod tests {
     fn drawn_reads_have_the_published_spread() {
         // Made-up figures with the published ratio of spread to distance from the minimum.
         for (average, stddev, minimum) in [(200.0, 71.0, 100.0), (1000.0, 283.0, 600.0)] {
-            let spread = Spread { average, stddev, minimum, maximum: 50_000.0 };
+            let spread = Spread {
+                average,
+                stddev,
+                minimum,
+                maximum: 50_000.0,
+            };
             let mut reads = Reads::new(spread, Clock::Nanoseconds, 7);
             let drawn: Vec<f64> = (0..300_000).map(|_| reads.draw() as f64).collect();
             let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
             let below: Vec<f64> = drawn.iter().copied().filter(|ns| *ns < 50_000.0).collect();
-            let variance = below.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>() / below.len() as f64;
+            let variance =
+                below.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>() / below.len() as f64;
             assert!((mean / average - 1.0).abs() < 0.01, "{mean}");
-            assert!((variance.sqrt() / stddev - 1.0).abs() < 0.1, "{}", variance.sqrt());
+            assert!(
+                (variance.sqrt() / stddev - 1.0).abs() < 0.1,
+                "{}",
+                variance.sqrt()
+            );
             assert!(drawn.iter().all(|ns| *ns >= minimum && *ns <= 50_000.0));
         }
     }
 
     #[test]
     fn the_same_seed_draws_the_same() {
-        let spread = Spread { average: 200.0, stddev: 70.0, minimum: 100.0, maximum: 5000.0 };
+        let spread = Spread {
+            average: 200.0,
+            stddev: 70.0,
+            minimum: 100.0,
+            maximum: 5000.0,
+        };
         let [mut a, mut b] = [1, 1].map(|seed| Reads::new(spread, Clock::Nanoseconds, seed));
         assert!((0..1000).all(|_| a.draw() == b.draw()));
     }
 
     #[test]
     fn four_numbers_are_a_spread() {
-        let text = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
+        let text = |values: &[&str]| {
+            values
+                .iter()
+                .map(|value| (*value).to_owned())
+                .collect::<Vec<_>>()
+        };
         assert!(Spread::parse(&text(&["10", "2", "5", "40"])).is_ok());
         assert!(Spread::parse(&text(&["10", "2", "15", "40"])).is_err());
         assert!(Spread::parse(&text(&["10", "2", "5"])).is_err());

@@ -25,11 +25,17 @@ pub struct Times {
 
 impl Times {
     /// The percentiles that are kept, in parts of 1000.
-    pub const PERCENTILES: [(&'static str, usize); 3] = [("p50", 500), ("p99", 990), ("p99.9", 999)];
+    pub const PERCENTILES: [(&'static str, usize); 3] =
+        [("p50", 500), ("p99", 990), ("p99.9", 999)];
 
     /// Statistics of times in ticks of the counter, less what timing itself takes.
     fn new(ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
-        Self::from_ns(ticks.into_iter().map(|ticks| ticks.saturating_sub(overhead) as f64 * tick_ns).collect())
+        Self::from_ns(
+            ticks
+                .into_iter()
+                .map(|ticks| ticks.saturating_sub(overhead) as f64 * tick_ns)
+                .collect(),
+        )
     }
 
     /// Statistics of at least one time in nanoseconds.
@@ -37,7 +43,8 @@ impl Times {
         ns.sort_unstable_by(f64::total_cmp);
         let mean = |ns: &[f64]| ns.iter().sum::<f64>() / ns.len().max(1) as f64;
         let average = mean(&ns);
-        let variance = ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / ns.len().max(1) as f64;
+        let variance =
+            ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / ns.len().max(1) as f64;
         let at = |parts: usize| ns[(ns.len() * parts / 1000).min(ns.len() - 1)];
         Self {
             average,
@@ -93,9 +100,16 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_n
     };
     let all = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-        running.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
     });
-    Times::new(all, if clock == Clock::Counter { 0 } else { overhead }, tick_ns)
+    Times::new(
+        all,
+        if clock == Clock::Counter { 0 } else { overhead },
+        tick_ns,
+    )
 }
 
 /// A way to make microseconds of nanoseconds.
@@ -133,7 +147,9 @@ impl Division {
         match self {
             Self::By1000 => ns / 1000,
             Self::Shift10 => ns >> 10,
-            Self::MultiplyShift => ((u128::from(ns >> 3) * u128::from(MULTIPLIER)) >> MULTIPLIER_SHIFT) as u64,
+            Self::MultiplyShift => {
+                ((u128::from(ns >> 3) * u128::from(MULTIPLIER)) >> MULTIPLIER_SHIFT) as u64
+            }
         }
     }
 }
@@ -144,7 +160,9 @@ pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -
     match (division, known) {
         (Division::By1000, true) => chain(effort, tick_ns, |ns| Division::By1000.divide(ns)),
         (Division::Shift10, true) => chain(effort, tick_ns, |ns| Division::Shift10.divide(ns)),
-        (Division::MultiplyShift, true) => chain(effort, tick_ns, |ns| Division::MultiplyShift.divide(ns)),
+        (Division::MultiplyShift, true) => {
+            chain(effort, tick_ns, |ns| Division::MultiplyShift.divide(ns))
+        }
         (Division::By1000, false) => {
             let divisor = black_box(1000_u64).max(1);
             chain(effort, tick_ns, |ns| ns / divisor)
@@ -155,7 +173,9 @@ pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -
         }
         (Division::MultiplyShift, false) => {
             let (multiplier, shift) = (black_box(MULTIPLIER), black_box(MULTIPLIER_SHIFT));
-            chain(effort, tick_ns, |ns| ((u128::from(ns >> 3) * u128::from(multiplier)) >> shift) as u64)
+            chain(effort, tick_ns, |ns| {
+                ((u128::from(ns >> 3) * u128::from(multiplier)) >> shift) as u64
+            })
         }
     }
 }
@@ -182,15 +202,24 @@ mod tests {
     #[test]
     fn times_are_what_the_ticks_say() {
         let times = Times::new(vec![30, 10, 20, 40], 10, 0.5);
-        assert_eq!((times.average, times.min, times.max, times.percentiles[0]), (7.5, 0.0, 15.0, 10.0));
+        assert_eq!(
+            (times.average, times.min, times.max, times.percentiles[0]),
+            (7.5, 0.0, 15.0, 10.0)
+        );
         assert!((times.stddev - 5.590_169_943).abs() < 1e-6);
         let times = Times::new([vec![10; 198], vec![10_000; 2]].concat(), 0, 1.0);
-        assert_eq!((times.average, times.trimmed, times.percentiles[0]), (109.9, 10.0, 10.0));
+        assert_eq!(
+            (times.average, times.trimmed, times.percentiles[0]),
+            (109.9, 10.0, 10.0)
+        );
     }
 
     #[test]
     fn reads_take_time_on_every_thread() {
-        let effort = Effort { rounds: 3, reads: 200 };
+        let effort = Effort {
+            rounds: 3,
+            reads: 200,
+        };
         for threads in [1, 2] {
             for source in [Clock::Counter, Clock::ALL[1], Clock::ALL[4]] {
                 let times = clock(source, threads, effort, 0, 1.0);

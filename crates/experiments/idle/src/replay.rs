@@ -3,7 +3,10 @@
 
 use crate::platform::{Platform, StateCost};
 use crate::trace::TracedIntervals;
-use idle::{Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome, SleepLength};
+use idle::{
+    Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome,
+    SleepLength,
+};
 use sleeps::{Sleep, SleepLength as Known};
 
 /// What is taken for what a trace does not say: each is one end of it.
@@ -24,41 +27,72 @@ pub struct Unsaid {
 
 impl Unsaid {
     /// A timer was about to fire, the tick ran, and no task but the running one mattered.
-    pub const TIMER: Self = Self { is_endless: false, tick_stopped: false, is_busy: false, is_taught: false };
+    pub const TIMER: Self = Self {
+        is_endless: false,
+        tick_stopped: false,
+        is_busy: false,
+        is_taught: false,
+    };
     /// The same without a timer.
-    pub const ENDLESS: Self = Self { is_endless: true, ..Self::TIMER };
+    pub const ENDLESS: Self = Self {
+        is_endless: true,
+        ..Self::TIMER
+    };
 
     /// The ends of what a trace does not say, and a governor asks for. `own` is true for the
     /// governor of the traced kernel.
     pub fn of(kind: Kind, traced: &TracedIntervals, own: bool) -> Vec<Self> {
-        let is_unknown = |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
+        let is_unknown =
+            |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
         let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
         let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
         type End = fn(Unsaid) -> Unsaid;
         let ends = [
             (
                 traced.summary.bounded + traced.summary.all_unknown() > 0,
-                (|one| Self { is_endless: true, ..one }) as End,
+                (|one| Self {
+                    is_endless: true,
+                    ..one
+                }) as End,
             ),
-            (is_unknown(|sleep| sleep.tick_stopped), |one| Self { tick_stopped: true, ..one }),
-            (is_busy, |one| Self { is_busy: true, ..one }),
-            (own, |one| Self { is_taught: true, ..one }),
+            (is_unknown(|sleep| sleep.tick_stopped), |one| Self {
+                tick_stopped: true,
+                ..one
+            }),
+            (is_busy, |one| Self {
+                is_busy: true,
+                ..one
+            }),
+            (own, |one| Self {
+                is_taught: true,
+                ..one
+            }),
         ];
-        ends.into_iter().filter(|(is_open, _)| *is_open).fold(vec![Self::TIMER], |mut all, (_, end)| {
-            all.extend_from_within(..);
-            let half = all.len() / 2;
-            all[half..].iter_mut().for_each(|one| *one = end(*one));
-            all
-        })
+        ends.into_iter().filter(|(is_open, _)| *is_open).fold(
+            vec![Self::TIMER],
+            |mut all, (_, end)| {
+                all.extend_from_within(..);
+                let half = all.len() / 2;
+                all[half..].iter_mut().for_each(|one| *one = end(*one));
+                all
+            },
+        )
     }
 
     /// The name of it in recordings. What stands before a semicolon is of the trace, and the rest
     /// of the governor.
     pub fn name(self) -> String {
-        let mut name = if self.is_endless { "no-timer" } else { "timer-at-end" }.to_owned();
-        for (is_so, word) in
-            [(self.tick_stopped, ", tick-stopped"), (self.is_busy, "; busy"), (self.is_taught, "; past as traced")]
-        {
+        let mut name = if self.is_endless {
+            "no-timer"
+        } else {
+            "timer-at-end"
+        }
+        .to_owned();
+        for (is_so, word) in [
+            (self.tick_stopped, ", tick-stopped"),
+            (self.is_busy, "; busy"),
+            (self.is_taught, "; past as traced"),
+        ] {
             name.push_str(if is_so { word } else { "" });
         }
         name
@@ -156,8 +190,10 @@ impl Delays {
 
     /// One stay takes longer to end, which was counted.
     pub fn lengthen(&mut self, state: &StateCost, stay_ns: u64, by_ns: u64) {
-        let of =
-            |more_ns: u64| ((state.exit_ns + state.entry_ns.saturating_sub(stay_ns) + more_ns).div_ceil(1000)) as usize;
+        let of = |more_ns: u64| {
+            ((state.exit_ns + state.entry_ns.saturating_sub(stay_ns) + more_ns).div_ceil(1000))
+                as usize
+        };
         if let Some(counted) = self.0.get_mut(of(0)) {
             *counted = counted.saturating_sub(1);
         }
@@ -197,7 +233,11 @@ pub fn replay(
         let (domain, _) = platform.place(cpu as u16);
         let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
         let last = platform.domains[domain].table.last();
-        let past = |number| unsaid.is_taught.then(|| seen(traced, (cpu, number), last, tracing_ns));
+        let past = |number| {
+            unsaid
+                .is_taught
+                .then(|| seen(traced, (cpu, number), last, tracing_ns))
+        };
         if let Some(governor) = &mut of_cpu.governor {
             let table = &platform.domains[domain].table;
             for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
@@ -221,13 +261,24 @@ pub fn replay(
 /// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay
 /// is as long as the kernel took it to be, as far as that is known: the time of tracing is taken
 /// off.
-fn seen(traced: &TracedIntervals, (cpu, number): (usize, usize), last: usize, tracing_ns: u64) -> Outcome {
+fn seen(
+    traced: &TracedIntervals,
+    (cpu, number): (usize, usize),
+    last: usize,
+    tracing_ns: u64,
+) -> Outcome {
     let sleep = &traced.cpus[cpu][number];
     let stay = match traced.refused[cpu].binary_search(&number) {
         Ok(_) => Outcome::refused(),
-        Err(_) => Outcome::stay(usize::from(sleep.state).min(last), sleep.interval_ns().saturating_sub(tracing_ns)),
+        Err(_) => Outcome::stay(
+            usize::from(sleep.state).min(last),
+            sleep.interval_ns().saturating_sub(tracing_ns),
+        ),
     };
-    Outcome { got_tick: sleep.got_tick, ..stay }
+    Outcome {
+        got_tick: sleep.got_tick,
+        ..stay
+    }
 }
 
 /// A CPU of a replay.
@@ -256,7 +307,15 @@ impl<'p> Cpu<'p> {
             Chooser::Recorded => None,
             Chooser::Governor(kind) => Some(Governor::new(kind, table, tick_ns)),
         };
-        Self { platform, domain, governor, accounting: Accounting::new(clock), unsaid, tick_ns, events: Vec::new() }
+        Self {
+            platform,
+            domain,
+            governor,
+            accounting: Accounting::new(clock),
+            unsaid,
+            tick_ns,
+            events: Vec::new(),
+        }
     }
 
     /// Lives through an interval, and returns the state in which it ended. With the outcome that
@@ -272,10 +331,17 @@ impl<'p> Cpu<'p> {
         let mut asked = asked(self.platform, sleep, self.unsaid, self.tick_ns);
         let mut left_ns = sleep.interval_ns();
         loop {
-            let SleepLength { timer_ns, mut event_ns } = asked.sleep_length;
+            let SleepLength {
+                timer_ns,
+                mut event_ns,
+            } = asked.sleep_length;
             let (state, limit_ns) = match &mut self.governor {
                 None => {
-                    event_ns = if sleep.sleeps_without_tick == Some(true) { timer_ns } else { event_ns };
+                    event_ns = if sleep.sleeps_without_tick == Some(true) {
+                        timer_ns
+                    } else {
+                        event_ns
+                    };
                     (usize::from(sleep.state).min(domain.table.last()), u64::MAX)
                 }
                 Some(governor) => {
@@ -297,21 +363,32 @@ impl<'p> Cpu<'p> {
             // The first read delays the stay; the kernel sees the stay and one of the two reads.
             let [before_ns, after_ns] = reading.reads_ns();
             let idle_ns = stay_ns.saturating_sub(before_ns);
-            let residency_ns = self.accounting.leave(&domain.table, state, idle_ns + after_ns);
+            let residency_ns = self
+                .accounting
+                .leave(&domain.table, state, idle_ns + after_ns);
             sums.core_energy += u128::from(cost.core_power) * u128::from(idle_ns);
-            sums.read_energy += u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
+            sums.read_energy +=
+                u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
             if let Some(governor) = &mut self.governor {
                 let got_tick = !to_limit && sleep.got_tick;
-                let (polled_to_limit, asked_again) = (to_limit && cost.polling, to_limit && !cost.polling);
+                let (polled_to_limit, asked_again) =
+                    (to_limit && cost.polling, to_limit && !cost.polling);
                 let since_choice_ns = stay_ns + after_ns;
                 let entered = Some(state);
-                let outcome =
-                    Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit, asked_again };
+                let outcome = Outcome {
+                    entered,
+                    residency_ns,
+                    since_choice_ns,
+                    got_tick,
+                    polled_to_limit,
+                    asked_again,
+                };
                 governor.reflect(&domain.table, &seen.unwrap_or(outcome));
             }
             if !to_limit {
                 if !self.platform.power_domains.is_empty() {
-                    self.events.push((sleep.exit_ns - left_ns).saturating_add(event_ns));
+                    self.events
+                        .push((sleep.exit_ns - left_ns).saturating_add(event_ns));
                 }
                 sums.delays.count(cost, stay_ns, 1);
                 return state;
@@ -323,26 +400,51 @@ impl<'p> Cpu<'p> {
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-pub(crate) fn asked(platform: &Platform, sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
+pub(crate) fn asked(
+    platform: &Platform,
+    sleep: &Sleep,
+    unsaid: Unsaid,
+    tick_ns: u64,
+) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(unsaid.tick_stopped);
-    let to_tick = |timer_ns: u64| if tick_stopped { timer_ns } else { timer_ns.min(tick_ns) };
-    let sleep_length = match sleep.length {
-        Known::Known { timer_ns, tick_ns } => {
-            SleepLength { timer_ns, event_ns: tick_ns.map_or(timer_ns, |tick_ns| tick_ns.min(timer_ns)) }
+    let to_tick = |timer_ns: u64| {
+        if tick_stopped {
+            timer_ns
+        } else {
+            timer_ns.min(tick_ns)
         }
+    };
+    let sleep_length = match sleep.length {
+        Known::Known { timer_ns, tick_ns } => SleepLength {
+            timer_ns,
+            event_ns: tick_ns.map_or(timer_ns, |tick_ns| tick_ns.min(timer_ns)),
+        },
         Known::Equal => {
             let timer_ns = sleep.interval_ns();
-            SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
+            SleepLength {
+                timer_ns,
+                event_ns: to_tick(timer_ns),
+            }
         }
         Known::Bounded { .. } | Known::Unknown { .. } => {
-            let timer_ns = if unsaid.is_endless { NEVER_NS } else { sleep.interval_ns() };
-            SleepLength { timer_ns, event_ns: to_tick(timer_ns) }
+            let timer_ns = if unsaid.is_endless {
+                NEVER_NS
+            } else {
+                sleep.interval_ns()
+            };
+            SleepLength {
+                timer_ns,
+                event_ns: to_tick(timer_ns),
+            }
         }
     };
     // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
     let end_ns = NEVER_NS - sleep.enter_ns.min(NEVER_NS);
     let SleepLength { timer_ns, event_ns } = sleep_length;
-    let sleep_length = SleepLength { timer_ns: timer_ns.min(end_ns), event_ns: event_ns.min(end_ns) };
+    let sleep_length = SleepLength {
+        timer_ns: timer_ns.min(end_ns),
+        event_ns: event_ns.min(end_ns),
+    };
     KnownSituation {
         tick_stopped,
         latency_limit_ns: platform.latency_limit_ns(sleep.cpu),
@@ -356,7 +458,13 @@ pub(crate) fn asked(platform: &Platform, sleep: &Sleep, unsaid: Unsaid, tick_ns:
 fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
     let SleepLength { timer_ns, event_ns } = asked.sleep_length;
     let less = |time_ns: u64| time_ns.saturating_sub(by_ns);
-    KnownSituation { sleep_length: SleepLength { timer_ns: less(timer_ns), event_ns: less(event_ns) }, ..asked }
+    KnownSituation {
+        sleep_length: SleepLength {
+            timer_ns: less(timer_ns),
+            event_ns: less(event_ns),
+        },
+        ..asked
+    }
 }
 
 /// The choices that a governor would have made beside those of the traced kernel, its past being
@@ -375,13 +483,26 @@ pub const FIRST: usize = 50;
 impl Agreement {
     /// Compares a governor with the traced kernel, whose past it has.
     pub fn new(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> Self {
-        let past = Unsaid { is_taught: true, ..Unsaid::TIMER };
-        let replayed = replay(platform, traced, Chooser::Governor(kind), past, tick_ns, &mut Ideal);
+        let past = Unsaid {
+            is_taught: true,
+            ..Unsaid::TIMER
+        };
+        let replayed = replay(
+            platform,
+            traced,
+            Chooser::Governor(kind),
+            past,
+            tick_ns,
+            &mut Ideal,
+        );
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];
         for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
             for (sleep, &chosen) in sleeps.iter().zip(chosen).skip(FIRST) {
-                let (recorded, chosen) = (usize::from(sleep.state).min(states - 1), usize::from(chosen));
+                let (recorded, chosen) = (
+                    usize::from(sleep.state).min(states - 1),
+                    usize::from(chosen),
+                );
                 if matches!(sleep.length, Known::Known { .. }) {
                     counts[recorded][chosen] += 1;
                 }
@@ -397,20 +518,36 @@ impl Agreement {
 
     /// The share in which both chose the same; `None` where nothing was compared.
     pub fn same(&self) -> Option<f64> {
-        let same: u64 = self.counts.iter().enumerate().map(|(state, row)| row[state]).sum();
+        let same: u64 = self
+            .counts
+            .iter()
+            .enumerate()
+            .map(|(state, row)| row[state])
+            .sum();
         share(same, self.all())
     }
 
     /// The mean over the recorded states of the share in which the governor chose the same.
     pub fn balanced(&self) -> Option<f64> {
-        let shares = self.counts.iter().enumerate().filter_map(|(state, row)| share(row[state], row.iter().sum()));
+        let shares = self
+            .counts
+            .iter()
+            .enumerate()
+            .filter_map(|(state, row)| share(row[state], row.iter().sum()));
         let shares: Vec<f64> = shares.collect();
         (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
     }
 
     /// The share of a governor that always says the commonest state: the floor.
     pub fn commonest(&self) -> Option<f64> {
-        share(self.counts.iter().map(|row| row.iter().sum()).max().unwrap_or(0), self.all())
+        share(
+            self.counts
+                .iter()
+                .map(|row| row.iter().sum())
+                .max()
+                .unwrap_or(0),
+            self.all(),
+        )
     }
 }
 

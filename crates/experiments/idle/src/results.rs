@@ -31,9 +31,16 @@ pub fn recording(
     let mut recording = Recording::new(header);
     let limits = rows.iter().filter_map(|row| {
         let limit = row.limit.as_ref()?;
-        let Chooser::Governor(of) = row.chooser else { return None };
+        let Chooser::Governor(of) = row.chooser else {
+            return None;
+        };
         let (name, left) = (row.name(), limit.left(platform));
-        Some(facts::Limited { name, of: of.to_string(), latency_us: limit.latency_us, left })
+        Some(facts::Limited {
+            name,
+            of: of.to_string(),
+            latency_us: limit.latency_us,
+            left,
+        })
     });
     let limits = limits.collect();
     let own = own.map(|kind| kind.to_string());
@@ -41,18 +48,31 @@ pub fn recording(
         &mut recording.header,
         platform,
         traced,
-        facts::Replay { own, limits, s2idle, ..Default::default() },
+        facts::Replay {
+            own,
+            limits,
+            s2idle,
+            ..Default::default()
+        },
         oracle,
     );
     intervals(&mut recording, traced);
     for row in rows {
         for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
-            let mode = if row.replays.len() > 1 { unsaid.name() } else { String::new() };
+            let mode = if row.replays.len() > 1 {
+                unsaid.name()
+            } else {
+                String::new()
+            };
             let series = recording.series(&row.name(), CASE, &mode);
             states(&mut recording, series, &row.state_names, &replayed.states);
             missed(&mut recording, series, replayed.states.iter());
             domains(&mut recording, platform, &row.name(), &mode, replayed);
-            delays(&mut recording, series, [50, 99].map(|percent| replayed.delays.quantile_us(percent)));
+            delays(
+                &mut recording,
+                series,
+                [50, 99].map(|percent| replayed.delays.quantile_us(percent)),
+            );
             if platform.power.is_some() {
                 energies(&mut recording, series, energy);
             }
@@ -60,7 +80,12 @@ pub fn recording(
         for (end, mode) in facts::Replay::ENDS.into_iter().enumerate() {
             let Some(envelope) = &row.envelope else { break };
             let series = recording.series(&row.name(), CASE, mode);
-            states(&mut recording, series, &row.state_names, &envelope.states[end]);
+            states(
+                &mut recording,
+                series,
+                &row.state_names,
+                &envelope.states[end],
+            );
             missed(&mut recording, series, [&envelope.all[end]].into_iter());
             if platform.power.is_some() {
                 energies(&mut recording, series, &envelope.energies[end]);
@@ -90,12 +115,25 @@ fn describe(
     oracle: &Oracle,
 ) {
     let power = platform.power.as_ref().map(platforms::power_facts);
-    let powers_assumed = platform.power.as_ref().is_some_and(|power| !power.is_sourced());
-    header.set_facts(&facts::Replay { title: platform.title.clone(), power, powers_assumed, ..replay });
+    let powers_assumed = platform
+        .power
+        .as_ref()
+        .is_some_and(|power| !power.is_sourced());
+    header.set_facts(&facts::Replay {
+        title: platform.title.clone(),
+        power,
+        powers_assumed,
+        ..replay
+    });
     let (name, text) = (platform.name.clone(), platform.text.clone());
-    header.platform = Some(recording::Platform { name, text, figures: toml::Table::new() });
+    header.platform = Some(recording::Platform {
+        name,
+        text,
+        figures: toml::Table::new(),
+    });
     for (at, parts) in POINTS.iter().enumerate() {
-        let place = toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
+        let place =
+            toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
         header.coordinates.insert(point_name(at), place);
     }
     let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
@@ -105,24 +143,43 @@ fn describe(
         kind,
     };
     header.pictures = vec![
-        picture("Time in each idle state", &metrics::IDLE_TIME, CASE, PictureKind::StackedBars),
+        picture(
+            "Time in each idle state",
+            &metrics::IDLE_TIME,
+            CASE,
+            PictureKind::StackedBars,
+        ),
         picture(
             "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
             &metrics::IDLE_ENERGY,
             CASE,
-            PictureKind::Curves { x: "round_trip".to_owned(), by: None },
+            PictureKind::Curves {
+                x: "round_trip".to_owned(),
+                by: None,
+            },
         ),
         picture(
             "Idle intervals by their length and the state in which they ended; each cell is how many there are",
             &metrics::IDLE_INTERVALS,
             LENGTHS,
-            PictureKind::HeatMap { x: "decade_us".to_owned(), y: "state".to_owned() },
+            PictureKind::HeatMap {
+                x: "decade_us".to_owned(),
+                y: "state".to_owned(),
+            },
         ),
     ];
-    let places = |title: &str, names: Vec<String>| Axis { title: title.to_owned(), places: (0..).zip(names).collect() };
-    header.axes.insert("decade_us".to_owned(), places("length of the interval", (0..DECADES).map(decade).collect()));
+    let places = |title: &str, names: Vec<String>| Axis {
+        title: title.to_owned(),
+        places: (0..).zip(names).collect(),
+    };
+    header.axes.insert(
+        "decade_us".to_owned(),
+        places("length of the interval", (0..DECADES).map(decade).collect()),
+    );
     let states = platform.state_names().map(str::to_owned).collect();
-    header.axes.insert("state".to_owned(), places("state", states));
+    header
+        .axes
+        .insert("state".to_owned(), places("state", states));
     notes(header, platform, traced, oracle);
 }
 
@@ -132,10 +189,18 @@ fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, ora
             .to_owned(),
     );
     match &platform.power {
-        None => header.notes.push(format!("{} has no powers, so nothing is said about energy.", platform.name)),
+        None => header.notes.push(format!(
+            "{} has no powers, so nothing is said about energy.",
+            platform.name
+        )),
         Some(power) => {
             header.notes.push(format!("Power: {}.", power.source));
-            header.notes.extend(power.assumed.iter().map(|assumed| format!("Assumed: {assumed}.")));
+            header.notes.extend(
+                power
+                    .assumed
+                    .iter()
+                    .map(|assumed| format!("Assumed: {assumed}.")),
+            );
             header.notes.push(
                 "Energy is that of idle CPUs and of domains all of whose CPUs are idle; its two ends are those of what entering and leaving a state costs, by the sources of the platform's file."
                     .to_owned(),
@@ -148,8 +213,13 @@ fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, ora
                 .to_owned(),
         );
     }
-    let traced_cpus = (0..).zip(&traced.cpus).filter(|(_, sleeps)| !sleeps.is_empty());
-    if traced_cpus.clone().any(|(cpu, _)| platform.place(cpu).1 > 0) {
+    let traced_cpus = (0..)
+        .zip(&traced.cpus)
+        .filter(|(_, sleeps)| !sleeps.is_empty());
+    if traced_cpus
+        .clone()
+        .any(|(cpu, _)| platform.place(cpu).1 > 0)
+    {
         header.notes.push(format!(
             "The trace has {} CPUs and {} has {}: the others are laid out as on a second one.",
             traced_cpus.count(),
@@ -164,7 +234,10 @@ fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, ora
 
 /// What the trace does not say of its tick.
 fn of_unsaid(traced: &TracedIntervals) -> Option<String> {
-    let unsaid = traced.all().filter(|sleep| sleep.tick_stopped.is_none()).count();
+    let unsaid = traced
+        .all()
+        .filter(|sleep| sleep.tick_stopped.is_none())
+        .count();
     (unsaid > 0).then(|| {
         format!(
             "In {unsaid} of {} intervals the trace does not say whether the tick ran: governors are replayed with a tick that runs in all of \
@@ -183,15 +256,22 @@ fn of_recorded(platform: &Platform, traced: &TracedIntervals) -> Option<String> 
             let last = entered.len() - 1;
             entered[usize::from(sleep.state).min(last)] += 1;
         }
-        let counts: Vec<String> =
-            traced.states.iter().zip(entered).map(|(name, count)| format!("{name} {count}")).collect();
+        let counts: Vec<String> = traced
+            .states
+            .iter()
+            .zip(entered)
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
         return Some(format!(
             "The traced kernel had other states than {}, so its own choices are no row of the table; it entered {}.",
             platform.name,
             counts.join(", ")
         ));
     }
-    let deeper = traced.all().filter(|sleep| usize::from(sleep.state) >= states).count();
+    let deeper = traced
+        .all()
+        .filter(|sleep| usize::from(sleep.state) >= states)
+        .count();
     if deeper > 0 {
         return Some(format!(
             "The traced kernel entered states that {} does not have, in {deeper} intervals: they count as its deepest.",
@@ -199,7 +279,10 @@ fn of_recorded(platform: &Platform, traced: &TracedIntervals) -> Option<String> 
         ));
     }
     traced.states.is_empty().then(|| {
-        format!("The trace does not name its idle states: their numbers are taken for those of {}.", platform.name)
+        format!(
+            "The trace does not name its idle states: their numbers are taken for those of {}.",
+            platform.name
+        )
     })
 }
 
@@ -207,7 +290,13 @@ fn intervals(recording: &mut Recording, traced: &TracedIntervals) {
     let series = recording.series("trace", CASE, "");
     let summary = &traced.summary;
     let mut add = |subject: &str, role: &str, count: u64| {
-        recording.add_part(series, 0, metrics::IDLE_INTERVALS, [subject, role], count as f64);
+        recording.add_part(
+            series,
+            0,
+            metrics::IDLE_INTERVALS,
+            [subject, role],
+            count as f64,
+        );
     };
     add("known", "", summary.known);
     add("bounded", "", summary.bounded);
@@ -231,7 +320,13 @@ fn states(recording: &mut Recording, series: Series, names: &[String], states: &
 }
 
 /// What became of the power domains.
-fn domains(recording: &mut Recording, platform: &Platform, name: &str, mode: &str, replayed: &GovernorReplay) {
+fn domains(
+    recording: &mut Recording,
+    platform: &Platform,
+    name: &str,
+    mode: &str,
+    replayed: &GovernorReplay,
+) {
     for (domain, found) in platform.power_domains.iter().zip(&replayed.domains) {
         let series = recording.series(name, facts::Replay::POWER_DOMAINS, mode);
         let mut add = |state: &str, metric: metrics::Metric, value: f64| {
@@ -248,9 +343,16 @@ fn domains(recording: &mut Recording, platform: &Platform, name: &str, mode: &st
 }
 
 /// The stays that were too deep and too shallow, over all states.
-fn missed<'u>(recording: &mut Recording, series: Series, states: impl Iterator<Item = &'u idle::Usage> + Clone) {
+fn missed<'u>(
+    recording: &mut Recording,
+    series: Series,
+    states: impl Iterator<Item = &'u idle::Usage> + Clone,
+) {
     for (metric, of) in [
-        (metrics::IDLE_ABOVE, (|usage| usage.above) as fn(&idle::Usage) -> u64),
+        (
+            metrics::IDLE_ABOVE,
+            (|usage| usage.above) as fn(&idle::Usage) -> u64,
+        ),
         (metrics::IDLE_BELOW, |usage| usage.below),
     ] {
         let value = states.clone().map(of).sum::<u64>() as f64;
@@ -276,7 +378,13 @@ fn unit_s(energy: u128) -> f64 {
 
 fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
     for (point, energy) in energy.iter().enumerate() {
-        recording.add(series, 0, metrics::IDLE_ENERGY, &point_name(point), unit_s(*energy));
+        recording.add(
+            series,
+            0,
+            metrics::IDLE_ENERGY,
+            &point_name(point),
+            unit_s(*energy),
+        );
     }
 }
 
@@ -285,7 +393,10 @@ fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
 fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
     let names: Vec<String> = platform.state_names().map(str::to_owned).collect();
     let dearest = oracle.states.len() - 1;
-    for (mode, point) in [("cheapest round trips", 0), ("dearest round trips", dearest)] {
+    for (mode, point) in [
+        ("cheapest round trips", 0),
+        ("dearest round trips", dearest),
+    ] {
         let series = recording.series(ORACLE, CASE, mode);
         states(recording, series, &names, &oracle.states[point]);
         missed(recording, series, oracle.states[point].iter());
@@ -314,7 +425,12 @@ fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
 /// `kernel` and `trace`; and how much longer a stay is by the trace.
 fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals) {
     let tracing_ns = traced.tracing_ns();
-    let compared = traced.counters.compare(platform, &traced.cpus, &traced.refused, tracing_ns.unwrap_or(0));
+    let compared = traced.counters.compare(
+        platform,
+        &traced.cpus,
+        &traced.refused,
+        tracing_ns.unwrap_or(0),
+    );
     for (mode, usage) in [("kernel", compared.kernel), ("trace", compared.trace)] {
         let series = recording.series("recorded", COUNTERS, mode);
         for (metric, value) in [
@@ -337,20 +453,32 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedInter
 /// state as subject and the cheapest as role; the iteration is the rank, and three metrics say
 /// when, how long and how much.
 fn excesses(recording: &mut Recording, traced: &TracedIntervals, row: &Row, oracle: &Oracle) {
-    let Some((_, replayed)) = row.replays.first() else { return };
+    let Some((_, replayed)) = row.replays.first() else {
+        return;
+    };
     let series = recording.series(&row.name(), "deciding", "");
     for (rank, excess) in row.worst.iter().enumerate() {
         let cpu = usize::from(excess.cpu);
         let sleep = &traced.cpus[cpu][excess.at];
-        let subject = recording.name(&row.state_names[usize::from(replayed.chosen[cpu][excess.at])]);
+        let subject =
+            recording.name(&row.state_names[usize::from(replayed.chosen[cpu][excess.at])]);
         let role = recording.name(&row.state_names[usize::from(oracle.chosen[cpu][excess.at])]);
         for (metric, unit, value) in [
-            (metrics::IDLE_EXCESS.name, metrics::IDLE_EXCESS.unit, unit_s(excess.energy)),
+            (
+                metrics::IDLE_EXCESS.name,
+                metrics::IDLE_EXCESS.unit,
+                unit_s(excess.energy),
+            ),
             ("idle_entered_at", "us", sleep.enter_ns as f64 / 1000.0),
-            (metrics::IDLE_TIME.name, metrics::IDLE_TIME.unit, sleep.interval_ns() as f64 / 1000.0),
+            (
+                metrics::IDLE_TIME.name,
+                metrics::IDLE_TIME.unit,
+                sleep.interval_ns() as f64 / 1000.0,
+            ),
         ] {
             let measure = recording.measure(series, rank as u32, metric, unit, value);
-            (measure.cpu, measure.subject, measure.role) = (Some(excess.cpu), Some(subject), Some(role));
+            (measure.cpu, measure.subject, measure.role) =
+                (Some(excess.cpu), Some(subject), Some(role));
         }
     }
 }
@@ -360,8 +488,13 @@ const DECADES: usize = 9;
 
 /// The lower and the upper edge of a decade.
 fn decade(number: usize) -> String {
-    const EDGES: [&str; DECADES - 1] = ["1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s"];
-    match number.checked_sub(1).map(|from| (EDGES[from], EDGES.get(number))) {
+    const EDGES: [&str; DECADES - 1] = [
+        "1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s",
+    ];
+    match number
+        .checked_sub(1)
+        .map(|from| (EDGES[from], EDGES.get(number)))
+    {
         None => format!("< {}", EDGES[0]),
         Some((from, Some(to))) => format!("{from}\u{2013}{to}"),
         Some((from, None)) => format!("\u{2265} {from}"),
@@ -369,12 +502,20 @@ fn decade(number: usize) -> String {
 }
 
 /// Intervals by length and by the state in which they ended.
-fn lengths(recording: &mut Recording, traced: &TracedIntervals, row: &Row, replayed: &GovernorReplay) {
+fn lengths(
+    recording: &mut Recording,
+    traced: &TracedIntervals,
+    row: &Row,
+    replayed: &GovernorReplay,
+) {
     let mut counts = vec![[0_u64; DECADES]; row.state_names.len()];
     for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
         for (sleep, state) in sleeps.iter().zip(chosen) {
             let us = sleep.interval_ns() / 1000;
-            let decade = us.checked_ilog10().map_or(0, |decade| decade as usize + 1).min(DECADES - 1);
+            let decade = us
+                .checked_ilog10()
+                .map_or(0, |decade| decade as usize + 1)
+                .min(DECADES - 1);
             counts[usize::from(*state)][decade] += 1;
         }
     }
@@ -383,8 +524,14 @@ fn lengths(recording: &mut Recording, traced: &TracedIntervals, row: &Row, repla
         for (decade, count) in decades.iter().enumerate() {
             let name = format!("{}, under 10^{decade} us", row.state_names[state]);
             recording.add(series, 0, metrics::IDLE_INTERVALS, &name, *count as f64);
-            let place = [("decade_us".to_owned(), (decade as i64).into()), ("state".to_owned(), (state as i64).into())];
-            recording.header.coordinates.insert(name, toml::Table::from_iter(place));
+            let place = [
+                ("decade_us".to_owned(), (decade as i64).into()),
+                ("state".to_owned(), (state as i64).into()),
+            ];
+            recording
+                .header
+                .coordinates
+                .insert(name, toml::Table::from_iter(place));
         }
     }
 }

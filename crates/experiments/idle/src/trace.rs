@@ -88,7 +88,8 @@ impl TracedIntervals {
     /// # Errors
     /// There is no room for a temporary recording.
     pub fn sample() -> Result<Self, Error> {
-        let mut traced = Self::imported(Cursor::new(ftrace::SAMPLE), "the sample trace".to_owned())?;
+        let mut traced =
+            Self::imported(Cursor::new(ftrace::SAMPLE), "the sample trace".to_owned())?;
         traced.notes.push(
             "No trace was named, so this is the sample that Stopwatt brings along: Linux on two CPUs of QEMU's virt machine."
                 .to_owned(),
@@ -99,12 +100,18 @@ impl TracedIntervals {
     fn imported(text: impl Read + Seek, name: String) -> Result<Self, Error> {
         // The events of a long trace do not fit into memory; its idle intervals do.
         let folder = disk::Partial::temporary("stopwatt-trace");
-        let options = ftrace::Options { file: name, lenient: false, ..ftrace::Options::default() };
+        let options = ftrace::Options {
+            file: name,
+            lenient: false,
+            ..ftrace::Options::default()
+        };
         let header = Header::new("ftrace", "import", "ns");
-        ftrace::record(text, &options, "trace", header, folder.path()).map_err(|error| match error {
-            ftrace::Error::Import(error) => Error::file(error),
-            ftrace::Error::Recording(error) => Error::failed(error),
-        })?;
+        ftrace::record(text, &options, "trace", header, folder.path()).map_err(
+            |error| match error {
+                ftrace::Error::Import(error) => Error::file(error),
+                ftrace::Error::Recording(error) => Error::failed(error),
+            },
+        )?;
         Self::recording(folder.path())
     }
 
@@ -118,12 +125,17 @@ impl TracedIntervals {
         traced.has_no_waiters = kernel.uninterrupted_waits == Some(0);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
         let counters = Counters::new(&kernel.usage);
-        let summary = sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
+        let summary =
+            sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
         for &(cpu, at_ns) in &summary.refused {
             let cpu = usize::from(cpu);
-            let Some(sleeps) = traced.cpus.get(cpu) else { continue };
+            let Some(sleeps) = traced.cpus.get(cpu) else {
+                continue;
+            };
             // The kernel says so after the interval.
-            let number = sleeps.partition_point(|sleep| sleep.exit_ns <= at_ns).checked_sub(1);
+            let number = sleeps
+                .partition_point(|sleep| sleep.exit_ns <= at_ns)
+                .checked_sub(1);
             let refused = &mut traced.refused[cpu];
             if let Some(number) = number
                 && refused.last() != Some(&number)
@@ -131,7 +143,8 @@ impl TracedIntervals {
                 refused.push(number);
             }
         }
-        (traced.summary, traced.notes, traced.states, traced.counters) = (summary, notes, states, counters);
+        (traced.summary, traced.notes, traced.states, traced.counters) =
+            (summary, notes, states, counters);
         if traced.cpus.is_empty() {
             let help = "record the event power:cpu_idle, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq`";
             return Err(Error::usage("the trace has no idle interval", help));

@@ -14,7 +14,14 @@ pub(crate) const USUAL: &str = "ui-render";
 /// The time that a workload runs that says nothing about it, in seconds.
 const USUAL_SECONDS: u64 = 20;
 /// The policies in the order in which they are shown: what others are compared with comes first.
-const POLICIES: [Kind; 6] = [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware];
+const POLICIES: [Kind; 6] = [
+    Kind::AllBig,
+    Kind::Hmp,
+    Kind::HmpEarly,
+    Kind::Even,
+    Kind::Switcher,
+    Kind::EnergyAware,
+];
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
 pub(crate) const RATE_LIMIT_NS: u64 = 10_000_000;
 
@@ -63,7 +70,11 @@ pub(crate) enum FrequencyRule {
 pub(crate) const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
     "frequency",
     &[
-        ("highest", FrequencyRule::Highest, "each domain stays at its highest operating point"),
+        (
+            "highest",
+            FrequencyRule::Highest,
+            "each domain stays at its highest operating point",
+        ),
         (
             "schedutil",
             FrequencyRule::Schedutil,
@@ -77,8 +88,16 @@ pub(crate) const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
 pub(crate) const RCU: Or<Choice<RcuChoice>> = Choice::new(
     "rcu",
     &[
-        ("ordinary", RcuChoice::Ordinary, "each CPU invokes its callbacks, and keeps its tick while it has some"),
-        ("offloaded", RcuChoice::Offloaded, "threads invoke the callbacks of all CPUs"),
+        (
+            "ordinary",
+            RcuChoice::Ordinary,
+            "each CPU invokes its callbacks, and keeps its tick while it has some",
+        ),
+        (
+            "offloaded",
+            RcuChoice::Offloaded,
+            "threads invoke the callbacks of all CPUs",
+        ),
     ],
     "How RCU is configured.",
 )
@@ -94,7 +113,8 @@ pub(crate) const SECONDS: Number = Number::new(
 pub(crate) const SEEDS: Or<Number<u32>> =
     Number::new("seeds", 1..=1000, "How many seeds each policy runs with.").or(20);
 
-pub(crate) const SEED: Or<Number<u32>> = Number::new("seed", 0..=u32::MAX, "The first of them.").or(1);
+pub(crate) const SEED: Or<Number<u32>> =
+    Number::new("seed", 0..=u32::MAX, "The first of them.").or(1);
 
 pub(crate) const ROUND_TRIP: Or<Number> = Number::new(
     "round-trip",
@@ -163,8 +183,14 @@ pub struct Input {
 
 /// The policies of a list of names.
 pub(crate) fn policies(text: &str) -> Result<Vec<Kind>, String> {
-    let asked = text.split(',').map(|name| name.trim().parse::<Kind>()).collect::<Result<Vec<_>, _>>()?;
-    Ok(POLICIES.into_iter().filter(|kind| asked.contains(kind)).collect())
+    let asked = text
+        .split(',')
+        .map(|name| name.trim().parse::<Kind>())
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(POLICIES
+        .into_iter()
+        .filter(|kind| asked.contains(kind))
+        .collect())
 }
 
 impl Input {
@@ -174,15 +200,34 @@ impl Input {
     /// What is wrong with the workload, the platform or the settings, with its place.
     pub fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
-        let (of_platform, of_workload): (Vec<_>, Vec<_>) =
-            settings.get(SET).into_iter().partition(|(key, _)| key.contains('.'));
+        let (of_platform, of_workload): (Vec<_>, Vec<_>) = settings
+            .get(SET)
+            .into_iter()
+            .partition(|(key, _)| key.contains('.'));
 
         let part = settings.get(ROUND_TRIP);
-        let (platform, disabled) = (settings.get(PLATFORM), settings.get(DISABLE).unwrap_or_default());
-        let board = Board::read(request.platforms, &platform, settings.get(IDLE), &disabled, part, &of_platform)?;
-        let Board { name: platform, text: platform_text, hardware, idle } = board;
+        let (platform, disabled) = (
+            settings.get(PLATFORM),
+            settings.get(DISABLE).unwrap_or_default(),
+        );
+        let board = Board::read(
+            request.platforms,
+            &platform,
+            settings.get(IDLE),
+            &disabled,
+            part,
+            &of_platform,
+        )?;
+        let Board {
+            name: platform,
+            text: platform_text,
+            hardware,
+            idle,
+        } = board;
 
-        let name = settings.get(WORKLOAD).map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
+        let name = settings
+            .get(WORKLOAD)
+            .map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
         let text = workload_text(&name)?;
         let numbers = of_workload.into_iter().map(|(key, value)| match value.parse() {
             Ok(number) => Ok((key, number)),
@@ -208,7 +253,10 @@ impl Input {
             idle.name
         )];
         if !file.no_effect.is_empty() {
-            notes.push(format!("Of `global` these have no effect here: {}.", file.no_effect.join(", ")));
+            notes.push(format!(
+                "Of `global` these have no effect here: {}.",
+                file.no_effect.join(", ")
+            ));
         }
         notes.extend(file.warnings);
         Ok(Self {
@@ -221,12 +269,16 @@ impl Input {
             platform_text,
             policies: settings.get(WANTED).unwrap_or_else(|| POLICIES.to_vec()),
             frequency: match settings.get(FREQUENCY) {
-                FrequencyRule::Schedutil => Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
+                FrequencyRule::Schedutil => Frequency::Schedutil {
+                    rate_limit_ns: RATE_LIMIT_NS,
+                },
                 FrequencyRule::Highest => Frequency::Highest,
             },
             rcu: settings.get(RCU),
             costs,
-            time_ns: seconds.or(file.duration_ns).unwrap_or(USUAL_SECONDS * 1_000_000_000),
+            time_ns: seconds
+                .or(file.duration_ns)
+                .unwrap_or(USUAL_SECONDS * 1_000_000_000),
             latency_limit_ns: settings.get(LATENCY_LIMIT).map_or(u64::MAX, |us| us * 1000),
             seeds: (settings.get(SEED).into(), settings.get(SEEDS)),
             notes,
@@ -236,7 +288,14 @@ impl Input {
     /// The kernel's settings for a seed.
     pub(crate) fn kernel(&self, seed: u64, record: bool) -> Settings {
         let (frequency, latency_limit_ns) = (self.frequency.clone(), self.latency_limit_ns);
-        Settings { seed, frequency, latency_limit_ns, costs: self.costs, record, ..Settings::default() }
+        Settings {
+            seed,
+            frequency,
+            latency_limit_ns,
+            costs: self.costs,
+            record,
+            ..Settings::default()
+        }
     }
 
     /// RCU as configured.
@@ -254,7 +313,11 @@ impl Input {
 pub(crate) fn fastest(hardware: &Hardware) -> usize {
     let top = |domain: &minikernel::Domain| domain.points.last().map_or(0, |point| point.capacity);
     let most = hardware.domains.iter().map(top).max();
-    hardware.domains.iter().position(|domain| Some(top(domain)) == most).unwrap_or(0)
+    hardware
+        .domains
+        .iter()
+        .position(|domain| Some(top(domain)) == most)
+        .unwrap_or(0)
 }
 
 /// RCU of today, configured in one of its ways.
@@ -263,7 +326,10 @@ pub(crate) fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Res
     if choice == RcuChoice::Offloaded {
         of_rcu.offloaded = (0..cpus).collect();
     }
-    let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
+    let affinities = Affinities {
+        grace_periods: CpuSet::ALL,
+        offload: CpuSet::ALL,
+    };
     Rcu::new(of_rcu, affinities, settings.record).map_err(Error::failed)
 }
 
@@ -296,36 +362,69 @@ impl Board {
         for (key, value) in set {
             platforms::set_key(&mut sources, key, value)?;
         }
-        let machine =
-            sources.machine().map_err(|wrong| platforms::while_set(set, was_sound && !set.is_empty(), wrong))?;
+        let machine = sources
+            .machine()
+            .map_err(|wrong| platforms::while_set(set, was_sound && !set.is_empty(), wrong))?;
         let given = idle.map_or_else(|| files.idle_states(), Ok)?;
         let mut idle = platforms::idle_states(platforms, &given)?;
         platforms::disable(&mut idle, disabled)?;
         let hardware = Hardware::new(&machine, &idle, part).map_err(|wrong| {
             let is_path = given.contains(['/', '.']);
-            let shown = if is_path { given.clone() } else { platforms.shown(&format!("idle/{given}.toml")) };
-            no_hardware(&machine, &sources.platform, &Document::new(shown, idle.text.clone()), &wrong)
+            let shown = if is_path {
+                given.clone()
+            } else {
+                platforms.shown(&format!("idle/{given}.toml"))
+            };
+            no_hardware(
+                &machine,
+                &sources.platform,
+                &Document::new(shown, idle.text.clone()),
+                &wrong,
+            )
         })?;
-        Ok(Self { name: files.name().to_owned(), text, hardware, idle })
+        Ok(Self {
+            name: files.name().to_owned(),
+            text,
+            hardware,
+            idle,
+        })
     }
 }
 
 /// Why a platform and its idle states make no machine, with the place.
 fn no_hardware(machine: &Machine, platform: &Document, idle: &Document, wrong: &str) -> Error {
     let topology = &machine.platform.topology;
-    let without = topology.domains.iter().enumerate().find(|(number, domain)| {
-        domain.operating_points.is_empty() && topology.cpus.iter().any(|cpu| cpu.domain == *number)
-    });
+    let without = topology
+        .domains
+        .iter()
+        .enumerate()
+        .find(|(number, domain)| {
+            domain.operating_points.is_empty()
+                && topology.cpus.iter().any(|cpu| cpu.domain == *number)
+        });
     if let Some((_, domain)) = without {
         let what = format!("domain `{}` has no operating points", domain.name);
         let help = "give it an `operating_point` table with clock, capacity, core_power and domain_power, and their `operating_points_source`; platforms/tc2.toml has two";
         let name = format!("name = \"{}\"", domain.name);
-        let at = platform.text().find(&name).map_or(0..0, |at| at..at + name.len());
+        let at = platform
+            .text()
+            .find(&name)
+            .map_or(0..0, |at| at..at + name.len());
         return Error::file(platform.wrong(at, what, help));
     }
-    let (start, help) = ("[[domain]]", "its domains have the CPUs of the platform's, numbered in the same order");
-    let at = idle.text().find(start).map_or(0..0, |at| at..at + start.len());
-    Error::file(idle.wrong(at, format!("it does not fit {}: {wrong}", platform.name()), help))
+    let (start, help) = (
+        "[[domain]]",
+        "its domains have the CPUs of the platform's, numbered in the same order",
+    );
+    let at = idle
+        .text()
+        .find(start)
+        .map_or(0..0, |at| at..at + start.len());
+    Error::file(idle.wrong(
+        at,
+        format!("it does not fit {}: {wrong}", platform.name()),
+        help,
+    ))
 }
 
 fn workload_text(name: &str) -> Result<String, Error> {
@@ -333,7 +432,10 @@ fn workload_text(name: &str) -> Result<String, Error> {
         return Ok(text.to_owned());
     }
     disk::text(std::path::Path::new(name)).map_err(|error| {
-        let help = format!("{}; or name a file of rt-app", one_of(name, workloads::NAMES));
+        let help = format!(
+            "{}; or name a file of rt-app",
+            one_of(name, workloads::NAMES)
+        );
         Error::usage(format!("cannot read {name}: {error}"), help)
     })
 }

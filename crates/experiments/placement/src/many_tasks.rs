@@ -1,7 +1,9 @@
 //! `placement --tasks`: more and more equal small tasks under the placement of Linux, with its
 //! energy model and without.
 
-use crate::input::{Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of};
+use crate::input::{
+    Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of,
+};
 use experiment::setting::{CheckedSetting, Number, Or, Switch};
 use experiment::{Error, Request, Sink, World};
 use minikernel::placement::{EnergyAware, Placement, Rules};
@@ -43,19 +45,48 @@ struct Assumed {
 }
 
 /// The usual assumptions.
-const ASSUMED: Assumed =
-    Assumed { name: "300", round_trip: 300, of_slowest: false, still_percent: 100, from_fastest: false };
+const ASSUMED: Assumed = Assumed {
+    name: "300",
+    round_trip: 300,
+    of_slowest: false,
+    still_percent: 100,
+    from_fastest: false,
+};
 
 /// What is assumed, each with the others as usual: the lowest round trip, the usual one, the
 /// highest, and what else may be otherwise.
 const ASSUMPTIONS: [Assumed; 7] = [
-    Assumed { name: "0", round_trip: 0, ..ASSUMED },
+    Assumed {
+        name: "0",
+        round_trip: 0,
+        ..ASSUMED
+    },
     ASSUMED,
-    Assumed { name: "1024", round_trip: 1024, ..ASSUMED },
-    Assumed { name: "duty of the slowest core", of_slowest: true, ..ASSUMED },
-    Assumed { name: "half the power of clusters and idle states", still_percent: 50, ..ASSUMED },
-    Assumed { name: "twice the power of clusters and idle states", still_percent: 200, ..ASSUMED },
-    Assumed { name: "started from the fastest core", from_fastest: true, ..ASSUMED },
+    Assumed {
+        name: "1024",
+        round_trip: 1024,
+        ..ASSUMED
+    },
+    Assumed {
+        name: "duty of the slowest core",
+        of_slowest: true,
+        ..ASSUMED
+    },
+    Assumed {
+        name: "half the power of clusters and idle states",
+        still_percent: 50,
+        ..ASSUMED
+    },
+    Assumed {
+        name: "twice the power of clusters and idle states",
+        still_percent: 200,
+        ..ASSUMED
+    },
+    Assumed {
+        name: "started from the fastest core",
+        from_fastest: true,
+        ..ASSUMED
+    },
 ];
 /// The boards where nothing is said: the Juno r2 of the device tree, and with `--full` that of the
 /// mail with the published energies, too.
@@ -67,11 +98,18 @@ const FEW_SEEDS: u32 = 3;
 const MOST_TASKS: u32 = 500;
 
 fn counts(text: &str) -> Result<Vec<u32>, String> {
-    let parse = |text: &str| text.trim().parse().ok().filter(|count| (1..=MOST_TASKS).contains(count));
+    let parse = |text: &str| {
+        text.trim()
+            .parse()
+            .ok()
+            .filter(|count| (1..=MOST_TASKS).contains(count))
+    };
     let all: Option<Vec<u32>> = text.split(',').map(parse).collect();
     match all {
         Some(all) if all.is_sorted_by(|a, b| a < b) => Ok(all),
-        _ => Err(format!("rising whole numbers from 1 to {MOST_TASKS}, parted by commas")),
+        _ => Err(format!(
+            "rising whole numbers from 1 to {MOST_TASKS}, parted by commas"
+        )),
     }
 }
 
@@ -79,9 +117,15 @@ fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     let known = PLACINGS.map(|(name, _)| name);
     if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
-        return Err(format!("there is no `{wrong}`; there are {}", known.join(", ")));
+        return Err(format!(
+            "there is no `{wrong}`; there are {}",
+            known.join(", ")
+        ));
     }
-    Ok(PLACINGS.into_iter().filter(|(name, _)| names.contains(name)).collect())
+    Ok(PLACINGS
+        .into_iter()
+        .filter(|(name, _)| names.contains(name))
+        .collect())
 }
 
 pub(crate) const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
@@ -99,7 +143,10 @@ pub(crate) const RULES: CheckedSetting<Vec<(&'static str, PlacementRules)>> = Ch
     "With --tasks: rules of placement, parted by commas [default: all]: eas (Linux 5.0 to 5.19), eas-6.0 (Linux 6.0 and later), off (no energy model).",
 );
 
-pub(crate) const PERIOD: Or<Number> = Number::new("period", 1..=1000, "With --tasks: their period.").unit("ms").or(16);
+pub(crate) const PERIOD: Or<Number> =
+    Number::new("period", 1..=1000, "With --tasks: their period.")
+        .unit("ms")
+        .or(16);
 pub(crate) const DUTY: Or<Number> = Number::new(
     "duty",
     1..=100,
@@ -141,17 +188,26 @@ impl TasksRequest {
     fn read(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let full = usize::from(settings.get(FULL));
-        let seeds = if settings.is_given(&SEEDS) { settings.get(SEEDS) } else { USUAL_SEEDS[full] };
+        let seeds = if settings.is_given(&SEEDS) {
+            settings.get(SEEDS)
+        } else {
+            USUAL_SEEDS[full]
+        };
         let given = settings.is_given(&PLATFORM).then(|| settings.get(PLATFORM));
         let names = given.unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
         let names: Vec<&str> = names.split(',').map(str::trim).collect();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {
-                let mut board = Board::read(request.platforms, name, None, &[], assumed.round_trip, &[])?;
+                let mut board =
+                    Board::read(request.platforms, name, None, &[], assumed.round_trip, &[])?;
                 board.hardware.scale_still(assumed.still_percent);
                 Ok((assumed, board))
             };
-            if full == 1 { ASSUMPTIONS.into_iter().map(of).collect() } else { Ok(vec![of(ASSUMED)?]) }
+            if full == 1 {
+                ASSUMPTIONS.into_iter().map(of).collect()
+            } else {
+                Ok(vec![of(ASSUMED)?])
+            }
         };
         Ok(Self {
             boards: names.iter().map(read).collect::<Result<_, Error>>()?,
@@ -169,11 +225,22 @@ impl TasksRequest {
         let mut jobs = Vec::new();
         for boards in &self.boards {
             for (at, (assumed, board)) in boards.iter().enumerate() {
-                let seeds = if at < ROUND_TRIPS { self.seeds.1 } else { self.seeds.1.min(FEW_SEEDS) };
+                let seeds = if at < ROUND_TRIPS {
+                    self.seeds.1
+                } else {
+                    self.seeds.1.min(FEW_SEEDS)
+                };
                 for &(name, placing) in &self.placings {
                     for &tasks in &self.tasks {
                         let seeds = self.seeds.0..self.seeds.0 + u64::from(seeds);
-                        jobs.extend(seeds.map(|seed| Job { board, assumed: *assumed, name, placing, tasks, seed }));
+                        jobs.extend(seeds.map(|seed| Job {
+                            board,
+                            assumed: *assumed,
+                            name,
+                            placing,
+                            tasks,
+                            seed,
+                        }));
                     }
                 }
             }
@@ -186,28 +253,47 @@ impl TasksRequest {
     /// each starts at any time within a period.
     fn workload(&self, job: &Job<'_>) -> Workload {
         let mut random = engine::SplitMix64::fork(job.seed, u64::from(job.tasks));
-        let top = job.board.hardware.domains.iter().filter_map(|domain| domain.points.last());
+        let top = job
+            .board
+            .hardware
+            .domains
+            .iter()
+            .filter_map(|domain| domain.points.last());
         let top = top.map(|point| point.capacity);
-        let capacity = if job.assumed.of_slowest { top.min() } else { top.max() }.unwrap_or(1024);
+        let capacity = if job.assumed.of_slowest {
+            top.min()
+        } else {
+            top.max()
+        }
+        .unwrap_or(1024);
         let time = Draw::Fixed(self.period_ns * self.duty_percent / 100);
         let task = |number: u32| TaskSpec {
             start: Start::At(random.next() % self.period_ns),
             ..TaskSpec::forever(
                 &format!("task {number}"),
                 vec![
-                    Action::Timer { timer: 0, period: self.period_ns, relative: false },
+                    Action::Timer {
+                        timer: 0,
+                        period: self.period_ns,
+                        relative: false,
+                    },
                     Action::Run { time, capacity },
                 ],
             )
         };
-        Workload { tasks: (0..job.tasks).map(task).collect(), ..Workload::default() }
+        Workload {
+            tasks: (0..job.tasks).map(task).collect(),
+            ..Workload::default()
+        }
     }
 
     fn run(&self, job: &Job<'_>) -> Result<Outcome, Error> {
         let hardware = &job.board.hardware;
         let settings = Settings {
             seed: job.seed,
-            frequency: Frequency::Schedutil { rate_limit_ns: RATE_LIMIT_NS },
+            frequency: Frequency::Schedutil {
+                rate_limit_ns: RATE_LIMIT_NS,
+            },
             costs: self.costs,
             ..Settings::default()
         };
@@ -217,25 +303,50 @@ impl TasksRequest {
             PlacementRules::WithoutEnergy => EnergyAware::without_energy(model),
         };
         let first = hardware.domains[fastest(hardware)].cpus.start;
-        let policy = if job.assumed.from_fastest { policy.started_from(first) } else { policy };
+        let policy = if job.assumed.from_fastest {
+            policy.started_from(first)
+        } else {
+            policy
+        };
         let policy: Box<dyn Placement> = Box::new(policy);
         let rcu = rcu_of(&settings, hardware.cpus(), RcuChoice::Ordinary)?;
         let workload = self.workload(job);
-        minikernel::run(hardware, &settings, &workload, policy, Some(Box::new(rcu)), self.seconds * 1_000_000_000)
-            .map_err(|wrong| Error::failed(format!("{} tasks on {}: {wrong}", job.tasks, job.board.name)))
+        minikernel::run(
+            hardware,
+            &settings,
+            &workload,
+            policy,
+            Some(Box::new(rcu)),
+            self.seconds * 1_000_000_000,
+        )
+        .map_err(|wrong| {
+            Error::failed(format!(
+                "{} tasks on {}: {wrong}",
+                job.tasks, job.board.name
+            ))
+        })
     }
 
     fn facts(&self) -> facts::ManyTasks {
         let board = |boards: &Vec<(Assumed, Board)>| {
             let board = &boards[0].1;
             let domain = |domain: &minikernel::Domain| {
-                (domain.cpus.len() as u32, domain.points.last().map_or(0, |point| point.capacity))
+                (
+                    domain.cpus.len() as u32,
+                    domain.points.last().map_or(0, |point| point.capacity),
+                )
             };
-            let power = board.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
+            let power = board
+                .idle
+                .power
+                .as_ref()
+                .and_then(|power| power.watts_per_unit.as_ref());
             facts::TaskBoard {
                 name: board.name.clone(),
                 title: board.idle.title.clone(),
-                big: board.hardware.domains[fastest(&board.hardware)].name.clone(),
+                big: board.hardware.domains[fastest(&board.hardware)]
+                    .name
+                    .clone(),
                 domains: board.hardware.domains.iter().map(domain).collect(),
                 watts_per_unit: power.map(|watts| watts.value),
             }
@@ -299,10 +410,27 @@ fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) 
     };
     measure(metrics::ENERGY, "", outcome.total() as f64 / 1e12);
     for domain in &outcome.domains {
-        measure(metrics::RUNNING, &domain.name, domain.running as f64 / outcome.time.max(1) as f64);
+        measure(
+            metrics::RUNNING,
+            &domain.name,
+            domain.running as f64 / outcome.time.max(1) as f64,
+        );
     }
-    measure(metrics::MIGRATIONS, "", outcome.tasks.iter().map(|task| task.counts.moves).sum::<u64>() as f64);
-    let mut late: Vec<u64> = outcome.tasks.iter().flat_map(|task| &task.counts.responses).copied().collect();
+    measure(
+        metrics::MIGRATIONS,
+        "",
+        outcome
+            .tasks
+            .iter()
+            .map(|task| task.counts.moves)
+            .sum::<u64>() as f64,
+    );
+    let mut late: Vec<u64> = outcome
+        .tasks
+        .iter()
+        .flat_map(|task| &task.counts.responses)
+        .copied()
+        .collect();
     late.sort_unstable();
     if let Some(&p95) = late.get(late.len() * 95 / 100) {
         measure(metrics::RESPONSE, "p95", p95 as f64 / 1e6);

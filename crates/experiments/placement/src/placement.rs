@@ -1,8 +1,8 @@
 //! `placement`: a workload under each policy of placement.
 
 use crate::input::{
-    DEVICE_RATE, FREQUENCY, IDLE, Input, LATENCY_LIMIT, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP, SECONDS, SEED, SEEDS,
-    SET, WANTED, WORKLOAD,
+    DEVICE_RATE, FREQUENCY, IDLE, Input, LATENCY_LIMIT, MEMORY_RATE, PLATFORM, RCU, ROUND_TRIP,
+    SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD,
 };
 use crate::many_tasks::{self, DUTY, FULL, PERIOD, RULES, TASKS};
 use crate::seed_run::{SeedResult, one};
@@ -17,8 +17,10 @@ use timeline::Timelines;
 /// Runs a workload under each policy of placement.
 pub struct Placement;
 
-const OPERATING_POINTS: Switch =
-    Switch::new("operating-points", "Only show what work costs at each operating point; nothing is run.");
+const OPERATING_POINTS: Switch = Switch::new(
+    "operating-points",
+    "Only show what work costs at each operating point; nothing is run.",
+);
 
 static ABOUT: About = About {
     name: "placement",
@@ -27,7 +29,11 @@ static ABOUT: About = About {
               callbacks, a tick kept for RCU, RCU's threads, an idle state, a transition, the kernel, interrupts. The report has the timeline \
               of a second (--report placement.html). With --tasks more and more equal tasks run in place of a file, each number with the cheapest, \
               the usual and the dearest round trip into an idle state that the platform's sources give.",
-    worlds: &[WorldAbout { world: World::Sim, about: "the small kernel on a simulated machine", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Sim,
+        about: "the small kernel on a simulated machine",
+        needs: &[],
+    }],
     settings: &[
         &WORKLOAD,
         &PLATFORM,
@@ -52,20 +58,38 @@ static ABOUT: About = About {
         &FULL,
     ],
     examples: &[
-        Example { arguments: "", about: "a user interface under every policy" },
-        Example { arguments: "--frequency schedutil", about: "the same, with frequencies that follow the load" },
+        Example {
+            arguments: "",
+            about: "a user interface under every policy",
+        },
+        Example {
+            arguments: "--frequency schedutil",
+            about: "the same, with frequencies that follow the load",
+        },
         Example {
             arguments: "my.json --platform my-board.toml --idle my-idle.toml",
             about: "your tasks on your board",
         },
-        Example { arguments: "audio --policies hmp,even --rcu offloaded --report audio.html", about: "" },
-        Example { arguments: "ui-render --set background=6 --set nice=-10 --seeds 2", about: "" },
+        Example {
+            arguments: "audio --policies hmp,even --rcu offloaded --report audio.html",
+            about: "",
+        },
+        Example {
+            arguments: "ui-render --set background=6 --set nice=-10 --seeds 2",
+            about: "",
+        },
         Example {
             arguments: "--tasks 10,20,30,40,50",
             about: "equal tasks on Juno r2 with Linux's energy model and without",
         },
-        Example { arguments: "--tasks 1,2,4 --duty 10 --platform hikey960,tc2 --rules eas,off", about: "" },
-        Example { arguments: "--operating-points", about: "energy per work, core by core" },
+        Example {
+            arguments: "--tasks 1,2,4 --duty 10 --platform hikey960,tc2 --rules eas,off",
+            about: "",
+        },
+        Example {
+            arguments: "--operating-points",
+            about: "energy per work, core by core",
+        },
     ],
     sweep_defaults: &[(&SEEDS, "2")],
     ..About::BARE
@@ -79,12 +103,17 @@ impl Experiment for Placement {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         if request.settings.is_given(&TASKS) {
             let help = "--tasks runs equal tasks in place of a workload; leave it out";
-            request
-                .settings
-                .refuse_all_but(&[&TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES, &FULL], help)?;
+            request.settings.refuse_all_but(
+                &[
+                    &TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES, &FULL,
+                ],
+                help,
+            )?;
             return many_tasks::check(request);
         }
-        request.settings.refuse(&[&DUTY, &PERIOD, &RULES, &FULL], "give --tasks, too")?;
+        request
+            .settings
+            .refuse(&[&DUTY, &PERIOD, &RULES, &FULL], "give --tasks, too")?;
         Input::read(request).map(|_| ())
     }
 
@@ -112,8 +141,11 @@ impl Experiment for Placement {
 fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result<(), Error> {
     let progress = sink.progress();
     let (first, count) = input.seeds;
-    let jobs: Vec<_> =
-        input.policies.iter().flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed))).collect();
+    let jobs: Vec<_> = input
+        .policies
+        .iter()
+        .flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed)))
+        .collect();
     progress.expect(jobs.len() as u64, "runs");
     let found: Vec<SeedResult> = jobs
         .par_iter()

@@ -28,8 +28,18 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
         title: input.idle.title.clone(),
         workload: input.workload_name.clone(),
         usual_workload: input.workload_name == USUAL && header.settings.is_empty(),
-        frequency: if input.frequency == Frequency::Highest { "highest" } else { "schedutil" }.to_owned(),
-        rcu: if input.rcu == RcuChoice::Offloaded { "offloaded" } else { "ordinary" }.to_owned(),
+        frequency: if input.frequency == Frequency::Highest {
+            "highest"
+        } else {
+            "schedutil"
+        }
+        .to_owned(),
+        rcu: if input.rcu == RcuChoice::Offloaded {
+            "offloaded"
+        } else {
+            "ordinary"
+        }
+        .to_owned(),
         seconds: input.time_ns as f64 / 1e9,
         big: input.hardware.domains[input.big()].name.clone(),
         power: input.idle.power.as_ref().map(platforms::power_facts),
@@ -39,8 +49,12 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
         text: input.platform_text.clone(),
         figures: toml::Table::new(),
     });
-    header.texts.insert("workload".to_owned(), input.workload_text.clone());
-    header.texts.insert("idle-platform".to_owned(), input.idle.text.clone());
+    header
+        .texts
+        .insert("workload".to_owned(), input.workload_text.clone());
+    header
+        .texts
+        .insert("idle-platform".to_owned(), input.idle.text.clone());
     (header.seed, header.iterations) = input.seeds;
     header.seeded_modes = vec![MODE.to_owned()];
     let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
@@ -49,17 +63,38 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
         case: Some(case.to_owned()),
         kind,
     };
-    let curves = || PictureKind::Curves { x: "capacity".to_owned(), by: Some("domain".to_owned()) };
+    let curves = || PictureKind::Curves {
+        x: "capacity".to_owned(),
+        by: Some("domain".to_owned()),
+    };
     header.pictures = vec![
-        picture("Wake-ups of idle CPUs by cause", &metrics::WAKE_UP_RATE, CASE, PictureKind::StackedBars),
-        picture("Time of CPUs in idle states", &metrics::IDLE_TIME, CASE, PictureKind::StackedBars),
+        picture(
+            "Wake-ups of idle CPUs by cause",
+            &metrics::WAKE_UP_RATE,
+            CASE,
+            PictureKind::StackedBars,
+        ),
+        picture(
+            "Time of CPUs in idle states",
+            &metrics::IDLE_TIME,
+            CASE,
+            PictureKind::StackedBars,
+        ),
         picture(
             "How long a period of the first periodic task takes, all seeds",
             &metrics::RESPONSE_SHARE,
             POOLED,
-            PictureKind::Curves { x: RESPONSE_AXIS.to_owned(), by: None },
+            PictureKind::Curves {
+                x: RESPONSE_AXIS.to_owned(),
+                by: None,
+            },
         ),
-        picture("Energy of work against capacity, the core", &metrics::ENERGY_PER_WORK, WORK_CASES[0], curves()),
+        picture(
+            "Energy of work against capacity, the core",
+            &metrics::ENERGY_PER_WORK,
+            WORK_CASES[0],
+            curves(),
+        ),
         picture(
             "Energy of work against capacity, the core and what its cluster shares",
             &metrics::ENERGY_PER_WORK,
@@ -98,20 +133,36 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
         }
         for complaint in &found.complaints {
             let seed = recording.header.seed + iteration as u64;
-            recording.header.complaints.push(format!("{kind}, seed {seed}: {complaint}"));
+            recording
+                .header
+                .complaints
+                .push(format!("{kind}, seed {seed}: {complaint}"));
         }
     }
     let series = recording.series(kind.name(), POOLED, "");
     for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
         let pool = |of: fn(&TaskResult) -> &Vec<u64>| {
-            let mut all: Vec<u64> = found.iter().flat_map(|found| of(&found.tasks[at])).copied().collect();
+            let mut all: Vec<u64> = found
+                .iter()
+                .flat_map(|found| of(&found.tasks[at]))
+                .copied()
+                .collect();
             all.sort_unstable();
             all
         };
         let name = found[0].tasks[at].name.clone();
         let responses = pool(|task| &task.responses);
-        times(recording, series, 0, &name, &responses, &pool(|task| &task.latencies));
-        let is_first = found[0].tasks[..at].iter().all(|task| task.responses.is_empty());
+        times(
+            recording,
+            series,
+            0,
+            &name,
+            &responses,
+            &pool(|task| &task.latencies),
+        );
+        let is_first = found[0].tasks[..at]
+            .iter()
+            .all(|task| task.responses.is_empty());
         if is_first && !responses.is_empty() {
             histogram(recording, series, &responses);
         }
@@ -144,17 +195,28 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
         add(metrics::OWNED_ENERGY, owner, unit_s(*energy));
     }
     for (domain, time) in &found.running {
-        add(metrics::RUNNING, domain, *time as f64 / found.time.max(1) as f64);
+        add(
+            metrics::RUNNING,
+            domain,
+            *time as f64 / found.time.max(1) as f64,
+        );
     }
     for (state, entered, time) in &found.idle {
         add(metrics::IDLE_ENTERED, state, *entered as f64);
         add(metrics::IDLE_TIME, state, *time as f64 / 1e3);
     }
-    found.power_domains.iter().for_each(|(state, entered)| add(metrics::IDLE_ENTERED, state, *entered as f64));
+    found
+        .power_domains
+        .iter()
+        .for_each(|(state, entered)| add(metrics::IDLE_ENTERED, state, *entered as f64));
     for (cause, count) in &found.wake_ups {
         add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
     }
-    let callbacks = [metrics::CALLBACK_RATE, metrics::SOFTIRQ_CALLBACK_RATE, metrics::THREAD_CALLBACK_RATE];
+    let callbacks = [
+        metrics::CALLBACK_RATE,
+        metrics::SOFTIRQ_CALLBACK_RATE,
+        metrics::THREAD_CALLBACK_RATE,
+    ];
     for (metric, count) in callbacks.into_iter().zip(found.callbacks) {
         add(metric, "", count as f64 / seconds);
     }
@@ -168,33 +230,75 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
     }
     for task in &found.tasks {
         ran(recording, series, iteration, task);
-        times(recording, series, iteration, &task.name, &task.responses, &task.latencies);
+        times(
+            recording,
+            series,
+            iteration,
+            &task.name,
+            &task.responses,
+            &task.latencies,
+        );
     }
 }
 
 /// Adds how long a task ran: in all, on which CPU, and at which operating point.
 fn ran(recording: &mut Recording, series: Series, iteration: u32, task: &TaskResult) {
     let mut add = |metric: metrics::Metric, role: &str, ps: u64| {
-        recording.add_part(series, iteration, metric, [&task.name, role], ps as f64 / 1e6);
+        recording.add_part(
+            series,
+            iteration,
+            metric,
+            [&task.name, role],
+            ps as f64 / 1e6,
+        );
     };
-    add(metrics::CPU_TIME, "", task.ran[0].iter().map(|(_, time)| time).sum());
-    for (metric, by) in [metrics::CPU_TIME_ON, metrics::CPU_TIME_AT].into_iter().zip(&task.ran) {
+    add(
+        metrics::CPU_TIME,
+        "",
+        task.ran[0].iter().map(|(_, time)| time).sum(),
+    );
+    for (metric, by) in [metrics::CPU_TIME_ON, metrics::CPU_TIME_AT]
+        .into_iter()
+        .zip(&task.ran)
+    {
         by.iter().for_each(|(name, time)| add(metric, name, *time));
     }
 }
 
 /// Adds how often and how late a periodic task was; both lists are by size, in ns.
-fn times(recording: &mut Recording, series: Series, iteration: u32, task: &str, responses: &[u64], latencies: &[u64]) {
-    let lists = [(metrics::RESPONSE, responses, 1e6), (metrics::WAKE_LATENCY, latencies, 1e3)];
+fn times(
+    recording: &mut Recording,
+    series: Series,
+    iteration: u32,
+    task: &str,
+    responses: &[u64],
+    latencies: &[u64],
+) {
+    let lists = [
+        (metrics::RESPONSE, responses, 1e6),
+        (metrics::WAKE_LATENCY, latencies, 1e3),
+    ];
     for (metric, list, divisor) in lists {
         for percent in [50, 95, 99] {
             let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
             let Some(value) = list.get(at) else { continue };
-            recording.add_part(series, iteration, metric, [task, &format!("p{percent}")], *value as f64 / divisor);
+            recording.add_part(
+                series,
+                iteration,
+                metric,
+                [task, &format!("p{percent}")],
+                *value as f64 / divisor,
+            );
         }
     }
     if !responses.is_empty() {
-        recording.add(series, iteration, metrics::PERIODS, task, responses.len() as f64);
+        recording.add(
+            series,
+            iteration,
+            metrics::PERIODS,
+            task,
+            responses.len() as f64,
+        );
     }
 }
 
@@ -207,7 +311,10 @@ pub(crate) fn operating_points(recording: &mut Recording, input: &Input) {
             ("domain".to_owned(), point.domain.clone().into()),
         ]);
         recording.header.coordinates.insert(subject.clone(), place);
-        for (case, value) in WORK_CASES.into_iter().zip([point.core, point.alone, point.shared]) {
+        for (case, value) in WORK_CASES
+            .into_iter()
+            .zip([point.core, point.alone, point.shared])
+        {
             let series = recording.series(&point.domain, case, "");
             recording.add(series, 0, metrics::ENERGY_PER_WORK, &subject, value);
         }

@@ -63,12 +63,25 @@ pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult, Error> {
 }
 
 /// The same for a time, with its stamps if they are wanted.
-pub(crate) fn outcome(input: &Input, kind: Kind, seed: u64, record: bool, time_ns: u64) -> Result<Outcome, Error> {
+pub(crate) fn outcome(
+    input: &Input,
+    kind: Kind,
+    seed: u64,
+    record: bool,
+    time_ns: u64,
+) -> Result<Outcome, Error> {
     let settings = input.kernel(seed, record);
     let policy = kind.policy(&input.hardware.energy_model().map_err(Error::failed)?, seed);
     let rcu = input.rcu(&settings)?;
-    minikernel::run(&input.hardware, &settings, &input.workload, policy, Some(Box::new(rcu)), time_ns)
-        .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
+    minikernel::run(
+        &input.hardware,
+        &settings,
+        &input.workload,
+        policy,
+        Some(Box::new(rcu)),
+        time_ns,
+    )
+    .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
 }
 
 fn found(input: &Input, outcome: Outcome) -> SeedResult {
@@ -89,7 +102,12 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
     let idle = input.hardware.domains.iter().flat_map(|domain| {
         let cpus = &outcome.cpus;
         domain.states.iter().enumerate().map(move |(state, of)| {
-            let usages = || domain.cpus.clone().filter_map(|cpu| cpus[cpu].idle.get(state));
+            let usages = || {
+                domain
+                    .cpus
+                    .clone()
+                    .filter_map(|cpu| cpus[cpu].idle.get(state))
+            };
             let entered = usages().map(|usage| usage.entered).sum();
             let time = usages().map(|usage| usage.time_ns).sum();
             (format!("{} {}", domain.name, of.name), entered, time)
@@ -97,10 +115,21 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
     });
     let idle = idle.collect();
     let power_domains = outcome.power_domains.iter().flat_map(|domain| {
-        domain.entered.iter().map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
+        domain
+            .entered
+            .iter()
+            .map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
     });
-    let woken = |cause: WakeCause| outcome.cpus.iter().map(|cpu| cpu.woken_by(cause)).sum::<u64>();
-    let wake_ups = WakeCause::ALL.into_iter().map(|cause| (cause.name(), woken(cause)));
+    let woken = |cause: WakeCause| {
+        outcome
+            .cpus
+            .iter()
+            .map(|cpu| cpu.woken_by(cause))
+            .sum::<u64>()
+    };
+    let wake_ups = WakeCause::ALL
+        .into_iter()
+        .map(|cause| (cause.name(), woken(cause)));
     let cpus = || outcome.cpus.iter();
     let callbacks = [
         cpus().map(|cpu| cpu.queued).sum(),
@@ -110,7 +139,11 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
     SeedResult {
         time: outcome.time,
         integral: outcome.integral,
-        running: outcome.domains.iter().map(|domain| (domain.name.clone(), domain.running)).collect(),
+        running: outcome
+            .domains
+            .iter()
+            .map(|domain| (domain.name.clone(), domain.running))
+            .collect(),
         power_domains: power_domains.collect(),
         idle,
         wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
@@ -124,7 +157,10 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
 fn complaints(outcome: &Outcome) -> Vec<String> {
     let stalls = outcome.stalls.iter().map(|(_, words)| format!("{words}."));
     let deadlocks = outcome.deadlocks.iter().map(|(time, words)| {
-        format!("after {:.3} s there is a deadlock, whose tasks never run again: {words}.", *time as f64 / 1e12)
+        format!(
+            "after {:.3} s there is a deadlock, whose tasks never run again: {words}.",
+            *time as f64 / 1e12
+        )
     });
     stalls.chain(deadlocks).collect()
 }
@@ -134,19 +170,36 @@ fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
     let domains = &input.hardware.domains;
     let of_cpu = |cpu: usize| domains.iter().find(|domain| domain.cpus.contains(&cpu));
     let mut tasks: Vec<TaskResult> = Vec::new();
-    for task in outcome.tasks.into_iter().filter(|task| !task.is_kernel_thread) {
+    for task in outcome
+        .tasks
+        .into_iter()
+        .filter(|task| !task.is_kernel_thread)
+    {
         let counts = task.counts;
-        let at = tasks.iter().position(|other| other.name == task.name).unwrap_or_else(|| {
-            tasks.push(TaskResult { name: task.name, ..TaskResult::default() });
-            tasks.len() - 1
-        });
+        let at = tasks
+            .iter()
+            .position(|other| other.name == task.name)
+            .unwrap_or_else(|| {
+                tasks.push(TaskResult {
+                    name: task.name,
+                    ..TaskResult::default()
+                });
+                tasks.len() - 1
+            });
         let found = &mut tasks[at];
         found.moves += counts.moves;
         found.wake_ups += counts.wake_ups;
-        found.missed = [found.missed[0] + counts.misses, found.missed[1] + counts.skipped];
+        found.missed = [
+            found.missed[0] + counts.misses,
+            found.missed[1] + counts.skipped,
+        ];
         for (&(cpu, point), &time) in &counts.ran_at {
             let point = of_cpu(cpu).map_or_else(String::new, |domain| {
-                format!("{} {} MHz", domain.name, domain.points[point].clock / 1_000_000)
+                format!(
+                    "{} {} MHz",
+                    domain.name,
+                    domain.points[point].clock / 1_000_000
+                )
             });
             for (by, name) in found.ran.iter_mut().zip([format!("CPU {cpu}"), point]) {
                 match by.iter_mut().find(|(other, _)| *other == name) {
@@ -176,9 +229,18 @@ fn owner_name(input: &Input, outcome: &Outcome, owner: Owner, domain: usize) -> 
         Owner::RcuThread => "RCU threads".to_owned(),
         Owner::Transition => format!("transitions, {}", of.name),
         Owner::Idle(state) => {
-            let name = of.states.get(state).map_or("idle", |state| state.name.as_str());
+            let name = of
+                .states
+                .get(state)
+                .map_or("idle", |state| state.name.as_str());
             format!("idle {name}, {}", of.name)
         }
-        Owner::Task(task) => format!("task {}", outcome.tasks.get(task).map_or("", |task| task.name.as_str())),
+        Owner::Task(task) => format!(
+            "task {}",
+            outcome
+                .tasks
+                .get(task)
+                .map_or("", |task| task.name.as_str())
+        ),
     }
 }

@@ -8,7 +8,9 @@ use std::path::Path;
 
 fn input(given: &[(&str, &str)]) -> Input {
     let platforms = Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"));
-    let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let given = given
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let settings = Settings::new(Placement.about(), World::Sim, given).unwrap();
     let request = Request {
         world: World::Sim,
@@ -25,7 +27,12 @@ fn input(given: &[(&str, &str)]) -> Input {
 fn the_owners_energies_add_up_to_the_integral() {
     for name in NAMES {
         for (rcu, frequency) in [("ordinary", "highest"), ("offloaded", "schedutil")] {
-            let input = input(&[("workload", *name), ("seconds", "1"), ("rcu", rcu), ("frequency", frequency)]);
+            let input = input(&[
+                ("workload", *name),
+                ("seconds", "1"),
+                ("rcu", rcu),
+                ("frequency", frequency),
+            ]);
             for kind in Kind::ALL {
                 let found = one(&input, kind, 1).unwrap();
                 let sum: u128 = found.owners.iter().map(|(_, energy)| energy).sum();

@@ -28,8 +28,17 @@ impl Board {
     /// # Errors
     /// The file, the node or the line, and the property that are wrong, and what would be right.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = document::printable(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy());
-        let bytes = if path.is_dir() { Vec::new() } else { source::bytes(path)? };
+        let file = document::printable(
+            &path
+                .file_name()
+                .unwrap_or(path.as_os_str())
+                .to_string_lossy(),
+        );
+        let bytes = if path.is_dir() {
+            Vec::new()
+        } else {
+            source::bytes(path)?
+        };
         if blob::is_blob(&bytes) {
             device_tree::board(&file, &bytes)
         } else if source::is_source(path, &bytes) {
@@ -45,7 +54,11 @@ impl Board {
     /// It is no such dump, or it is of other CPUs.
     pub fn take_energy_model(&mut self, path: &Path) -> Result<(), Error> {
         let text = source::bytes(path)?;
-        kernel_files::take_energy_model(self, &path.display().to_string(), &String::from_utf8_lossy(&text))
+        kernel_files::take_energy_model(
+            self,
+            &path.display().to_string(),
+            &String::from_utf8_lossy(&text),
+        )
     }
 
     /// The text of a platform file: the machine, and its idle states. It can be read.

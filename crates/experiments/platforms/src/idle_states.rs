@@ -16,8 +16,8 @@ const FOLDER: &str = "idle";
 /// There is no such platform; what is wrong in its file.
 pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error> {
     if given.contains(['/', '.']) {
-        let document =
-            Document::open(Path::new(given)).map_err(|error| error.with_help("name a platform or its file"))?;
+        let document = Document::open(Path::new(given))
+            .map_err(|error| error.with_help("name a platform or its file"))?;
         return Ok(IdlePlatform::read(&document)?);
     }
     let known = files.stems(FOLDER)?;
@@ -25,7 +25,9 @@ pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error
         let message = format!("no idle states of a platform `{given}` are known");
         return Err(Error::usage(message, one_of(given, &known)));
     }
-    Ok(IdlePlatform::read(&files.document(&format!("{FOLDER}/{given}.toml"))?)?)
+    Ok(IdlePlatform::read(
+        &files.document(&format!("{FOLDER}/{given}.toml"))?,
+    )?)
 }
 
 /// States that are switched off.
@@ -43,17 +45,32 @@ pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
 pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Error> {
     let known: Vec<&str> = platform.state_names().collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        let what = format!("--disable {unknown}: {} has no idle state of this name", platform.name);
+        let what = format!(
+            "--disable {unknown}: {} has no idle state of this name",
+            platform.name
+        );
         return Err(Error::usage(what, format!("it has {}", known.join(", "))));
     }
-    let off: Vec<bool> = known.iter().map(|name| names.iter().any(|off| off == name)).collect();
+    let off: Vec<bool> = known
+        .iter()
+        .map(|name| names.iter().any(|off| off == name))
+        .collect();
     if !off.contains(&false) {
-        let what = format!("--disable {} leaves {} no idle state", names.join(","), platform.name);
+        let what = format!(
+            "--disable {} leaves {} no idle state",
+            names.join(","),
+            platform.name
+        );
         return Err(Error::usage(what, "leave one"));
     }
     for domain in &mut platform.domains {
         let states = domain.table.all().iter().zip(&off);
-        let states: Vec<State> = states.map(|(state, off)| State { disabled: *off, ..*state }).collect();
+        let states: Vec<State> = states
+            .map(|(state, off)| State {
+                disabled: *off,
+                ..*state
+            })
+            .collect();
         domain.table = States::new(&states).map_err(Error::failed)?;
     }
     Ok(())

@@ -21,7 +21,11 @@ impl<'a> PlatformFiles<'a> {
     /// The folder cannot be read.
     pub fn names(files: &dyn Files) -> Result<Vec<String>, Error> {
         let names = files.stems("")?;
-        let has_releases = |name: &String| files.stems(&format!("{name}/releases")).is_ok_and(|all| !all.is_empty());
+        let has_releases = |name: &String| {
+            files
+                .stems(&format!("{name}/releases"))
+                .is_ok_and(|all| !all.is_empty())
+        };
         Ok(names.into_iter().filter(has_releases).collect())
     }
 
@@ -46,13 +50,21 @@ impl<'a> PlatformFiles<'a> {
             let help = format!(
                 "{there}; a platform of another name needs releases and costs of its own, or `borrows = \"tc2\"`"
             );
-            return Err(Error::usage(format!("there is no platform `{lender}`"), help));
+            return Err(Error::usage(
+                format!("there is no platform `{lender}`"),
+                help,
+            ));
         }
         let document = match document {
             Some(document) => document,
             None => read(files, &format!("{name}.toml"))?,
         };
-        Ok(Self { files, name, lender, document })
+        Ok(Self {
+            files,
+            name,
+            lender,
+            document,
+        })
     }
 
     /// Name of the platform.
@@ -86,7 +98,10 @@ impl<'a> PlatformFiles<'a> {
         if let ("last", Some(last)) = (given, known.last()) {
             return Ok(last.clone());
         }
-        let short: Vec<_> = known.iter().filter(|name| name.ends_with(&format!("-{given}"))).collect();
+        let short: Vec<_> = known
+            .iter()
+            .filter(|name| name.ends_with(&format!("-{given}")))
+            .collect();
         if let [one] = short[..] {
             return Ok(one.clone());
         }
@@ -102,7 +117,10 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// It cannot be read.
     pub fn release(&self, release: &str) -> Result<Document, Error> {
-        read(self.files, &format!("{}/releases/{release}.toml", self.lender))
+        read(
+            self.files,
+            &format!("{}/releases/{release}.toml", self.lender),
+        )
     }
 
     /// All three files of a release. A borrowed release leaves caches that software cannot flush to
@@ -116,7 +134,11 @@ impl<'a> PlatformFiles<'a> {
             release: self.release(release)?,
             costs: read(self.files, &format!("{}/costs/{release}.toml", self.lender))?,
         };
-        if self.lender != self.name && Platform::read(&self.document)?.cache_for_hardware().is_some() {
+        if self.lender != self.name
+            && Platform::read(&self.document)?
+                .cache_for_hardware()
+                .is_some()
+        {
             sources.set("psci.hardware_coherency", "true")?;
         }
         Ok(sources)
@@ -129,7 +151,11 @@ impl<'a> PlatformFiles<'a> {
     /// The file is wrong.
     pub fn idle_states(&self) -> Result<String, Error> {
         let own = self.document.table()?.get_ref().contains_key("domain");
-        Ok(if own { self.document.name().to_owned() } else { self.name.clone() })
+        Ok(if own {
+            self.document.name().to_owned()
+        } else {
+            self.name.clone()
+        })
     }
 }
 

@@ -32,14 +32,22 @@ impl WhileSetting {
 /// # Errors
 /// There is no such key, or the value fits nowhere.
 pub fn set_key(sources: &mut Sources, key: &str, value: &str) -> Result<(), Error> {
-    let shown = key.char_indices().nth(80).map_or(key.to_owned(), |(at, _)| format!("{}…", &key[..at]));
-    sources.set(key, value).map_err(|wrong| WhileSetting::error(format!("cannot set {shown}={value}"), wrong))
+    let shown = key
+        .char_indices()
+        .nth(80)
+        .map_or(key.to_owned(), |(at, _)| format!("{}…", &key[..at]));
+    sources
+        .set(key, value)
+        .map_err(|wrong| WhileSetting::error(format!("cannot set {shown}={value}"), wrong))
 }
 
 /// The error of a machine with some keys set; without them it `was_sound` or not. What is wrong
 /// only with them is told of them.
 pub fn while_set(keys: &[(String, String)], was_sound: bool, wrong: Wrong) -> Error {
-    let given: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let given: Vec<_> = keys
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     match given.as_slice() {
         // It is wrong in a file, too.
         _ if !was_sound => Error::file(wrong),

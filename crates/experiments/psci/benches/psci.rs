@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 fn machine(release: &str, settings: &[(&str, &str)]) -> Machine {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
-    let open = |name: String| Document::open(&root.join(name)).expect("the platform files are in the tree");
+    let open = |name: String| {
+        Document::open(&root.join(name)).expect("the platform files are in the tree")
+    };
     let mut sources = Sources {
         platform: open("juno-r1.toml".to_owned()),
         release: open(format!("juno-r1/releases/{release}.toml")),
@@ -45,7 +47,9 @@ fn rate(name: &str, machine: &Machine, iterations: u32, rounds: u32) {
                     events: u32::MAX,
                     spread: false,
                 };
-                soc::run(machine, &conditions).expect("the case ends").platform_calls
+                soc::run(machine, &conditions)
+                    .expect("the case ends")
+                    .platform_calls
             })
             .sum::<u64>();
         best = best.min(begin.elapsed().as_secs_f64());
@@ -64,8 +68,18 @@ fn peak_memory_mb() -> Option<u64> {
 
 fn whole(name: &str, releases: &[Release], iterations: u32) -> Duration {
     let begin = Instant::now();
-    let recording = run(releases, &CASES, &Options { iterations, seed: 1, free_seeds: 0, events: true }, || true)
-        .expect("all cases end");
+    let recording = run(
+        releases,
+        &CASES,
+        &Options {
+            iterations,
+            seed: 1,
+            free_seeds: 0,
+            events: true,
+        },
+        || true,
+    )
+    .expect("all cases end");
     let took = begin.elapsed();
     println!(
         "{name}: {:.2} s, {} events, peak memory {} MB",
@@ -81,7 +95,10 @@ fn growth(lock: &str, settings: &[(&str, &str)]) {
     let mut before: Option<(u32, f64)> = None;
     for clusters in [16, 64, 256] {
         let shape = format!("{clusters}x4");
-        let machine = machine("juno-v2.12", &[settings, &[("topology.clusters", &shape)]].concat());
+        let machine = machine(
+            "juno-v2.12",
+            &[settings, &[("topology.clusters", &shape)]].concat(),
+        );
         let seconds = (0..3)
             .map(|_| {
                 let begin = Instant::now();
@@ -101,7 +118,10 @@ fn growth(lock: &str, settings: &[(&str, &str)]) {
             .fold(f64::MAX, f64::min);
         print!("{lock}, {} CPUs: {seconds:.3} s", clusters * 4);
         if let Some((cpus, least)) = before {
-            print!(", {:.1} times growth in proportion", seconds / least * f64::from(cpus) / f64::from(clusters * 4));
+            print!(
+                ", {:.1} times growth in proportion",
+                seconds / least * f64::from(cpus) / f64::from(clusters * 4)
+            );
         }
         println!();
         before = before.or(Some((clusters * 4, seconds)));
@@ -110,17 +130,36 @@ fn growth(lock: &str, settings: &[(&str, &str)]) {
 
 fn main() {
     rate("6 CPUs", &machine("juno-v2.12", &[]), 100, 5);
-    rate("256 CPUs", &machine("juno-v2.12", &[("topology.clusters", "64x4")]), 1, 3);
+    rate(
+        "256 CPUs",
+        &machine("juno-v2.12", &[("topology.clusters", "64x4")]),
+        1,
+        3,
+    );
     growth("bakery", &[]);
-    growth("ticket", &[("psci.hardware_coherency", "true"), ("psci.lock", "ticket")]);
+    growth(
+        "ticket",
+        &[("psci.hardware_coherency", "true"), ("psci.lock", "ticket")],
+    );
     let release = |name: &str, settings: &[(&str, &str)]| Release {
         machine: machine(name, settings),
         orders: BTreeMap::new(),
         owners: BTreeMap::new(),
         uncertainty: Default::default(),
     };
-    let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"].iter().map(|name| release(name, &[])).collect();
+    let all: Vec<_> = ["juno-2017", "juno-v2.11", "juno-v2.12"]
+        .iter()
+        .map(|name| release(name, &[]))
+        .collect();
     whole("six cases, three releases, 100 iterations", &all, 100);
-    whole("six cases, 256 cores, one iteration", &[release("juno-v2.12", &[("topology.clusters", "64x4")])], 1);
-    whole("six cases, 1024 cores, one iteration", &[release("juno-v2.12", &[("topology.clusters", "256x4")])], 1);
+    whole(
+        "six cases, 256 cores, one iteration",
+        &[release("juno-v2.12", &[("topology.clusters", "64x4")])],
+        1,
+    );
+    whole(
+        "six cases, 1024 cores, one iteration",
+        &[release("juno-v2.12", &[("topology.clusters", "256x4")])],
+        1,
+    );
 }

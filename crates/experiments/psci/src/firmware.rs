@@ -19,25 +19,44 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
     let points: [_; STAMPS] = std::array::from_fn(|id| recording.point(soc::point_name(id as u16)));
     let mut taken: Vec<_> = report.stamps.iter().collect();
     taken.sort_by_key(|taken| {
-        let case = CASES.iter().position(|case| case.name == taken.case && case.mode.name() == taken.mode);
+        let case = CASES
+            .iter()
+            .position(|case| case.name == taken.case && case.mode.name() == taken.mode);
         (case, taken.iteration, taken.cluster, taken.core)
     });
     for taken in taken {
         let series = recording.series("stopwatt", &taken.case, &taken.mode);
         let cpu = taken.cluster * CLUSTER + taken.core;
-        let mut events: Vec<_> = taken.stamps.iter().zip(points).filter(|(ticks, _)| **ticks > 0).collect();
+        let mut events: Vec<_> = taken
+            .stamps
+            .iter()
+            .zip(points)
+            .filter(|(ticks, _)| **ticks > 0)
+            .collect();
         events.sort_by_key(|(ticks, _)| **ticks);
         for (&ticks, point) in events {
             let (time, iteration) = (machine.instructions(ticks) as u64, taken.iteration);
-            recording.push(Event { time, ticks, iteration, argument: 0, series, cpu, point });
+            recording.push(Event {
+                time,
+                ticks,
+                iteration,
+                argument: 0,
+                series,
+                cpu,
+                point,
+            });
         }
         if taken.mode != Mode::Serial.name() {
             continue;
         }
         for metric in metrics::intervals_of(&taken.case) {
-            let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&taken.stamps, point)) else { continue };
+            let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&taken.stamps, point))
+            else {
+                continue;
+            };
             let value = machine.instructions(to - from);
-            let measure = recording.measure(series, taken.iteration, metric.name, "instructions", value);
+            let measure =
+                recording.measure(series, taken.iteration, metric.name, "instructions", value);
             measure.cpu = Some(cpu);
             measure.cluster = Some(taken.cluster);
             measure.core = Some(taken.core);
@@ -75,8 +94,14 @@ pub fn calls_of_own(
     symbols: Option<Symbols>,
 ) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
-    let image = own.image.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    recording.header.versions.insert("firmware".to_owned(), image);
+    let image = own
+        .image
+        .file_name()
+        .map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    recording
+        .header
+        .versions
+        .insert("firmware".to_owned(), image);
     let (mut known, mut unknown, mut otherwise) = (Vec::new(), Vec::new(), Vec::new());
     let mut passages = report.passages.into_iter();
     report.passages = Vec::new();
@@ -94,14 +119,28 @@ pub fn calls_of_own(
         }
     }
     report.calls = known;
-    push_calls(&mut recording, machine, &[Build { name: "firmware", report, symbols }]);
+    push_calls(
+        &mut recording,
+        machine,
+        &[Build {
+            name: "firmware",
+            report,
+            symbols,
+        }],
+    );
     let mut note = |what: &str, names: &[String]| {
         if !names.is_empty() {
-            recording.header.notes.push(format!("{what}: {}.", names.join("; ")));
+            recording
+                .header
+                .notes
+                .push(format!("{what}: {}.", names.join("; ")));
         }
     };
     note("The firmware does not know", &unknown);
-    note("The firmware answers otherwise than expected, so these are not counted", &otherwise);
+    note(
+        "The firmware answers otherwise than expected, so these are not counted",
+        &otherwise,
+    );
     recording
 }
 
@@ -130,15 +169,24 @@ fn push_calls(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]
                 None => {
                     let (value, uncertain) = by_clock(machine, calls);
                     if uncertain > 0.0 {
-                        facts.by_clock.insert(calls.name.clone(), uncertain.ceil() as u64);
+                        facts
+                            .by_clock
+                            .insert(calls.name.clone(), uncertain.ceil() as u64);
                     }
                     value
                 }
             };
             let subject = recording.name(&calls.name);
-            recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+            recording
+                .measure(series, 0, "call", "instructions", value)
+                .subject = Some(subject);
         }
-        recording.header.complaints.extend(report.gap.as_ref().map(|gap| format!("Build {name}: {gap}")));
+        recording.header.complaints.extend(
+            report
+                .gap
+                .as_ref()
+                .map(|gap| format!("Build {name}: {gap}")),
+        );
     }
     push_functions(recording, machine, builds, &mut facts);
     if facts != Functions::default() {
@@ -148,12 +196,27 @@ fn push_calls(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]
 
 /// Counts by function, where they were asked for; a complaint where they do not add up to what the
 /// machine's clock says.
-fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>], facts: &mut Functions) {
-    for Build { name, report, symbols } in builds {
+fn push_functions(
+    recording: &mut Recording,
+    machine: &Machine,
+    builds: &[Build<'_>],
+    facts: &mut Functions,
+) {
+    for Build {
+        name,
+        report,
+        symbols,
+    } in builds
+    {
         let Some(symbols) = symbols else { continue };
         for (calls, passages) in report.calls.iter().zip(&report.passages) {
             let of = (*name, calls.name.as_str(), calls.count);
-            let passage = functions::passage(std::slice::from_ref(passages), symbols, functions::CALLER, of);
+            let passage = functions::passage(
+                std::slice::from_ref(passages),
+                symbols,
+                functions::CALLER,
+                of,
+            );
             // The clock counts the instructions of all CPUs.
             let counted = passage.each(passage.instructions() + passage.of_others);
             let (clock, uncertain) = by_clock(machine, calls);
@@ -186,7 +249,10 @@ fn push_functions(recording: &mut Recording, machine: &Machine, builds: &[Build<
 fn by_clock(machine: &Machine, calls: &payload::Calls) -> (f64, f64) {
     let mean = machine.instructions(calls.ticks) / calls.count as f64;
     let ticks = 2.0 * machine.instructions(1);
-    if matches!(calls.name.as_str(), "CPU_ON" | "CPU_ON until the CPU is in the normal world") {
+    if matches!(
+        calls.name.as_str(),
+        "CPU_ON" | "CPU_ON until the CPU is in the normal world"
+    ) {
         return (mean, ticks);
     }
     let uncertain = ticks / calls.count as f64;
@@ -204,24 +270,70 @@ pub fn linux_boot(
     report: &linux::Report,
 ) -> Recording {
     let mut recording = Recording::new(header("linux-boot", machine));
-    recording.header.versions.insert("kernel".to_owned(), system.kernel_version.clone());
+    recording
+        .header
+        .versions
+        .insert("kernel".to_owned(), system.kernel_version.clone());
     if !report.events.1.is_empty() {
-        recording.header.notes.push(format!("This kernel has no event {}.", report.events.1.join(", ")));
+        recording.header.notes.push(format!(
+            "This kernel has no event {}.",
+            report.events.1.join(", ")
+        ));
     }
     recording.header.complaints = report.complaints(machine);
-    recording.header.versions.insert("busybox".to_owned(), system.busybox_version.clone());
+    recording
+        .header
+        .versions
+        .insert("busybox".to_owned(), system.busybox_version.clone());
     for program in &system.program_versions {
         let (name, version) = program.split_once(' ').unwrap_or((program, ""));
-        recording.header.versions.insert(name.to_owned(), version.to_owned());
+        recording
+            .header
+            .versions
+            .insert(name.to_owned(), version.to_owned());
     }
-    let mode = if options.os_initiated { "os-initiated" } else { "platform-coordinated" };
+    let mode = if options.os_initiated {
+        "os-initiated"
+    } else {
+        "platform-coordinated"
+    };
     let series = recording.series(&report.release, "linux-boot", mode);
     recording.measure(series, 0, "cpus_up", "1", report.cpus as f64);
-    recording.measure(series, 0, "hotplug_cycles", "1", f64::from(report.hotplug.0));
-    recording.measure(series, 0, "hotplug_failures", "1", f64::from(report.hotplug.1));
-    recording.measure(series, 0, "rebooted", "1", f64::from(u8::from(report.rebooted())));
-    recording.measure(series, 0, "powered_off", "1", f64::from(u8::from(report.powered_off)));
-    recording.measure(series, 0, "trace_lines", "1", report.traces.iter().map(Vec::len).sum::<usize>() as f64);
+    recording.measure(
+        series,
+        0,
+        "hotplug_cycles",
+        "1",
+        f64::from(report.hotplug.0),
+    );
+    recording.measure(
+        series,
+        0,
+        "hotplug_failures",
+        "1",
+        f64::from(report.hotplug.1),
+    );
+    recording.measure(
+        series,
+        0,
+        "rebooted",
+        "1",
+        f64::from(u8::from(report.rebooted())),
+    );
+    recording.measure(
+        series,
+        0,
+        "powered_off",
+        "1",
+        f64::from(u8::from(report.powered_off)),
+    );
+    recording.measure(
+        series,
+        0,
+        "trace_lines",
+        "1",
+        report.traces.iter().map(Vec::len).sum::<usize>() as f64,
+    );
     for usage in &report.usage {
         let values = [
             ("idle_entered", "1", usage.entered as f64),
@@ -237,20 +349,35 @@ pub fn linux_boot(
     }
     for usage in &report.domains {
         let subject = recording.name(&format!("{} {}", usage.domain, usage.state));
-        recording.measure(series, 0, "domain_entered", "1", usage.entered as f64).subject = Some(subject);
+        recording
+            .measure(series, 0, "domain_entered", "1", usage.entered as f64)
+            .subject = Some(subject);
     }
     recording
 }
 
 fn header(experiment: &str, machine: &Machine) -> Header {
-    let mut header = Header::new(experiment, "qemu", if machine.icount.is_some() { "instructions" } else { "ns" });
+    let mut header = Header::new(
+        experiment,
+        "qemu",
+        if machine.icount.is_some() {
+            "instructions"
+        } else {
+            "ns"
+        },
+    );
     header.time.counter_hz = Some(Machine::COUNTER_HZ);
     // With the machine's time in instructions, two runs of the same images are equal.
     header.repeatable = Some(machine.icount.is_some());
     let figures = toml::Table::new();
-    header.platform = Some(Platform { name: PLATFORM.to_owned(), text: String::new(), figures });
+    header.platform = Some(Platform {
+        name: PLATFORM.to_owned(),
+        text: String::new(),
+        figures,
+    });
     if let Some(platform) = &mut header.platform {
-        let mut set = |key: &str, value: toml::Value| platform.figures.insert(key.to_owned(), value);
+        let mut set =
+            |key: &str, value: toml::Value| platform.figures.insert(key.to_owned(), value);
         set("model", machine.cpu.as_str().into());
         set("cpus", (machine.cpus as i64).into());
         set("gic", i64::from(machine.gic.version()).into());
@@ -267,23 +394,46 @@ mod tests {
     use super::*;
 
     fn calls(name: &str, ticks: u64, count: u64, returned: i64) -> payload::Calls {
-        payload::Calls { name: name.to_owned(), ticks, count, returned }
+        payload::Calls {
+            name: name.to_owned(),
+            ticks,
+            count,
+            returned,
+        }
     }
 
     #[test]
     fn counts_are_exact_where_the_counter_allows_it() {
-        let machine = Machine { icount: Some(0), ..Machine::new(1) };
+        let machine = Machine {
+            icount: Some(0),
+            ..Machine::new(1)
+        };
         let of = |name: &str, ticks, count| by_clock(&machine, &calls(name, ticks, count, 0));
         let exact = [7813, 7812, 7840].map(|ticks| of("PSCI_VERSION", ticks, 1000));
         assert_eq!(exact, [(125.0, 0.0), (125.0, 0.0), (125.44, 0.032)]);
-        assert_eq!(of("PSCI_VERSION", 79, 10), (126.4, 3.2), "ten calls do not tell");
-        assert_eq!(of("CPU_ON", 1400, 100), (224.0, 32.0), "each is read for itself");
+        assert_eq!(
+            of("PSCI_VERSION", 79, 10),
+            (126.4, 3.2),
+            "ten calls do not tell"
+        );
+        assert_eq!(
+            of("CPU_ON", 1400, 100),
+            (224.0, 32.0),
+            "each is read for itself"
+        );
     }
 
     #[test]
     fn what_own_firmware_does_not_know_is_told() {
-        let machine = Machine { icount: Some(0), ..Machine::new(1) };
-        let own = qemu::OtherFirmware { image: "a/flash.bin".into(), at: None, placement: qemu::Placement::Packed };
+        let machine = Machine {
+            icount: Some(0),
+            ..Machine::new(1)
+        };
+        let own = qemu::OtherFirmware {
+            image: "a/flash.bin".into(),
+            at: None,
+            placement: qemu::Placement::Packed,
+        };
         let report = payload::Report {
             calls: vec![
                 calls("PSCI_VERSION", 625, 100, 0x1_0001),
@@ -296,8 +446,14 @@ mod tests {
         let recording = calls_of_own(&machine, &own, report, None);
         assert_eq!(recording.measures().len(), 2);
         let notes = recording.header.notes.join("\n");
-        assert!(notes.contains("does not know: PMF get timestamp."), "{notes}");
-        assert!(notes.contains("not counted: standby level 0, interrupt pending (-2)."), "{notes}");
+        assert!(
+            notes.contains("does not know: PMF get timestamp."),
+            "{notes}"
+        );
+        assert!(
+            notes.contains("not counted: standby level 0, interrupt pending (-2)."),
+            "{notes}"
+        );
         assert_eq!(recording.header.versions["firmware"], "flash.bin");
     }
 }

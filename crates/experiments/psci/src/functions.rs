@@ -27,20 +27,36 @@ pub(crate) fn passage(
     outside: &str,
     (build, call, calls): (&str, &str, u64),
 ) -> Passage {
-    let name = |address: u64| symbols.at(address).unwrap_or(if address >= Images::ENTRY { outside } else { UNNAMED });
+    let name = |address: u64| {
+        symbols.at(address).unwrap_or(if address >= Images::ENTRY {
+            outside
+        } else {
+            UNNAMED
+        })
+    };
     let mut functions: BTreeMap<&str, FunctionCounts> = BTreeMap::new();
     let mut stacks: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
     for passages in all {
         for (name, function) in passages.functions(name) {
-            let whole = || FunctionCounts { name: name.to_owned(), ..FunctionCounts::default() };
-            functions.entry(name).or_insert_with(whole).add(&counts_of(function));
+            let whole = || FunctionCounts {
+                name: name.to_owned(),
+                ..FunctionCounts::default()
+            };
+            functions
+                .entry(name)
+                .or_insert_with(whole)
+                .add(&counts_of(function));
         }
         for (stack, count) in passages.stacks(name) {
             *stacks.entry(stack).or_default() += count;
         }
     }
     let mut functions: Vec<FunctionCounts> = functions.into_values().collect();
-    functions.sort_by(|a, b| b.instructions.cmp(&a.instructions).then(a.name.cmp(&b.name)));
+    functions.sort_by(|a, b| {
+        b.instructions
+            .cmp(&a.instructions)
+            .then(a.name.cmp(&b.name))
+    });
     let stacks = stacks.into_iter().map(|(stack, count)| {
         // A semicolon would look like another function.
         let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ",")).collect();
@@ -57,8 +73,11 @@ pub(crate) fn passage(
 }
 
 fn counts_of(function: Function) -> FunctionCounts {
-    let mut counts =
-        FunctionCounts { instructions: function.instructions, exceptions: function.taken, ..FunctionCounts::default() };
+    let mut counts = FunctionCounts {
+        instructions: function.instructions,
+        exceptions: function.taken,
+        ..FunctionCounts::default()
+    };
     for (kind, count) in function.kinds {
         let place = match kind {
             Kind::Load => &mut counts.loads,

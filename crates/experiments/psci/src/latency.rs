@@ -7,7 +7,9 @@ use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::ShippedSweep;
-use experiment::{About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
+use experiment::{
+    About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout,
+};
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
@@ -23,10 +25,12 @@ pub struct PsciLatency;
 
 const SIM: &[World] = &[World::Sim];
 
-const PLATFORM: Or<setting::Platform> =
-    setting::Platform::new("platform", "Name of a platform (see `stopwatt list`) or path of a platform file.")
-        .only(SIM)
-        .or("juno-r1");
+const PLATFORM: Or<setting::Platform> = setting::Platform::new(
+    "platform",
+    "Name of a platform (see `stopwatt list`) or path of a platform file.",
+)
+.only(SIM)
+.or("juno-r1");
 
 const RELEASE: Releases = Releases::new(
     "release",
@@ -34,11 +38,18 @@ const RELEASE: Releases = Releases::new(
 )
 .only(SIM);
 
-const SET: Keys = Keys::new("set", "Override a key of the platform, release or costs. May be given again.").only(SIM);
+const SET: Keys = Keys::new(
+    "set",
+    "Override a key of the platform, release or costs. May be given again.",
+)
+.only(SIM);
 
-const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of all that is left to chance.").only(SIM).or(1);
+const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of all that is left to chance.")
+    .only(SIM)
+    .or(1);
 
-const ITERATIONS: Or<Number<u32>> = Number::new("iterations", 1..=100_000, "Repetitions of each case.").or(11);
+const ITERATIONS: Or<Number<u32>> =
+    Number::new("iterations", 1..=100_000, "Repetitions of each case.").or(11);
 
 const FREE_SEEDS: Number<u32> = Number::new(
     "free-seeds",
@@ -89,7 +100,10 @@ const CASE: CheckedSetting<String> =
 
 const MODE: Choice<Mode> = Choice::new(
     "mode",
-    &[("parallel", Mode::Parallel, "CPUs act together"), ("serial", Mode::Serial, "CPUs act one by one")],
+    &[
+        ("parallel", Mode::Parallel, "CPUs act together"),
+        ("serial", Mode::Serial, "CPUs act one by one"),
+    ],
     "Only the cases of this mode.",
 )
 .only(SIM);
@@ -111,7 +125,11 @@ static ABOUT: About = About {
               release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off). \
               topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.",
     worlds: &[
-        WorldAbout { world: World::Sim, about: "the library on a simulated SoC", needs: &[] },
+        WorldAbout {
+            world: World::Sim,
+            about: "the library on a simulated SoC",
+            needs: &[],
+        },
         WorldAbout {
             world: World::Qemu,
             about: "the library as an EL3 image on an emulated machine",
@@ -134,11 +152,26 @@ static ABOUT: About = About {
     ],
     cases: &CASE_NAMES,
     examples: &[
-        Example { arguments: "--platform juno-r1 --release v2.12", about: "" },
-        Example { arguments: "--report latency.html", about: "also a page with the CPU timeline" },
-        Example { arguments: "--set psci.scp_send=outside-locks --format json", about: "" },
-        Example { arguments: "--set topology.clusters=64x4 --iterations 1 -o recordings/big", about: "" },
-        Example { arguments: "--world qemu --cpus 4 --iterations 3", about: "" },
+        Example {
+            arguments: "--platform juno-r1 --release v2.12",
+            about: "",
+        },
+        Example {
+            arguments: "--report latency.html",
+            about: "also a page with the CPU timeline",
+        },
+        Example {
+            arguments: "--set psci.scp_send=outside-locks --format json",
+            about: "",
+        },
+        Example {
+            arguments: "--set topology.clusters=64x4 --iterations 1 -o recordings/big",
+            about: "",
+        },
+        Example {
+            arguments: "--world qemu --cpus 4 --iterations 3",
+            about: "",
+        },
     ],
     sweep_defaults: &[
         (&RELEASE, "last"),
@@ -153,7 +186,10 @@ static ABOUT: About = About {
             name: "message-order",
             what: "the message to the SCP sent after the ancestors' locks are released, against today's order; \
                    faster or not, it is wrong: docs/adr/0007",
-            vary: &["psci.scp_send=inside-locks,outside-locks", "topology.clusters=1..8"],
+            vary: &[
+                "psci.scp_send=inside-locks,outside-locks",
+                "topology.clusters=1..8",
+            ],
         },
         ShippedSweep {
             name: "channels",
@@ -225,7 +261,12 @@ struct Built {
 }
 
 impl Built {
-    fn new(request: &Request<'_>, order: &Order, drawn: bool, keys: &[(String, String)]) -> Result<Self, Error> {
+    fn new(
+        request: &Request<'_>,
+        order: &Order,
+        drawn: bool,
+        keys: &[(String, String)],
+    ) -> Result<Self, Error> {
         let settings = &request.settings;
         let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let mut names = Vec::new();
@@ -239,10 +280,18 @@ impl Built {
             names = files.releases()?;
         }
         let order_of = match order {
-            Order::OfRelease(given) => Some(files.release_name(given).map_err(|_| no_such_order(&files, given))?),
+            Order::OfRelease(given) => Some(
+                files
+                    .release_name(given)
+                    .map_err(|_| no_such_order(&files, given))?,
+            ),
             _ => None,
         };
-        let mut built = Self { releases: Vec::new(), platform: None, costs: BTreeMap::new() };
+        let mut built = Self {
+            releases: Vec::new(),
+            platform: None,
+            costs: BTreeMap::new(),
+        };
         for name in &names {
             let mut source = files.sources(name)?;
             let machine = machine_with(&mut source, keys, drawn)?;
@@ -253,21 +302,33 @@ impl Built {
             };
             // Its own session says nothing here, nor does that of the order.
             let is_own = |session: &str| {
-                let rest =
-                    |own: &&str| session.strip_prefix(*own).is_some_and(|it| it.is_empty() || it.starts_with(" ("));
+                let rest = |own: &&str| {
+                    session
+                        .strip_prefix(*own)
+                        .is_some_and(|it| it.is_empty() || it.starts_with(" ("))
+                };
                 [&*machine.release.name, order_of].iter().any(rest)
             };
             let protocol = protocol_of(&table(source.release.text()));
             let counts = |session: &str| {
-                let release = files.release(session).ok().and_then(|file| protocol_of(&table(file.text())));
-                let condition = request.conditions.get("scp-protocol", &[&machine.platform.name, session]);
+                let release = files
+                    .release(session)
+                    .ok()
+                    .and_then(|file| protocol_of(&table(file.text())));
+                let condition = request
+                    .conditions
+                    .get("scp-protocol", &[&machine.platform.name, session]);
                 !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
             };
             let mut owners = BTreeMap::new();
             for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
-                let Some(order) = orders.get_mut(case.name) else { continue };
+                let Some(order) = orders.get_mut(case.name) else {
+                    continue;
+                };
                 let sessions = OtherSessions::new(&machine, case, &request.conditions, counts);
-                order.timer = order.timer.or_else(|| sessions.likeliest(&machine, &order.scp));
+                order.timer = order
+                    .timer
+                    .or_else(|| sessions.likeliest(&machine, &order.scp));
                 owners.insert(case.name.to_owned(), sessions);
             }
             let (name, costs) = (&machine.release.name, table(source.costs.text()));
@@ -276,10 +337,18 @@ impl Built {
                 text: source.platform.text().to_owned(),
                 figures: toml::Table::new(),
             });
-            platform.figures.insert(name.clone(), toml::Value::Table(table(source.release.text())));
+            platform.figures.insert(
+                name.clone(),
+                toml::Value::Table(table(source.release.text())),
+            );
             let uncertainty = Uncertainty::new(&costs);
             built.costs.insert(name.clone(), costs);
-            built.releases.push(Release { machine, orders, owners, uncertainty });
+            built.releases.push(Release {
+                machine,
+                orders,
+                owners,
+                uncertainty,
+            });
         }
         Ok(built)
     }
@@ -292,38 +361,75 @@ fn table(text: &str) -> toml::Table {
 
 /// The protocol between CPUs and the SCP that a release's file names.
 fn protocol_of(release: &toml::Table) -> Option<String> {
-    release.get("firmware")?.get("scp_protocol")?.as_str().map(str::to_owned)
+    release
+        .get("firmware")?
+        .get("scp_protocol")?
+        .as_str()
+        .map(str::to_owned)
 }
 
 impl Simulation {
     fn new(request: &Request<'_>) -> Result<Self, Error> {
         let settings = &request.settings;
         let keys = settings.get(SET);
-        let usual = if keys.is_empty() { Order::Declared } else { Order::Free };
+        let usual = if keys.is_empty() {
+            Order::Declared
+        } else {
+            Order::Free
+        };
         let order = settings.get(ORDER).unwrap_or(usual);
         let declared = order != Order::Free;
-        let free_seeds = settings.get(FREE_SEEDS).unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
+        let free_seeds = settings
+            .get(FREE_SEEDS)
+            .unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
         let drawn = free_seeds > 0;
         let make = || Built::new(request, &order, drawn, &keys);
-        let key = || format!("{NAME} {:?}", (settings.get(PLATFORM), settings.get(RELEASE), &order, drawn, &keys));
+        let key = || {
+            format!(
+                "{NAME} {:?}",
+                (
+                    settings.get(PLATFORM),
+                    settings.get(RELEASE),
+                    &order,
+                    drawn,
+                    &keys
+                )
+            )
+        };
         let built = match request.kept {
             Some(kept) => kept.get_or_make(key, make)?,
             None => Arc::new(make()?),
         };
         let (case, mode) = (settings.get(CASE), settings.get(MODE));
-        let wanted =
-            |it: &Case| case.as_ref().is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode == mode);
+        let wanted = |it: &Case| {
+            case.as_ref().is_none_or(|case| it.name == case)
+                && mode.is_none_or(|mode| it.mode == mode)
+        };
         let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
         if cases.is_empty() {
-            let message = format!("there is no case {} {}", case.unwrap_or_default(), mode.map_or("", Mode::name));
-            return Err(Error::usage(message, format!("there are: {}", CASE_NAMES.join(", "))));
+            let message = format!(
+                "there is no case {} {}",
+                case.unwrap_or_default(),
+                mode.map_or("", Mode::name)
+            );
+            return Err(Error::usage(
+                message,
+                format!("there are: {}", CASE_NAMES.join(", ")),
+            ));
         }
-        let options =
-            Options { iterations: settings.get(ITERATIONS), seed: settings.get(SEED), free_seeds, events: true };
+        let options = Options {
+            iterations: settings.get(ITERATIONS),
+            seed: settings.get(SEED),
+            free_seeds,
+            events: true,
+        };
         let bytes = psci_latency::bytes_of_measures(&built.releases, &cases, &options);
         if bytes > MOST_MEASURES {
             let part = MOST_MEASURES as f64 / bytes as f64;
-            let (most, asked) = ((f64::from(options.iterations) * part) as u32, options.iterations);
+            let (most, asked) = (
+                (f64::from(options.iterations) * part) as u32,
+                options.iterations,
+            );
             return Err(Error::Memory {
                 message: format!(
                     "{asked} iterations leave {} MiB of values, and a recording may have {}",
@@ -337,13 +443,22 @@ impl Simulation {
             });
         }
         let what = || format!("{} iterations", options.iterations);
-        memory::must_have(bytes.saturating_mul(TIMES_HELD)).map_err(|short| Error::memory(&what(), &short))?;
-        Ok(Self { built, cases, options, keys })
+        memory::must_have(bytes.saturating_mul(TIMES_HELD))
+            .map_err(|short| Error::memory(&what(), &short))?;
+        Ok(Self {
+            built,
+            cases,
+            options,
+            keys,
+        })
     }
 
     fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
         let progress = sink.progress();
-        progress.expect(psci_latency::iterations(&self.built.releases, &self.cases, &self.options), "iterations");
+        progress.expect(
+            psci_latency::iterations(&self.built.releases, &self.cases, &self.options),
+            "iterations",
+        );
         let each = || {
             progress.step();
             progress.check().is_ok()
@@ -351,9 +466,12 @@ impl Simulation {
         // A single simulation of many CPUs or iterations may take minutes, and is no use before its
         // end.
         progress.set_abandonable(true);
-        let options = Options { events: sink.wants_events(), ..self.options };
-        let mut recording =
-            psci_latency::run(&self.built.releases, &self.cases, &options, each).map_err(Error::failed)?;
+        let options = Options {
+            events: sink.wants_events(),
+            ..self.options
+        };
+        let mut recording = psci_latency::run(&self.built.releases, &self.cases, &options, each)
+            .map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
         let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
@@ -373,7 +491,11 @@ impl Simulation {
 }
 
 /// The machine of a release with some keys set.
-fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -> Result<Machine, Error> {
+fn machine_with(
+    sources: &mut Sources,
+    keys: &[(String, String)],
+    drawn: bool,
+) -> Result<Machine, Error> {
     // The machine before each key, where there can be such a one. One step a key: a study of
     // sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
@@ -382,7 +504,9 @@ fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -
         platforms::set_key(sources, key, value)?;
     }
     let was_sound = before.first().is_some_and(Option::is_some);
-    let machine = sources.machine().map_err(|wrong| platforms::while_set(keys, was_sound, wrong))?;
+    let machine = sources
+        .machine()
+        .map_err(|wrong| platforms::while_set(keys, was_sound, wrong))?;
     let mut after = Some(&machine);
     for ((key, value), before) in keys.iter().zip(&before).rev() {
         if let (Some(with), Some(without)) = (after, before)
@@ -412,7 +536,10 @@ fn used(machine: &Machine, drawn: bool) -> Machine {
         // The costs say it.
         machine.platform.assumed.core_on = None;
     }
-    machine.platform.idle_states.retain(|state| CASE_STATES.contains(&state.name.as_str()));
+    machine
+        .platform
+        .idle_states
+        .retain(|state| CASE_STATES.contains(&state.name.as_str()));
     for state in &mut machine.platform.idle_states {
         state.system_suspend = false;
         // All states that lose their contents are alike.
@@ -430,7 +557,10 @@ const CASE_STATES: [&str; 2] = ["level0", "deepest"];
 
 fn no_such_order(platform: &PlatformFiles, given: &str) -> Error {
     let releases = platform.releases().unwrap_or_default().join(", ");
-    Error::usage(format!("there is no order `{given}`"), format!("there are: declared, free, and those of {releases}"))
+    Error::usage(
+        format!("there is no order `{given}`"),
+        format!("there are: declared, free, and those of {releases}"),
+    )
 }
 
 /// The conditions that published runs of a release declare, by case, for a machine of the same
@@ -442,19 +572,28 @@ fn declared_orders(
 ) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
     let cpus = &machine.platform.topology.cpus;
     let number = |place: &String| {
-        let cpu = cpus.iter().position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
+        let cpu = cpus
+            .iter()
+            .position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
         cpu.ok_or_else(|| {
             let message = format!(
                 "the declared order of {release} names CPU {place}, which {} does not have",
                 machine.platform.name
             );
-            Error::usage(message, "run with --order free, or on the platform that the published figures are of")
+            Error::usage(
+                message,
+                "run with --order free, or on the platform that the published figures are of",
+            )
         })
     };
     let mut orders = BTreeMap::new();
     for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
         let declared = |what: &str| -> Result<Vec<usize>, Error> {
-            conditions.get(what, &[&machine.platform.name, release, case.name]).iter().map(number).collect()
+            conditions
+                .get(what, &[&machine.platform.name, release, case.name])
+                .iter()
+                .map(number)
+                .collect()
         };
         let order = DeclaredOrder {
             scp: declared("scp-order")?,
@@ -480,11 +619,21 @@ mod tests {
 
     /// Every value of a file with its dotted key; elements of arrays of tables go by their number.
     fn leaves(value: &toml::Value, key: &str, found: &mut Vec<(String, toml::Value)>) {
-        let below = |part: &str| if key.is_empty() { part.to_owned() } else { format!("{key}.{part}") };
+        let below = |part: &str| {
+            if key.is_empty() {
+                part.to_owned()
+            } else {
+                format!("{key}.{part}")
+            }
+        };
         match value {
-            toml::Value::Table(table) => table.iter().for_each(|(part, value)| leaves(value, &below(part), found)),
+            toml::Value::Table(table) => table
+                .iter()
+                .for_each(|(part, value)| leaves(value, &below(part), found)),
             toml::Value::Array(all) if all.iter().any(toml::Value::is_table) => {
-                all.iter().enumerate().for_each(|(place, value)| leaves(value, &below(&place.to_string()), found));
+                all.iter()
+                    .enumerate()
+                    .for_each(|(place, value)| leaves(value, &below(&place.to_string()), found));
             }
             value => found.push((key.to_owned(), value.clone())),
         }
@@ -503,7 +652,9 @@ mod tests {
                 });
                 format!("[{}]", numbers.collect::<Vec<_>>().join(", "))
             }
-            toml::Value::String(text) => match text.split_once(' ').map(|(number, unit)| (number.parse::<f64>(), unit))
+            toml::Value::String(text) => match text
+                .split_once(' ')
+                .map(|(number, unit)| (number.parse::<f64>(), unit))
             {
                 Some((Ok(number), unit)) => format!("{} {unit}", number * 2.0),
                 _ => match text.as_str() {
@@ -519,7 +670,8 @@ mod tests {
 
     #[test]
     fn a_key_changes_what_is_simulated_or_is_an_error() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
         let open = |file: &str| document::Document::open(&folder.join(file)).unwrap();
         let sources = Sources {
             platform: open("juno-r1.toml"),
@@ -527,17 +679,39 @@ mod tests {
             costs: open("juno-r1/costs/juno-v2.12.toml"),
         };
         let simulate = |machine: Machine| {
-            let options = Options { iterations: 1, seed: 1, free_seeds: 1, events: true };
+            let options = Options {
+                iterations: 1,
+                seed: 1,
+                free_seeds: 1,
+                events: true,
+            };
             let (orders, owners) = Default::default();
-            let releases = [Release { machine, orders, owners, uncertainty: Uncertainty::default() }];
+            let releases = [Release {
+                machine,
+                orders,
+                owners,
+                uncertainty: Uncertainty::default(),
+            }];
             let recording = psci_latency::run(&releases, &CASES, &options, || true).ok()?;
-            Some(format!("{:?} {:?}", recording.events(), recording.measures()))
+            Some(format!(
+                "{:?} {:?}",
+                recording.events(),
+                recording.measures()
+            ))
         };
         let usual = simulate(sources.machine().unwrap()).unwrap();
         let (mut refused, mut keys) = (Vec::new(), 0);
-        for (document, prefix) in [(&sources.platform, ""), (&sources.release, ""), (&sources.costs, "costs")] {
+        for (document, prefix) in [
+            (&sources.platform, ""),
+            (&sources.release, ""),
+            (&sources.costs, "costs"),
+        ] {
             let mut all = Vec::new();
-            leaves(&toml::Value::Table(toml::from_str(document.text()).unwrap()), prefix, &mut all);
+            leaves(
+                &toml::Value::Table(toml::from_str(document.text()).unwrap()),
+                prefix,
+                &mut all,
+            );
             for (key, value) in all {
                 keys += 1;
                 let set = (key.clone(), another(&value));
@@ -548,29 +722,61 @@ mod tests {
                         }
                     }
                     Ok(machine) => {
-                        assert!(simulate(machine).as_ref() != Some(&usual), "--set {key}={} changes nothing", set.1)
+                        assert!(
+                            simulate(machine).as_ref() != Some(&usual),
+                            "--set {key}={} changes nothing",
+                            set.1
+                        )
                     }
                 }
             }
         }
         assert!(keys > 60, "{keys} keys");
-        for key in
-            ["cores.cortex-a53.clock", "topology.domain.1.name", "idle_state.0.state", "scp.source", "costs.release"]
-        {
-            assert!(refused.iter().any(|refused| refused == key), "{key} is not refused; these are: {refused:?}");
+        for key in [
+            "cores.cortex-a53.clock",
+            "topology.domain.1.name",
+            "idle_state.0.state",
+            "scp.source",
+            "costs.release",
+        ] {
+            assert!(
+                refused.iter().any(|refused| refused == key),
+                "{key} is not refused; these are: {refused:?}"
+            );
         }
-        for key in ["scp.channels", "topology.domain.1.l2", "psci.scp_send", "costs.scp.take"] {
-            assert!(!refused.iter().any(|refused| refused == key), "{key} is refused");
+        for key in [
+            "scp.channels",
+            "topology.domain.1.l2",
+            "psci.scp_send",
+            "costs.scp.take",
+        ] {
+            assert!(
+                !refused.iter().any(|refused| refused == key),
+                "{key} is refused"
+            );
         }
         // What is set to what it is already is no mistake: a what-if starts there.
-        machine_with(&mut sources.clone(), &[("scp.channels".to_owned(), "1".to_owned())], true).unwrap();
+        machine_with(
+            &mut sources.clone(),
+            &[("scp.channels".to_owned(), "1".to_owned())],
+            true,
+        )
+        .unwrap();
     }
 
     #[test]
     fn what_is_shipped_can_be_varied() {
         for shipped in ABOUT.shipped_sweeps {
-            let vary: Vec<experiment::sweep::Vary> = shipped.vary.iter().map(|text| text.parse().unwrap()).collect();
-            assert!(experiment::sweep::combinations(&vary).unwrap().len() > 1, "{}", shipped.name);
+            let vary: Vec<experiment::sweep::Vary> = shipped
+                .vary
+                .iter()
+                .map(|text| text.parse().unwrap())
+                .collect();
+            assert!(
+                experiment::sweep::combinations(&vary).unwrap().len() > 1,
+                "{}",
+                shipped.name
+            );
         }
     }
 }

@@ -11,9 +11,16 @@ use qemu::{Build, Images, Machine};
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;
 
-const CYCLES: Or<Number<u32>> = Number::new("cycles", 0..=u32::MAX, "How often each CPU is taken off and on.").or(5);
+const CYCLES: Or<Number<u32>> = Number::new(
+    "cycles",
+    0..=u32::MAX,
+    "How often each CPU is taken off and on.",
+)
+.or(5);
 
-const STAY: Or<Number<u32>> = Number::new("stay", 1..=60, "How long it idles in each state.").unit("s").or(1);
+const STAY: Or<Number<u32>> = Number::new("stay", 1..=60, "How long it idles in each state.")
+    .unit("s")
+    .or(1);
 
 /// The one who coordinates the states of power domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +32,25 @@ enum Coordinator {
 const SUSPEND_MODE: Or<Choice<Coordinator>> = Choice::new(
     "suspend-mode",
     &[
-        ("platform", Coordinator::Platform, "the firmware coordinates"),
-        ("os-initiated", Coordinator::Os, "the kernel coordinates, and asks for domain states itself"),
+        (
+            "platform",
+            Coordinator::Platform,
+            "the firmware coordinates",
+        ),
+        (
+            "os-initiated",
+            Coordinator::Os,
+            "the kernel coordinates, and asks for domain states itself",
+        ),
     ],
     "Who coordinates the states of the power domains.",
 )
 .or(Coordinator::Platform);
 
-const CACHE: Folder = Folder::new("cache", "Folder for kernel and busybox; by default `target/linux` of the checkout.");
+const CACHE: Folder = Folder::new(
+    "cache",
+    "Folder for kernel and busybox; by default `target/linux` of the checkout.",
+);
 
 const KERNEL: CheckedSetting<Kernel> = CheckedSetting::new(
     "kernel",
@@ -52,7 +70,11 @@ const GOVERNOR: Or<Choice<&str>> = Choice::new(
     &[
         ("menu", "menu", "weighs the next timer and the last sleeps"),
         ("ladder", "ladder", "steps up and down by the last sleeps"),
-        ("teo", "teo", "counts which states would have fitted; Debian's kernels do not have it"),
+        (
+            "teo",
+            "teo",
+            "counts which states would have fitted; Debian's kernels do not have it",
+        ),
     ],
     "The kernel's governor of idle states while it is traced.",
 )
@@ -61,17 +83,40 @@ const GOVERNOR: Or<Choice<&str>> = Choice::new(
 const WORKLOAD: Or<Choice<Workload>> = Choice::new(
     "workload",
     &[
-        ("mixed", Workload::Mixed, "periodic tasks, tasks that wake each other through pipes, bursts"),
-        ("idle", Workload::Idle, "nothing: a console on which nobody types"),
-        ("hackbench", Workload::Hackbench, "hackbench: bursts of messages between eight tasks, 20 ms between them"),
-        ("sqlite", Workload::Sqlite, "sqlite: an insertion and a look-up every 5 ms, the file in memory"),
-        ("fio", Workload::Fio, "fio: two threads read and write files in memory, 2 ms after each eight blocks"),
+        (
+            "mixed",
+            Workload::Mixed,
+            "periodic tasks, tasks that wake each other through pipes, bursts",
+        ),
+        (
+            "idle",
+            Workload::Idle,
+            "nothing: a console on which nobody types",
+        ),
+        (
+            "hackbench",
+            Workload::Hackbench,
+            "hackbench: bursts of messages between eight tasks, 20 ms between them",
+        ),
+        (
+            "sqlite",
+            Workload::Sqlite,
+            "sqlite: an insertion and a look-up every 5 ms, the file in memory",
+        ),
+        (
+            "fio",
+            Workload::Fio,
+            "fio: two threads read and write files in memory, 2 ms after each eight blocks",
+        ),
     ],
     "What the guest does while it is traced.",
 )
 .or(Workload::Mixed);
 
-const TRACE_SECONDS: Or<Number<u32>> = Number::new("trace-seconds", 1..=60, "How long it is traced.").unit("s").or(2);
+const TRACE_SECONDS: Or<Number<u32>> =
+    Number::new("trace-seconds", 1..=60, "How long it is traced.")
+        .unit("s")
+        .or(2);
 
 static ABOUT: About = About {
     name: "linux-boot",
@@ -100,11 +145,26 @@ static ABOUT: About = About {
         &TRACE_SECONDS,
     ],
     examples: &[
-        Example { arguments: "", about: "" },
-        Example { arguments: "--cpus 8 --gic 2 --cycles 200", about: "" },
-        Example { arguments: "--kernel 6.12 --trace linux.trace --governor ladder", about: "" },
-        Example { arguments: "--cycles 0 --trace fio.trace --workload fio", about: "" },
-        Example { arguments: "--suspend-mode os-initiated --trace linux.trace", about: "" },
+        Example {
+            arguments: "",
+            about: "",
+        },
+        Example {
+            arguments: "--cpus 8 --gic 2 --cycles 200",
+            about: "",
+        },
+        Example {
+            arguments: "--kernel 6.12 --trace linux.trace --governor ladder",
+            about: "",
+        },
+        Example {
+            arguments: "--cycles 0 --trace fio.trace --workload fio",
+            about: "",
+        },
+        Example {
+            arguments: "--suspend-mode os-initiated --trace linux.trace",
+            about: "",
+        },
     ],
     ..About::BARE
 };
@@ -125,13 +185,18 @@ impl Experiment for LinuxBoot {
         // of timers.
         let trace = settings.get(TRACE);
         let icount = trace.as_ref().map(|_| 0);
-        let machine = Machine { cpu: settings.get(CPU), ..machine(request, icount)? };
+        let machine = Machine {
+            cpu: settings.get(CPU),
+            ..machine(request, icount)?
+        };
         let progress = sink.progress();
         progress.say("building the firmware");
         let images = images(request, Build::Instrumented)?;
         progress.check()?;
         progress.say("fetching kernel and busybox");
-        let cache = settings.get(CACHE).unwrap_or_else(|| Images::linux_cache(request.source_tree));
+        let cache = settings
+            .get(CACHE)
+            .unwrap_or_else(|| Images::linux_cache(request.source_tree));
         let workload = settings.get(WORKLOAD);
         let fetched = match trace {
             Some(_) => linux::fetch_for(workload, &cache),
@@ -154,7 +219,8 @@ impl Experiment for LinuxBoot {
                 seconds: settings.get(TRACE_SECONDS),
             }),
         };
-        let saw = linux::run(&images, &system, &machine, &work, |line| progress.say(line)).map_err(Error::failed)?;
+        let saw = linux::run(&images, &system, &machine, &work, |line| progress.say(line))
+            .map_err(Error::failed)?;
         if let Some(path) = trace {
             let text = saw.traces.concat().join("\n") + "\n";
             let cannot = |error| Error::Failed(format!("cannot write {}: {error}", path.display()));

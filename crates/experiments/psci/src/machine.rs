@@ -18,23 +18,36 @@ pub(crate) const CPUS: Or<Number<usize>> = Number::new(
 /// Interrupt controller of the machine.
 pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
     "gic",
-    &[("2", Gic::V2, "GICv2, at most 8 CPUs"), ("3", Gic::V3, "GICv3, clusters of 16")],
+    &[
+        ("2", Gic::V2, "GICv2, at most 8 CPUs"),
+        ("3", Gic::V3, "GICv3, clusters of 16"),
+    ],
     "Version of its interrupt controller.",
 )
 .only(QEMU)
 .or(Gic::V3);
 
 /// Whether the machine has EL2.
-pub(crate) const VIRTUALIZATION: Switch =
-    Switch::new("virtualization", "Give its CPUs an EL2, in which the normal world then runs.").only(QEMU);
+pub(crate) const VIRTUALIZATION: Switch = Switch::new(
+    "virtualization",
+    "Give its CPUs an EL2, in which the normal world then runs.",
+)
+.only(QEMU);
 
 /// Model of the CPUs.
-pub(crate) const CPU: Or<CheckedSetting<String>> =
-    CheckedSetting::new("cpu", "MODEL", core, "Model of its CPUs, as QEMU names them.")
-        .or((|| Machine::CPU.to_owned(), String::clone));
+pub(crate) const CPU: Or<CheckedSetting<String>> = CheckedSetting::new(
+    "cpu",
+    "MODEL",
+    core,
+    "Model of its CPUs, as QEMU names them.",
+)
+.or((|| Machine::CPU.to_owned(), String::clone));
 
 fn core(text: &str) -> Result<String, String> {
-    let is_name = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    let is_name = !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
     if is_name {
         Ok(text.to_owned())
     } else {
@@ -48,9 +61,17 @@ pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machi
     let settings = &request.settings;
     let (cpus, gic) = (settings.get(CPUS), settings.get(GIC));
     if gic == Gic::V2 && cpus > 8 {
-        return Err(Error::usage(format!("GICv2 has no more than 8 CPUs, not {cpus}"), "use --gic 3"));
+        return Err(Error::usage(
+            format!("GICv2 has no more than 8 CPUs, not {cpus}"),
+            "use --gic 3",
+        ));
     }
-    Ok(Machine { gic, virtualization: settings.get(VIRTUALIZATION), icount, ..Machine::new(cpus) })
+    Ok(Machine {
+        gic,
+        virtualization: settings.get(VIRTUALIZATION),
+        icount,
+        ..Machine::new(cpus)
+    })
 }
 
 /// Says whether the firmware's images can be had.

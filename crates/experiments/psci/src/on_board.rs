@@ -31,29 +31,57 @@ pub struct BoardCalls {
 /// The platform's files, or a case that does not come to its end.
 pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> {
     let files = PlatformFiles::open(files, given)?;
-    let machines = files.releases()?.into_iter().map(|name| files.sources(&name)?.machine().map_err(Error::file));
+    let machines = files
+        .releases()?
+        .into_iter()
+        .map(|name| files.sources(&name)?.machine().map_err(Error::file));
     let machines: Vec<Machine> = machines.collect::<Result<_, _>>()?;
     let mut version_ns: BTreeMap<String, [f64; 2]> = BTreeMap::new();
-    for Costs { smc_warm, cores, .. } in machines.iter().map(|machine| &machine.costs) {
+    for Costs {
+        smc_warm, cores, ..
+    } in machines.iter().map(|machine| &machine.costs)
+    {
         for (core, costs) in cores {
-            for ns in [Some(costs.smc), *smc_warm].into_iter().flatten().map(|ps| ps as f64 / 1e3) {
+            for ns in [Some(costs.smc), *smc_warm]
+                .into_iter()
+                .flatten()
+                .map(|ps| ps as f64 / 1e3)
+            {
                 let [least, most] = version_ns.entry(core.clone()).or_insert([ns; 2]);
                 (*least, *most) = (least.min(ns), most.max(ns));
             }
         }
     }
-    let memory_ns = machines.iter().map(|machine| machine.costs.memory_access as f64 / 1e3).fold(0.0, f64::max);
+    let memory_ns = machines
+        .iter()
+        .map(|machine| machine.costs.memory_access as f64 / 1e3)
+        .fold(0.0, f64::max);
     const MORE_PS: u64 = 1_000_000;
-    let last = machines.last().ok_or_else(|| Error::failed(format!("{given} has no releases")))?;
+    let last = machines
+        .last()
+        .ok_or_else(|| Error::failed(format!("{given} has no releases")))?;
     let mut later = last.clone();
-    later.costs.cores.values_mut().for_each(|costs| costs.context_save += MORE_PS);
+    later
+        .costs
+        .cores
+        .values_mut()
+        .for_each(|costs| costs.context_save += MORE_PS);
     let (before, after) = (slowest_us(last)?, slowest_us(&later)?);
     let share = |(case, (before, after)): (&Case, (&f64, f64))| match case.action {
         Action::Version => 1.0,
         _ => after - before,
     };
-    let shares = CASES.iter().zip(before.iter().zip(after)).map(share).collect();
-    Ok(BoardCalls { platform: last.platform.name.clone(), version_ns, memory_ns, shares })
+    let shares = CASES
+        .iter()
+        .zip(before.iter().zip(after))
+        .map(share)
+        .collect();
+    Ok(BoardCalls {
+        platform: last.platform.name.clone(),
+        version_ns,
+        memory_ns,
+        shares,
+    })
 }
 
 /// The slowest CPU's way down, or call, of each case.
@@ -64,15 +92,29 @@ fn slowest_us(machine: &Machine) -> Result<Vec<f64>, Error> {
         owners: BTreeMap::new(),
         uncertainty: Uncertainty::default(),
     };
-    let options = Options { iterations: 1, seed: 1, free_seeds: 0, events: false };
-    let recording = psci_latency::run(&[release], &CASES, &options, || true).map_err(Error::failed)?;
+    let options = Options {
+        iterations: 1,
+        seed: 1,
+        free_seeds: 0,
+        events: false,
+    };
+    let recording =
+        psci_latency::run(&[release], &CASES, &options, || true).map_err(Error::failed)?;
     let slowest = |name: &str, mode: &str| {
         let is_of = |measure: &&recording::Measure| {
             let (_, of_case, of_mode) = recording.series_texts(measure.series);
             let metric = recording.text(measure.metric);
             (of_case, of_mode) == (name, mode) && [POWERDOWN.name, LATENCY.name].contains(&metric)
         };
-        recording.measures().iter().filter(is_of).map(|measure| measure.value).fold(0.0, f64::max)
+        recording
+            .measures()
+            .iter()
+            .filter(is_of)
+            .map(|measure| measure.value)
+            .fold(0.0, f64::max)
     };
-    Ok(CASES.iter().map(|case| slowest(case.name, case.mode.name())).collect())
+    Ok(CASES
+        .iter()
+        .map(|case| slowest(case.name, case.mode.name()))
+        .collect())
 }

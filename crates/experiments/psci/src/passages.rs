@@ -28,21 +28,36 @@ pub fn recording(counted: &CountedPassages<'_>, symbols: &Symbols) -> Recording 
     let passages = &counted.counts.passages;
     let mut header = Header::new(EXPERIMENT, "qemu", "instructions");
     // Without it the machine's interrupts come when this machine's clock says so.
-    header.repeatable = Some(counted.arguments.iter().any(|word| word.trim_start_matches('-') == "icount"));
+    header.repeatable = Some(
+        counted
+            .arguments
+            .iter()
+            .any(|word| word.trim_start_matches('-') == "icount"),
+    );
     header.iterations = u32::try_from(passages.len()).unwrap_or(u32::MAX);
-    header.run.more.insert("qemu".to_owned(), counted.arguments.join(" "));
+    header
+        .run
+        .more
+        .insert("qemu".to_owned(), counted.arguments.join(" "));
     let whole = (counted.image, counted.name, passages.len() as u64);
     header.set_facts(&Functions {
         by_clock: std::collections::BTreeMap::new(),
         not_counted: functions::NOT_COUNTED.map(str::to_owned).to_vec(),
-        passages: vec![functions::passage(passages, symbols, functions::UNNAMED, whole)],
+        passages: vec![functions::passage(
+            passages,
+            symbols,
+            functions::UNNAMED,
+            whole,
+        )],
     });
     let mut recording = Recording::new(header);
     let series = recording.series(counted.image, EXPERIMENT, "serial");
     let subject = recording.name(counted.name);
     for (number, passage) in (0..).zip(passages) {
         let value = passage.instructions() as f64;
-        recording.measure(series, number, "passage", "instructions", value).subject = Some(subject);
+        recording
+            .measure(series, number, "passage", "instructions", value)
+            .subject = Some(subject);
     }
     recording
 }

@@ -3,7 +3,9 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout,
+};
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
 
 /// Counts the instructions of every PSCI call.
@@ -24,10 +26,17 @@ const FIRMWARE_AT: CheckedSetting<u64> = CheckedSetting::new(
     "Load the image at this address and enter it there, rather than in flash.",
 );
 
-const PAYLOAD_IN_MEMORY: Switch = Switch::new("payload-in-memory", "Let the machine load the payload at 0x60000000.");
+const PAYLOAD_IN_MEMORY: Switch = Switch::new(
+    "payload-in-memory",
+    "Let the machine load the payload at 0x60000000.",
+);
 
-const PAYLOAD_OFFSET: CheckedSetting<u64> =
-    CheckedSetting::new("payload-offset", "OFFSET", address, "Put the payload into the image at this offset.");
+const PAYLOAD_OFFSET: CheckedSetting<u64> = CheckedSetting::new(
+    "payload-offset",
+    "OFFSET",
+    address,
+    "Put the payload into the image at this offset.",
+);
 
 const BY_FUNCTION: Switch = Switch::new(
     "by-function",
@@ -39,8 +48,12 @@ const SYMBOLS: InputFile = InputFile::new(
     "ELF file that your image was made of, such as bl31.elf: its calls are counted by function. That of a release build will do.",
 );
 
-const STANDBY_STATE: CheckedSetting<u32> =
-    CheckedSetting::new("standby-state", "STATE", state, "power_state of a standby of level 0 in your firmware [0x1].");
+const STANDBY_STATE: CheckedSetting<u32> = CheckedSetting::new(
+    "standby-state",
+    "STATE",
+    state,
+    "power_state of a standby of level 0 in your firmware [0x1].",
+);
 
 const POWER_DOWN_STATE: CheckedSetting<u32> = CheckedSetting::new(
     "power-down-state",
@@ -67,17 +80,29 @@ fn state(text: &str) -> Result<u32, String> {
 }
 
 /// Settings that are only for firmware of the user's own.
-const FOR_OWN: [&dyn Setting; 6] =
-    [&FIRMWARE_AT, &PAYLOAD_IN_MEMORY, &PAYLOAD_OFFSET, &SYMBOLS, &STANDBY_STATE, &POWER_DOWN_STATE];
+const FOR_OWN: [&dyn Setting; 6] = [
+    &FIRMWARE_AT,
+    &PAYLOAD_IN_MEMORY,
+    &PAYLOAD_OFFSET,
+    &SYMBOLS,
+    &STANDBY_STATE,
+    &POWER_DOWN_STATE,
+];
 
 /// The firmware of the user's own, if one is named.
 fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>, Error> {
     let settings = &request.settings;
     let Some(image) = settings.get(FIRMWARE) else {
-        settings.refuse(&FOR_OWN, "it is for firmware of your own; name that with --firmware IMAGE")?;
+        settings.refuse(
+            &FOR_OWN,
+            "it is for firmware of your own; name that with --firmware IMAGE",
+        )?;
         return Ok(None);
     };
-    let placement = match (settings.get(PAYLOAD_IN_MEMORY), settings.get(PAYLOAD_OFFSET)) {
+    let placement = match (
+        settings.get(PAYLOAD_IN_MEMORY),
+        settings.get(PAYLOAD_OFFSET),
+    ) {
         (false, None) => Placement::Packed,
         (true, None) => Placement::InMemory,
         (false, Some(offset)) => Placement::InImage(offset),
@@ -86,7 +111,11 @@ fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>, Error> {
             return Err(Error::usage(message, "leave one of them out"));
         }
     };
-    Ok(Some(OtherFirmware { image, at: settings.get(FIRMWARE_AT), placement }))
+    Ok(Some(OtherFirmware {
+        image,
+        at: settings.get(FIRMWARE_AT),
+        placement,
+    }))
 }
 
 static ABOUT: About = About {
@@ -116,13 +145,22 @@ static ABOUT: About = About {
         &POWER_DOWN_STATE,
     ],
     examples: &[
-        Example { arguments: "", about: "needs QEMU; builds the firmware" },
-        Example { arguments: "--gic 2 --count 100 --format json", about: "" },
+        Example {
+            arguments: "",
+            about: "needs QEMU; builds the firmware",
+        },
+        Example {
+            arguments: "--gic 2 --count 100 --format json",
+            about: "",
+        },
         Example {
             arguments: "--firmware flash.bin --gic 2 --cpu cortex-a72",
             about: "your own, with the payload packed in it",
         },
-        Example { arguments: "--by-function --count 100", about: "and what each call spends its instructions on" },
+        Example {
+            arguments: "--by-function --count 100",
+            about: "and what each call spends its instructions on",
+        },
         Example {
             arguments: "--firmware bl31.bin --firmware-at 0xe000000 --payload-in-memory --symbols bl31.elf",
             about: "the same of your own",
@@ -141,7 +179,10 @@ impl Experiment for PsciCalls {
         let settings = &request.settings;
         if own.is_some() && settings.get(BY_FUNCTION) && settings.get(SYMBOLS).is_none() {
             let message = "--by-function needs the names of your firmware's functions";
-            return Err(Error::usage(message, "name its ELF file: --symbols bl31.elf"));
+            return Err(Error::usage(
+                message,
+                "name its ELF file: --symbols bl31.elf",
+            ));
         }
         if own.is_none_or(|own| own.placement != Placement::Packed) {
             images_can_be_had(request)?;
@@ -152,22 +193,39 @@ impl Experiment for PsciCalls {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         // One instruction is a nanosecond of the machine's time: the finest that its counter shows
         // over many calls.
-        let machine = Machine { cpu: request.settings.get(CPU), ..machine(request, Some(0))? };
+        let machine = Machine {
+            cpu: request.settings.get(CPU),
+            ..machine(request, Some(0))?
+        };
         let progress = sink.progress();
         if let Some(own) = own(request)? {
             return run_own(request, sink, &machine, &own);
         }
         let mut builds = Vec::new();
-        for (name, build) in [("plain", Build::Plain), ("instrumented", Build::Instrumented)] {
+        for (name, build) in [
+            ("plain", Build::Plain),
+            ("instrumented", Build::Instrumented),
+        ] {
             progress.check()?;
             progress.say(&format!("building and running the {name} firmware"));
             let mut run = payload::Options::new(payload::Run::Calls, request.settings.get(COUNT));
             run.by_instruction = true;
             let images = images(request, build)?;
             let by_function = request.settings.get(BY_FUNCTION);
-            let report = counted(&payload::Boot::ours(&images, &run), &machine, run, by_function)?;
-            let symbols = by_function.then(|| Symbols::read(&images.firmware_elf())).transpose();
-            builds.push(firmware::Build { name, report, symbols: symbols.map_err(Error::failed)? });
+            let report = counted(
+                &payload::Boot::ours(&images, &run),
+                &machine,
+                run,
+                by_function,
+            )?;
+            let symbols = by_function
+                .then(|| Symbols::read(&images.firmware_elf()))
+                .transpose();
+            builds.push(firmware::Build {
+                name,
+                report,
+                symbols: symbols.map_err(Error::failed)?,
+            });
         }
         let recording = firmware::calls(&machine, &builds);
         sink.start(recording.header.clone())?;
@@ -184,20 +242,34 @@ fn counted(
     by_function: bool,
 ) -> Result<payload::Report, Error> {
     let report = match payload::run_on(boot, machine, &run) {
-        Err(qemu::Error::Plugin { .. }) if !by_function => {
-            payload::run_on(boot, machine, &payload::Options { by_instruction: false, ..run })
-        }
+        Err(qemu::Error::Plugin { .. }) if !by_function => payload::run_on(
+            boot,
+            machine,
+            &payload::Options {
+                by_instruction: false,
+                ..run
+            },
+        ),
         report => report,
     };
     report.map_err(Error::failed)
 }
 
 /// Runs the payload on firmware that is not ours.
-fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &Machine, own: &OtherFirmware) -> Result<(), Error> {
+fn run_own(
+    request: &Request<'_>,
+    sink: &mut dyn Sink,
+    machine: &Machine,
+    own: &OtherFirmware,
+) -> Result<(), Error> {
     let settings = &request.settings;
     let progress = sink.progress();
     // What is wrong with the file is told before anything is built.
-    let symbols = settings.get(SYMBOLS).map(|file| Symbols::read(&file)).transpose().map_err(Error::failed)?;
+    let symbols = settings
+        .get(SYMBOLS)
+        .map(|file| Symbols::read(&file))
+        .transpose()
+        .map_err(Error::failed)?;
     let payload = match own.placement {
         Placement::Packed => None,
         _ => {
@@ -213,8 +285,14 @@ fn run_own(request: &Request<'_>, sink: &mut dyn Sink, machine: &Machine, own: &
     run.by_instruction = true;
     let report = counted(&boot, machine, run, symbols.is_some())?;
     if symbols.is_some() && report.passages.is_empty() {
-        let message = format!("the payload in {} does not say where calls begin and end", own.image.display());
-        return Err(Error::usage(message, "write it anew with `stopwatt payload`, and pack it into the image"));
+        let message = format!(
+            "the payload in {} does not say where calls begin and end",
+            own.image.display()
+        );
+        return Err(Error::usage(
+            message,
+            "write it anew with `stopwatt payload`, and pack it into the image",
+        ));
     }
     let recording = firmware::calls_of_own(machine, own, report, symbols);
     sink.start(recording.header.clone())?;
@@ -228,7 +306,13 @@ mod tests {
     #[test]
     fn numbers_are_decimal_or_hexadecimal() {
         assert_eq!(
-            [number("0x10"), number("16"), number("x"), number("0x"), number("-1")],
+            [
+                number("0x10"),
+                number("16"),
+                number("x"),
+                number("0x"),
+                number("-1")
+            ],
             [Some(16), Some(16), None, None, None]
         );
         assert!(state("0x10002").is_ok() && state("0x100000000").is_err());

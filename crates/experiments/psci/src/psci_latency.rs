@@ -94,9 +94,16 @@ pub fn run(
         })
         .collect();
     let mut whole = Recording::new(header(releases, cases, options));
-    let (drawn, parts): (Vec<_>, Vec<_>) =
-        parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().partition(|(drawn, _)| drawn.is_some());
-    whole.header.intervals = intervals(drawn.into_iter().map(|(drawn, part)| (drawn.flatten(), part)));
+    let (drawn, parts): (Vec<_>, Vec<_>) = parts
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .partition(|(drawn, _)| drawn.is_some());
+    whole.header.intervals = intervals(
+        drawn
+            .into_iter()
+            .map(|(drawn, part)| (drawn.flatten(), part)),
+    );
     let mut parts = parts.into_iter().map(|(_, part)| part);
     // Often there is one.
     if let Some(mut first) = parts.next() {
@@ -115,36 +122,63 @@ pub fn run(
 /// Bytes of the measures that [`run`] records, as a reader holds them.
 pub fn bytes_of_measures(releases: &[Release], cases: &[Case], options: &Options) -> u64 {
     let of_cpu = |case: &Case| {
-        let seeds = if is_ordered(case) { u64::from(options.free_seeds) } else { 0 };
+        let seeds = if is_ordered(case) {
+            u64::from(options.free_seeds)
+        } else {
+            0
+        };
         (u64::from(options.iterations) + seeds) * metrics::intervals_of(case.name).count() as u64
     };
-    let cpus: u64 = releases.iter().map(|release| release.machine.platform.topology.cpus.len() as u64).sum();
+    let cpus: u64 = releases
+        .iter()
+        .map(|release| release.machine.platform.topology.cpus.len() as u64)
+        .sum();
     cpus * cases.iter().map(of_cpu).sum::<u64>() * size_of::<Measure>() as u64
 }
 
 /// The number of iterations that [`run`] simulates.
 pub fn iterations(releases: &[Release], cases: &[Case], options: &Options) -> u64 {
-    jobs(releases, cases, options).iter().map(|job| u64::from(job.conditions.iterations)).sum()
+    jobs(releases, cases, options)
+        .iter()
+        .map(|job| u64::from(job.conditions.iterations))
+        .sum()
 }
 
 fn jobs<'a>(releases: &'a [Release], cases: &[Case], options: &Options) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for release in releases {
-        let order = |case: &Case| release.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned();
+        let order = |case: &Case| {
+            release
+                .orders
+                .get(case.name)
+                .filter(|_| case.mode == Mode::Parallel)
+                .cloned()
+        };
         for &case in cases {
             let conditions = Conditions {
                 case,
                 iterations: options.iterations,
                 seed: options.seed,
                 order: order(&case).unwrap_or_default(),
-                events: if options.events { iterations_with_events(&release.machine) } else { 0 },
+                events: if options.events {
+                    iterations_with_events(&release.machine)
+                } else {
+                    0
+                },
                 spread: false,
             };
-            jobs.push(Job { release, conditions, mode: case.mode.name(), first_iteration: 0, drawn: None });
+            jobs.push(Job {
+                release,
+                conditions,
+                mode: case.mode.name(),
+                first_iteration: 0,
+                drawn: None,
+            });
         }
         for case in cases.iter().copied().filter(is_ordered) {
             jobs.extend(
-                (0..options.free_seeds).flat_map(|number| seeded_jobs(release, case, order(&case), options, number)),
+                (0..options.free_seeds)
+                    .flat_map(|number| seeded_jobs(release, case, order(&case), options, number)),
             );
         }
     }
@@ -174,7 +208,10 @@ fn seeded_jobs<'a>(
     let drawn = |timer, spread, owner| Job {
         release,
         conditions: Conditions {
-            order: Order { timer: Some(timer), ..order.clone().unwrap_or_default() },
+            order: Order {
+                timer: Some(timer),
+                ..order.clone().unwrap_or_default()
+            },
             iterations: SETTLED + 1,
             spread,
             ..conditions.clone()
@@ -189,15 +226,25 @@ fn seeded_jobs<'a>(
         // The owner of the timer is uncertain, whatever is declared: each CPU owns it in turn.
         let turn = number as usize % release.machine.platform.topology.cpus.len();
         jobs.push(drawn(turn, true, None));
-        let owners = release.owners.get(case.name).map_or_else(Vec::new, |it| it.owners(&release.machine, &order.scp));
-        let is_enough = order.timer.is_some() && options.free_seeds as usize >= FEWEST_OF_MODE * owners.len();
+        let owners = release
+            .owners
+            .get(case.name)
+            .map_or_else(Vec::new, |it| it.owners(&release.machine, &order.scp));
+        let is_enough =
+            order.timer.is_some() && options.free_seeds as usize >= FEWEST_OF_MODE * owners.len();
         // A mode is what an owner gives if interrupts take as long to each CPU, as the tables of
         // all known sessions have it.
         if let Some((timer, owner)) = owners.into_iter().nth(turn).filter(|_| is_enough) {
             jobs.push(drawn(timer, false, Some(owner)));
         }
     }
-    jobs.push(Job { release, conditions, mode: FREE_RUNNING, first_iteration: number, drawn: None });
+    jobs.push(Job {
+        release,
+        conditions,
+        mode: FREE_RUNNING,
+        first_iteration: number,
+        drawn: None,
+    });
     jobs
 }
 
@@ -230,15 +277,18 @@ impl Job<'_> {
     fn run(&self, each: &dyn Fn()) -> Result<Recording, Error> {
         let mut machine = Cow::Borrowed(&self.release.machine);
         if self.drawn.is_some() && !self.is_first_of_mode() {
-            self.release.uncertainty.draw(&mut machine.to_mut().costs, self.conditions.seed);
+            self.release
+                .uncertainty
+                .draw(&mut machine.to_mut().costs, self.conditions.seed);
         }
         let case = self.conditions.case;
-        let outcome = soc::run_and_tell(&machine, &self.conditions, each).map_err(|source| Error {
-            release: machine.release.name.clone(),
-            case: case.name,
-            mode: case.mode,
-            source,
-        })?;
+        let outcome =
+            soc::run_and_tell(&machine, &self.conditions, each).map_err(|source| Error {
+                release: machine.release.name.clone(),
+                case: case.name,
+                mode: case.mode,
+                source,
+            })?;
         let mut part = Recording::new(Header::new(NAME, "sim", "ps"));
         let series = part.series(&machine.release.name, case.name, self.mode);
         record_events(&mut part, series, &outcome);
@@ -260,12 +310,21 @@ impl Job<'_> {
         let mut measured: Vec<_> = outcome.measured.iter().collect();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         // Of a draw one iteration counts: the others would be the same draw again.
-        let counts = |measured: &&soc::ProcedureStamps| self.drawn.is_none() || measured.iteration == SETTLED;
+        let counts = |measured: &&soc::ProcedureStamps| {
+            self.drawn.is_none() || measured.iteration == SETTLED
+        };
         let metrics: Vec<_> = metrics::intervals_of(self.conditions.case.name).collect();
-        let names: Vec<_> = metrics.iter().map(|metric| Names::of(part, metric)).collect();
+        let names: Vec<_> = metrics
+            .iter()
+            .map(|metric| Names::of(part, metric))
+            .collect();
         for measured in measured.into_iter().filter(counts) {
             for (metric, names) in metrics.iter().zip(&names) {
-                let Some((from, to)) = metric.bounds(|point| soc::stamp_at(&measured.stamps, point)) else { continue };
+                let Some((from, to)) =
+                    metric.bounds(|point| soc::stamp_at(&measured.stamps, point))
+                else {
+                    continue;
+                };
                 let iteration = self.first_iteration + measured.iteration;
                 let mut value = microseconds(from, to);
                 if self.drawn.is_some() && !self.is_first_of_mode() {
@@ -277,11 +336,14 @@ impl Job<'_> {
     }
 
     fn record_state_times(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
-        let (names, states) =
-            (Names::of(part, &metrics::TIME_IN_STATE), CpuState::ALL.map(|state| part.name(state.name())));
+        let (names, states) = (
+            Names::of(part, &metrics::TIME_IN_STATE),
+            CpuState::ALL.map(|state| part.name(state.name())),
+        );
         for (cpu, times) in outcome.state_times.iter().enumerate() {
             for (&state, &time) in states.iter().zip(times) {
-                self.push(part, series, 0, cpu, &names, time as f64 / 1e6).subject = Some(state);
+                self.push(part, series, 0, cpu, &names, time as f64 / 1e6)
+                    .subject = Some(state);
             }
         }
     }
@@ -304,7 +366,11 @@ impl Job<'_> {
             cluster: Some(place.cluster),
             core: Some(place.core),
             subject: None,
-            role: Some(if cpu == machine.release.lead { names.lead } else { names.non_lead }),
+            role: Some(if cpu == machine.release.lead {
+                names.lead
+            } else {
+                names.non_lead
+            }),
             metric: names.metric,
             unit: names.unit,
             value,
@@ -323,7 +389,12 @@ struct Names {
 impl Names {
     fn of(part: &mut Recording, metric: &Metric) -> Self {
         let mut name = |text| part.name(text);
-        Self { metric: name(metric.name), unit: name(metric.unit), lead: name("lead"), non_lead: name("non-lead") }
+        Self {
+            metric: name(metric.name),
+            unit: name(metric.unit),
+            lead: name("lead"),
+            non_lead: name("non-lead"),
+        }
     }
 }
 
@@ -359,22 +430,46 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
     header.seed = options.seed;
     header.iterations = options.iterations;
     header.repeatable = Some(true);
-    header.seeded_modes = if options.free_seeds > 0 { vec![FREE_RUNNING.to_owned()] } else { Vec::new() };
-    let is_free =
-        |release: &Release| cases.iter().any(|case| is_ordered(case) && !release.orders.contains_key(case.name));
+    header.seeded_modes = if options.free_seeds > 0 {
+        vec![FREE_RUNNING.to_owned()]
+    } else {
+        Vec::new()
+    };
+    let is_free = |release: &Release| {
+        cases
+            .iter()
+            .any(|case| is_ordered(case) && !release.orders.contains_key(case.name))
+    };
     if releases.iter().any(is_free) {
         header.free_modes.push(Mode::Parallel.name().to_owned());
     }
-    header.time.counter_hz = releases.first().map(|release| release.machine.platform.counter_frequency);
+    header.time.counter_hz = releases
+        .first()
+        .map(|release| release.machine.platform.counter_frequency);
     for release in releases {
-        let Release { machine, owners, .. } = release;
-        header.versions.insert(machine.release.name.clone(), machine.release.title.clone());
-        header.timer_owners.extend(owners.iter().filter_map(|(case, owners)| {
-            let named = |cpu| Some((place(machine, cpu), owners.of(cpu).to_vec())).filter(|(_, them)| !them.is_empty());
-            let sessions: BTreeMap<_, _> = (0..machine.platform.topology.cpus.len()).filter_map(named).collect();
-            let (release, case) = (machine.release.name.clone(), case.clone());
-            (!sessions.is_empty()).then_some(TimerOwners { release, case, sessions })
-        }));
+        let Release {
+            machine, owners, ..
+        } = release;
+        header
+            .versions
+            .insert(machine.release.name.clone(), machine.release.title.clone());
+        header
+            .timer_owners
+            .extend(owners.iter().filter_map(|(case, owners)| {
+                let named = |cpu| {
+                    Some((place(machine, cpu), owners.of(cpu).to_vec()))
+                        .filter(|(_, them)| !them.is_empty())
+                };
+                let sessions: BTreeMap<_, _> = (0..machine.platform.topology.cpus.len())
+                    .filter_map(named)
+                    .collect();
+                let (release, case) = (machine.release.name.clone(), case.clone());
+                (!sessions.is_empty()).then_some(TimerOwners {
+                    release,
+                    case,
+                    sessions,
+                })
+            }));
     }
     header
 }

@@ -33,13 +33,23 @@ impl Uncertainty {
             let uncertainty = fit.get("uncertainty")?;
             let keys = uncertainty.get("keys")?.as_array()?;
             let rows = uncertainty.get("factor")?.as_array()?;
-            let row = |row: &toml::Value| row.as_array()?.iter().map(toml::Value::as_float).collect();
-            let valleys = fit.get("valley").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
+            let row =
+                |row: &toml::Value| row.as_array()?.iter().map(toml::Value::as_float).collect();
+            let valleys = fit
+                .get("valley")
+                .and_then(toml::Value::as_array)
+                .map_or(&[][..], Vec::as_slice);
             let granted = uncertainty.get("granted")?.as_array()?;
             Some(Self {
                 granted: [granted.first()?.as_float()?, granted.get(1)?.as_float()?],
-                keys: keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>()?,
-                valleys: valleys.iter().map(|valley| row(valley.get("values")?)).collect::<Option<_>>()?,
+                keys: keys
+                    .iter()
+                    .map(|key| key.as_str().map(str::to_owned))
+                    .collect::<Option<_>>()?,
+                valleys: valleys
+                    .iter()
+                    .map(|valley| row(valley.get("values")?))
+                    .collect::<Option<_>>()?,
                 factor: rows.iter().map(row).collect::<Option<_>>()?,
                 residual: fit.get("gate")?.get("weighted_rms")?.as_float()?,
             })
@@ -55,12 +65,20 @@ impl Uncertainty {
         // A stream of its own, beside those of the costs and of what the fit leaves over.
         let valley = match self.valleys.len() {
             0 => None,
-            count => self.valleys.get(SplitMix64::fork(seed, 3).next() as usize % (2 * count)),
+            count => self
+                .valleys
+                .get(SplitMix64::fork(seed, 3).next() as usize % (2 * count)),
         };
         for (place, (key, row)) in self.keys.iter().zip(&self.factor).enumerate() {
-            let moved: f64 = row.iter().zip(&normals).map(|(part, normal)| part * normal).sum();
+            let moved: f64 = row
+                .iter()
+                .zip(&normals)
+                .map(|(part, normal)| part * normal)
+                .sum();
             if let Some(cost) = costs.cost_mut(key) {
-                let from = valley.and_then(|values| values.get(place)).map_or(*cost as f64, |value| value * 1e6);
+                let from = valley
+                    .and_then(|values| values.get(place))
+                    .map_or(*cost as f64, |value| value * 1e6);
                 *cost = (from + moved * 1e6).max(0.0).round() as u64;
             }
         }
@@ -83,8 +101,13 @@ fn normal(random: &mut SplitMix64) -> f64 {
 /// The ends and the middle of a 90 % interval of draws.
 fn ends(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
-    let at = |part: f64, round: fn(f64) -> f64| values[round((values.len() - 1) as f64 * part) as usize];
-    [at(ENDS.0, f64::floor).max(0.0), at(0.5, f64::round), at(ENDS.1, f64::ceil)]
+    let at =
+        |part: f64, round: fn(f64) -> f64| values[round((values.len() - 1) as f64 * part) as usize];
+    [
+        at(ENDS.0, f64::floor).max(0.0),
+        at(0.5, f64::round),
+        at(ENDS.1, f64::ceil),
+    ]
 }
 
 /// Intervals of every cell, from draws that a recording each holds. Those with an owner are of its
@@ -99,7 +122,15 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
             let Some(cpu) = measure.cpu else { continue };
             let (variant, case, mode) = part.series_texts(measure.series);
             let metric = part.text(measure.metric).to_owned();
-            let cell = values.entry((variant.to_owned(), case.to_owned(), mode.to_owned(), cpu, metric)).or_default();
+            let cell = values
+                .entry((
+                    variant.to_owned(),
+                    case.to_owned(),
+                    mode.to_owned(),
+                    cpu,
+                    metric,
+                ))
+                .or_default();
             match cell.iter_mut().find(|(other, _)| *other == owner) {
                 Some((_, values)) => values.push(measure.value),
                 None => cell.push((owner.clone(), vec![measure.value])),
@@ -113,17 +144,37 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
             let (draws, figure) = (values.len() as u32, values[0]);
             let [low, middle, high] = ends(values);
             match owner {
-                Some(Owner { cpu, weight }) => modes.push(TimerMode { timer: cpu, weight, figure, low, high }),
+                Some(Owner { cpu, weight }) => modes.push(TimerMode {
+                    timer: cpu,
+                    weight,
+                    figure,
+                    low,
+                    high,
+                }),
                 None => whole = (draws, [low, middle, high]),
             }
         }
         // Where one value is in all of them, the owner decides nothing.
-        let highest_low = modes.iter().map(|mode| mode.low).fold(f64::NEG_INFINITY, f64::max);
+        let highest_low = modes
+            .iter()
+            .map(|mode| mode.low)
+            .fold(f64::NEG_INFINITY, f64::max);
         if modes.iter().all(|mode| mode.high >= highest_low) {
             modes.clear();
         }
         let (draws, [low, middle, high]) = whole;
-        Interval { variant, case, mode, cpu, metric, low, high, middle: Some(middle), draws, modes }
+        Interval {
+            variant,
+            case,
+            mode,
+            cpu,
+            metric,
+            low,
+            high,
+            middle: Some(middle),
+            draws,
+            modes,
+        }
     };
     values.into_iter().map(interval).collect()
 }
@@ -140,7 +191,10 @@ mod tests {
         let open = |name: &str| Document::open(&root.join(name)).unwrap();
         let platform = Platform::read(&open("juno-r1.toml")).unwrap();
         let document = open("juno-r1/costs/juno-v2.12.toml");
-        (Costs::read(&document, &platform).unwrap(), toml::from_str(document.text()).unwrap())
+        (
+            Costs::read(&document, &platform).unwrap(),
+            toml::from_str(document.text()).unwrap(),
+        )
     }
 
     #[test]
@@ -157,13 +211,22 @@ mod tests {
         let spread = |of: &dyn Fn(&Costs) -> f64| {
             let values: Vec<f64> = drawn.iter().map(of).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
-            (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt() / 1e6
+            (values
+                .iter()
+                .map(|value| (value - mean).powi(2))
+                .sum::<f64>()
+                / values.len() as f64)
+                .sqrt()
+                / 1e6
         };
         // A wakeup's parts are not told apart; their sum is known well.
         let core = |costs: &Costs| costs.cores["cortex-a53"];
         let restore = spread(&|costs| core(costs).context_restore as f64);
         let sum = spread(&|costs| (core(costs).context_restore + core(costs).warm_reset) as f64);
-        assert!(restore > 0.5 && sum < restore / 3.0, "{restore} and {sum} us");
+        assert!(
+            restore > 0.5 && sum < restore / 3.0,
+            "{restore} and {sum} us"
+        );
         assert!(spread(&|costs| costs.scp.take as f64) > 0.1);
     }
 
@@ -172,7 +235,11 @@ mod tests {
     fn other_costs_that_fit_alike_are_drawn_as_well() {
         let (fitted, table) = costs();
         let mut uncertainty = Uncertainty::new(&table);
-        let key = uncertainty.keys.iter().position(|key| key == "scp.core_on").unwrap();
+        let key = uncertainty
+            .keys
+            .iter()
+            .position(|key| key == "scp.core_on")
+            .unwrap();
         uncertainty.factor.iter_mut().for_each(|row| row.fill(0.0));
         let mut other: Vec<f64> = vec![1.0; uncertainty.keys.len()];
         other[key] = 17.0;
@@ -198,8 +265,15 @@ mod tests {
         let mut random = SplitMix64::new(1);
         let numbers: Vec<f64> = (0..20_000).map(|_| normal(&mut random)).collect();
         let mean = numbers.iter().sum::<f64>() / 20_000.0;
-        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / 20_000.0;
-        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03, "{mean} {variance}");
+        let variance = numbers
+            .iter()
+            .map(|number| (number - mean).powi(2))
+            .sum::<f64>()
+            / 20_000.0;
+        assert!(
+            mean.abs() < 0.02 && (variance - 1.0).abs() < 0.03,
+            "{mean} {variance}"
+        );
         let beyond = numbers.iter().filter(|number| number.abs() > 1.645).count();
         assert!((1800..2200).contains(&beyond), "{beyond}");
     }

@@ -46,7 +46,9 @@ pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
     .map(point);
     for event in recording.events() {
         let cpu = usize::from(event.cpu);
-        let Some(of_cpu) = counts.get_mut(cpu) else { continue };
+        let Some(of_cpu) = counts.get_mut(cpu) else {
+            continue;
+        };
         match Some(event.point) {
             at if at == enter => idle[cpu] = true,
             at if at == exit => of_cpu.wake_ups += u64::from(std::mem::take(&mut idle[cpu])),
@@ -68,7 +70,12 @@ pub fn count(recording: &Recording, cpus: usize) -> (Vec<CpuCounts>, f64) {
 
 /// Tasks that are threads for offloaded callbacks, by their names.
 fn offload_threads(kernel: &KernelTrace) -> Vec<u32> {
-    kernel.tasks.iter().filter(|(_, name)| name.starts_with("rcuo")).map(|(number, _)| *number).collect()
+    kernel
+        .tasks
+        .iter()
+        .filter(|(_, name)| name.starts_with("rcuo"))
+        .map(|(number, _)| *number)
+        .collect()
 }
 
 #[cfg(test)]
@@ -79,7 +86,8 @@ mod tests {
     #[test]
     fn what_happened_is_counted_by_cpu() {
         let mut recording = Recording::new(Header::new("trace", "import", "ns"));
-        let names = |names: [(u32, &str); 2]| names.map(|(number, name)| (number, name.to_owned())).into();
+        let names =
+            |names: [(u32, &str); 2]| names.map(|(number, name)| (number, name.to_owned())).into();
         recording.header.set_facts(&KernelTrace {
             tasks: names([(7, "init"), (9, "rcuop/1")]),
             functions: names([(1, "mt_free_rcu"), (2, "file_free_rcu")]),
@@ -105,8 +113,25 @@ mod tests {
             recording.event(series, 0, cpu, time, 0, point, argument);
         }
         let (counts, seconds) = count(&recording, 3);
-        let first = CpuCounts { wake_ups: 2, idle_ticks: 1, in_softirq: 1, in_threads: 1, ..CpuCounts::default() };
-        assert_eq!(counts, [first, CpuCounts { queued: 2, closed: 1, ..CpuCounts::default() }, CpuCounts::default()]);
+        let first = CpuCounts {
+            wake_ups: 2,
+            idle_ticks: 1,
+            in_softirq: 1,
+            in_threads: 1,
+            ..CpuCounts::default()
+        };
+        assert_eq!(
+            counts,
+            [
+                first,
+                CpuCounts {
+                    queued: 2,
+                    closed: 1,
+                    ..CpuCounts::default()
+                },
+                CpuCounts::default()
+            ]
+        );
         assert_eq!(seconds, 1.0);
     }
 }

@@ -46,7 +46,8 @@ pub fn programs(
 ) -> Result<Programs, Error> {
     let images = Images::find(tree, Build::Instrumented).map_err(Error::failed)?;
     let system = linux::fetch_with_programs(&folder(tree, cache)).map_err(Error::failed)?;
-    let report = qemu::programs::run(&images, &system, &machine(cpus), programs, say).map_err(Error::failed)?;
+    let report = qemu::programs::run(&images, &system, &machine(cpus), programs, say)
+        .map_err(Error::failed)?;
     let mut packages = vec![system.kernel_version, system.busybox_version];
     packages.extend(system.program_versions);
     Ok(Programs { report, packages })
@@ -59,7 +60,11 @@ fn folder(tree: Option<&Path>, cache: Option<PathBuf>) -> PathBuf {
 
 /// Time counts instructions: how busy this machine is does not show.
 fn machine(cpus: usize) -> Machine {
-    Machine { virtualization: true, icount: Some(0), ..Machine::new(cpus) }
+    Machine {
+        virtualization: true,
+        icount: Some(0),
+        ..Machine::new(cpus)
+    }
 }
 
 /// Runs all doses with callbacks handled in one way: the kernel's version, and what was traced.
@@ -81,13 +86,26 @@ pub fn doses(
     if let Some(kernel) = kernel {
         (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
     }
-    let doses = linux::Doses { rates: plan.rates.clone(), runs: plan.runs, seconds: plan.seconds, handling };
-    let traces = linux::doses(&images, &system, &machine(plan.cpus), &doses, say).map_err(Error::failed)?;
+    let doses = linux::Doses {
+        rates: plan.rates.clone(),
+        runs: plan.runs,
+        seconds: plan.seconds,
+        handling,
+    };
+    let traces =
+        linux::doses(&images, &system, &machine(plan.cpus), &doses, say).map_err(Error::failed)?;
     let imported = |trace: linux::DoseTrace| {
         let recording = imported(&text(&trace.lines))?;
-        Ok(DoseRun { rate: trace.rate, run: trace.run, recording })
+        Ok(DoseRun {
+            rate: trace.rate,
+            run: trace.run,
+            recording,
+        })
     };
-    let runs = traces.into_iter().map(imported).collect::<Result<_, Error>>()?;
+    let runs = traces
+        .into_iter()
+        .map(imported)
+        .collect::<Result<_, Error>>()?;
     Ok((system.kernel_version, runs))
 }
 
@@ -103,8 +121,11 @@ pub fn text(lines: &[String]) -> String {
 pub fn imported(text: &str) -> Result<Recording, Error> {
     let folder = tempfile::tempdir().map_err(Error::failed)?;
     let path = folder.path().join("trace");
-    let options =
-        ftrace::Options { file: "the guest's trace".to_owned(), lenient: false, ..ftrace::Options::default() };
+    let options = ftrace::Options {
+        file: "the guest's trace".to_owned(),
+        lenient: false,
+        ..ftrace::Options::default()
+    };
     let header = Header::new("ftrace", "import", "ns");
     ftrace::record(Cursor::new(text), &options, "guest", header, &path).map_err(Error::failed)?;
     Recording::read(&path).map_err(Error::failed)

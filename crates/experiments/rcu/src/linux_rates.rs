@@ -37,17 +37,47 @@ struct Spec {
 }
 
 const fn spec(name: &'static str, command: &'static str, seconds: Option<u32>, unit: Unit) -> Spec {
-    Spec { name, command, seconds, unit }
+    Spec {
+        name,
+        command,
+        seconds,
+        unit,
+    }
 }
 
 /// The first queues nothing itself: what comes while it runs is the system's.
 static PROGRAMS: [Spec; 9] = [
     spec("sleep", "sleep {s}", None, Unit::Second),
-    spec("cyclictest-5", "cyclictest -q -t5 -a -i 1000 -D 3", Some(3), Unit::Switch),
-    spec("cyclictest-1", "cyclictest -q -t1 -l 3000", Some(3), Unit::Switch),
-    spec("sysbench-cpu", "sysbench cpu --threads=5 --time=4 run", Some(4), Unit::Switch),
-    spec("sysbench-mutex", "sysbench mutex --threads=5 run", Some(10), Unit::Switch),
-    spec("aplay", "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d {s} /dev/zero", None, Unit::Switch),
+    spec(
+        "cyclictest-5",
+        "cyclictest -q -t5 -a -i 1000 -D 3",
+        Some(3),
+        Unit::Switch,
+    ),
+    spec(
+        "cyclictest-1",
+        "cyclictest -q -t1 -l 3000",
+        Some(3),
+        Unit::Switch,
+    ),
+    spec(
+        "sysbench-cpu",
+        "sysbench cpu --threads=5 --time=4 run",
+        Some(4),
+        Unit::Switch,
+    ),
+    spec(
+        "sysbench-mutex",
+        "sysbench mutex --threads=5 run",
+        Some(10),
+        Unit::Switch,
+    ),
+    spec(
+        "aplay",
+        "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d {s} /dev/zero",
+        None,
+        Unit::Switch,
+    ),
     spec(
         "aplay-20ms",
         "aplay -q -D hw:0 --period-time=20000 -t raw -f S16_LE -r 48000 -c 2 -d {s} /dev/zero",
@@ -58,10 +88,14 @@ static PROGRAMS: [Spec; 9] = [
     spec("closes", "closes 1000", Some(1), Unit::Close(1000)),
 ];
 
-const SECONDS: Or<Number<u32>> = Number::new("seconds", 1..=60, "How long sleep and aplay run.").unit("s").or(10);
+const SECONDS: Or<Number<u32>> = Number::new("seconds", 1..=60, "How long sleep and aplay run.")
+    .unit("s")
+    .or(10);
 
-const CACHE: Folder =
-    Folder::new("cache", "Folder for kernel and packages; by default `target/linux` of the checkout.");
+const CACHE: Folder = Folder::new(
+    "cache",
+    "Folder for kernel and packages; by default `target/linux` of the checkout.",
+);
 
 static ABOUT: About = About {
     name: "linux-rates",
@@ -76,7 +110,16 @@ static ABOUT: About = About {
         needs: &[Need::Qemu, Need::SourceTree],
     }],
     settings: &[&SECONDS, &CACHE],
-    examples: &[Example { arguments: "", about: "" }, Example { arguments: "--format json", about: "" }],
+    examples: &[
+        Example {
+            arguments: "",
+            about: "",
+        },
+        Example {
+            arguments: "--format json",
+            about: "",
+        },
+    ],
     ..About::BARE
 };
 
@@ -93,30 +136,53 @@ impl Experiment for LinuxRates {
             .map(|spec| {
                 let seconds = spec.seconds.unwrap_or(asked);
                 let command = spec.command.replace("{s}", &seconds.to_string());
-                Program { name: spec.name.to_owned(), command, seconds }
+                Program {
+                    name: spec.name.to_owned(),
+                    command,
+                    seconds,
+                }
             })
             .collect();
         let progress = sink.progress();
         progress.say("booting");
-        let ran =
-            guest::programs(request.source_tree, settings.get(CACHE), CPUS, &programs, |line| progress.say(line))?;
+        let ran = guest::programs(
+            request.source_tree,
+            settings.get(CACHE),
+            CPUS,
+            &programs,
+            |line| progress.say(line),
+        )?;
         progress.check()?;
 
         let mut header = Header::new(ABOUT.name, World::Qemu.name(), "ns");
         header.iterations = 1;
-        header.versions.insert("linux".to_owned(), ran.report.release.clone());
+        header
+            .versions
+            .insert("linux".to_owned(), ran.report.release.clone());
         for version in &ran.packages {
             let (name, version) = version.split_once(' ').unwrap_or((version, ""));
             header.versions.insert(name.to_owned(), version.to_owned());
         }
         for program in &programs {
-            header.notes.push(format!("{}: {}", program.name, program.command));
+            header
+                .notes
+                .push(format!("{}: {}", program.name, program.command));
         }
-        header.notes.push(format!("Probed: {}.", ran.report.probes.join(", ")));
+        header
+            .notes
+            .push(format!("Probed: {}.", ran.report.probes.join(", ")));
         if !ran.report.missing.is_empty() {
-            header.notes.push(format!("This kernel does not have: {}.", ran.report.missing.join(", ")));
+            header.notes.push(format!(
+                "This kernel does not have: {}.",
+                ran.report.missing.join(", ")
+            ));
         }
-        header.notes.extend(ran.report.failures.iter().map(|failure| format!("The guest says: {failure}.")));
+        header.notes.extend(
+            ran.report
+                .failures
+                .iter()
+                .map(|failure| format!("The guest says: {failure}.")),
+        );
 
         let mut recording = Recording::new(header);
         for ((spec, program), ran) in PROGRAMS.iter().zip(&programs).zip(&ran.report.ran) {
@@ -128,7 +194,8 @@ impl Experiment for LinuxRates {
                 ));
                 continue;
             }
-            let queued = of_program(&guest::imported(&guest::text(&ran.lines))?).map_err(Error::Failed)?;
+            let queued =
+                of_program(&guest::imported(&guest::text(&ran.lines))?).map_err(Error::Failed)?;
             add(&mut recording, spec, &queued, ran.switches, ran.forks);
         }
         sink.start(recording.header.clone())?;
@@ -137,7 +204,13 @@ impl Experiment for LinuxRates {
 }
 
 /// Adds what a program queued: in all, by function, and what it did meanwhile.
-fn add(recording: &mut Recording, spec: &Spec, queued: &QueuedCallbacks, switches: u64, forks: u64) {
+fn add(
+    recording: &mut Recording,
+    spec: &Spec,
+    queued: &QueuedCallbacks,
+    switches: u64,
+    forks: u64,
+) {
     let series = recording.series("guest", spec.name, "");
     let (unit, units) = match spec.unit {
         Unit::Switch => ("switches", switches as f64),
@@ -148,7 +221,10 @@ fn add(recording: &mut Recording, spec: &Spec, queued: &QueuedCallbacks, switche
     let rows = [
         (metrics::RUN_TIME, queued.seconds),
         (metrics::CALLBACKS_QUEUED, queued.total() as f64),
-        (metrics::CALLBACK_RATE, queued.total() as f64 / queued.seconds),
+        (
+            metrics::CALLBACK_RATE,
+            queued.total() as f64 / queued.seconds,
+        ),
         (metrics::GRACE_PERIODS, queued.grace_periods as f64),
         (metrics::CONTEXT_SWITCHES, switches as f64),
         (metrics::FORKS, forks as f64),
@@ -162,6 +238,12 @@ fn add(recording: &mut Recording, spec: &Spec, queued: &QueuedCallbacks, switche
     }
     recording.measure(series, 0, metrics::UNITS_OF_WORK.name, unit, units);
     for (function, count) in &queued.by_function {
-        recording.add(series, 0, metrics::CALLBACKS_QUEUED, function, *count as f64);
+        recording.add(
+            series,
+            0,
+            metrics::CALLBACKS_QUEUED,
+            function,
+            *count as f64,
+        );
     }
 }

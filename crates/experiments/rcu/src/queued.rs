@@ -44,27 +44,45 @@ impl QueuedCallbacks {
 /// The marks are missing: in words.
 pub fn of_program(trace: &Recording) -> Result<QueuedCallbacks, String> {
     let kernel: KernelTrace = trace.header.facts().unwrap_or_default();
-    let (begin_ns, end_ns) = match (kernel.mark("program-begin"), kernel.mark("program-end")) {
-        (Some(begin_ns), Some(end_ns)) if begin_ns < end_ns => (begin_ns, end_ns),
-        _ => return Err("the trace does not say when the program began and ended: its buffer was too small".to_owned()),
-    };
+    let (begin_ns, end_ns) =
+        match (kernel.mark("program-begin"), kernel.mark("program-end")) {
+            (Some(begin_ns), Some(end_ns)) if begin_ns < end_ns => (begin_ns, end_ns),
+            _ => return Err(
+                "the trace does not say when the program began and ended: its buffer was too small"
+                    .to_owned(),
+            ),
+        };
     let functions = &kernel.functions;
-    let [callback, kvfree, grace_period] = [Point::RcuCallback, Point::RcuKvfreeCallback, Point::RcuGracePeriod]
-        .map(|point| trace.find_point(point.name()));
-    let mut queued = QueuedCallbacks { seconds: (end_ns - begin_ns) as f64 / 1e9, ..QueuedCallbacks::default() };
+    let [callback, kvfree, grace_period] = [
+        Point::RcuCallback,
+        Point::RcuKvfreeCallback,
+        Point::RcuGracePeriod,
+    ]
+    .map(|point| trace.find_point(point.name()));
+    let mut queued = QueuedCallbacks {
+        seconds: (end_ns - begin_ns) as f64 / 1e9,
+        ..QueuedCallbacks::default()
+    };
     let edge_ns = (EDGE_S * 1e9) as u64;
-    for event in trace.events().iter().filter(|event| (begin_ns..=end_ns).contains(&event.time)) {
+    for event in trace
+        .events()
+        .iter()
+        .filter(|event| (begin_ns..=end_ns).contains(&event.time))
+    {
         let at = Some(event.point);
         if at == grace_period {
             queued.grace_periods += 1;
         }
         let function = match at {
-            at if at == callback => functions.get(&event.argument).map_or("unknown", |name| name),
+            at if at == callback => functions
+                .get(&event.argument)
+                .map_or("unknown", |name| name),
             at if at == kvfree => KVFREE,
             _ => continue,
         };
         *queued.by_function.entry(function.to_owned()).or_default() += 1;
-        queued.steady += u64::from(event.time > begin_ns + edge_ns && event.time + edge_ns < end_ns);
+        queued.steady +=
+            u64::from(event.time > begin_ns + edge_ns && event.time + edge_ns < end_ns);
     }
     Ok(queued)
 }
@@ -80,7 +98,10 @@ mod tests {
     fn callbacks_between_the_marks_are_counted_by_function() {
         let queued = of_program(&imported(EXCERPT).unwrap()).unwrap();
         let of = |name: &str| queued.by_function.get(name).copied();
-        assert_eq!((of("file_free_rcu"), of("mt_free_rcu"), of("kvfree")), (Some(11), Some(2), Some(1)));
+        assert_eq!(
+            (of("file_free_rcu"), of("mt_free_rcu"), of("kvfree")),
+            (Some(11), Some(2), Some(1))
+        );
         assert_eq!((queued.total(), queued.grace_periods), (14, 1));
         assert!((queued.seconds - 0.212).abs() < 1e-6, "{}", queued.seconds);
         // Two of them in the middle.
@@ -90,13 +111,23 @@ mod tests {
 
     #[test]
     fn a_trace_without_marks_is_refused() {
-        let lines: Vec<&str> = EXCERPT.lines().filter(|line| !line.contains("program-end")).collect();
+        let lines: Vec<&str> = EXCERPT
+            .lines()
+            .filter(|line| !line.contains("program-end"))
+            .collect();
         let error = of_program(&imported(&(lines.join("\n") + "\n")).unwrap()).unwrap_err();
         assert!(error.contains("began and ended"), "{error}");
     }
 
     #[test]
     fn a_program_of_a_tenth_of_a_second_has_no_steady_part() {
-        assert_eq!(QueuedCallbacks { seconds: 0.1, ..QueuedCallbacks::default() }.steady_rate(), None);
+        assert_eq!(
+            QueuedCallbacks {
+                seconds: 0.1,
+                ..QueuedCallbacks::default()
+            }
+            .steady_rate(),
+            None
+        );
     }
 }

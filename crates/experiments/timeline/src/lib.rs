@@ -54,9 +54,17 @@ impl Timelines {
         if recording.header.lanes.is_empty() {
             declare(&mut recording.header, hardware);
         }
-        let tasks: Vec<u32> = outcome.tasks.iter().map(|task| self.number(&task.name)).collect();
+        let tasks: Vec<u32> = outcome
+            .tasks
+            .iter()
+            .map(|task| self.number(&task.name))
+            .collect();
         let mut log = Log { recording, series };
-        let mut now = Now { cpus: vec![(0, None); hardware.cpus()], waiting: 0, grace: false };
+        let mut now = Now {
+            cpus: vec![(0, None); hardware.cpus()],
+            waiting: 0,
+            grace: false,
+        };
         let mut begun = false;
         // Lanes of the whole machine need the order of time over all CPUs.
         let mut stamps: Vec<_> = outcome.events.iter().collect();
@@ -80,10 +88,14 @@ impl Timelines {
 
     /// The number of a task on its lane.
     fn number(&mut self, name: &str) -> u32 {
-        let at = self.tasks.iter().position(|other| other == name).unwrap_or_else(|| {
-            self.tasks.push(name.to_owned());
-            self.tasks.len() - 1
-        });
+        let at = self
+            .tasks
+            .iter()
+            .position(|other| other == name)
+            .unwrap_or_else(|| {
+                self.tasks.push(name.to_owned());
+                self.tasks.len() - 1
+            });
         at as u32 + 1
     }
 
@@ -107,30 +119,58 @@ impl Log<'_> {
             Some(argument) => self.recording.point_with_argument(point, argument),
             None => self.recording.point(point),
         };
-        self.recording.event(self.series, 0, cpu, time, 0, point, value);
+        self.recording
+            .event(self.series, 0, cpu, time, 0, point, value);
     }
 
     /// The activities at one end of the kept part: its begin, or its end.
     fn all(&mut self, now: &Now, time: u64, begins: bool) {
         for (cpu, (task, state)) in now.cpus.iter().enumerate() {
             if begins || *task != 0 {
-                self.put(cpu as u16, time, SWITCH, Some("task"), if begins { *task } else { 0 });
+                self.put(
+                    cpu as u16,
+                    time,
+                    SWITCH,
+                    Some("task"),
+                    if begins { *task } else { 0 },
+                );
             }
             if let Some(state) = state {
-                self.put(cpu as u16, time, if begins { ENTER } else { LEAVE }, Some("idle-state"), *state);
+                self.put(
+                    cpu as u16,
+                    time,
+                    if begins { ENTER } else { LEAVE },
+                    Some("idle-state"),
+                    *state,
+                );
             }
         }
         if now.waiting > 0 {
-            self.put(0, time, if begins { WAITING } else { NONE_WAIT }, None, CALLBACKS_WAIT);
+            self.put(
+                0,
+                time,
+                if begins { WAITING } else { NONE_WAIT },
+                None,
+                CALLBACKS_WAIT,
+            );
         }
         if now.grace {
-            self.put(0, time, if begins { GRACE } else { NO_GRACE }, None, GRACE_PERIOD);
+            self.put(
+                0,
+                time,
+                if begins { GRACE } else { NO_GRACE },
+                None,
+                GRACE_PERIOD,
+            );
         }
     }
 
     /// A stamp of the kernel's or of RCU's; it is written where `kept` says when it was.
     fn stamp(&mut self, now: &mut Now, kept: Option<u64>, event: &soc::Event, tasks: &[u32]) {
-        let point = events::ALL.iter().chain(rcu::points::ALL).find(|point| point.id() == event.point);
+        let point = events::ALL
+            .iter()
+            .chain(rcu::points::ALL)
+            .find(|point| point.id() == event.point);
         let Some(point) = point else { return };
         let mut argument = event.argument;
         let mut is = point.argument();
@@ -140,7 +180,9 @@ impl Log<'_> {
             // The kernel counts tasks from 1 where it switches to them, for 0 is the idle loop, and
             // from 0 where it wakes them.
             let first = u32::from(*point == events::TASK_SWITCH);
-            let task = argument.checked_sub(first).and_then(|task| tasks.get(task as usize));
+            let task = argument
+                .checked_sub(first)
+                .and_then(|task| tasks.get(task as usize));
             argument = task.copied().unwrap_or(0);
             if first == 1 {
                 state.0 = argument;
@@ -156,7 +198,11 @@ impl Log<'_> {
             let before = now.waiting;
             let count = u64::from(argument);
             let queued = *point == events::CALLBACKS_QUEUED;
-            now.waiting = if queued { before + count } else { before.saturating_sub(count) };
+            now.waiting = if queued {
+                before + count
+            } else {
+                before.saturating_sub(count)
+            };
             of_machine = match (before, now.waiting) {
                 (0, 1..) => Some((WAITING, CALLBACKS_WAIT)),
                 (1.., 0) => Some((NONE_WAIT, CALLBACKS_WAIT)),
@@ -193,7 +239,10 @@ fn declare(header: &mut Header, hardware: &Hardware) {
         (number as u32, names.join("/"))
     };
     let states = (0..hardware.states()).map(state).collect();
-    let rcu = [(CALLBACKS_WAIT, "callbacks-wait"), (GRACE_PERIOD, "grace-period")];
+    let rcu = [
+        (CALLBACKS_WAIT, "callbacks-wait"),
+        (GRACE_PERIOD, "grace-period"),
+    ];
     let rcu = rcu.map(|(number, name)| (number, name.to_owned()));
     let of_tasks = [
         ("task-wake", "a task is woken"),
@@ -205,7 +254,10 @@ fn declare(header: &mut Header, hardware: &Hardware) {
     ];
     let mut of_idle = vec![("tick".to_owned(), "tick".to_owned())];
     for cause in WakeCause::ALL {
-        of_idle.push((woken_by(cause), format!("woken by: {}", cause.name().replace('-', " "))));
+        of_idle.push((
+            woken_by(cause),
+            format!("woken by: {}", cause.name().replace('-', " ")),
+        ));
     }
     let marks = of_tasks.map(|(point, name)| (point.to_owned(), name.to_owned()));
     let machine = |title: &str, begin: &str, end: &str| Lane {

@@ -96,16 +96,29 @@ impl CoreFile {
     /// What is wrong, with the line.
     pub fn read(document: &Document) -> Result<Self, document::Error> {
         let file: Self = document.read()?;
-        let wrong =
-            |message: &str| Err(document.wrong_as_a_whole(message, "stopwatt calibrate-core makes such a file"));
+        let wrong = |message: &str| {
+            Err(document.wrong_as_a_whole(message, "stopwatt calibrate-core makes such a file"))
+        };
         let fine = |number: f64| number.is_finite() && (0.0..1e9).contains(&number);
         let UnderWay { loads, prefetches } = file.under_way;
-        if ![loads, prefetches].into_iter().all(|number| fine(number) && number >= 1.0) {
+        if ![loads, prefetches]
+            .into_iter()
+            .all(|number| fine(number) && number >= 1.0)
+        {
             return wrong("what is under way at once must be 1 or more");
         }
-        let others = [file.prefetch.ticks, file.by_itself.beside_ticks, file.by_itself.stream_ticks];
+        let others = [
+            file.prefetch.ticks,
+            file.by_itself.beside_ticks,
+            file.by_itself.stream_ticks,
+        ];
         let latencies = file.latency.iter().flat_map(|of| [of.ticks, of.huge]);
-        if !others.into_iter().chain(latencies).chain(file.pages.iter().map(|step| step.ticks)).all(fine) {
+        if !others
+            .into_iter()
+            .chain(latencies)
+            .chain(file.pages.iter().map(|step| step.ticks))
+            .all(fine)
+        {
             return wrong("times must be numbers from 0 on");
         }
         if file.latency.is_empty() || file.core.counter_hz == 0 {
@@ -128,7 +141,11 @@ impl CoreFile {
             (!self.failed.iter().any(|failed| failed.starts_with(&name))).then_some(of.ticks)
         };
         let of_pages = |huge: bool| {
-            let mut of: Vec<&Latency> = self.latency.iter().filter(|of| (of.huge > 0.5) == huge).collect();
+            let mut of: Vec<&Latency> = self
+                .latency
+                .iter()
+                .filter(|of| (of.huge > 0.5) == huge)
+                .collect();
             if of.is_empty() {
                 of = self.latency.iter().collect();
             }
@@ -136,7 +153,8 @@ impl CoreFile {
             let (below, above) = of.split_at(of.partition_point(|of| of.bytes < bytes));
             match (below.last(), above.first()) {
                 (Some(low), Some(high)) => {
-                    let [bytes, from, to] = [bytes, low.bytes, high.bytes].map(|bytes| (bytes as f64).ln());
+                    let [bytes, from, to] =
+                        [bytes, low.bytes, high.bytes].map(|bytes| (bytes as f64).ln());
                     let (low, high) = (sound(low)?, sound(high)?);
                     Some(low + (high - low) * (bytes - from) / (to - from))
                 }
@@ -167,37 +185,63 @@ mod tests {
                 cache_bytes: vec![32 << 10, 1 << 20, 16 << 20],
                 made_by: "a test".to_owned(),
             },
-            under_way: UnderWay { loads: 10.0, prefetches: 12.0 },
+            under_way: UnderWay {
+                loads: 10.0,
+                prefetches: 12.0,
+            },
             prefetch: PrefetchCost { ticks: 1.0 },
-            by_itself: ByItself { beside_ticks: 20.0, stream_ticks: 10.0 },
+            by_itself: ByItself {
+                beside_ticks: 20.0,
+                stream_ticks: 10.0,
+            },
             latency: vec![
                 latency(1 << 20, 1.0, 10.0),
                 latency(1 << 28, 1.0, 300.0),
                 latency(1 << 20, 0.0, 20.0),
                 latency(1 << 28, 0.0, 400.0),
             ],
-            pages: vec![PageStep { count: 16, ticks: 4.0 }],
+            pages: vec![PageStep {
+                count: 16,
+                ticks: 4.0,
+            }],
         }
     }
 
     #[test]
     fn times_between_two_sizes_are_between_their_times() {
         let core = plain();
-        assert_eq!((core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)), (Some(300.0), Some(400.0)));
-        assert_eq!((core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)), (Some(10.0), Some(350.0)));
+        assert_eq!(
+            (core.latency(1 << 28, 1.0), core.latency(1 << 30, 0.0)),
+            (Some(300.0), Some(400.0))
+        );
+        assert_eq!(
+            (core.latency(1 << 10, 1.0), core.latency(1 << 28, 0.5)),
+            (Some(10.0), Some(350.0))
+        );
         assert!((core.latency(1 << 24, 1.0).unwrap() - 155.0).abs() < 1e-9);
-        let failed = vec![format!("{}huge pages: the two best differ", CoreFile::latency_name(1 << 28))];
+        let failed = vec![format!(
+            "{}huge pages: the two best differ",
+            CoreFile::latency_name(1 << 28)
+        )];
         let core = CoreFile { failed, ..core };
-        assert_eq!((core.latency(1 << 24, 1.0), core.latency(1 << 24, 0.0)), (None, None));
+        assert_eq!(
+            (core.latency(1 << 24, 1.0), core.latency(1 << 24, 0.0)),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_file_reads_back_and_what_cannot_be_is_refused() {
         let text = toml::to_string(&plain()).unwrap();
-        assert_eq!(CoreFile::read(&Document::new("core.toml", &text)).unwrap(), plain());
-        for (from, to) in
-            [("prefetches = 12.0", "prefetches = 0.0"), ("ticks = 1.0", "ticks = nan"), ("name = ", "nmae = ")]
-        {
+        assert_eq!(
+            CoreFile::read(&Document::new("core.toml", &text)).unwrap(),
+            plain()
+        );
+        for (from, to) in [
+            ("prefetches = 12.0", "prefetches = 0.0"),
+            ("ticks = 1.0", "ticks = nan"),
+            ("name = ", "nmae = "),
+        ] {
             assert!(text.contains(from));
             CoreFile::read(&Document::new("core.toml", text.replacen(from, to, 1))).unwrap_err();
         }

@@ -3,7 +3,10 @@
 //!
 //! The call is made in a copy of the process, so that each call finds the same memory.
 #![cfg(target_os = "linux")]
-#![expect(unsafe_code, reason = "a copy of the process looks at all of its own memory")]
+#![expect(
+    unsafe_code,
+    reason = "a copy of the process looks at all of its own memory"
+)]
 
 use crate::protocol::Changed;
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -55,7 +58,10 @@ pub fn changed(mut call: impl FnMut(Turn)) -> Option<Changed> {
             }
             let word = |at: usize| Some(u64::from_ne_bytes(said[at..at + 8].try_into().ok()?));
             arrived.ok()?;
-            Some(Changed { words: word(0)?, digest: word(8)? })
+            Some(Changed {
+                words: word(0)?,
+                digest: word(8)?,
+            })
         }
     }
 }
@@ -67,9 +73,13 @@ fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
     let own = (&raw const maps).addr();
     let area = |line: &str| {
         let (from, to) = line.split_once(' ')?.0.split_once('-')?;
-        let (from, to) = (usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?);
+        let (from, to) = (
+            usize::from_str_radix(from, 16).ok()?,
+            usize::from_str_radix(to, 16).ok()?,
+        );
         // The stack has what is left of calls.
-        (line.contains(" rw-p ") && !(from..to).contains(&own)).then_some((from, (to - from) / size_of::<u64>()))
+        (line.contains(" rw-p ") && !(from..to).contains(&own))
+            .then_some((from, (to - from) / size_of::<u64>()))
     };
     let areas: Vec<(usize, usize)> = maps.lines().filter_map(area).collect();
     let words: usize = areas.iter().map(|(_, words)| words).sum();
@@ -86,15 +96,23 @@ fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
         }
     }
     call(Turn::Second);
-    let (mut changed, mut at) = (Changed { words: 0, digest: 0 }, 0);
+    let (mut changed, mut at) = (
+        Changed {
+            words: 0,
+            digest: 0,
+        },
+        0,
+    );
     for &(from, words) in &areas {
         for word in 0..words {
             let address = from + word * size_of::<u64>();
             // SAFETY: as above; whatever the call did with the mapping, its memory is still there.
-            let now: u64 = unsafe { std::ptr::with_exposed_provenance::<u64>(address).read_volatile() };
+            let now: u64 =
+                unsafe { std::ptr::with_exposed_provenance::<u64>(address).read_volatile() };
             if now != before[at + word] {
                 changed.words += 1;
-                let mixed = (changed.digest ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ now;
+                let mixed =
+                    (changed.digest ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ now;
                 changed.digest = mixed.rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             }
         }
@@ -112,10 +130,19 @@ mod tests {
     fn a_call_that_does_less_leaves_less_behind() {
         let mut memory = vec![0_u64; 10_000];
         let mut work = |count: usize, skipped: usize| {
-            changed(|_| black_box(&mut memory)[..count - skipped].iter_mut().for_each(|word| *word += 3)).unwrap()
+            changed(|_| {
+                black_box(&mut memory)[..count - skipped]
+                    .iter_mut()
+                    .for_each(|word| *word += 3)
+            })
+            .unwrap()
         };
         let whole = work(1000, 0);
-        assert_eq!((whole.words, whole), (1000, work(1000, 0)), "each call finds the same memory");
+        assert_eq!(
+            (whole.words, whole),
+            (1000, work(1000, 0)),
+            "each call finds the same memory"
+        );
         assert_eq!(work(1000, 12).words, 988);
         assert_eq!(work(1000, 1000).words, 0);
         assert_eq!(memory[0], 0, "this process did nothing of it");

@@ -30,15 +30,33 @@ pub struct WorkingSet {
 
 /// The working sets of a loop that has `records`: a batch, halves of the second and the last cache,
 /// and all records.
-pub fn working_sets(about: &LoopAbout, batch: u64, caches: &[u64], records: u64) -> Vec<WorkingSet> {
+pub fn working_sets(
+    about: &LoopAbout,
+    batch: u64,
+    caches: &[u64],
+    records: u64,
+) -> Vec<WorkingSet> {
     let least = (2 * batch.max(1024)).min(records);
-    let mut sets = vec![WorkingSet { name: "warm", records: batch }];
+    let mut sets = vec![WorkingSet {
+        name: "warm",
+        records: batch,
+    }];
     // Which caches there are, the system says: the first is not worth a set of its own.
-    let names: &[&str] = if caches.len() > 2 { &["l2", "llc"] } else { &["llc"] };
+    let names: &[&str] = if caches.len() > 2 {
+        &["l2", "llc"]
+    } else {
+        &["llc"]
+    };
     for (name, bytes) in names.iter().zip(&caches[1.min(caches.len())..]) {
-        sets.push(WorkingSet { name, records: (bytes / 2 / about.record_bytes).clamp(least, records) });
+        sets.push(WorkingSet {
+            name,
+            records: (bytes / 2 / about.record_bytes).clamp(least, records),
+        });
     }
-    sets.push(WorkingSet { name: "memory", records });
+    sets.push(WorkingSet {
+        name: "memory",
+        records,
+    });
     // Of two that are alike the larger name stays.
     sets.reverse();
     sets.dedup_by_key(|set| set.records);
@@ -55,19 +73,33 @@ pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Op
     let about = process.about.clone();
     let most = about.most_records.unwrap_or(u64::MAX);
     if most < batch {
-        let message = format!("`{}` makes {most} records at most, fewer than a batch of {batch}", about.name);
-        return Err(Error::usage(message, format!("--batch {}, or a larger `most_records`", most.max(4))));
+        let message = format!(
+            "`{}` makes {most} records at most, fewer than a batch of {batch}",
+            about.name
+        );
+        return Err(Error::usage(
+            message,
+            format!("--batch {}, or a larger `most_records`", most.max(4)),
+        ));
     }
     let no_memory = |count: u64| {
-        let message = format!("set_up of `{}` returned NULL for {count} records: there is no memory", about.name);
-        Error::usage(message, "NULL is for a lack of memory; --memory MB asks for fewer records")
+        let message = format!(
+            "set_up of `{}` returned NULL for {count} records: there is no memory",
+            about.name
+        );
+        Error::usage(
+            message,
+            "NULL is for a lack of memory; --memory MB asks for fewer records",
+        )
     };
     let first = FIRST_RECORDS.max(batch).min(most);
     let made = process.set_up(first)?.ok_or_else(|| no_memory(first))?;
     let bytes = about.record_bytes.max(made.bytes / first) + 2 * size_of::<usize>() as u64;
     let room = (MOST_SPACE * memory).min(memory::room() / 2);
     let least = (2 * batch.max(1024)).min(most);
-    let mut count = (memory / about.record_bytes).min(room / bytes).clamp(least, most);
+    let mut count = (memory / about.record_bytes)
+        .min(room / bytes)
+        .clamp(least, most);
     loop {
         match process.set_up(count)? {
             Some(made) => return Ok((count, made.huge)),
@@ -100,7 +132,9 @@ impl Checker {
             return Ok(None);
         }
         let mut process = Process::start(source, false, patience)?;
-        let records = FIRST_RECORDS.max(2 * batch).min(process.about.most_records.unwrap_or(u64::MAX));
+        let records = FIRST_RECORDS
+            .max(2 * batch)
+            .min(process.about.most_records.unwrap_or(u64::MAX));
         if process.set_up(records)?.is_none() {
             return Ok(None);
         }
@@ -108,9 +142,18 @@ impl Checker {
         let none = Space::new(&knobs, batch).none();
         let mut seen = Vec::new();
         for _ in 0..LOOKS {
-            let Some(changed) = process.check(batch, &none)?.filter(|changed| changed.words > 0) else { break };
+            let Some(changed) = process
+                .check(batch, &none)?
+                .filter(|changed| changed.words > 0)
+            else {
+                break;
+            };
             if seen.contains(&changed) {
-                return Ok(Some(Self { process, batch, expected: changed }));
+                return Ok(Some(Self {
+                    process,
+                    batch,
+                    expected: changed,
+                }));
             }
             seen.push(changed);
         }
@@ -119,7 +162,11 @@ impl Checker {
 
     fn is_same(&mut self, values: &[u32]) -> Result<bool, Error> {
         for _ in 0..LOOKS {
-            if self.process.check(self.batch, values)?.is_none_or(|changed| changed == self.expected) {
+            if self
+                .process
+                .check(self.batch, values)?
+                .is_none_or(|changed| changed == self.expected)
+            {
                 return Ok(true);
             }
         }
@@ -164,7 +211,12 @@ impl Bench for LoopBench<'_> {
         let mut all = Vec::with_capacity(candidates.len());
         for values in candidates {
             self.progress.check()?;
-            let measure = Measure { records: self.records, batch: self.batch, values: values.to_vec(), ticks };
+            let measure = Measure {
+                records: self.records,
+                batch: self.batch,
+                values: values.to_vec(),
+                ticks,
+            };
             all.push(self.process.measure(&measure)?);
             self.slices += 1;
         }
@@ -172,7 +224,9 @@ impl Bench for LoopBench<'_> {
     }
 
     fn is_allowed(&mut self, values: &[u32]) -> Result<bool, Error> {
-        let Some(checker) = self.checker.as_mut() else { return Ok(true) };
+        let Some(checker) = self.checker.as_mut() else {
+            return Ok(true);
+        };
         if let Some(known) = self.checked.get(values) {
             return Ok(*known);
         }
@@ -190,13 +244,28 @@ mod tests {
 
     #[test]
     fn working_sets_have_no_more_records_than_there_are() {
-        let about =
-            LoopAbout { name: "loop".to_owned(), knobs: knobs(1, false), record_bytes: 128, most_records: None };
+        let about = LoopAbout {
+            name: "loop".to_owned(),
+            knobs: knobs(1, false),
+            record_bytes: 128,
+            most_records: None,
+        };
         let caches = [32 << 10, 1 << 20, 32 << 20];
         let of = |batch, records| -> Vec<(&str, u64)> {
-            working_sets(&about, batch, &caches, records).iter().map(|set| (set.name, set.records)).collect()
+            working_sets(&about, batch, &caches, records)
+                .iter()
+                .map(|set| (set.name, set.records))
+                .collect()
         };
-        assert_eq!(of(256, 1 << 21), [("warm", 256), ("l2", 4096), ("llc", 131_072), ("memory", 1 << 21)]);
+        assert_eq!(
+            of(256, 1 << 21),
+            [
+                ("warm", 256),
+                ("l2", 4096),
+                ("llc", 131_072),
+                ("memory", 1 << 21)
+            ]
+        );
         assert_eq!(of(256, 300), [("warm", 256), ("memory", 300)]);
         assert_eq!(of(256, 256), [("memory", 256)]);
     }

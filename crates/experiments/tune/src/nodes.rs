@@ -23,29 +23,54 @@ pub enum Node {
 impl Node {
     /// For settings: each loop's name with what it is.
     pub const CHOICES: &[(&str, Self, &str)] = &[
-        ("ethernet-input", Self::Ethernet, "classifies packets; one line per packet"),
-        ("study", Self::Study, "the stride study's loop: a line of metadata, one of data, and 48 rounds of work"),
+        (
+            "ethernet-input",
+            Self::Ethernet,
+            "classifies packets; one line per packet",
+        ),
+        (
+            "study",
+            Self::Study,
+            "the stride study's loop: a line of metadata, one of data, and 48 rounds of work",
+        ),
     ];
 
     /// The loop of a name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::CHOICES.iter().find(|(known, ..)| *known == name).map(|(_, node, _)| *node)
+        Self::CHOICES
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|(_, node, _)| *node)
     }
 
     /// Name of the node.
     pub fn name(self) -> &'static str {
-        Self::CHOICES.iter().find(|(_, node, _)| *node == self).map_or("", |(name, ..)| name)
+        Self::CHOICES
+            .iter()
+            .find(|(_, node, _)| *node == self)
+            .map_or("", |(name, ..)| name)
     }
 
     /// Description of the node.
     pub fn about(self) -> LoopAbout {
         let distance = KnobAbout::distance;
-        let columns = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 4, ..distance("columns") };
+        let columns = KnobAbout {
+            kind: KnobKind::Choice,
+            least: 1,
+            most: 4,
+            today: 4,
+            ..distance("columns")
+        };
         let (knobs, lines) = match self {
             Self::Ethernet => (vec![distance("data"), columns], 1),
             Self::Study => (vec![distance("header"), distance("data"), columns], 2),
         };
-        LoopAbout { name: self.name().to_owned(), knobs, record_bytes: lines * 64, most_records: Some(MOST_BUFFERS) }
+        LoopAbout {
+            name: self.name().to_owned(),
+            knobs,
+            record_bytes: lines * 64,
+            most_records: Some(MOST_BUFFERS),
+        }
     }
 }
 
@@ -64,7 +89,14 @@ impl NodeLoop {
     pub fn new(node: Node, count: usize) -> Self {
         let mut pool = Pool::new(count, Reuse::Hot);
         for buffer in 0..count as Buffer {
-            write_header_line(&mut pool, buffer, Meta { offset: 0, length: PACKET_BYTES });
+            write_header_line(
+                &mut pool,
+                buffer,
+                Meta {
+                    offset: 0,
+                    length: PACKET_BYTES,
+                },
+            );
             let data = pool.data_mut(buffer);
             data[..4].copy_from_slice(&buffer.to_le_bytes());
             (data[12], data[13]) = (0x08, 0);
@@ -76,7 +108,9 @@ impl NodeLoop {
 
     /// The packets, as a loop's caller hands them over.
     pub fn records(&self) -> Vec<*mut c_void> {
-        (0..self.pool.capacity()).map(|buffer| buffer as *mut c_void).collect()
+        (0..self.pool.capacity())
+            .map(|buffer| buffer as *mut c_void)
+            .collect()
     }
 
     /// The address of the first packet.
@@ -95,8 +129,14 @@ impl NodeLoop {
         // Strides count iterations; a distance below one of them is one.
         let stride = |ahead: u32| (ahead as usize).div_ceil(columns);
         let strides = match distances {
-            [data] => Strides { header: 0, data: stride(*data) },
-            [header, data, ..] => Strides { header: stride(*header), data: stride(*data) },
+            [data] => Strides {
+                header: 0,
+                data: stride(*data),
+            },
+            [header, data, ..] => Strides {
+                header: stride(*header),
+                data: stride(*data),
+            },
             [] => Strides::default(),
         };
         for records in records.chunks(FRAME_MAX) {
@@ -105,10 +145,26 @@ impl NodeLoop {
                 *row = *record as usize as Buffer;
             }
             let rounds = if self.node == Node::Study { 48 } else { 0 };
-            let mut body = StudyBody { rounds, work: Work::Chained, hash: 0 };
+            let mut body = StudyBody {
+                rounds,
+                work: Work::Chained,
+                hash: 0,
+            };
             let verdict = match self.node {
-                Node::Study => walk(shape, strides, &mut InBuffer::new(&mut self.pool), &mut self.frame, &mut body),
-                Node::Ethernet => walk(shape, strides, &mut InFrame::new(&mut self.pool), &mut self.frame, &mut body),
+                Node::Study => walk(
+                    shape,
+                    strides,
+                    &mut InBuffer::new(&mut self.pool),
+                    &mut self.frame,
+                    &mut body,
+                ),
+                Node::Ethernet => walk(
+                    shape,
+                    strides,
+                    &mut InFrame::new(&mut self.pool),
+                    &mut self.frame,
+                    &mut body,
+                ),
             };
             black_box((verdict, body.hash));
         }

@@ -31,7 +31,11 @@ enum Memory {
 impl Memory {
     fn new(bytes: usize, huge: bool) -> Self {
         let words = bytes / size_of::<u32>();
-        if huge { Self::Huge(Region::new(words)) } else { Self::Small(vec![0; words]) }
+        if huge {
+            Self::Huge(Region::new(words))
+        } else {
+            Self::Small(vec![0; words])
+        }
     }
 
     fn words(&self) -> &[u32] {
@@ -92,7 +96,9 @@ fn ticks_of(count: usize, mut what: impl FnMut()) -> f64 {
         what();
         (machine::ticks_in_order() - from) as f64 / count as f64
     };
-    (0..REPETITIONS).map(|_| once(&mut what)).fold(f64::INFINITY, f64::min)
+    (0..REPETITIONS)
+        .map(|_| once(&mut what))
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// A number with three digits: more would claim more than a machine repeats.
@@ -129,8 +135,15 @@ fn passes(
             break;
         }
     }
-    for (name, values) in names.iter().zip(&all).filter(|(_, values)| apart(values) > AGREE) {
-        failed.push(format!("{name}: the two best of {PASSES} passes differ by {:.0} %", 100.0 * apart(values)));
+    for (name, values) in names
+        .iter()
+        .zip(&all)
+        .filter(|(_, values)| apart(values) > AGREE)
+    {
+        failed.push(format!(
+            "{name}: the two best of {PASSES} passes differ by {:.0} %",
+            100.0 * apart(values)
+        ));
     }
     Ok(all.into_iter().map(|values| values[0]).collect())
 }
@@ -139,9 +152,15 @@ fn passes(
 /// differ by twice what two passes may.
 fn middle(name: &str, ratios: &mut [f64], failed: &mut Vec<String>) -> f64 {
     ratios.sort_by(f64::total_cmp);
-    let (middle, least, most) = (ratios[ratios.len() / 2], ratios[0], ratios[ratios.len() - 1]);
+    let (middle, least, most) = (
+        ratios[ratios.len() / 2],
+        ratios[0],
+        ratios[ratios.len() - 1],
+    );
     if most - least > 2.0 * AGREE * middle {
-        failed.push(format!("{name}: {PASSES} passes say {least:.0} to {most:.0}"));
+        failed.push(format!(
+            "{name}: {PASSES} passes say {least:.0} to {most:.0}"
+        ));
     }
     middle
 }
@@ -152,7 +171,9 @@ fn rising(names: &[String], times: &mut [f64], failed: &mut Vec<String>) {
     let mut most: f64 = 0.0;
     for (name, time) in names.iter().zip(times) {
         if *time < most * (1.0 - FALLS) {
-            failed.push(format!("{name}: it takes {time:.1} ticks, and fewer bytes {most:.1}"));
+            failed.push(format!(
+                "{name}: it takes {time:.1} ticks, and fewer bytes {most:.1}"
+            ));
         }
         most = most.max(*time);
         *time = most;
@@ -167,13 +188,20 @@ fn rising(names: &[String], times: &mut [f64], failed: &mut Vec<String>) {
 pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> {
     let cache_bytes = system::cache_bytes();
     let last = cache_bytes.iter().copied().max().unwrap_or(0);
-    let most = (4 * last).next_power_of_two().clamp(LEAST_MEMORY, MOST_MEMORY) as usize;
+    let most = (4 * last)
+        .next_power_of_two()
+        .clamp(LEAST_MEMORY, MOST_MEMORY) as usize;
     let mut failed = Vec::new();
     let latency = latencies(most, progress, &mut failed)?;
     progress.say("measuring what is under way at once");
     let mut memory = Memory::new(most, true);
     let first = memory.chain((0..most / LINE).map(|line| (line * WORDS) as u32).collect());
-    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let named = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
     let mut lines = [Vec::new(), Vec::new()];
     for _ in 0..PASSES {
         progress.check()?;
@@ -184,21 +212,33 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
     }
     let loads = middle("loads under way", &mut lines[0], &mut failed);
     let prefetches = middle("prefetches under way", &mut lines[1], &mut failed);
-    let names = named(&["a prefetch", "the line beside", "lines one behind the other"]);
+    let names = named(&[
+        "a prefetch",
+        "the line beside",
+        "lines one behind the other",
+    ]);
     let single = passes(&names, &mut failed, || {
         progress.check()?;
-        let ByItself { beside_ticks, stream_ticks } = by_itself(&mut memory, most);
+        let ByItself {
+            beside_ticks,
+            stream_ticks,
+        } = by_itself(&mut memory, most);
         Ok(vec![prefetch_cost(), beside_ticks, stream_ticks])
     })?;
     progress.say("measuring translations");
-    let counts = [16, 32, 48, 64, 96, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192];
+    let counts = [
+        16, 32, 48, 64, 96, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192,
+    ];
     let names = counts.map(|count| format!("{count} small pages"));
     let mut steps = passes(&names, &mut failed, || {
         progress.check()?;
         Ok(counts.into_iter().map(pages_step).collect())
     })?;
     rising(&names, &mut steps, &mut failed);
-    let pages = counts.iter().zip(steps).map(|(count, ticks)| PageStep { count: *count as u64, ticks: rounded(ticks) });
+    let pages = counts.iter().zip(steps).map(|(count, ticks)| PageStep {
+        count: *count as u64,
+        ticks: rounded(ticks),
+    });
     Ok(CoreFile {
         failed,
         core: CoreAbout {
@@ -208,23 +248,42 @@ pub fn calibrate(made_by: &str, progress: &Progress) -> Result<CoreFile, Error> 
             cache_bytes,
             made_by: made_by.to_owned(),
         },
-        under_way: UnderWay { loads: rounded(loads).max(1.0), prefetches: rounded(prefetches).max(1.0) },
-        prefetch: PrefetchCost { ticks: rounded(single[0]) },
-        by_itself: ByItself { beside_ticks: rounded(single[1]), stream_ticks: rounded(single[2]) },
+        under_way: UnderWay {
+            loads: rounded(loads).max(1.0),
+            prefetches: rounded(prefetches).max(1.0),
+        },
+        prefetch: PrefetchCost {
+            ticks: rounded(single[0]),
+        },
+        by_itself: ByItself {
+            beside_ticks: rounded(single[1]),
+            stream_ticks: rounded(single[2]),
+        },
         latency,
         pages: pages.collect(),
     })
 }
 
 /// The time of a line in huge and in small pages, up to `most` bytes that are gone through.
-fn latencies(most: usize, progress: &Progress, failed: &mut Vec<String>) -> Result<Vec<Latency>, Error> {
-    let sizes: Vec<usize> =
-        std::iter::successors(Some(16 << 10), |size| Some(size * 2)).take_while(|size| *size <= most).collect();
+fn latencies(
+    most: usize,
+    progress: &Progress,
+    failed: &mut Vec<String>,
+) -> Result<Vec<Latency>, Error> {
+    let sizes: Vec<usize> = std::iter::successors(Some(16 << 10), |size| Some(size * 2))
+        .take_while(|size| *size <= most)
+        .collect();
     let mut shares = Vec::new();
     progress.say("measuring a line by the bytes that are gone through");
-    let both = || [true, false].into_iter().flat_map(|huge| sizes.iter().map(move |size| (*size, huge)));
+    let both = || {
+        [true, false]
+            .into_iter()
+            .flat_map(|huge| sizes.iter().map(move |size| (*size, huge)))
+    };
     let names: Vec<String> = both()
-        .map(|(size, huge)| CoreFile::latency_name(size as u64) + if huge { "huge pages" } else { "small pages" })
+        .map(|(size, huge)| {
+            CoreFile::latency_name(size as u64) + if huge { "huge pages" } else { "small pages" }
+        })
         .collect();
     let mut times = passes(&names, failed, || {
         let measured = both().map(|(size, huge)| progress.check().map(|()| latency_of(size, huge)));
@@ -235,8 +294,11 @@ fn latencies(most: usize, progress: &Progress, failed: &mut Vec<String>) -> Resu
     let halves = names.chunks(sizes.len()).zip(times.chunks_mut(sizes.len()));
     halves.for_each(|(names, times)| rising(names, times, failed));
     let latency = both().zip(shares.iter().zip(&times));
-    let latency =
-        latency.map(|((size, _), (huge, ticks))| Latency { bytes: size as u64, huge: *huge, ticks: rounded(*ticks) });
+    let latency = latency.map(|((size, _), (huge, ticks))| Latency {
+        bytes: size as u64,
+        huge: *huge,
+        ticks: rounded(*ticks),
+    });
     Ok(latency.collect())
 }
 
@@ -285,7 +347,9 @@ fn stream_of_prefetches(memory: &Memory) -> f64 {
     let words = memory.words();
     let lines = words.len() / WORDS;
     let mut random = fastrand::Rng::with_seed(2);
-    let order: Vec<u32> = (0..REPETITIONS * STEPS).map(|_| (random.usize(..lines) * WORDS) as u32).collect();
+    let order: Vec<u32> = (0..REPETITIONS * STEPS)
+        .map(|_| (random.usize(..lines) * WORDS) as u32)
+        .collect();
     // Each repetition has lines of its own, which are cold.
     let mut parts = order.chunks(STEPS).cycle();
     ticks_of(STEPS, || {
@@ -340,14 +404,18 @@ fn by_itself(memory: &mut Memory, bytes: usize) -> ByItself {
     at = 0;
     let stream_ticks = ticks_of(STEPS, || at = follow(words, at, STEPS));
     black_box(at);
-    ByItself { beside_ticks: rounded((both - one).max(0.0)), stream_ticks: rounded(stream_ticks) }
+    ByItself {
+        beside_ticks: rounded((both - one).max(0.0)),
+        stream_ticks: rounded(stream_ticks),
+    }
 }
 
 /// Ticks per line where each is in a small page of its own.
 fn pages_step(count: usize) -> f64 {
     let mut memory = Memory::new(count * PAGE, false);
     // Not all in the same set of the cache.
-    let place = |page: usize| ((page * PAGE + page % (PAGE / LINE) * LINE) / size_of::<u32>()) as u32;
+    let place =
+        |page: usize| ((page * PAGE + page % (PAGE / LINE) * LINE) / size_of::<u32>()) as u32;
     let mut at = memory.chain((0..count).map(place).collect());
     let words = memory.words();
     at = follow(words, at, count);
@@ -372,7 +440,10 @@ mod tests {
             Ok(vec![7.0, wild])
         };
         passes(&names, &mut failed, doubling).unwrap();
-        assert_eq!(failed, [format!("b: the two best of {PASSES} passes differ by 50 %")]);
+        assert_eq!(
+            failed,
+            [format!("b: the two best of {PASSES} passes differ by 50 %")]
+        );
     }
 
     #[test]
@@ -380,7 +451,11 @@ mod tests {
         let names = ["16 kB", "32 kB", "64 kB", "128 kB"].map(str::to_owned);
         let (mut times, mut failed) = ([4.0, 10.0, 9.8, 12.0], Vec::new());
         rising(&names, &mut times, &mut failed);
-        assert_eq!((times, failed.len()), ([4.0, 10.0, 10.0, 12.0], 0), "within the noise");
+        assert_eq!(
+            (times, failed.len()),
+            ([4.0, 10.0, 10.0, 12.0], 0),
+            "within the noise"
+        );
         rising(&names, &mut [20.0, 14.0], &mut failed);
         assert_eq!(failed, ["32 kB: it takes 14.0 ticks, and fewer bytes 20.0"]);
     }

@@ -23,16 +23,29 @@ impl Process {
     /// # Errors
     /// There is no such loop, or it cannot be started.
     pub fn start(source: &Source, huge_pages: bool, patience: Duration) -> Result<Self, Failure> {
-        let process =
-            worker_process::Process::start("a loop", &[ARGUMENT.into()], huge_pages).map_err(Failure::Refused)?;
+        let process = worker_process::Process::start("a loop", &[ARGUMENT.into()], huge_pages)
+            .map_err(Failure::Refused)?;
         let name = match source {
-            Source::Shared { path, name: Some(name) } => format!("`{name}` of {}", path.display()),
+            Source::Shared {
+                path,
+                name: Some(name),
+            } => format!("`{name}` of {}", path.display()),
             Source::Shared { path, .. } => format!("of {}", path.display()),
             Source::Node(node) => format!("`{node}`"),
             Source::Recipe(recipe) => format!("`{}`", recipe.name),
         };
-        let about = LoopAbout { name: String::new(), knobs: Vec::new(), record_bytes: 0, most_records: None };
-        let mut process = Self { process, patience, name, about };
+        let about = LoopAbout {
+            name: String::new(),
+            knobs: Vec::new(),
+            record_bytes: 0,
+            most_records: None,
+        };
+        let mut process = Self {
+            process,
+            patience,
+            name,
+            about,
+        };
         let about: LoopAbout = process.ask(&Request::Open(source.clone()), "as it was loaded")?;
         if let Source::Shared { path, .. } = source {
             process.name = format!("`{}` of {}", about.name, path.display());
@@ -46,7 +59,10 @@ impl Process {
     /// # Errors
     /// The loop crashed or hung.
     pub fn set_up(&mut self, count: u64) -> Result<Option<Made>, Failure> {
-        self.ask(&Request::SetUp { count }, &format!("as it set up {count} records"))
+        self.ask(
+            &Request::SetUp { count },
+            &format!("as it set up {count} records"),
+        )
     }
 
     /// Ticks per record of a cell, measured once.
@@ -66,17 +82,36 @@ impl Process {
     /// The loop crashed or hung.
     pub fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Failure> {
         let doing = format!("with {}, in batches of {batch}", self.words(values));
-        self.ask(&Request::Check { batch, values: values.to_vec() }, &doing)
+        self.ask(
+            &Request::Check {
+                batch,
+                values: values.to_vec(),
+            },
+            &doing,
+        )
     }
 
     /// Values of the loop's knobs in words.
     pub fn words(&self, values: &[u32]) -> String {
-        let knobs = self.about.knobs.iter().zip(values).filter(|(knob, _)| knob.kind != KnobKind::Line);
-        knobs.map(|(knob, value)| format!("{} {value}", knob.name)).collect::<Vec<_>>().join(", ")
+        let knobs = self
+            .about
+            .knobs
+            .iter()
+            .zip(values)
+            .filter(|(knob, _)| knob.kind != KnobKind::Line);
+        knobs
+            .map(|(knob, value)| format!("{} {value}", knob.name))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn ask<A: DeserializeOwned>(&mut self, request: &Request, doing: &str) -> Result<A, Failure> {
         let name = &self.name;
-        self.process.ask(request, self.patience, &|| format!("the loop {name}"), doing)
+        self.process.ask(
+            request,
+            self.patience,
+            &|| format!("the loop {name}"),
+            doing,
+        )
     }
 }

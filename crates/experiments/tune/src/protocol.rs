@@ -162,32 +162,68 @@ mod tests {
 
     #[test]
     fn each_request_arrives_whole_or_not_at_all() {
-        let line = RecipeLine { name: "key".to_owned(), after: None };
-        let recipe = Recipe { name: "a".to_owned(), multiplications: 2, chained: true, line: vec![line] };
-        let measure = Measure { records: 10, batch: 2, values: vec![3, 4], ticks: 1 << 40 };
+        let line = RecipeLine {
+            name: "key".to_owned(),
+            after: None,
+        };
+        let recipe = Recipe {
+            name: "a".to_owned(),
+            multiplications: 2,
+            chained: true,
+            line: vec![line],
+        };
+        let measure = Measure {
+            records: 10,
+            batch: 2,
+            values: vec![3, 4],
+            ticks: 1 << 40,
+        };
         for request in [
-            Request::Open(Source::Shared { path: "a/b.so".into(), name: Some("acl".to_owned()) }),
+            Request::Open(Source::Shared {
+                path: "a/b.so".into(),
+                name: Some("acl".to_owned()),
+            }),
             Request::Open(Source::Node("ip4-lookup".to_owned())),
             Request::Open(Source::Recipe(recipe)),
             Request::SetUp { count: 7 },
             Request::Measure(measure),
-            Request::Check { batch: 3, values: vec![1] },
+            Request::Check {
+                batch: 3,
+                values: vec![1],
+            },
         ] {
             check(&request);
         }
         for line in ["\"End\"", "{\"SetUp\":{}}", "{\"Close\":null}", ""] {
             let error = parse::<Request>(line).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{line}` is no message")), "{error}");
+            assert!(
+                error.starts_with(&format!("`{line}` is no message")),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn each_reply_arrives_whole_or_not_at_all() {
-        let knobs = vec![KnobAbout { define: Some("S1".to_owned()), ..KnobAbout::distance("s1") }];
-        let about = LoopAbout { name: "acl".to_owned(), knobs, record_bytes: 64, most_records: None };
+        let knobs = vec![KnobAbout {
+            define: Some("S1".to_owned()),
+            ..KnobAbout::distance("s1")
+        }];
+        let about = LoopAbout {
+            name: "acl".to_owned(),
+            knobs,
+            record_bytes: 64,
+            most_records: None,
+        };
         check::<Reply<LoopAbout>>(&Ok(about));
-        check::<Reply<Option<Made>>>(&Ok(Some(Made { huge: Some(0.5), bytes: 4 })));
-        check::<Reply<Option<Changed>>>(&Ok(Some(Changed { words: 1, digest: u64::MAX })));
+        check::<Reply<Option<Made>>>(&Ok(Some(Made {
+            huge: Some(0.5),
+            bytes: 4,
+        })));
+        check::<Reply<Option<Changed>>>(&Ok(Some(Changed {
+            words: 1,
+            digest: u64::MAX,
+        })));
         check::<Reply<f64>>(&Ok(12.25));
     }
 }

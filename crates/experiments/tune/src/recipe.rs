@@ -46,21 +46,36 @@ impl Recipe {
         let wrong = |message: String, help: &str| Err(document.wrong_as_a_whole(message, help));
         if !(1..=KNOBS_MAX).contains(&recipe.line.len()) {
             return wrong(
-                format!("a record has 1 to {KNOBS_MAX} lines, and this one has {}", recipe.line.len()),
+                format!(
+                    "a record has 1 to {KNOBS_MAX} lines, and this one has {}",
+                    recipe.line.len()
+                ),
                 "write a [[line]] for each cache line that a record's work reads",
             );
         }
         if recipe.multiplications > MOST_WORK {
-            return wrong(format!("`multiplications` is up to {MOST_WORK}"), "the work on one record, not on a batch");
+            return wrong(
+                format!("`multiplications` is up to {MOST_WORK}"),
+                "the work on one record, not on a batch",
+            );
         }
         for (at, line) in recipe.line.iter().enumerate() {
-            if recipe.line[..at].iter().any(|other| other.name == line.name) {
-                return wrong(format!("two lines are called `{}`", line.name), "give each a name of its own");
+            if recipe.line[..at]
+                .iter()
+                .any(|other| other.name == line.name)
+            {
+                return wrong(
+                    format!("two lines are called `{}`", line.name),
+                    "give each a name of its own",
+                );
             }
             if let Some(after) = &line.after
                 && !recipe.line[..at].iter().any(|other| other.name == *after)
             {
-                let message = format!("line `{}` comes after `{after}`, which is no line before it", line.name);
+                let message = format!(
+                    "line `{}` comes after `{after}`, which is no line before it",
+                    line.name
+                );
                 return wrong(message, "`after` names a line that is described further up");
             }
         }
@@ -70,7 +85,10 @@ impl Recipe {
     /// For each line the number of the one that holds its address.
     pub fn after(&self) -> Vec<Option<usize>> {
         let place = |name: &String| self.line.iter().position(|line| line.name == *name);
-        self.line.iter().map(|line| line.after.as_ref().and_then(place)).collect()
+        self.line
+            .iter()
+            .map(|line| line.after.as_ref().and_then(place))
+            .collect()
     }
 }
 
@@ -84,8 +102,7 @@ mod tests {
 
     #[test]
     fn a_recipe_says_which_line_leads_to_which() {
-        let text =
-            "name = \"parser\"\nmultiplications = 10\n[[line]]\nname = \"a\"\n[[line]]\nname = \"b\"\nafter = \"a\"\n";
+        let text = "name = \"parser\"\nmultiplications = 10\n[[line]]\nname = \"a\"\n[[line]]\nname = \"b\"\nafter = \"a\"\n";
         let recipe = read(text).unwrap();
         assert!(recipe.chained);
         assert_eq!(recipe.after(), [None, Some(0)]);
@@ -98,8 +115,14 @@ mod tests {
         for (text, says) in [
             (format!("{head}{line}{line}"), "two lines are called `a`"),
             (format!("{head}{line}after = \"b\"\n"), "comes after `b`"),
-            (format!("name = \"x\"\nmultiplications = 9000000\n{line}"), "is up to 1000000"),
-            (format!("{head}{}", "[[line]]\nname = \"\"\n".repeat(9)), "1 to 8 lines"),
+            (
+                format!("name = \"x\"\nmultiplications = 9000000\n{line}"),
+                "is up to 1000000",
+            ),
+            (
+                format!("{head}{}", "[[line]]\nname = \"\"\n".repeat(9)),
+                "1 to 8 lines",
+            ),
             (format!("{head}{line}mystery = 1\n"), "there is no key"),
         ] {
             let error = read(&text).unwrap_err();

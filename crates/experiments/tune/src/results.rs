@@ -36,8 +36,15 @@ pub struct Measurements {
 }
 
 /// The knobs that have a value of their own, with it.
-fn knobs<'a>(about: &'a LoopAbout, values: &'a [u32]) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
-    about.knobs.iter().zip(values).filter(|(knob, _)| knob.kind != KnobKind::Line)
+fn knobs<'a>(
+    about: &'a LoopAbout,
+    values: &'a [u32],
+) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
+    about
+        .knobs
+        .iter()
+        .zip(values)
+        .filter(|(knob, _)| knob.kind != KnobKind::Line)
 }
 
 /// The facts of a loop.
@@ -64,12 +71,14 @@ pub fn facts(
         records: set.records,
         bytes: set.records * about.record_bytes,
     };
-    let own = |values: &[u32]| -> Vec<u32> { knobs(about, values).map(|(_, value)| *value).collect() };
+    let own =
+        |values: &[u32]| -> Vec<u32> { knobs(about, values).map(|(_, value)| *value).collect() };
     let last = &measured.tables[0].compared;
     let pick = &last.values[0];
     let space = Space::new(&about.knobs, batch);
-    let is_last =
-        |at: usize| about.knobs[at].is_distance() && pick[at] > 0 && space.ladder(at).last() == Some(&pick[at]);
+    let is_last = |at: usize| {
+        about.knobs[at].is_distance() && pick[at] > 0 && space.ladder(at).last() == Some(&pick[at])
+    };
     let named = |start: &Start| facts::TunedPlace {
         name: start.name.unwrap_or_default().to_owned(),
         values: own(&start.values),
@@ -87,13 +96,25 @@ pub fn facts(
         left_out: measured.left_out.iter().map(|values| own(values)).collect(),
         pick: own(pick),
         beside: measured.named.iter().map(named).collect(),
-        knobs: about.knobs.iter().enumerate().filter(|(_, knob)| knob.kind != KnobKind::Line).map(knob).collect(),
+        knobs: about
+            .knobs
+            .iter()
+            .enumerate()
+            .filter(|(_, knob)| knob.kind != KnobKind::Line)
+            .map(knob)
+            .collect(),
         sets: sets.iter().map(set).collect(),
     }
 }
 
 /// What a reader should know of how it was measured.
-pub fn notes(process: &Process, source: &Source, memory: u64, records: u64, measured: &Measurements) -> Vec<String> {
+pub fn notes(
+    process: &Process,
+    source: &Source,
+    memory: u64,
+    records: u64,
+    measured: &Measurements,
+) -> Vec<String> {
     let about = &process.about;
     let mut notes = Vec::new();
     if records < memory / about.record_bytes {
@@ -104,33 +125,65 @@ pub fn notes(process: &Process, source: &Source, memory: u64, records: u64, meas
         ));
     }
     if !measured.is_checked && matches!(source, Source::Shared { .. }) {
-        notes.push("It was not checked whether the loop does the same work with all values.".to_owned());
+        notes.push(
+            "It was not checked whether the loop does the same work with all values.".to_owned(),
+        );
     }
     notes
 }
 
 /// The recording of a loop: a measure for each round of each candidate. Candidates of a working set
 /// and a batch have the same rounds.
-pub fn recording(mut header: Header, about: &LoopAbout, sets: &[WorkingSet], measured: &Measurements) -> Recording {
-    let first = about.knobs.iter().find(|knob| knob.kind != KnobKind::Line).map(|knob| knob.name.clone());
+pub fn recording(
+    mut header: Header,
+    about: &LoopAbout,
+    sets: &[WorkingSet],
+    measured: &Measurements,
+) -> Recording {
+    let first = about
+        .knobs
+        .iter()
+        .find(|knob| knob.kind != KnobKind::Line)
+        .map(|knob| knob.name.clone());
     header.pictures.extend(first.map(|x| Picture {
         title: "Clocks per record against the distance".to_owned(),
         metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
         case: None,
-        kind: PictureKind::Curves { x, by: Some("batch".to_owned()) },
+        kind: PictureKind::Curves {
+            x,
+            by: Some("batch".to_owned()),
+        },
     }));
     let mut recording = Recording::new(header);
-    for Table { set, batch, compared } in &measured.tables {
+    for Table {
+        set,
+        batch,
+        compared,
+    } in &measured.tables
+    {
         for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
             let words = knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
             let name = format!("{}, batch {batch}", words.collect::<Vec<_>>().join(", "));
             let series = recording.series(sets[*set].name, CASE, "");
-            recording.header.coordinates.entry(name.clone()).or_insert_with(|| {
-                let values = knobs(about, values).map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
-                values.chain([("batch".to_owned(), (*batch as i64).into())]).collect()
-            });
+            recording
+                .header
+                .coordinates
+                .entry(name.clone())
+                .or_insert_with(|| {
+                    let values = knobs(about, values)
+                        .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
+                    values
+                        .chain([("batch".to_owned(), (*batch as i64).into())])
+                        .collect()
+                });
             for (round, ticks) in rounds.iter().enumerate() {
-                recording.add(series, round as u32, metrics::CLOCKS_PER_PACKET, &name, *ticks);
+                recording.add(
+                    series,
+                    round as u32,
+                    metrics::CLOCKS_PER_PACKET,
+                    &name,
+                    *ticks,
+                );
             }
         }
     }

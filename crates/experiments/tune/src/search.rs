@@ -91,27 +91,43 @@ impl Compared {
             if is_reversed {
                 ticks.reverse();
             }
-            self.ticks.iter_mut().zip(ticks).for_each(|(all, ticks)| all.push(ticks));
+            self.ticks
+                .iter_mut()
+                .zip(ticks)
+                .for_each(|(all, ticks)| all.push(ticks));
         }
         Ok(())
     }
 
     /// The candidates' ticks over those of the first, round by round: an interval for the median.
     fn against_first(&self) -> impl Iterator<Item = Option<[f64; 2]>> {
-        let ratios = |ticks: &Vec<f64>| -> Vec<f64> { ticks.iter().zip(&self.ticks[0]).map(|(a, b)| a / b).collect() };
-        self.ticks.iter().skip(1).map(move |ticks| median_interval(&ratios(ticks)))
+        let ratios = |ticks: &Vec<f64>| -> Vec<f64> {
+            ticks
+                .iter()
+                .zip(&self.ticks[0])
+                .map(|(a, b)| a / b)
+                .collect()
+        };
+        self.ticks
+            .iter()
+            .skip(1)
+            .map(move |ticks| median_interval(&ratios(ticks)))
     }
 
     /// True if nothing may take less than the first by more than [`SURE`].
     fn is_sure(&self) -> bool {
-        self.against_first().all(|interval| interval.is_some_and(|[low, _]| low > 1.0 - SURE))
+        self.against_first()
+            .all(|interval| interval.is_some_and(|[low, _]| low > 1.0 - SURE))
     }
 
     /// What surely takes less than the first, the least of it.
     fn better(&self) -> Option<&Vec<u32>> {
         let all = self.against_first().zip(&self.values[1..]);
         let surely = all.filter_map(|(interval, values)| Some((interval?[1], values)));
-        surely.filter(|(high, _)| *high < 1.0 - SURE / 4.0).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, values)| values)
+        surely
+            .filter(|(high, _)| *high < 1.0 - SURE / 4.0)
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, values)| values)
     }
 }
 
@@ -136,9 +152,15 @@ pub fn search(
     let mut picks = 0;
     loop {
         let steps = STEPS.into_iter().chain(std::iter::repeat_n(1, MOST_STEPS));
-        for (turn, step) in steps.enumerate().skip(if picks > 0 { STEPS.len() - 1 } else { 0 }) {
+        for (turn, step) in steps
+            .enumerate()
+            .skip(if picks > 0 { STEPS.len() - 1 } else { 0 })
+        {
             let before = best[0].clone();
-            let near = best.iter().take(WIDE).flat_map(|values| space.beside(values, step));
+            let near = best
+                .iter()
+                .take(WIDE)
+                .flat_map(|values| space.beside(values, step));
             let pool = best.iter().cloned().chain(near).collect();
             best = race(once(pool), bench)?;
             if turn >= STEPS.len() && best[0] == before {
@@ -147,7 +169,11 @@ pub fn search(
         }
         let mut last = Compared::new(beside(&best[0]), bench)?;
         loop {
-            let (look, least) = if is_slow { (LOOK / 4, LOOK / 4) } else { (LOOK, LEAST_ROUNDS) };
+            let (look, least) = if is_slow {
+                (LOOK / 4, LOOK / 4)
+            } else {
+                (LOOK, LEAST_ROUNDS)
+            };
             let done = last.ticks.first().map_or(0, Vec::len);
             last.measure(look.min(most_rounds.saturating_sub(done).max(1)), bench)?;
             if let Some(better) = last.better().filter(|_| picks < MOST_PICKS) {
@@ -179,12 +205,22 @@ fn race(
             let turn: Vec<&[u32]> = order.iter().map(|at| pool[*at].as_slice()).collect();
             let ticks = bench.round(&turn)?;
             let middle = median(&ticks).unwrap_or(1.0);
-            order.iter().zip(ticks).for_each(|(at, ticks)| logarithms[*at].push((ticks / middle).ln()));
+            order
+                .iter()
+                .zip(ticks)
+                .for_each(|(at, ticks)| logarithms[*at].push((ticks / middle).ln()));
         }
-        let score: Vec<f64> = logarithms.iter().map(|of| median(of).unwrap_or(f64::INFINITY)).collect();
+        let score: Vec<f64> = logarithms
+            .iter()
+            .map(|of| median(of).unwrap_or(f64::INFINITY))
+            .collect();
         order.sort_by(|a, b| score[*a].total_cmp(&score[*b]));
         let is_last = pool.len() <= 2 * KEPT;
-        let keep = if is_last { KEPT } else { (pool.len() / 3).max(KEPT) };
+        let keep = if is_last {
+            KEPT
+        } else {
+            (pool.len() / 3).max(KEPT)
+        };
         let mut kept = Vec::new();
         for at in order {
             if kept.len() < keep && bench.is_allowed(&pool[at])? {
@@ -192,7 +228,9 @@ fn race(
             }
         }
         if kept.is_empty() {
-            return Err(Error::failed("the loop does other work at every value that was tried"));
+            return Err(Error::failed(
+                "the loop does other work at every value that was tried",
+            ));
         }
         if is_last {
             return Ok(kept);
@@ -218,7 +256,10 @@ mod tests {
         fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>, Error> {
             self.drift = 1.0 + 0.5 * self.random.f64();
             let mut noise = || 1.0 + 0.04 * (self.random.f64() - 0.5);
-            Ok(candidates.iter().map(|values| (self.truth)(values) * self.drift * noise()).collect())
+            Ok(candidates
+                .iter()
+                .map(|values| (self.truth)(values) * self.drift * noise())
+                .collect())
         }
 
         fn is_allowed(&mut self, values: &[u32]) -> Result<bool, Error> {
@@ -227,10 +268,18 @@ mod tests {
     }
 
     fn known<T: Fn(&[u32]) -> f64>(truth: T) -> Known<T> {
-        Known { truth, random: fastrand::Rng::with_seed(7), drift: 1.0, forbidden: |_| false }
+        Known {
+            truth,
+            random: fastrand::Rng::with_seed(7),
+            drift: 1.0,
+            forbidden: |_| false,
+        }
     }
 
-    fn found<T: Fn(&[u32]) -> f64>(knobs: &[crate::protocol::KnobAbout], bench: &mut Known<T>) -> Compared {
+    fn found<T: Fn(&[u32]) -> f64>(
+        knobs: &[crate::protocol::KnobAbout],
+        bench: &mut Known<T>,
+    ) -> Compared {
         let space = Space::new(knobs, 256);
         let beside = |pick: &[u32]| once([vec![pick.to_vec()], space.curves(pick, 9)].concat());
         search(&space, 600, false, 400, beside, bench).unwrap()
@@ -238,7 +287,8 @@ mod tests {
 
     #[test]
     fn a_ladder_that_no_rule_has_is_found_beside_drift_and_noise() {
-        let far = |value: u32, best: f64| (f64::from(1 + value).log2() - f64::log2(1.0 + best)).powi(2);
+        let far =
+            |value: u32, best: f64| (f64::from(1 + value).log2() - f64::log2(1.0 + best)).powi(2);
         let truth = |values: &[u32]| {
             100.0
                 + 10.0 * (far(values[0], 44.0) + far(values[1], 19.0) + far(values[2], 11.0))
@@ -246,12 +296,21 @@ mod tests {
         };
         let found = found(&knobs(3, true), &mut known(truth));
         assert!(truth(&found.values[0]) < 101.0, "{:?}", found.values[0]);
-        assert!(found.is_sure() && found.ticks.iter().all(|ticks| ticks.len() == found.ticks[0].len()));
+        assert!(
+            found.is_sure()
+                && found
+                    .ticks
+                    .iter()
+                    .all(|ticks| ticks.len() == found.ticks[0].len())
+        );
     }
 
     #[test]
     fn a_loop_whose_only_knob_is_a_choice_is_tuned() {
-        let found = found(&knobs(0, true), &mut known(|values| if values[0] == 4 { 10.0 } else { 12.0 }));
+        let found = found(
+            &knobs(0, true),
+            &mut known(|values| if values[0] == 4 { 10.0 } else { 12.0 }),
+        );
         assert_eq!(found.values[0], [4]);
     }
 
@@ -263,6 +322,14 @@ mod tests {
         assert_eq!(found.values[0], [8]);
         bench.forbidden = |_| true;
         let one = knobs(1, false);
-        search(&Space::new(&one, 256), 600, false, 9, |_| Vec::new(), &mut bench).unwrap_err();
+        search(
+            &Space::new(&one, 256),
+            600,
+            false,
+            9,
+            |_| Vec::new(),
+            &mut bench,
+        )
+        .unwrap_err();
     }
 }

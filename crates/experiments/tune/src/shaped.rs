@@ -39,7 +39,14 @@ impl ShapedLoop {
             words[1] = record.wrapping_mul(PRIME).rotate_left(line as u32 * 8 + 5);
             lines.push(Line(words));
         }
-        Some(Self { lines, count, after: after.to_vec(), rounds, chained, result: 0 })
+        Some(Self {
+            lines,
+            count,
+            after: after.to_vec(),
+            rounds,
+            chained,
+            result: 0,
+        })
     }
 
     /// The records, as a loop's caller hands them over.
@@ -69,7 +76,11 @@ impl ShapedLoop {
 
     /// The loop; `LINES` is 0 for any number of them.
     #[inline(never)]
-    fn go<const LINES: usize, const CHAINED: bool>(&self, records: &[*mut c_void], ahead: &[u32]) -> u64 {
+    fn go<const LINES: usize, const CHAINED: bool>(
+        &self,
+        records: &[*mut c_void],
+        ahead: &[u32],
+    ) -> u64 {
         let lines = if LINES == 0 { self.after.len() } else { LINES };
         let (after, ahead) = (&self.after[..lines], &ahead[..lines]);
         let mut all = 0;
@@ -79,7 +90,9 @@ impl ShapedLoop {
                 if distance > 0
                     && let Some(later) = records.get(at + distance)
                 {
-                    machine::prefetch(&raw const self.lines[self.place(*later as usize, line, after)]);
+                    machine::prefetch(
+                        &raw const self.lines[self.place(*later as usize, line, after)],
+                    );
                 }
             }
             let mut sum = 1;
@@ -121,7 +134,9 @@ impl ShapedLoop {
 #[inline(always)]
 fn work<const CHAINED: bool>(seed: u64, rounds: u32) -> u64 {
     if CHAINED {
-        return (0..rounds).fold(seed, |hash, round| (hash ^ u64::from(round)).wrapping_mul(PRIME));
+        return (0..rounds).fold(seed, |hash, round| {
+            (hash ^ u64::from(round)).wrapping_mul(PRIME)
+        });
     }
     let mut hashes = [seed; 4];
     for round in 0..rounds / 4 {
@@ -129,7 +144,9 @@ fn work<const CHAINED: bool>(seed: u64, rounds: u32) -> u64 {
             *hash = (*hash ^ u64::from(round)).wrapping_mul(PRIME);
         }
     }
-    hashes.into_iter().fold(0, |all, hash| all.rotate_left(7) ^ hash)
+    hashes
+        .into_iter()
+        .fold(0, |all, hash| all.rotate_left(7) ^ hash)
 }
 
 #[cfg(test)]
@@ -141,7 +158,10 @@ mod tests {
         let shaped = ShapedLoop::new(10, &[None, Some(0), Some(1), None], 3, true).unwrap();
         for record in 0..10 {
             for line in 0..4 {
-                assert_eq!(shaped.place(record, line, &shaped.after), line * 10 + record);
+                assert_eq!(
+                    shaped.place(record, line, &shaped.after),
+                    line * 10 + record
+                );
             }
         }
     }
@@ -150,14 +170,20 @@ mod tests {
     fn the_result_does_not_depend_on_the_distances() {
         for lines in 1..=4 {
             for chained in [true, false] {
-                let after: Vec<Option<usize>> = (0..lines).map(|line: usize| line.checked_sub(1)).collect();
+                let after: Vec<Option<usize>> =
+                    (0..lines).map(|line: usize| line.checked_sub(1)).collect();
                 let results = [0, 3, 1000].map(|ahead| {
                     let mut shaped = ShapedLoop::new(100, &after, 8, chained).unwrap();
                     let records = shaped.records();
                     shaped.run(&records[10..90], &vec![ahead; lines]);
                     shaped.result
                 });
-                assert!(results.iter().all(|result| *result == results[0] && *result != 0), "{results:?}");
+                assert!(
+                    results
+                        .iter()
+                        .all(|result| *result == results[0] && *result != 0),
+                    "{results:?}"
+                );
             }
         }
     }

@@ -65,7 +65,10 @@ fn knob_about(
     }
     let after = match knob.after {
         AFTER_NONE => None,
-        after if (after as usize) < before.len() && before[after as usize].kind != KnobKind::Choice => {
+        after
+            if (after as usize) < before.len()
+                && before[after as usize].kind != KnobKind::Choice =>
+        {
             Some(after as usize)
         }
         after => {
@@ -73,8 +76,23 @@ fn knob_about(
             return Err((format!("knob `{own}` comes after knob {after}"), help));
         }
     };
-    let Knob { least, most, today, beside, .. } = *knob;
-    Ok(KnobAbout { name: own, define, kind, least, most, today, after, beside: beside != 0 && !before.is_empty() })
+    let Knob {
+        least,
+        most,
+        today,
+        beside,
+        ..
+    } = *knob;
+    Ok(KnobAbout {
+        name: own,
+        define,
+        kind,
+        least,
+        most,
+        today,
+        after,
+        beside: beside != 0 && !before.is_empty(),
+    })
 }
 
 impl SharedLoop {
@@ -99,25 +117,46 @@ impl SharedLoop {
         }
         match name {
             Some(name) => {
-                let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                Err(Wrong::new(format!("{shown} has no loop `{name}`"), format!("it has {names}")))
+                let names = names
+                    .iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                Err(Wrong::new(
+                    format!("{shown} has no loop `{name}`"),
+                    format!("it has {names}"),
+                ))
             }
-            None => Err(Wrong::new(format!("{shown} has no loop"), "stopwatt_loop(0) returned NULL")),
+            None => Err(Wrong::new(
+                format!("{shown} has no loop"),
+                "stopwatt_loop(0) returned NULL",
+            )),
         }
     }
 
     fn checked(table: LoopTable, name: String, shown: &str) -> Result<Self, Wrong> {
         let told = document::printable(&name);
-        let refused = |what: &str, help: &str| Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help));
+        let refused = |what: &str, help: &str| {
+            Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help))
+        };
         if name.is_empty() || !is_printable(&name) {
-            return refused("it has no name of printable letters", "`name` is what tables call it");
+            return refused(
+                "it has no name of printable letters",
+                "`name` is what tables call it",
+            );
         }
         let count = table.knobs as usize;
         if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
-            return refused(&format!("it has {count} knobs"), &format!("1 to {KNOBS_MAX}, and `knob` points to them"));
+            return refused(
+                &format!("it has {count} knobs"),
+                &format!("1 to {KNOBS_MAX}, and `knob` points to them"),
+            );
         }
         if table.set_up.is_none() || table.run.is_none() {
-            return refused("`set_up` or `run` is missing", "both are needed; `tear_down` may be NULL");
+            return refused(
+                "`set_up` or `run` is missing",
+                "both are needed; `tear_down` may be NULL",
+            );
         }
         if !(1..=RECORD_MAX).contains(&table.record_bytes) {
             return refused(
@@ -133,14 +172,25 @@ impl SharedLoop {
             let (own, define) = unsafe { (text(knob.name), text(knob.define)) };
             let own = own.unwrap_or_default();
             if own.is_empty() || knobs.iter().any(|other| other.name == own) {
-                return refused(&format!("a knob is called `{own}`"), "each knob has a name of its own");
+                return refused(
+                    &format!("a knob is called `{own}`"),
+                    "each knob has a name of its own",
+                );
             }
-            if let Some(name) = [Some(&own), define.as_ref()].into_iter().flatten().find(|name| !is_printable(name)) {
+            if let Some(name) = [Some(&own), define.as_ref()]
+                .into_iter()
+                .flatten()
+                .find(|name| !is_printable(name))
+            {
                 let shown = document::printable(name);
-                return refused(&format!("a knob is called `{shown}`"), "names are of printable letters, in one line");
+                return refused(
+                    &format!("a knob is called `{shown}`"),
+                    "names are of printable letters, in one line",
+                );
             }
-            let about = knob_about(knob, own, define, &knobs)
-                .map_err(|(what, help)| Wrong::new(format!("{shown}, loop `{name}`: {what}"), help))?;
+            let about = knob_about(knob, own, define, &knobs).map_err(|(what, help)| {
+                Wrong::new(format!("{shown}, loop `{name}`: {what}"), help)
+            })?;
             knobs.push(about);
         }
         if knobs.iter().all(|knob| knob.kind == KnobKind::Line) {
@@ -150,7 +200,12 @@ impl SharedLoop {
             );
         }
         let most_records = (table.most_records > 0).then_some(table.most_records);
-        let about = LoopAbout { name, knobs, record_bytes: table.record_bytes, most_records };
+        let about = LoopAbout {
+            name,
+            knobs,
+            record_bytes: table.record_bytes,
+            most_records,
+        };
         Ok(Self { table, about })
     }
 
@@ -159,7 +214,11 @@ impl SharedLoop {
         let mut records = vec![std::ptr::null_mut(); count as usize];
         // SAFETY: there is room for `count` pointers.
         let state = unsafe { self.table.set_up?(count, seed, records.as_mut_ptr()) };
-        (!state.is_null()).then(|| SharedRecords { state, tear_down: self.table.tear_down, records })
+        (!state.is_null()).then(|| SharedRecords {
+            state,
+            tear_down: self.table.tear_down,
+            records,
+        })
     }
 
     /// Works on some records of `of`, with a value for each knob.
@@ -168,7 +227,14 @@ impl SharedLoop {
         if let Some(run) = self.table.run {
             // SAFETY: the state is from this loop, the records are among its own, and there are as
             // many values as knobs: `Worker::measure` sees to that.
-            unsafe { run(of.state, records.as_ptr(), records.len() as u64, values.as_ptr()) };
+            unsafe {
+                run(
+                    of.state,
+                    records.as_ptr(),
+                    records.len() as u64,
+                    values.as_ptr(),
+                )
+            };
         }
     }
 }

@@ -4,12 +4,17 @@ use crate::protocol::{KnobAbout, KnobKind};
 
 /// Distances of a search, in records: each up to 16, then about an eighth apart.
 const FINE: [u32; 46] = [
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 32, 36, 40, 44, 48, 56, 64, 72,
-    80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512, 640, 768, 1000,
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 32, 36, 40,
+    44, 48, 56, 64, 72, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512, 640, 768, 1000,
 ];
 
 /// Distances whose combinations a search starts from; the first list that leaves few enough.
-const COARSE: [&[u32]; 4] = [&[0, 2, 4, 8, 12, 16, 24, 32, 48], &[0, 4, 8, 16, 32], &[0, 8, 24], &[]];
+const COARSE: [&[u32]; 4] = [
+    &[0, 2, 4, 8, 12, 16, 24, 32, 48],
+    &[0, 4, 8, 16, 32],
+    &[0, 8, 24],
+    &[],
+];
 
 /// The distance of the last line in the rule of thumb, with each line before it twice as far.
 const RULE: u32 = 12;
@@ -44,9 +49,11 @@ impl<'a> Space<'a> {
     fn range(&self, knob: &KnobAbout) -> (u32, u32) {
         let end = if knob.most == 0 { u32::MAX } else { knob.most };
         match knob.kind {
-            KnobKind::Distance => {
-                (knob.least, end.min(u32::try_from(self.batch - 1).unwrap_or(u32::MAX)).max(knob.least))
-            }
+            KnobKind::Distance => (
+                knob.least,
+                end.min(u32::try_from(self.batch - 1).unwrap_or(u32::MAX))
+                    .max(knob.least),
+            ),
             KnobKind::Choice => (knob.least, end),
             KnobKind::Line => (0, 0),
         }
@@ -105,9 +112,18 @@ impl<'a> Space<'a> {
     pub fn named(&self) -> Vec<Start> {
         let today: Vec<u32> = self.knobs.iter().map(|knob| knob.today).collect();
         let mut all = vec![
-            Start { name: Some("today"), values: self.fit(&today) },
-            Start { name: Some("no prefetch"), values: self.none() },
-            Start { name: Some("rule of thumb"), values: self.by_place(|_, height| RULE << height.min(16)) },
+            Start {
+                name: Some("today"),
+                values: self.fit(&today),
+            },
+            Start {
+                name: Some("no prefetch"),
+                values: self.none(),
+            },
+            Start {
+                name: Some("rule of thumb"),
+                values: self.by_place(|_, height| RULE << height.min(16)),
+            },
         ];
         all.extend(TRIED.map(|ahead| Start {
             name: Some("4, 8, 16 or 32"),
@@ -123,14 +139,26 @@ impl<'a> Space<'a> {
         all.extend([4, 8, 12, 16, 24, 32].map(|ahead| self.by_place(|_, _| ahead)));
         let axes = |coarse: &[u32]| -> Vec<Vec<u32>> {
             let own = |knob: usize| match self.knobs[knob].kind {
-                KnobKind::Distance => self.ladder(knob).into_iter().filter(|value| coarse.contains(value)).collect(),
+                KnobKind::Distance => self
+                    .ladder(knob)
+                    .into_iter()
+                    .filter(|value| coarse.contains(value))
+                    .collect(),
                 KnobKind::Choice | KnobKind::Line => self.ladder(knob),
             };
             (0..self.knobs.len()).map(own).collect()
         };
         let size = |axes: &[Vec<u32>]| axes.iter().map(Vec::len).fold(1, usize::saturating_mul);
-        let axes = COARSE.iter().map(|coarse| axes(coarse)).find(|axes| size(axes) <= most).unwrap_or_default();
-        all.extend(product(&axes).into_iter().filter(|values| values.len() == self.knobs.len()));
+        let axes = COARSE
+            .iter()
+            .map(|coarse| axes(coarse))
+            .find(|axes| size(axes) <= most)
+            .unwrap_or_default();
+        all.extend(
+            product(&axes)
+                .into_iter()
+                .filter(|values| values.len() == self.knobs.len()),
+        );
         once(all)
     }
 
@@ -140,7 +168,11 @@ impl<'a> Space<'a> {
         let moved = |knob: usize, up: bool| {
             let ladder = self.ladder(knob);
             let at = ladder.partition_point(|value| *value < values[knob]);
-            let to = if up { (at + step).min(ladder.len().saturating_sub(1)) } else { at.saturating_sub(step) };
+            let to = if up {
+                (at + step).min(ladder.len().saturating_sub(1))
+            } else {
+                at.saturating_sub(step)
+            };
             ladder.get(to).copied().unwrap_or(values[knob])
         };
         let with = |knob: usize, value: u32| {
@@ -152,11 +184,15 @@ impl<'a> Space<'a> {
         for (at, knob) in self.knobs.iter().enumerate() {
             match knob.kind {
                 KnobKind::Distance => all.extend([false, true].map(|up| with(at, moved(at, up)))),
-                KnobKind::Choice => all.extend(self.ladder(at).into_iter().map(|value| with(at, value))),
+                KnobKind::Choice => {
+                    all.extend(self.ladder(at).into_iter().map(|value| with(at, value)))
+                }
                 KnobKind::Line => {}
             }
         }
-        for (one, other) in (0..values.len()).flat_map(|one| (0..values.len()).map(move |other| (one, other))) {
+        for (one, other) in
+            (0..values.len()).flat_map(|one| (0..values.len()).map(move |other| (one, other)))
+        {
             if one != other && self.knobs[one].is_distance() && self.knobs[other].is_distance() {
                 let mut both = with(one, moved(one, true));
                 both[other] = moved(other, false);
@@ -178,12 +214,20 @@ impl<'a> Space<'a> {
         let curve = |knob: usize| {
             let ladder = self.ladder(knob);
             let every = ladder.len().div_ceil(points).max(1);
-            let at = ladder.iter().position(|value| *value == values[knob]).unwrap_or(0) % every;
-            ladder.into_iter().skip(at).step_by(every).map(move |value| {
-                let mut other = values.to_vec();
-                other[knob] = value;
-                other
-            })
+            let at = ladder
+                .iter()
+                .position(|value| *value == values[knob])
+                .unwrap_or(0)
+                % every;
+            ladder
+                .into_iter()
+                .skip(at)
+                .step_by(every)
+                .map(move |value| {
+                    let mut other = values.to_vec();
+                    other[knob] = value;
+                    other
+                })
         };
         once((0..self.knobs.len()).flat_map(curve).collect())
     }
@@ -192,7 +236,10 @@ impl<'a> Space<'a> {
 /// Each of some values once, in their order.
 pub fn once(values: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     let mut seen = std::collections::HashSet::new();
-    values.into_iter().filter(|values| seen.insert(values.clone())).collect()
+    values
+        .into_iter()
+        .filter(|values| seen.insert(values.clone()))
+        .collect()
 }
 
 /// For each knob the number of lines that lead to its own, and of prefetched lines in the longest
@@ -203,7 +250,12 @@ pub fn places(knobs: &[KnobAbout]) -> (Vec<u32>, Vec<u32>) {
         depths.push(knob.after.map_or(0, |after| depths[after] + 1));
     }
     let mut heights = vec![0; knobs.len()];
-    for (at, knob) in knobs.iter().enumerate().rev().filter(|(_, knob)| knob.is_distance()) {
+    for (at, knob) in knobs
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, knob)| knob.is_distance())
+    {
         if let Some(after) = knob.after {
             heights[after] = heights[after].max(heights[at] + 1);
         }
@@ -216,7 +268,8 @@ fn product(axes: &[Vec<u32>]) -> Vec<Vec<u32>> {
     axes.iter().fold(vec![Vec::new()], |sofar, axis| {
         let longer = |values: &Vec<u32>| {
             let values = values.clone();
-            axis.iter().map(move |value| values.iter().copied().chain([*value]).collect())
+            axis.iter()
+                .map(move |value| values.iter().copied().chain([*value]).collect())
         };
         sofar.iter().flat_map(longer).collect()
     })
@@ -228,16 +281,32 @@ pub(crate) mod tests {
 
     /// Some distances, of which each line's address is in the one before, and a choice of 1 to 4.
     pub(crate) fn knobs(distances: usize, choice: bool) -> Vec<KnobAbout> {
-        let distance = |n: usize| KnobAbout { after: n.checked_sub(1), ..KnobAbout::distance(&format!("d{n}")) };
+        let distance = |n: usize| KnobAbout {
+            after: n.checked_sub(1),
+            ..KnobAbout::distance(&format!("d{n}"))
+        };
         let mut knobs: Vec<KnobAbout> = (0..distances).map(distance).collect();
-        let unroll = KnobAbout { kind: KnobKind::Choice, least: 1, most: 4, today: 1, ..KnobAbout::distance("unroll") };
+        let unroll = KnobAbout {
+            kind: KnobKind::Choice,
+            least: 1,
+            most: 4,
+            today: 1,
+            ..KnobAbout::distance("unroll")
+        };
         knobs.extend(choice.then_some(unroll));
         knobs
     }
 
     #[test]
     fn no_value_leaves_the_range_of_its_knob() {
-        for (distances, choice) in [(1, false), (1, true), (2, true), (3, false), (7, false), (0, true)] {
+        for (distances, choice) in [
+            (1, false),
+            (1, true),
+            (2, true),
+            (3, false),
+            (7, false),
+            (0, true),
+        ] {
             let mut knobs = knobs(distances, choice);
             if let Some(first) = knobs.iter_mut().find(|knob| knob.is_distance()) {
                 (first.least, first.most) = (3, 40);
@@ -245,12 +314,24 @@ pub(crate) mod tests {
             let space = Space::new(&knobs, 32);
             let starts = space.starts(800);
             assert!(starts.len() < 900, "{}", starts.len());
-            let beside = starts.iter().flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)));
-            let all: Vec<Vec<u32>> =
-                beside.flatten().chain(space.curves(&starts[0], 9)).chain(starts.clone()).collect();
+            let beside = starts
+                .iter()
+                .flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)));
+            let all: Vec<Vec<u32>> = beside
+                .flatten()
+                .chain(space.curves(&starts[0], 9))
+                .chain(starts.clone())
+                .collect();
             assert!(all.iter().all(|values| *values == space.fit(values)));
-            assert!(all.iter().all(|values| values.iter().all(|value| *value < 32)), "beyond the batch");
-            assert!(distances == 0 || all.iter().all(|values| values[0] >= 3), "below the least");
+            assert!(
+                all.iter()
+                    .all(|values| values.iter().all(|value| *value < 32)),
+                "beyond the batch"
+            );
+            assert!(
+                distances == 0 || all.iter().all(|values| values[0] >= 3),
+                "below the least"
+            );
         }
     }
 
@@ -259,11 +340,21 @@ pub(crate) mod tests {
         let three = knobs(3, false);
         let space = Space::new(&three, 256);
         let starts = space.starts(800);
-        for wanted in [[24, 16, 8], [48, 24, 12], [16, 8, 4], [8, 8, 8], [0, 0, 0], [36, 24, 12]] {
+        for wanted in [
+            [24, 16, 8],
+            [48, 24, 12],
+            [16, 8, 4],
+            [8, 8, 8],
+            [0, 0, 0],
+            [36, 24, 12],
+        ] {
             assert!(starts.contains(&wanted.to_vec()), "{wanted:?}");
         }
         assert!(space.beside(&[24, 18, 12], 1).contains(&vec![24, 18, 13]));
-        assert!(space.beside(&[24, 18, 12], 1).contains(&vec![26, 20, 13]), "all together");
+        assert!(
+            space.beside(&[24, 18, 12], 1).contains(&vec![26, 20, 13]),
+            "all together"
+        );
         let only_a_choice = knobs(0, true);
         assert_eq!(Space::new(&only_a_choice, 256).starts(800), [[1], [2], [4]]);
     }

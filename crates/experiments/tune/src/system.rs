@@ -11,10 +11,18 @@ pub fn huge_share(address: usize) -> Option<f64> {
     for line in text.lines() {
         let first = line.split_whitespace().next().unwrap_or_default();
         if let Some((from, to)) = first.split_once('-')
-            && let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16))
+            && let (Ok(from), Ok(to)) = (
+                usize::from_str_radix(from, 16),
+                usize::from_str_radix(to, 16),
+            )
         {
             inside = (from..to).contains(&address);
-        } else if inside && let Some(kib) = line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()) {
+        } else if inside
+            && let Some(kib) = line
+                .split_whitespace()
+                .nth(1)
+                .and_then(|kib| kib.parse::<f64>().ok())
+        {
             match first {
                 "Rss:" => size = kib,
                 "AnonHugePages:" => huge = kib,
@@ -28,32 +36,52 @@ pub fn huge_share(address: usize) -> Option<f64> {
 /// Bytes of addresses that this process has, as far as the system says.
 pub fn own_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) << 10
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("VmSize:"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .next()
+        .and_then(|kib| kib.parse::<u64>().ok())
+        .unwrap_or(0)
+        << 10
 }
 
 /// Bytes of the data caches of the first processor, level by level, as the system says.
 pub fn cache_bytes() -> Vec<u64> {
-    (1..=4).filter_map(host::cache_bytes).map(|bytes| bytes as u64).collect()
+    (1..=4)
+        .filter_map(host::cache_bytes)
+        .map(|bytes| bytes as u64)
+        .collect()
 }
 
 /// The processor's name, as the system says: on Arm the parts of the identification register.
 pub fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {
-        let line = text.lines().find(|line| line.split(':').next().is_some_and(|name| name.trim() == key))?;
+        let line = text.lines().find(|line| {
+            line.split(':')
+                .next()
+                .is_some_and(|name| name.trim() == key)
+        })?;
         Some(line.split_once(':')?.1.trim().to_owned())
     };
     let part = |key: &str| value(key).unwrap_or_else(|| "?".to_owned());
     if let Some(implementer) = value("CPU implementer") {
         let (part, variant) = (part("CPU part"), part("CPU variant"));
-        let name = arm_core(&implementer, &part)
-            .map_or_else(|| format!("implementer {implementer} part {part}"), str::to_owned);
+        let name = arm_core(&implementer, &part).map_or_else(
+            || format!("implementer {implementer} part {part}"),
+            str::to_owned,
+        );
         return format!("{name} variant {variant}");
     }
     match value("model name") {
         // A hypervisor may hide the name; family and model are there.
-        Some(name) => format!("{name}, family {} model {}", part("cpu family"), part("model")),
+        Some(name) => format!(
+            "{name}, family {} model {}",
+            part("cpu family"),
+            part("model")
+        ),
         None => std::env::consts::ARCH.to_owned(),
     }
 }

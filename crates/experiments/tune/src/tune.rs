@@ -32,28 +32,48 @@ const NAME: CheckedSetting<String> = CheckedSetting::new(
 
 const NODE: Choice<Node> = Choice::new("node", Node::CHOICES, "A loop of our own data plane.");
 
-const RECIPE: InputFile = InputFile::new("recipe", "A loop that is described in TOML: its lines and its work.");
+const RECIPE: InputFile = InputFile::new(
+    "recipe",
+    "A loop that is described in TOML: its lines and its work.",
+);
 
 const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call.").or(256);
 
-const CORE: InputFile = InputFile::new("core", "A core file of `calibrate-core`, for one more place to start from.");
+const CORE: InputFile = InputFile::new(
+    "core",
+    "A core file of `calibrate-core`, for one more place to start from.",
+);
 
-const ROUNDS: Or<Number<usize>> =
-    Number::new("rounds", 3..=10_000, "Rounds of the last comparison at most; it stops earlier when it is sure.")
-        .or(400);
+const ROUNDS: Or<Number<usize>> = Number::new(
+    "rounds",
+    3..=10_000,
+    "Rounds of the last comparison at most; it stops earlier when it is sure.",
+)
+.or(400);
 
-const MEMORY: Or<Number<u64>> =
-    Number::new("memory", 1..=16_384, "The largest working set, in megabytes.").unit("MB").or(256);
+const MEMORY: Or<Number<u64>> = Number::new(
+    "memory",
+    1..=16_384,
+    "The largest working set, in megabytes.",
+)
+.unit("MB")
+.or(256);
 
-const PATIENCE: Or<Number<u64>> =
-    Number::new("patience", 1..=3600, "The longest that the loop may take for one answer.").unit("s").or(30);
+const PATIENCE: Or<Number<u64>> = Number::new(
+    "patience",
+    1..=3600,
+    "The longest that the loop may take for one answer.",
+)
+.unit("s")
+.or(30);
 
 const RESULTS_MAY_DIFFER: Switch = Switch::new(
     "results-may-differ",
     "Measure values with which the loop leaves other results in memory, too, as one may that counts its prefetches.",
 );
 
-const SMALL_PAGES: Switch = Switch::new("small-pages", "Do not ask for huge pages for the records.");
+const SMALL_PAGES: Switch =
+    Switch::new("small-pages", "Do not ask for huge pages for the records.");
 
 static ABOUT: About = About {
     name: "tune",
@@ -63,7 +83,11 @@ static ABOUT: About = About {
               the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
               today's values with an interval, and says so if they cannot be told apart. Values with which the loop leaves other \
               results in memory are left out.",
-    worlds: &[WorldAbout { world: World::Host, about: "real memory, the machine's own clock", needs: &[] }],
+    worlds: &[WorldAbout {
+        world: World::Host,
+        about: "real memory, the machine's own clock",
+        needs: &[],
+    }],
     settings: &[
         &LOOP,
         &NAME,
@@ -78,9 +102,18 @@ static ABOUT: About = About {
         &SMALL_PAGES,
     ],
     examples: &[
-        Example { arguments: "--loop acl.so", about: "" },
-        Example { arguments: "--node study --batch 64", about: "" },
-        Example { arguments: "--recipe parser.toml --report tune.html", about: "" },
+        Example {
+            arguments: "--loop acl.so",
+            about: "",
+        },
+        Example {
+            arguments: "--node study --batch 64",
+            about: "",
+        },
+        Example {
+            arguments: "--recipe parser.toml --report tune.html",
+            about: "",
+        },
     ],
     ..About::BARE
 };
@@ -121,7 +154,11 @@ impl Experiment for Tune {
         let mut process = Process::start(&source, !settings.get(SMALL_PAGES), patience)?;
         let (memory, batch) = (settings.get(MEMORY) << 20, settings.get(BATCH));
         let (records, huge) = set_up(&mut process, memory, batch)?;
-        let mut checker = if settings.get(RESULTS_MAY_DIFFER) { None } else { Checker::new(&source, batch, patience)? };
+        let mut checker = if settings.get(RESULTS_MAY_DIFFER) {
+            None
+        } else {
+            Checker::new(&source, batch, patience)?
+        };
         let about = process.about.clone();
         let sets = working_sets(&about, batch, &system::cache_bytes(), records);
         let mut bench = LoopBench {
@@ -141,7 +178,11 @@ impl Experiment for Tune {
         let (last, named) = last_comparison(&mut bench, &about, by_core, settings.get(ROUNDS))?;
         let pick = last.values[0].clone();
         let mut measured = Measurements {
-            tables: vec![Table { set: sets.len() - 1, batch, compared: last }],
+            tables: vec![Table {
+                set: sets.len() - 1,
+                batch,
+                compared: last,
+            }],
             named,
             left_out: Vec::new(),
             is_checked: bench.checker.is_some(),
@@ -153,15 +194,29 @@ impl Experiment for Tune {
             measured.ended = Some(error.to_string());
         }
         let slices = bench.slices;
-        let left_out = bench.checked.iter().filter(|(_, is_same)| !**is_same).map(|(values, _)| values.clone());
+        let left_out = bench
+            .checked
+            .iter()
+            .filter(|(_, is_same)| !**is_same)
+            .map(|(values, _)| values.clone());
         measured.left_out = left_out.collect();
         measured.left_out.sort();
-        let mut header = host_header(ABOUT.name, measured.tables[0].compared.ticks[0].len() as u32);
-        header.set_facts(&results::facts(&process, &from, batch, &sets, huge, &measured, slices));
-        header.notes.extend(results::notes(&process, &source, memory, records, &measured));
-        header
-            .complaints
-            .extend(measured.ended.iter().map(|ended| format!("{ended}; what was measured before is kept")));
+        let mut header = host_header(
+            ABOUT.name,
+            measured.tables[0].compared.ticks[0].len() as u32,
+        );
+        header.set_facts(&results::facts(
+            &process, &from, batch, &sets, huge, &measured, slices,
+        ));
+        header.notes.extend(results::notes(
+            &process, &source, memory, records, &measured,
+        ));
+        header.complaints.extend(
+            measured
+                .ended
+                .iter()
+                .map(|ended| format!("{ended}; what was measured before is kept")),
+        );
         let recording = results::recording(header, &about, &sets, &measured);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
@@ -176,13 +231,18 @@ fn by_latency(
     core: &CoreFile,
     huge: Option<f64>,
 ) -> Result<Option<Start>, Error> {
-    let Some(line) = core.latency(bench.records * about.record_bytes, huge.unwrap_or(0.0)) else { return Ok(None) };
+    let Some(line) = core.latency(bench.records * about.record_bytes, huge.unwrap_or(0.0)) else {
+        return Ok(None);
+    };
     let space = Space::new(&about.knobs, bench.batch);
     let records = std::mem::replace(&mut bench.records, bench.batch);
     let work = bench.round(&[space.none().as_slice(); 9])?;
     bench.records = records;
     let ahead = (line / recording::stats::median(&work).unwrap_or(line)).ceil() as u32;
-    Ok(Some(Start { name: Some("latency by work"), values: space.linear(ahead) }))
+    Ok(Some(Start {
+        name: Some("latency by work"),
+        values: space.linear(ahead),
+    }))
 }
 
 /// Searches on the largest working set, and compares the best with what stands beside it.
@@ -200,7 +260,12 @@ fn last_comparison(
     let beside = |pick: &[u32]| {
         let all = named.iter().map(|start| start.values.clone());
         let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
-        [pick.to_vec()].into_iter().chain(all).chain(space.beside(pick, 1)).chain(curves).collect()
+        [pick.to_vec()]
+            .into_iter()
+            .chain(all)
+            .chain(space.beside(pick, 1))
+            .chain(curves)
+            .collect()
     };
     let compared = search(&space, most, is_slow, rounds, beside, bench)?;
     Ok((compared, named))
@@ -216,16 +281,27 @@ fn elsewhere(
 ) -> Result<(), Error> {
     let far = sets.len() - 1;
     let asked = bench.batch;
-    let others = BATCHES.into_iter().filter(|batch| *batch != asked && *batch <= sets[far].records);
-    let cells = (0..far).map(|set| (set, asked)).chain(others.map(|batch| (far, batch)));
+    let others = BATCHES
+        .into_iter()
+        .filter(|batch| *batch != asked && *batch <= sets[far].records);
+    let cells = (0..far)
+        .map(|set| (set, asked))
+        .chain(others.map(|batch| (far, batch)));
     for (set, batch) in cells.collect::<Vec<_>>() {
         let space = Space::new(&about.knobs, batch);
         (bench.records, bench.batch) = (sets[set].records, batch);
         let named = measured.named.iter().map(|start| start.values.as_slice());
-        let values = [pick].into_iter().chain(named).map(|values| space.fit(values));
+        let values = [pick]
+            .into_iter()
+            .chain(named)
+            .map(|values| space.fit(values));
         let mut compared = Compared::new(values.collect(), bench)?;
         compared.measure(ROUNDS_ELSEWHERE, bench)?;
-        measured.tables.push(Table { set, batch, compared });
+        measured.tables.push(Table {
+            set,
+            batch,
+            compared,
+        });
     }
     Ok(())
 }
@@ -242,17 +318,30 @@ fn source(settings: &Settings) -> Result<(Source, String), Error> {
                     "a shared object: cc -O2 -shared -fPIC my.c -o my.so",
                 ));
             }
-            Ok((Source::Shared { path, name: settings.get(NAME) }, from))
+            Ok((
+                Source::Shared {
+                    path,
+                    name: settings.get(NAME),
+                },
+                from,
+            ))
         }
-        (None, Some(node), None) => Ok((Source::Node(node.name().to_owned()), "a node of ours".to_owned())),
+        (None, Some(node), None) => Ok((
+            Source::Node(node.name().to_owned()),
+            "a node of ours".to_owned(),
+        )),
         (None, None, Some(path)) => {
             let recipe = Recipe::read(&Document::open(&path)?)?;
             Ok((Source::Recipe(recipe), path.display().to_string()))
         }
-        (None, None, None) => {
-            Err(Error::usage("no loop is named", "one of --loop FILE.so, --node NAME, --recipe FILE.toml"))
-        }
-        _ => Err(Error::usage("more than one loop is named", "one of --loop, --node and --recipe")),
+        (None, None, None) => Err(Error::usage(
+            "no loop is named",
+            "one of --loop FILE.so, --node NAME, --recipe FILE.toml",
+        )),
+        _ => Err(Error::usage(
+            "more than one loop is named",
+            "one of --loop, --node and --recipe",
+        )),
     }
 }
 

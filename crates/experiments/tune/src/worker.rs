@@ -38,7 +38,12 @@ enum Records {
 /// Runs a loop for the process that started this one: 0 when there is nothing more to do, 2 if the
 /// pipes broke.
 pub fn work() -> u8 {
-    let mut worker = Worker { opened: None, records: None, order: Vec::new(), next: 0 };
+    let mut worker = Worker {
+        opened: None,
+        records: None,
+        order: Vec::new(),
+        next: 0,
+    };
     worker_process::work(|request| worker.answer(request))
 }
 
@@ -86,15 +91,23 @@ impl Worker {
     }
 
     fn set_up(&mut self, count: u64) -> Result<Reply, Wrong> {
-        let Some((opened, _)) = &self.opened else { return refused("no loop is open", "open one first") };
+        let Some((opened, _)) = &self.opened else {
+            return refused("no loop is open", "open one first");
+        };
         // What is there goes first: both together may be more than there is memory.
         self.records = None;
         self.order = Vec::new();
         let before = system::own_bytes();
         let (records, first) = match opened {
             Loop::Shared(shared) => {
-                let Some(made) = shared.set_up(count, SEED) else { return Ok(Reply::SetUp(None)) };
-                let first = made.records.first().copied().unwrap_or(std::ptr::null_mut());
+                let Some(made) = shared.set_up(count, SEED) else {
+                    return Ok(Reply::SetUp(None));
+                };
+                let first = made
+                    .records
+                    .first()
+                    .copied()
+                    .unwrap_or(std::ptr::null_mut());
                 (Records::Shared(made), first.cast_const())
             }
             Loop::Node(node) => {
@@ -103,15 +116,25 @@ impl Worker {
                 (Records::Node(made), first)
             }
             Loop::Recipe(recipe) => {
-                let made = ShapedLoop::new(count as usize, &recipe.after(), recipe.multiplications, recipe.chained);
-                let Some(made) = made else { return Ok(Reply::SetUp(None)) };
+                let made = ShapedLoop::new(
+                    count as usize,
+                    &recipe.after(),
+                    recipe.multiplications,
+                    recipe.chained,
+                );
+                let Some(made) = made else {
+                    return Ok(Reply::SetUp(None));
+                };
                 let first = made.address(0);
                 (Records::ShapedLoop(made), first)
             }
         };
         self.records = Some(records);
         let bytes = system::own_bytes().saturating_sub(before);
-        Ok(Reply::SetUp(Some(Made { huge: system::huge_share(first as usize), bytes })))
+        Ok(Reply::SetUp(Some(Made {
+            huge: system::huge_share(first as usize),
+            bytes,
+        })))
     }
 
     /// The records of a working set, shuffled.
@@ -134,14 +157,33 @@ impl Worker {
 
     /// The loop with its records in their order, and the place of the next; a batch and values have
     /// to fit them.
-    fn ready(&mut self, records: u64, batch: usize, values: &[u32]) -> Result<(Calls<'_>, &mut usize), Wrong> {
+    fn ready(
+        &mut self,
+        records: u64,
+        batch: usize,
+        values: &[u32],
+    ) -> Result<(Calls<'_>, &mut usize), Wrong> {
         self.choose(records.max(batch as u64))?;
-        let Some((opened, about)) = &self.opened else { return refused("no loop is open", "open one first") };
+        let Some((opened, about)) = &self.opened else {
+            return refused("no loop is open", "open one first");
+        };
         if values.len() != about.knobs.len() || self.order.len() < batch {
-            return refused("a value for each knob, and a batch of records", "this process is for stopwatt alone");
+            return refused(
+                "a value for each knob, and a batch of records",
+                "this process is for stopwatt alone",
+            );
         }
-        let Some(records) = &mut self.records else { return refused("there are no records", "set them up first") };
-        Ok((Calls { opened, records, order: &self.order }, &mut self.next))
+        let Some(records) = &mut self.records else {
+            return refused("there are no records", "set them up first");
+        };
+        Ok((
+            Calls {
+                opened,
+                records,
+                order: &self.order,
+            },
+            &mut self.next,
+        ))
     }
 
     fn measure(&mut self, how: &Measure) -> Result<Reply, Wrong> {
@@ -159,7 +201,11 @@ impl Worker {
         // A set that fits a cache is brought there first; of a large one, a part does for the
         // branches.
         let fits = how.records <= FIRST_RECORDS;
-        stretch(if fits { how.records as usize / batch } else { (STRETCH as usize).div_ceil(batch) });
+        stretch(if fits {
+            how.records as usize / batch
+        } else {
+            (STRETCH as usize).div_ceil(batch)
+        });
         let batches = (STRETCH as usize).div_ceil(batch);
         let (ticks, done) = Slices::default().take(|| {
             let (from, mut done) = (machine::ticks(), 0);
@@ -183,7 +229,9 @@ impl Worker {
             // The second call has records of its own, if there are any.
             let last = calls.order.len() - batch;
             let from = |turn| if turn == Turn::First { 0 } else { last };
-            Ok(Reply::Checked(changed(|turn| calls.call(from(turn), batch, values))))
+            Ok(Reply::Checked(changed(|turn| {
+                calls.call(from(turn), batch, values)
+            })))
         }
         #[cfg(not(target_os = "linux"))]
         Ok(Reply::Checked(None))

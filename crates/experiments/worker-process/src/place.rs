@@ -53,11 +53,17 @@ impl WatchedMemory {
         }
         let (words, texts) = all.split_at(WORDS_BYTES);
         let texts = String::from_utf8_lossy(texts);
-        let words = words.chunks_exact(4).filter_map(|word| Some(u32::from_ne_bytes(word.try_into().ok()?)));
+        let words = words
+            .chunks_exact(4)
+            .filter_map(|word| Some(u32::from_ne_bytes(word.try_into().ok()?)));
         let mut running: Vec<u32> = words.filter(|word| *word > 0).collect();
         running.sort_unstable();
         running.dedup();
-        running.iter().filter_map(|word| texts.lines().nth(*word as usize - 1)).map(str::to_owned).collect()
+        running
+            .iter()
+            .filter_map(|word| texts.lines().nth(*word as usize - 1))
+            .map(str::to_owned)
+            .collect()
     }
 }
 
@@ -94,7 +100,10 @@ impl Places {
     /// There is none.
     pub fn open(argument: &str) -> io::Result<Self> {
         let number: u32 = argument.parse().map_err(io::Error::other)?;
-        let file = File::options().read(true).write(true).open(format!("/proc/self/fd/{number}"))?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .open(format!("/proc/self/fd/{number}"))?;
         let length = NonZeroUsize::new(WORDS_BYTES).ok_or(io::ErrorKind::InvalidInput)?;
         if file.metadata()?.len() < WORDS_BYTES as u64 {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -105,7 +114,12 @@ impl Places {
         // SAFETY: the mapping has that many bytes, which the file has as well, is never unmapped,
         // and any bytes are words. The process that watches reads them and no more.
         let words = unsafe { mapping.cast::<[AtomicU32; THREADS_MAX]>().as_ref() };
-        Ok(Self { file, words, texts: 0, end: WORDS_BYTES as u64 })
+        Ok(Self {
+            file,
+            words,
+            texts: 0,
+            end: WORDS_BYTES as u64,
+        })
     }
 
     /// The word of a thread, by its number below [`THREADS_MAX`].
@@ -135,7 +149,8 @@ mod tests {
         let watched = WatchedMemory::new().unwrap();
         assert_eq!(watched.running(), [""; 0]);
         let mut places = Places::open(watched.argument().to_str().unwrap()).unwrap();
-        let [first, second] = ["run of `a`", "set_up\nof `b`"].map(|text| places.add(text).unwrap());
+        let [first, second] =
+            ["run of `a`", "set_up\nof `b`"].map(|text| places.add(text).unwrap());
         places.thread(3).enter(second);
         assert_eq!(watched.running(), ["set_up of `b`"]);
         places.thread(0).enter(first);

@@ -71,9 +71,17 @@ fn program(what: &str) -> Result<Vec<OsString>, Error> {
         (None, None) => {
             let own = std::env::current_exe().map_err(Error::failed)?;
             // Within Python, this program is an interpreter.
-            if own.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with("python")) {
-                let message = format!("{what} runs in a process of the program `stopwatt`, and this one is Python");
-                return Err(Error::usage(message, format!("name the program: {PROGRAM}=path/to/stopwatt")));
+            if own
+                .file_stem()
+                .is_some_and(|stem| stem.to_string_lossy().starts_with("python"))
+            {
+                let message = format!(
+                    "{what} runs in a process of the program `stopwatt`, and this one is Python"
+                );
+                return Err(Error::usage(
+                    message,
+                    format!("name the program: {PROGRAM}=path/to/stopwatt"),
+                ));
             }
             Ok(vec![own.into()])
         }
@@ -89,16 +97,26 @@ impl Process {
     pub fn start(what: &str, arguments: &[OsString], huge_pages: bool) -> Result<Self, Error> {
         let program = program(what)?;
         let mut command = Command::new(&program[0]);
-        command.args(&program[1..]).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(&program[1..])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         if huge_pages {
             command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
         }
-        let refused = |error: &dyn std::fmt::Display| Error::failed(format!("{}: {error}", program[0].display()));
+        let refused = |error: &dyn std::fmt::Display| {
+            Error::failed(format!("{}: {error}", program[0].display()))
+        };
         let mut child = command.spawn().map_err(|error| refused(&error))?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-            (Some(requests), Some(out), Some(err)) => {
-                Ok(Self { child, requests, replies: replies(out), said: lines(err) })
-            }
+            (Some(requests), Some(out), Some(err)) => Ok(Self {
+                child,
+                requests,
+                replies: replies(out),
+                said: lines(err),
+            }),
             _ => Err(refused(&"it has no pipes")),
         }
     }
@@ -117,7 +135,9 @@ impl Process {
         doing: &str,
     ) -> Result<A, Failure> {
         match protocol::write(&mut self.requests, request) {
-            Err(error) if error.kind() == ErrorKind::InvalidData => return Err(Failure::Refused(Error::failed(error))),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                return Err(Failure::Refused(Error::failed(error)));
+            }
             // If the process is gone, that is seen below.
             Ok(()) | Err(_) => {}
         }
@@ -125,14 +145,22 @@ impl Process {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = patience.as_secs();
-                return Err(Failure::Gone(format!("{} hung {doing}: no answer in {seconds} s", whose())));
+                return Err(Failure::Gone(format!(
+                    "{} hung {doing}: no answer in {seconds} s",
+                    whose()
+                )));
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(Failure::Gone(self.ended(whose, doing))),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Failure::Gone(self.ended(whose, doing)));
+            }
         };
         match line.and_then(|line| protocol::parse::<Reply<A>>(&line)) {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Wrong { message, help })) => Err(Failure::Refused(Error::usage(message, help))),
-            Err(error) => Err(Failure::Gone(format!("{} wrote to where the answers go {doing}: {error}", whose()))),
+            Err(error) => Err(Failure::Gone(format!(
+                "{} wrote to where the answers go {doing}: {error}",
+                whose()
+            ))),
         }
     }
 
@@ -180,9 +208,19 @@ fn lines(of: impl Read + Send + 'static) -> Receiver<String> {
         let mut of = BufReader::new(of);
         loop {
             let mut line = Vec::new();
-            match of.by_ref().take(protocol::LONGEST).read_until(b'\n', &mut line) {
+            match of
+                .by_ref()
+                .take(protocol::LONGEST)
+                .read_until(b'\n', &mut line)
+            {
                 Ok(0) | Err(_) => break,
-                Ok(_) if send.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() => break,
+                Ok(_)
+                    if send
+                        .send(String::from_utf8_lossy(&line).trim_end().to_owned())
+                        .is_err() =>
+                {
+                    break;
+                }
                 Ok(_) => {}
             }
         }

@@ -24,7 +24,10 @@ pub struct Wrong {
 impl Wrong {
     /// An error, and what would be right.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: help.into() }
+        Self {
+            message: message.into(),
+            help: help.into(),
+        }
     }
 }
 
@@ -44,7 +47,9 @@ impl Display for LineError {
         match self {
             Self::Pipe(error) => error.fmt(f),
             Self::Cut(line) => write!(f, "{} ends before the line does", document::quoted(line)),
-            Self::Unknown(line, why) => write!(f, "{} is no message: {why}", document::quoted(line)),
+            Self::Unknown(line, why) => {
+                write!(f, "{} is no message: {why}", document::quoted(line))
+            }
         }
     }
 }
@@ -57,13 +62,20 @@ impl std::error::Error for LineError {}
 /// The pipe broke, or ended within the line.
 pub fn read_line(from: &mut impl BufRead) -> Result<Option<String>, LineError> {
     let mut line = Vec::new();
-    let count = from.take(LONGEST).read_until(b'\n', &mut line).map_err(LineError::Pipe)?;
+    let count = from
+        .take(LONGEST)
+        .read_until(b'\n', &mut line)
+        .map_err(LineError::Pipe)?;
     if count == 0 {
         return Ok(None);
     }
     let is_whole = line.pop_if(|last| *last == b'\n').is_some();
     let line = String::from_utf8_lossy(&line).into_owned();
-    if is_whole { Ok(Some(line)) } else { Err(LineError::Cut(line)) }
+    if is_whole {
+        Ok(Some(line))
+    } else {
+        Err(LineError::Cut(line))
+    }
 }
 
 /// The message of a line.
@@ -93,9 +105,19 @@ pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
 pub fn check<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(message: &T) {
     let mut sent = Vec::new();
     write(&mut sent, message).expect("a message can be written");
-    let read = |mut bytes: &[u8]| read_line(&mut bytes)?.map(|line| parse::<T>(&line)).transpose();
-    assert_eq!(read(&sent).expect("a whole line is read").as_ref(), Some(message));
-    assert!(matches!(read(&[]), Ok(None)), "only a pipe that has ended is the end");
+    let read = |mut bytes: &[u8]| {
+        read_line(&mut bytes)?
+            .map(|line| parse::<T>(&line))
+            .transpose()
+    };
+    assert_eq!(
+        read(&sent).expect("a whole line is read").as_ref(),
+        Some(message)
+    );
+    assert!(
+        matches!(read(&[]), Ok(None)),
+        "only a pipe that has ended is the end"
+    );
     let end = sent.len() - 1;
     for cut in 0..end {
         let mut part = sent[..cut].to_vec();
@@ -109,7 +131,10 @@ pub fn check<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(message: 
         let error = read(&part).expect_err(&named);
         assert!(error.to_string().contains(&named), "{error}");
     }
-    assert!(matches!(read(&sent[..end]), Err(LineError::Cut(_))), "a line without its end is cut");
+    assert!(
+        matches!(read(&sent[..end]), Err(LineError::Cut(_))),
+        "a line without its end is cut"
+    );
 }
 
 #[cfg(test)]
@@ -125,8 +150,15 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_an_error_with_its_line() {
-        let error = parse::<Reply<u32>>("{\"Maybe\":1}").unwrap_err().to_string();
-        assert!(error.starts_with("`{\"Maybe\":1}` is no message: unknown variant `Maybe`"), "{error}");
-        assert!(matches!(read_line(&mut &b"no end"[..]), Err(LineError::Cut(line)) if line == "no end"));
+        let error = parse::<Reply<u32>>("{\"Maybe\":1}")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("`{\"Maybe\":1}` is no message: unknown variant `Maybe`"),
+            "{error}"
+        );
+        assert!(
+            matches!(read_line(&mut &b"no end"[..]), Err(LineError::Cut(line)) if line == "no end")
+        );
     }
 }

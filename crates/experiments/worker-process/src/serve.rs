@@ -13,9 +13,16 @@ pub fn work<Q: DeserializeOwned, A: Serialize>(answer: impl FnMut(Q) -> Reply<A>
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
     // What the code prints goes to standard error, not among the answers.
     let answers = nix::unistd::dup(std::io::stdout());
-    let served = answers.and_then(|answers| nix::unistd::dup2_stdout(std::io::stderr()).map(|()| answers));
+    let served =
+        answers.and_then(|answers| nix::unistd::dup2_stdout(std::io::stderr()).map(|()| answers));
     let served = served.map_err(Into::into);
-    match served.and_then(|answers| serve(std::io::stdin().lock(), std::fs::File::from(answers), answer)) {
+    match served.and_then(|answers| {
+        serve(
+            std::io::stdin().lock(),
+            std::fs::File::from(answers),
+            answer,
+        )
+    }) {
         Ok(()) => 0,
         Err(_) => 2,
     }
@@ -33,7 +40,9 @@ fn serve<Q: DeserializeOwned, A: Serialize>(
     loop {
         let reply = match protocol::read_line(&mut requests) {
             Ok(None) => return Ok(()),
-            Ok(Some(line)) => protocol::parse(&line).map_or_else(|error| refused(&error), &mut answer),
+            Ok(Some(line)) => {
+                protocol::parse(&line).map_or_else(|error| refused(&error), &mut answer)
+            }
             Err(LineError::Pipe(error)) => return Err(error),
             Err(error) => {
                 protocol::write(&mut replies, &refused::<A>(&error))?;
@@ -45,7 +54,10 @@ fn serve<Q: DeserializeOwned, A: Serialize>(
 }
 
 fn refused<A>(error: &LineError) -> Reply<A> {
-    Err(Wrong::new(error.to_string(), "this process is for stopwatt alone"))
+    Err(Wrong::new(
+        error.to_string(),
+        "this process is for stopwatt alone",
+    ))
 }
 
 #[cfg(test)]
@@ -54,20 +66,30 @@ mod tests {
 
     fn served(requests: &str) -> (io::Result<()>, String) {
         let mut replies = Vec::new();
-        let ended = serve(requests.as_bytes(), &mut replies, |number: u32| Ok(number + 1));
+        let ended = serve(requests.as_bytes(), &mut replies, |number: u32| {
+            Ok(number + 1)
+        });
         (ended, String::from_utf8(replies).unwrap())
     }
 
     #[test]
     fn only_a_pipe_that_ended_between_requests_is_the_end() {
         let (ended, replies) = served("1\n2\n");
-        assert!(ended.is_ok() && replies == "{\"Ok\":2}\n{\"Ok\":3}\n", "{replies}");
+        assert!(
+            ended.is_ok() && replies == "{\"Ok\":2}\n{\"Ok\":3}\n",
+            "{replies}"
+        );
         let (ended, replies) = served("end\n1\n");
         assert!(
-            ended.is_ok() && replies.contains("`end` is no message") && replies.ends_with("{\"Ok\":2}\n"),
+            ended.is_ok()
+                && replies.contains("`end` is no message")
+                && replies.ends_with("{\"Ok\":2}\n"),
             "{replies}"
         );
         let (ended, replies) = served("1\n2");
-        assert!(ended.is_err() && replies.contains("`2` ends before the line does"), "{replies}");
+        assert!(
+            ended.is_err() && replies.contains("`2` ends before the line does"),
+            "{replies}"
+        );
     }
 }

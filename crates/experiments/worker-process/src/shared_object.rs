@@ -44,13 +44,19 @@ pub unsafe fn tables<T: Copy + 'static>(
     let shown = path.display();
     // Without a slash the loader would look among the system's libraries.
     let found = path.canonicalize().map_err(|error| {
-        Wrong::new(format!("{shown}: {error}"), "a shared object: cc -O2 -shared -fPIC my.c -o my.so")
+        Wrong::new(
+            format!("{shown}: {error}"),
+            "a shared object: cc -O2 -shared -fPIC my.c -o my.so",
+        )
     })?;
     // SAFETY: what a shared object does when it is loaded is up to its author, and it has this
     // process for itself.
     let library = unsafe { Library::new(&found) }.map_err(|error| {
         Wrong::new(
-            format!("{shown} cannot be loaded: {}", std::error::Error::source(&error).unwrap_or(&error)),
+            format!(
+                "{shown} cannot be loaded: {}",
+                std::error::Error::source(&error).unwrap_or(&error)
+            ),
             "a shared object for this machine: cc -O2 -shared -fPIC my.c -o my.so",
         )
     })?;
@@ -75,7 +81,9 @@ pub unsafe fn tables<T: Copy + 'static>(
         let version = unsafe { table.cast::<u32>().read() };
         if version != abi {
             return Some(Err(Wrong::new(
-                format!("{shown} is of version {version} of the interface, and this program knows {abi}"),
+                format!(
+                    "{shown} is of version {version} of the interface, and this program knows {abi}"
+                ),
                 format!("build it with the {header} of this program"),
             )));
         }

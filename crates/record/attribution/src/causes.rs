@@ -111,11 +111,26 @@ const FLUSH: Interval = match CACHE_FLUSH.interval {
 const ANY: (u32, u32) = (0, u32::MAX);
 
 const fn since(begin: &'static str, end: &'static str) -> Option<Recognition> {
-    Some(Recognition { begin, end, arguments: ANY, wait: None })
+    Some(Recognition {
+        begin,
+        end,
+        arguments: ANY,
+        wait: None,
+    })
 }
 
-const fn waiting(begin: &'static str, end: &'static str, arguments: (u32, u32), wait: WaitFor) -> Option<Recognition> {
-    Some(Recognition { begin, end, arguments, wait: Some(wait) })
+const fn waiting(
+    begin: &'static str,
+    end: &'static str,
+    arguments: (u32, u32),
+    wait: WaitFor,
+) -> Option<Recognition> {
+    Some(Recognition {
+        begin,
+        end,
+        arguments,
+        wait: Some(wait),
+    })
 }
 
 const fn colours(ground: &'static str, marks: &'static str) -> Colours {
@@ -313,7 +328,9 @@ impl Cause {
 
     /// Resource or CPU that the CPU waits for, if the cause is a wait.
     pub fn wait(self) -> Option<WaitFor> {
-        self.row().recognition.and_then(|recognition| recognition.wait)
+        self.row()
+            .recognition
+            .and_then(|recognition| recognition.wait)
     }
 }
 
@@ -326,7 +343,9 @@ mod tests {
     fn causes_differ_in_everything_by_which_they_are_told_apart() {
         let distinct = |what: &str, of: &dyn Fn(&CauseRow) -> String| {
             for (place, cause) in Cause::ALL.iter().enumerate() {
-                let first = Cause::ALL.iter().position(|other| of(other.row()) == of(cause.row()));
+                let first = Cause::ALL
+                    .iter()
+                    .position(|other| of(other.row()) == of(cause.row()));
                 assert_eq!(first, Some(place), "{what} of {cause:?} is another's");
             }
         };
@@ -344,13 +363,20 @@ mod tests {
     /// Recordings hold the one and documents say the other.
     #[test]
     fn a_cause_has_a_name_for_machines_and_a_title_for_people() {
-        assert_eq!((Cause::FlushL2.name(), Cause::FlushL2.title()), ("cache-flush-l2", "L2 flush"));
+        assert_eq!(
+            (Cause::FlushL2.name(), Cause::FlushL2.title()),
+            ("cache-flush-l2", "L2 flush")
+        );
     }
 
     #[test]
     fn what_is_waited_for_is_said_with_the_one_who_had_it() {
         for cause in Cause::ALL {
-            assert_eq!(cause.wait().is_some(), cause.row().waited != ("", ""), "{cause:?}");
+            assert_eq!(
+                cause.wait().is_some(),
+                cause.row().waited != ("", ""),
+                "{cause:?}"
+            );
         }
     }
 }

@@ -56,7 +56,10 @@ pub struct CellResult {
 impl CellResult {
     /// The time that the median iteration spent on a cause, in microseconds; `None` if it did not.
     pub fn microseconds_of(&self, cause: Cause) -> Option<f64> {
-        self.split.causes.get(&cause).map(|&ticks| ticks as f64 * self.tick_us)
+        self.split
+            .causes
+            .get(&cause)
+            .map(|&ticks| ticks as f64 * self.tick_us)
     }
 }
 
@@ -82,9 +85,17 @@ fn nearest_first(values: &[(f64, u32)]) -> impl Iterator<Item = (f64, u32)> + '_
     let middle = values.len().saturating_sub(1) / 2;
     let (before, from) = values.split_at(middle);
     let pairs = before.iter().rev().map(Some).chain(std::iter::repeat(None));
-    let outwards = from.iter().map(Some).chain(std::iter::repeat(None)).zip(pairs).take(values.len());
+    let outwards = from
+        .iter()
+        .map(Some)
+        .chain(std::iter::repeat(None))
+        .zip(pairs)
+        .take(values.len());
     // The middle itself comes first, then its neighbours by turns.
-    outwards.flat_map(|(after, before)| [after, before]).flatten().copied()
+    outwards
+        .flat_map(|(after, before)| [after, before])
+        .flatten()
+        .copied()
 }
 
 /// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and
@@ -93,19 +104,38 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
     cells_of(recording, &timelines(recording))
 }
 
-pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<CellResult> {
-    let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+pub(crate) fn cells_of(
+    recording: &Recording,
+    timelines: &BTreeMap<(Series, u32), Timeline>,
+) -> Vec<CellResult> {
+    let tick_us = recording
+        .header
+        .time
+        .counter_hz
+        .map_or(0.0, |hz| 1e6 / hz as f64);
 
     let intervals: Vec<Metric> = metrics::intervals().collect();
     let mut groups = Groups::new();
     let mut places: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
     let mut roles: BTreeMap<(Series, u16), String> = BTreeMap::new();
     for measure in recording.measures() {
-        let metric = intervals.iter().position(|metric| metric.name == recording.text(measure.metric));
-        let (Some(cpu), Some(metric)) = (measure.cpu, metric) else { continue };
-        let Some(microseconds) = microseconds(recording, measure) else { continue };
-        groups.entry((measure.series, cpu, metric)).or_default().push((microseconds, measure.iteration));
-        places.insert(cpu, (measure.cluster.unwrap_or(0), measure.core.unwrap_or(cpu)));
+        let metric = intervals
+            .iter()
+            .position(|metric| metric.name == recording.text(measure.metric));
+        let (Some(cpu), Some(metric)) = (measure.cpu, metric) else {
+            continue;
+        };
+        let Some(microseconds) = microseconds(recording, measure) else {
+            continue;
+        };
+        groups
+            .entry((measure.series, cpu, metric))
+            .or_default()
+            .push((microseconds, measure.iteration));
+        places.insert(
+            cpu,
+            (measure.cluster.unwrap_or(0), measure.core.unwrap_or(cpu)),
+        );
         if let Some(role) = measure.role {
             roles.insert((measure.series, cpu), recording.text(role).to_owned());
         }
@@ -121,7 +151,8 @@ pub(crate) fn cells_of(recording: &Recording, timelines: &BTreeMap<(Series, u32)
         let split = nearest_first(&values)
             .find_map(|(_, iteration)| {
                 let timeline = timelines.get(&(series, iteration))?;
-                window(timeline, cpu, intervals[metric].name).map(|(from, to)| Split::new(timeline, cpu, from, to))
+                window(timeline, cpu, intervals[metric].name)
+                    .map(|(from, to)| Split::new(timeline, cpu, from, to))
             })
             .unwrap_or_default();
         cells.push(CellResult {
@@ -154,22 +185,36 @@ type Groups = BTreeMap<(Series, u16, usize), Vec<(f64, u32)>>;
 
 /// The series in which locks decide the order of the powerdowns, and decided it differently in
 /// different iterations.
-fn orders_that_vary(recording: &Recording, groups: &Groups, intervals: &[Metric]) -> BTreeSet<Series> {
+fn orders_that_vary(
+    recording: &Recording,
+    groups: &Groups,
+    intervals: &[Metric],
+) -> BTreeSet<Series> {
     let mut powerdowns: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
     for (&(series, cpu, metric), values) in groups {
         let (_, case, mode) = recording.series_texts(series);
         if intervals[metric] == metrics::POWERDOWN && lock_order_decides(case, mode) {
             for &(value, iteration) in values {
-                powerdowns.entry((series, iteration)).or_default().push((value, cpu));
+                powerdowns
+                    .entry((series, iteration))
+                    .or_default()
+                    .push((value, cpu));
             }
         }
     }
     let mut orders: BTreeMap<Series, BTreeSet<Vec<u16>>> = BTreeMap::new();
     for ((series, _), mut cpus) in powerdowns {
         cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        orders.entry(series).or_default().insert(cpus.into_iter().map(|(_, cpu)| cpu).collect());
+        orders
+            .entry(series)
+            .or_default()
+            .insert(cpus.into_iter().map(|(_, cpu)| cpu).collect());
     }
-    orders.into_iter().filter(|(_, orders)| orders.len() > 1).map(|(series, _)| series).collect()
+    orders
+        .into_iter()
+        .filter(|(_, orders)| orders.len() > 1)
+        .map(|(series, _)| series)
+        .collect()
 }
 
 /// A CPU's powerdown, for ranking.
@@ -184,20 +229,35 @@ struct Powerdown {
 fn rank(cells: &mut [CellResult]) {
     let series = |cell: &CellResult| (cell.variant.clone(), cell.case.clone(), cell.mode.clone());
     let mut powerdowns: BTreeMap<_, Vec<Powerdown>> = BTreeMap::new();
-    for cell in cells.iter().filter(|cell| cell.metric == metrics::POWERDOWN.name) {
+    for cell in cells
+        .iter()
+        .filter(|cell| cell.metric == metrics::POWERDOWN.name)
+    {
         let last_man = cell.split.causes.contains_key(&Cause::FlushL2);
-        let powerdown = Powerdown { cpu: cell.cpu, cluster: cell.cluster, value: cell.value, last_man };
+        let powerdown = Powerdown {
+            cpu: cell.cpu,
+            cluster: cell.cluster,
+            value: cell.value,
+            last_man,
+        };
         powerdowns.entry(series(cell)).or_default().push(powerdown);
     }
     for table in powerdowns.values_mut() {
         table.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.cpu.cmp(&b.cpu)));
     }
     for cell in cells {
-        let Some(table) = powerdowns.get(&series(cell)) else { continue };
-        let Some(place) = table.iter().position(|powerdown| powerdown.cpu == cell.cpu) else { continue };
+        let Some(table) = powerdowns.get(&series(cell)) else {
+            continue;
+        };
+        let Some(place) = table.iter().position(|powerdown| powerdown.cpu == cell.cpu) else {
+            continue;
+        };
         cell.last_man = table[place].last_man;
         cell.rank = place + 1;
-        cell.rank_in_cluster = table[..=place].iter().filter(|other| other.cluster == cell.cluster).count();
+        cell.rank_in_cluster = table[..=place]
+            .iter()
+            .filter(|other| other.cluster == cell.cluster)
+            .count();
     }
 }
 
@@ -207,15 +267,29 @@ fn rank(cells: &mut [CellResult]) {
 pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let interval = metrics::by_name(metric)?.interval?;
-    let (first_mark, last_mark) = (Mark::of_point(interval.first)?, Mark::of_point(interval.last)?);
+    let (first_mark, last_mark) = (
+        Mark::of_point(interval.first)?,
+        Mark::of_point(interval.last)?,
+    );
     let enters = |function: &&str| {
-        steps.iter().position(|step| step.mark == Mark::ENTER_PSCI && smc::name(step.argument) == Some(function))
+        steps.iter().position(|step| {
+            step.mark == Mark::ENTER_PSCI && smc::name(step.argument) == Some(function)
+        })
     };
     let enter = interval.calls.iter().find_map(enters)?;
     let calls_again = |step: &Step| step.mark == Mark::ENTER_PSCI;
-    let end = steps[enter + 1..].iter().position(calls_again).map_or(steps.len(), |after| enter + 1 + after);
-    let first = enter + steps[enter..end].iter().position(|step| step.mark == first_mark)?;
-    let last = first + steps[first..].iter().position(|step| step.mark == last_mark)?;
+    let end = steps[enter + 1..]
+        .iter()
+        .position(calls_again)
+        .map_or(steps.len(), |after| enter + 1 + after);
+    let first = enter
+        + steps[enter..end]
+            .iter()
+            .position(|step| step.mark == first_mark)?;
+    let last = first
+        + steps[first..]
+            .iter()
+            .position(|step| step.mark == last_mark)?;
     Some((first, last))
 }
 
@@ -246,7 +320,11 @@ mod tests {
         recording.header.time.counter_hz = Some(1_000_000);
         let series = recording.series("v", "suspend-deepest", "parallel");
         for (cpu, cluster, powerdown) in [(0, 1, 30), (1, 1, 10), (2, 1, 40), (3, 0, 30)] {
-            let l2 = if cpu == 2 { Some((3, "flushed-l2-lines")) } else { None };
+            let l2 = if cpu == 2 {
+                Some((3, "flushed-l2-lines"))
+            } else {
+                None
+            };
             let begin = [(0, "enter-psci"), (1, "enter-cflush")];
             let end = [(5, "exit-cflush"), (powerdown, "enter-hw-low-pwr")];
             for (ticks, point) in begin.into_iter().chain(l2).chain(end) {
@@ -255,14 +333,21 @@ mod tests {
             }
             for (metric, value) in [("powerdown", powerdown as f64), ("cache_flush", 4.0)] {
                 let measure = recording.measure(series, 0, metric, "us", value);
-                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cluster), Some(cpu));
+                (measure.cpu, measure.cluster, measure.core) =
+                    (Some(cpu), Some(cluster), Some(cpu));
             }
         }
         for cell in cells(&recording) {
             let (rank, in_cluster, last_man) =
                 [(2, 2, false), (1, 1, false), (4, 3, true), (3, 1, false)][usize::from(cell.cpu)];
             let found = (cell.rank, cell.rank_in_cluster, cell.last_man);
-            assert_eq!(found, (rank, in_cluster, last_man), "CPU {} {}", cell.cpu, cell.metric);
+            assert_eq!(
+                found,
+                (rank, in_cluster, last_man),
+                "CPU {} {}",
+                cell.cpu,
+                cell.metric
+            );
             let ticks: u64 = cell.split.causes.values().sum();
             assert_eq!(ticks as f64, cell.value, "CPU {} {}", cell.cpu, cell.metric);
         }
@@ -286,7 +371,8 @@ mod tests {
         let timelines = timelines(&recording);
         let timeline = &timelines[&(series, 0)];
         let bounds = |metric: &str| {
-            window(timeline, 0, metric).map(|(from, to)| (timeline.steps[&0][from].ticks, timeline.steps[&0][to].ticks))
+            window(timeline, 0, metric)
+                .map(|(from, to)| (timeline.steps[&0][from].ticks, timeline.steps[&0][to].ticks))
         };
         assert_eq!(bounds("powerdown"), Some((10, 25)));
         assert_eq!(bounds("cache_flush"), Some((12, 20)));
@@ -308,7 +394,11 @@ mod tests {
             (0, 25, "enter-hw-low-pwr", 0),
         ]);
         let timelines = timelines(&recording);
-        assert_eq!(window(&timelines[&(series, 0)], 0, "cache_flush"), None, "the first call left early");
+        assert_eq!(
+            window(&timelines[&(series, 0)], 0, "cache_flush"),
+            None,
+            "the first call left early"
+        );
     }
 
     /// Times in either unit, an even and an odd number of them: the median is one that occurred.
@@ -322,12 +412,20 @@ mod tests {
             let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
             let series = recording.series("v", "cpu-off", "serial");
             for (iteration, &value) in (0..).zip(values) {
-                recording.measure(series, iteration, "powerdown", unit, value).cpu = Some(0);
+                recording
+                    .measure(series, iteration, "powerdown", unit, value)
+                    .cpu = Some(0);
             }
-            recording.measure(series, 0, "powerdown", "instructions", 1.0).cpu = Some(1);
+            recording
+                .measure(series, 0, "powerdown", "instructions", 1.0)
+                .cpu = Some(1);
             let cells = cells(&recording);
             assert_eq!(cells.len(), 1, "instructions are no time");
-            assert_eq!((cells[0].value, cells[0].min, cells[0].max, cells[0].count), expected, "{unit}");
+            assert_eq!(
+                (cells[0].value, cells[0].min, cells[0].max, cells[0].count),
+                expected,
+                "{unit}"
+            );
         }
     }
 
@@ -343,7 +441,10 @@ mod tests {
         recording.measure(series, 0, "powerdown", "us", 7.0).cpu = Some(0);
         let cells = cells(&recording);
         let of = |cause| cells[0].microseconds_of(cause);
-        assert_eq!((of(Cause::Code), of(Cause::FlushL1), of(Cause::LockWait)), (Some(1.0), Some(6.0), None));
+        assert_eq!(
+            (of(Cause::Code), of(Cause::FlushL1), of(Cause::LockWait)),
+            (Some(1.0), Some(6.0), None)
+        );
     }
 
     /// A log lost the return from the first call: what is known is that the CPU woke up in that
@@ -356,14 +457,24 @@ mod tests {
             (0, 20, "enter-psci", SUSPEND),
             (0, 29, "exit-psci", 0),
         ]);
-        assert_eq!(window(&timelines(&recording)[&(series, 0)], 0, "wakeup"), Some((1, 3)));
+        assert_eq!(
+            window(&timelines(&recording)[&(series, 0)], 0, "wakeup"),
+            Some((1, 3))
+        );
     }
 
     #[test]
     fn an_order_varies_where_locks_decide_it_and_did_so_differently() {
-        let varies = |mode, powerdowns| cells(&recording(mode, powerdowns)).iter().all(|cell| cell.order_varies);
+        let varies = |mode, powerdowns| {
+            cells(&recording(mode, powerdowns))
+                .iter()
+                .all(|cell| cell.order_varies)
+        };
         assert!(varies("parallel", [[1.0, 2.0], [4.0, 3.0]]));
         assert!(!varies("parallel", [[1.0, 2.0], [3.0, 4.0]]));
-        assert!(!varies("serial", [[1.0, 2.0], [4.0, 3.0]]), "alone, each CPU has its own figures");
+        assert!(
+            !varies("serial", [[1.0, 2.0], [4.0, 3.0]]),
+            "alone, each CPU has its own figures"
+        );
     }
 }

@@ -29,15 +29,31 @@ pub fn each(recording: &Recording) -> Vec<SpanSplit> {
 }
 
 /// The same of timelines that are read already.
-pub(crate) fn each_of(recording: &Recording, timelines: &BTreeMap<(Series, u32), Timeline>) -> Vec<SpanSplit> {
+pub(crate) fn each_of(
+    recording: &Recording,
+    timelines: &BTreeMap<(Series, u32), Timeline>,
+) -> Vec<SpanSplit> {
     let mut splits = Vec::new();
     for measure in recording.measures() {
-        let metric = metrics::by_name(recording.text(measure.metric)).filter(|metric| metric.interval.is_some());
-        let (Some(cpu), Some(metric)) = (measure.cpu, metric.map(|metric| metric.name)) else { continue };
-        let Some(timeline) = timelines.get(&(measure.series, measure.iteration)) else { continue };
-        let Some((from, to)) = window(timeline, cpu, metric) else { continue };
+        let metric = metrics::by_name(recording.text(measure.metric))
+            .filter(|metric| metric.interval.is_some());
+        let (Some(cpu), Some(metric)) = (measure.cpu, metric.map(|metric| metric.name)) else {
+            continue;
+        };
+        let Some(timeline) = timelines.get(&(measure.series, measure.iteration)) else {
+            continue;
+        };
+        let Some((from, to)) = window(timeline, cpu, metric) else {
+            continue;
+        };
         let split = Split::new(timeline, cpu, from, to);
-        splits.push(SpanSplit { series: measure.series, iteration: measure.iteration, cpu, metric, split });
+        splits.push(SpanSplit {
+            series: measure.series,
+            iteration: measure.iteration,
+            cpu,
+            metric,
+            split,
+        });
     }
     splits
 }
@@ -71,9 +87,28 @@ pub fn record(recording: &mut Recording) {
     let causes: Vec<_> = causes(recording).collect();
     recording.clear_causes();
     recording.header.attribution = (!causes.is_empty()).then_some(VERSION);
-    for SpanCause { series, iteration, cpu, metric, cause, on, holder, ticks } in causes {
+    for SpanCause {
+        series,
+        iteration,
+        cpu,
+        metric,
+        cause,
+        on,
+        holder,
+        ticks,
+    } in causes
+    {
         let (metric, cause) = (recording.name(metric), recording.name(cause.name()));
-        recording.push_cause(recording::CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
+        recording.push_cause(recording::CauseRow {
+            series,
+            iteration,
+            cpu,
+            metric,
+            cause,
+            on,
+            holder,
+            ticks,
+        });
     }
 }
 
@@ -81,22 +116,44 @@ pub fn record(recording: &mut Recording) {
 /// rows of a span add up to it. Spans come in the order of the measures, causes in that of
 /// [`Cause::ALL`], and holders by how long they were waited for.
 pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {
-    each(recording).into_iter().flat_map(|SpanSplit { series, iteration, cpu, metric, split }| {
-        let mut rows = Vec::new();
-        for (cause, ticks) in split.causes {
-            let row = SpanCause { series, iteration, cpu, metric, cause, on: None, holder: None, ticks };
-            let waits = split.waits.iter().filter(|wait| wait.cause == cause);
-            let mut rest = ticks;
-            for wait in waits {
-                rows.push(SpanCause { on: Some(wait.on), holder: Some(wait.holder), ticks: wait.ticks, ..row });
-                rest -= wait.ticks;
+    each(recording).into_iter().flat_map(
+        |SpanSplit {
+             series,
+             iteration,
+             cpu,
+             metric,
+             split,
+         }| {
+            let mut rows = Vec::new();
+            for (cause, ticks) in split.causes {
+                let row = SpanCause {
+                    series,
+                    iteration,
+                    cpu,
+                    metric,
+                    cause,
+                    on: None,
+                    holder: None,
+                    ticks,
+                };
+                let waits = split.waits.iter().filter(|wait| wait.cause == cause);
+                let mut rest = ticks;
+                for wait in waits {
+                    rows.push(SpanCause {
+                        on: Some(wait.on),
+                        holder: Some(wait.holder),
+                        ticks: wait.ticks,
+                        ..row
+                    });
+                    rest -= wait.ticks;
+                }
+                if rest > 0 {
+                    rows.push(SpanCause { ticks: rest, ..row });
+                }
             }
-            if rest > 0 {
-                rows.push(SpanCause { ticks: rest, ..row });
-            }
-        }
-        rows
-    })
+            rows
+        },
+    )
 }
 
 #[cfg(test)]
@@ -120,12 +177,25 @@ mod tests {
         ];
         add(&mut recording, series, 7, &events);
         let powerdown = recording::metrics::POWERDOWN;
-        recording.measure(series, 7, powerdown.name, powerdown.unit, 30.0).cpu = Some(1);
+        recording
+            .measure(series, 7, powerdown.name, powerdown.unit, 30.0)
+            .cpu = Some(1);
         recording.measure(series, 7, "calls", "calls", 1.0).cpu = Some(1);
-        let rows: Vec<_> = causes(&recording).map(|row| (row.cause, row.on, row.holder, row.ticks)).collect();
-        assert_eq!(rows, [(Cause::Code, None, None, 14), (Cause::LockWait, Some(1), Some(0), 16)]);
+        let rows: Vec<_> = causes(&recording)
+            .map(|row| (row.cause, row.on, row.holder, row.ticks))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (Cause::Code, None, None, 14),
+                (Cause::LockWait, Some(1), Some(0), 16)
+            ]
+        );
         let row = causes(&recording).next().unwrap();
-        assert_eq!((row.series, row.iteration, row.cpu, row.metric), (series, 7, 1, powerdown.name));
+        assert_eq!(
+            (row.series, row.iteration, row.cpu, row.metric),
+            (series, 7, 1, powerdown.name)
+        );
     }
 
     /// CPU 1 waits 20 ticks for the SCP: 8 while it serves CPU 0, 5 while it serves CPU 2, and 7 in
@@ -143,14 +213,28 @@ mod tests {
             (1, 30, "enter-hw-low-pwr", 0),
         ]);
         record(&mut recording);
-        assert_eq!((recording.causes(), recording.header.attribution), (&[][..], None), "nothing was measured");
+        assert_eq!(
+            (recording.causes(), recording.header.attribution),
+            (&[][..], None),
+            "nothing was measured"
+        );
         recording.measure(series, 0, "powerdown", "us", 20.0).cpu = Some(1);
         // Twice: what is there already is replaced.
         record(&mut recording);
         record(&mut recording);
-        let rows: Vec<_> =
-            recording.causes().iter().map(|row| (recording.text(row.cause), row.holder, row.ticks)).collect();
-        assert_eq!(rows, [("scp-wait", Some(0), 8), ("scp-wait", Some(2), 5), ("scp-wait", None, 7)]);
+        let rows: Vec<_> = recording
+            .causes()
+            .iter()
+            .map(|row| (recording.text(row.cause), row.holder, row.ticks))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("scp-wait", Some(0), 8),
+                ("scp-wait", Some(2), 5),
+                ("scp-wait", None, 7)
+            ]
+        );
         assert_eq!(recording.header.attribution, Some(VERSION));
     }
 }

@@ -27,12 +27,14 @@ impl Call {
     /// The function's name in its specification, "call" if it has none; "wakeup" for the way back
     /// from a reset.
     pub fn name(&self) -> &'static str {
-        self.function.map_or("wakeup", |function| smc::name(function).unwrap_or("call"))
+        self.function
+            .map_or("wakeup", |function| smc::name(function).unwrap_or("call"))
     }
 
     /// True if it asks for another CPU's state: callers repeat it until the answer pleases them.
     pub fn is_poll(&self) -> bool {
-        self.function.is_some_and(|function| function & !smc::SMC64 == smc::AFFINITY_INFO)
+        self.function
+            .is_some_and(|function| function & !smc::SMC64 == smc::AFFINITY_INFO)
     }
 }
 
@@ -77,15 +79,28 @@ impl<'a> Timelines<'a> {
     pub fn new(recording: &'a Recording) -> Self {
         let mut slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)> = BTreeMap::new();
         let principal = METRICS.into_iter().filter(|metric| metric.principal);
-        let metrics: Vec<_> =
-            principal.filter_map(|metric| Some((recording.find_name(metric.name)?, metric.name))).collect();
+        let metrics: Vec<_> = principal
+            .filter_map(|metric| Some((recording.find_name(metric.name)?, metric.name)))
+            .collect();
         for measure in recording.measures() {
-            let Some(&(_, name)) = metrics.iter().find(|&&(metric, _)| metric == measure.metric) else { continue };
-            let of_series = &mut slowest.entry(measure.series).or_insert((name, BTreeMap::new())).1;
+            let Some(&(_, name)) = metrics
+                .iter()
+                .find(|&&(metric, _)| metric == measure.metric)
+            else {
+                continue;
+            };
+            let of_series = &mut slowest
+                .entry(measure.series)
+                .or_insert((name, BTreeMap::new()))
+                .1;
             let value = of_series.entry(measure.iteration).or_insert(measure.value);
             *value = value.max(measure.value);
         }
-        Self { recording, iterations: timelines(recording), slowest }
+        Self {
+            recording,
+            iterations: timelines(recording),
+            slowest,
+        }
     }
 
     /// The recording that they are of.
@@ -106,7 +121,12 @@ impl<'a> Timelines<'a> {
     /// Length of a tick in microseconds; `None` where the recording does not know the counter's
     /// frequency.
     pub fn tick_us(&self) -> Option<f64> {
-        self.recording.header.time.counter_hz.filter(|&hz| hz > 0).map(|hz| 1e6 / hz as f64)
+        self.recording
+            .header
+            .time
+            .counter_hz
+            .filter(|&hz| hz > 0)
+            .map(|hz| 1e6 / hz as f64)
     }
 
     /// The series that have events, in order.
@@ -118,12 +138,17 @@ impl<'a> Timelines<'a> {
 
     /// Numbers of a series' iterations that have events.
     pub fn iterations(&self, series: Series) -> Vec<u32> {
-        self.iterations.range((series, 0)..=(series, u32::MAX)).map(|(&(_, iteration), _)| iteration).collect()
+        self.iterations
+            .range((series, 0)..=(series, u32::MAX))
+            .map(|(&(_, iteration), _)| iteration)
+            .collect()
     }
 
     /// An iteration, if it has events.
     pub fn iteration(&self, series: Series, iteration: u32) -> Option<Iteration<'_>> {
-        self.iterations.get(&(series, iteration)).map(|timeline| Iteration { timeline })
+        self.iterations
+            .get(&(series, iteration))
+            .map(|timeline| Iteration { timeline })
     }
 
     /// The median and the worst iteration of a series by its slowest CPU; `None` without such
@@ -131,11 +156,15 @@ impl<'a> Timelines<'a> {
     /// the one of them that is nearest to that of all.
     pub fn chosen(&self, series: Series) -> Option<Chosen> {
         let (metric, values) = self.slowest.get(&series)?;
-        let slowest: Vec<(u32, f64)> = values.iter().map(|(&iteration, &value)| (iteration, value)).collect();
+        let slowest: Vec<(u32, f64)> = values
+            .iter()
+            .map(|(&iteration, &value)| (iteration, value))
+            .collect();
         let mut sorted = slowest.clone();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
-        let has_events = |&(iteration, _): &(u32, f64)| self.iterations.contains_key(&(series, iteration));
+        let has_events =
+            |&(iteration, _): &(u32, f64)| self.iterations.contains_key(&(series, iteration));
         if sorted.iter().any(has_events) {
             sorted.retain(has_events);
         }
@@ -148,15 +177,26 @@ impl<'a> Timelines<'a> {
         // Of several that took as long, the first.
         let most = sorted.last()?.1;
         let worst = sorted.iter().find(|&&(_, value)| value == most)?.0;
-        Some(Chosen { metric, slowest, median, worst })
+        Some(Chosen {
+            metric,
+            slowest,
+            median,
+            worst,
+        })
     }
 }
 
 /// The marks that begin and end waits for the SCP.
 fn marks_of_scp_waits() -> Vec<Mark> {
     let of_scp = |cause: &Cause| cause.wait() == Some(WaitFor::Scp);
-    let recognitions = Cause::ALL.into_iter().filter(of_scp).filter_map(|cause| cause.row().recognition);
-    recognitions.flat_map(|recognition| [recognition.begin, recognition.end]).filter_map(Mark::of_point).collect()
+    let recognitions = Cause::ALL
+        .into_iter()
+        .filter(of_scp)
+        .filter_map(|cause| cause.row().recognition);
+    recognitions
+        .flat_map(|recognition| [recognition.begin, recognition.end])
+        .filter_map(Mark::of_point)
+        .collect()
 }
 
 /// One iteration of a series.
@@ -174,14 +214,23 @@ impl Iteration<'_> {
     /// First and last tick of all events.
     pub fn extent(&self) -> (u64, u64) {
         let steps = self.timeline.steps.values();
-        let first = steps.clone().filter_map(|steps| steps.first()).map(|step| step.ticks).min();
-        let last = steps.filter_map(|steps| steps.last()).map(|step| step.ticks).max();
+        let first = steps
+            .clone()
+            .filter_map(|steps| steps.first())
+            .map(|step| step.ticks)
+            .min();
+        let last = steps
+            .filter_map(|steps| steps.last())
+            .map(|step| step.ticks)
+            .max();
         (first.unwrap_or(0), last.unwrap_or(0))
     }
 
     /// The activity of a CPU, from its first event to its last, without holes.
     pub fn lane(&self, cpu: u16) -> Vec<LaneSpan> {
-        let Some(steps) = self.timeline.steps.get(&cpu) else { return Vec::new() };
+        let Some(steps) = self.timeline.steps.get(&cpu) else {
+            return Vec::new();
+        };
         // Until its first call a CPU that is on runs the normal world; one that comes out of reset
         // was off.
         let before = match steps[0].mark {
@@ -202,7 +251,12 @@ impl Iteration<'_> {
                 Mark::EXIT_PSCI | Mark::ENTER_LOW_POWER => {
                     if let Some((function, from)) = open.take() {
                         let into_low_power = step.mark == Mark::ENTER_LOW_POWER;
-                        calls.push(Call { function, from, to: step.ticks, into_low_power });
+                        calls.push(Call {
+                            function,
+                            from,
+                            to: step.ticks,
+                            into_low_power,
+                        });
                     }
                 }
                 _ => {}
@@ -220,7 +274,13 @@ impl Iteration<'_> {
             for held in served.all().iter().filter(|held| held.to != u64::MAX) {
                 let sent = self.sent(channel, held.cpu, held.from);
                 let turned = sent.map_or(held.from, |sent| sent.max(before).min(held.from));
-                services.push(Service { channel, cpu: held.cpu, turned, from: held.from, to: held.to });
+                services.push(Service {
+                    channel,
+                    cpu: held.cpu,
+                    turned,
+                    from: held.from,
+                    to: held.to,
+                });
                 before = held.to;
             }
         }
@@ -240,8 +300,14 @@ impl Iteration<'_> {
 
     /// The CPUs that held a lock in this iteration, in order.
     pub fn holders(&self, lock: u32) -> Vec<u16> {
-        let mut cpus: Vec<u16> =
-            self.timeline.locks.get(&lock).map_or(&[][..], Holders::all).iter().map(|held| held.cpu).collect();
+        let mut cpus: Vec<u16> = self
+            .timeline
+            .locks
+            .get(&lock)
+            .map_or(&[][..], Holders::all)
+            .iter()
+            .map(|held| held.cpu)
+            .collect();
         cpus.sort_unstable();
         cpus.dedup();
         cpus
@@ -256,8 +322,15 @@ impl Iteration<'_> {
     /// The CPU that took longest by a metric, of several the one with the highest number; `None` if
     /// no CPU has the metric.
     pub fn slowest(&self, metric: &str) -> Option<u16> {
-        let windows = self.timeline.steps.keys().filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
-        windows.map(|((from, to), cpu)| (to - from, cpu)).max().map(|(_, cpu)| cpu)
+        let windows = self
+            .timeline
+            .steps
+            .keys()
+            .filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
+        windows
+            .map(|((from, to), cpu)| (to - from, cpu))
+            .max()
+            .map(|(_, cpu)| cpu)
     }
 
     /// From when to when, in ticks, a metric of a CPU was taken (`powerdown`, `wakeup`,
@@ -284,18 +357,39 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
-        assert_eq!((iteration.cpus(), iteration.extent()), (vec![3, 7], (12, 60)));
-        assert!(iteration.lane(5).is_empty() && iteration.calls(5).is_empty(), "CPU 5 has no events");
+        assert_eq!(
+            (iteration.cpus(), iteration.extent()),
+            (vec![3, 7], (12, 60))
+        );
+        assert!(
+            iteration.lane(5).is_empty() && iteration.calls(5).is_empty(),
+            "CPU 5 has no events"
+        );
     }
 
     #[test]
     fn the_slowest_cpu_is_the_last_of_those_that_took_longest() {
-        let down = |cpu, from, to| [(cpu, from, "enter-psci", SUSPEND), (cpu, to, "enter-hw-low-pwr", 0)];
-        let (recording, series) =
-            of_events(&[down(5, 0, 20), down(2, 3, 30), down(3, 13, 40), down(4, 50, 51)].concat());
+        let down = |cpu, from, to| {
+            [
+                (cpu, from, "enter-psci", SUSPEND),
+                (cpu, to, "enter-hw-low-pwr", 0),
+            ]
+        };
+        let (recording, series) = of_events(
+            &[
+                down(5, 0, 20),
+                down(2, 3, 30),
+                down(3, 13, 40),
+                down(4, 50, 51),
+            ]
+            .concat(),
+        );
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
-        assert_eq!((iteration.slowest("powerdown"), iteration.slowest("wakeup")), (Some(3), None));
+        assert_eq!(
+            (iteration.slowest("powerdown"), iteration.slowest("wakeup")),
+            (Some(3), None)
+        );
     }
 
     /// Five iterations take 10 to 50 us, of which the first two and the slowest but one left
@@ -305,17 +399,32 @@ mod tests {
         let mut recording = empty();
         let series = recording.series("a", "c", "serial");
         for (iteration, us) in [(0, 10.0), (1, 20.0), (2, 30.0), (3, 40.0), (4, 50.0)] {
-            recording.measure(series, iteration, "powerdown", "us", us).cpu = Some(0);
+            recording
+                .measure(series, iteration, "powerdown", "us", us)
+                .cpu = Some(0);
         }
         let chosen = |recording: &Recording| {
             let chosen = Timelines::new(recording).chosen(series).unwrap();
             (chosen.median, chosen.worst, chosen.slowest.len())
         };
-        assert_eq!(chosen(&recording), (2, 4, 5), "without events every iteration may stand for the case");
+        assert_eq!(
+            chosen(&recording),
+            (2, 4, 5),
+            "without events every iteration may stand for the case"
+        );
         for iteration in [0, 1, 3] {
-            add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+            add(
+                &mut recording,
+                series,
+                iteration,
+                &[(0, 1, "enter-psci", SUSPEND)],
+            );
         }
-        assert_eq!(chosen(&recording), (1, 3, 5), "20 us is as near to 30 as 40, and comes first");
+        assert_eq!(
+            chosen(&recording),
+            (1, 3, 5),
+            "20 us is as near to 30 as 40, and comes first"
+        );
         add(&mut recording, series, 2, &[(0, 1, "enter-psci", SUSPEND)]);
         assert_eq!(chosen(&recording), (2, 3, 5));
     }
@@ -323,20 +432,36 @@ mod tests {
     #[test]
     fn a_series_has_the_iterations_that_left_events() {
         let mut recording = empty();
-        let (one, other) = (recording.series("a", "c", "serial"), recording.series("b", "c", "serial"));
+        let (one, other) = (
+            recording.series("a", "c", "serial"),
+            recording.series("b", "c", "serial"),
+        );
         for (series, iteration) in [(one, 3), (one, 5), (other, 4)] {
-            add(&mut recording, series, iteration, &[(0, 1, "enter-psci", SUSPEND)]);
+            add(
+                &mut recording,
+                series,
+                iteration,
+                &[(0, 1, "enter-psci", SUSPEND)],
+            );
         }
         let timelines = Timelines::new(&recording);
         assert_eq!(
-            (timelines.series(), timelines.iterations(one), timelines.iterations(other)),
+            (
+                timelines.series(),
+                timelines.iterations(one),
+                timelines.iterations(other)
+            ),
             (vec![one, other], vec![3, 5], vec![4])
         );
     }
 
     #[test]
     fn a_tick_has_a_length_if_the_counters_frequency_is_known() {
-        for (hz, tick) in [(None, None), (Some(0), None), (Some(50_000_000), Some(0.02))] {
+        for (hz, tick) in [
+            (None, None),
+            (Some(0), None),
+            (Some(50_000_000), Some(0.02)),
+        ] {
             let mut recording = empty();
             recording.header.time.counter_hz = hz;
             assert_eq!(Timelines::new(&recording).tick_us(), tick, "{hz:?}");
@@ -349,7 +474,9 @@ mod tests {
         let mut recording = empty();
         let series = recording.series("r", "c", "serial");
         for (iteration, value) in (0..).zip([4.0, 1.0, 3.0, 5.0, 2.0]) {
-            recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(0);
+            recording
+                .measure(series, iteration, "powerdown", "us", value)
+                .cpu = Some(0);
         }
         let timelines = Timelines::new(&recording);
         let chosen = timelines.chosen(series).unwrap();
@@ -377,7 +504,10 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let calls = timelines.iteration(series, 0).unwrap().calls(0);
-        let found: Vec<_> = calls.iter().map(|call| (call.name(), call.from, call.to, call.into_low_power)).collect();
+        let found: Vec<_> = calls
+            .iter()
+            .map(|call| (call.name(), call.from, call.to, call.into_low_power))
+            .collect();
         assert_eq!(
             found,
             [
@@ -427,8 +557,15 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
-        let (code, lock) = (Activity::Cause(Cause::Code), Activity::Cause(Cause::LockWait));
-        let lane: Vec<_> = iteration.lane(0).iter().map(|span| (span.from, span.to, span.activity)).collect();
+        let (code, lock) = (
+            Activity::Cause(Cause::Code),
+            Activity::Cause(Cause::LockWait),
+        );
+        let lane: Vec<_> = iteration
+            .lane(0)
+            .iter()
+            .map(|span| (span.from, span.to, span.activity))
+            .collect();
         assert_eq!(
             lane,
             [
@@ -444,7 +581,13 @@ mod tests {
         );
         // Both waits of the call for the same holder are one entry.
         let waits = iteration.split(0, "powerdown").unwrap().waits;
-        assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(1, 12)]);
+        assert_eq!(
+            waits
+                .iter()
+                .map(|wait| (wait.holder, wait.ticks))
+                .collect::<Vec<_>>(),
+            [(1, 12)]
+        );
     }
 
     /// A command lay before the SCP from when its CPU waited for this channel; waits for other
@@ -462,6 +605,15 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let services = timelines.iteration(series, 0).unwrap().services();
-        assert_eq!(services, [Service { channel: 1, cpu: 0, turned: 4, from: 10, to: 20 }]);
+        assert_eq!(
+            services,
+            [Service {
+                channel: 1,
+                cpu: 0,
+                turned: 4,
+                from: 10,
+                to: 20
+            }]
+        );
     }
 }

@@ -49,10 +49,18 @@ impl Iteration<'_> {
         for service in self.services() {
             services.entry(service.channel).or_default().push(service);
         }
-        let mut walk = Walk { iteration: self, lanes: BTreeMap::new(), services, begin: 0, parts: Vec::new() };
+        let mut walk = Walk {
+            iteration: self,
+            lanes: BTreeMap::new(),
+            services,
+            begin: 0,
+            parts: Vec::new(),
+        };
         let mut paths = BTreeMap::new();
         for &cpu in cpus {
-            let Some((begin, end)) = self.window(cpu, metric) else { continue };
+            let Some((begin, end)) = self.window(cpu, metric) else {
+                continue;
+            };
             walk.begin = begin;
             walk.back(Actor::Cpu(cpu), end);
             walk.parts.reverse();
@@ -100,8 +108,18 @@ impl Walk<'_, '_> {
     ) -> u64 {
         let from = from.max(self.begin);
         if from < to {
-            let (serves, taken) = (serves.map(|(cpu, _)| cpu), serves.is_some_and(|(_, taken)| taken));
-            self.parts.push(PathPart { place, from, to, activity, serves, taken });
+            let (serves, taken) = (
+                serves.map(|(cpu, _)| cpu),
+                serves.is_some_and(|(_, taken)| taken),
+            );
+            self.parts.push(PathPart {
+                place,
+                from,
+                to,
+                activity,
+                serves,
+                taken,
+            });
         }
         from
     }
@@ -112,7 +130,10 @@ impl Walk<'_, '_> {
         let index = lane.partition_point(|span| span.to < at);
         let Some(span) = lane.get(index).copied().filter(|span| span.from < at) else {
             // Before the CPU's first event nothing is known of it.
-            return (Actor::Cpu(cpu), self.part(Actor::Cpu(cpu), self.begin, at, None, None));
+            return (
+                Actor::Cpu(cpu),
+                self.part(Actor::Cpu(cpu), self.begin, at, None, None),
+            );
         };
         let wait = match span.activity {
             Activity::Cause(cause) => cause.wait(),
@@ -121,23 +142,34 @@ impl Walk<'_, '_> {
         match (wait, span.on, span.holder) {
             (Some(WaitFor::Lock), _, Some(holder)) => (Actor::Cpu(holder), at),
             // The SCP's own time between two commands belongs to it as well.
-            (Some(WaitFor::Scp), Some(channel), _) if self.served_before(channel, span.from, at) => {
+            (Some(WaitFor::Scp), Some(channel), _)
+                if self.served_before(channel, span.from, at) =>
+            {
                 (Actor::Scp(channel), at)
             }
-            _ => (Actor::Cpu(cpu), self.part(Actor::Cpu(cpu), span.from, at, Some(span.activity), None)),
+            _ => (
+                Actor::Cpu(cpu),
+                self.part(Actor::Cpu(cpu), span.from, at, Some(span.activity), None),
+            ),
         }
     }
 
     /// The last command of a channel that the SCP turned to before a time, and the one before it.
     fn last_service(&self, channel: u32, at: u64) -> Option<(Service, Option<Service>)> {
         let services = self.services.get(&channel)?;
-        let index = services.partition_point(|service| service.turned < at).checked_sub(1)?;
-        Some((services[index], index.checked_sub(1).map(|before| services[before])))
+        let index = services
+            .partition_point(|service| service.turned < at)
+            .checked_sub(1)?;
+        Some((
+            services[index],
+            index.checked_sub(1).map(|before| services[before]),
+        ))
     }
 
     /// True if the SCP was busy with a command at some time of the span.
     fn served_before(&self, channel: u32, from: u64, at: u64) -> bool {
-        self.last_service(channel, at).is_some_and(|(service, _)| service.to >= from)
+        self.last_service(channel, at)
+            .is_some_and(|(service, _)| service.to >= from)
     }
 
     fn in_scp(&mut self, channel: u32, at: u64) -> (Actor, u64) {
@@ -158,7 +190,14 @@ impl Walk<'_, '_> {
         }
         // It was the SCP that was late if it came from another command, else the sender.
         let came_from_another = before.is_some_and(|before| before.to == at);
-        (if came_from_another { here } else { Actor::Cpu(service.cpu) }, at)
+        (
+            if came_from_another {
+                here
+            } else {
+                Actor::Cpu(service.cpu)
+            },
+            at,
+        )
     }
 }
 
@@ -211,7 +250,9 @@ mod tests {
     }
 
     fn parts(path: &[PathPart]) -> Vec<(Actor, u64, u64, Option<u16>, bool)> {
-        path.iter().map(|part| (part.place, part.from, part.to, part.serves, part.taken)).collect()
+        path.iter()
+            .map(|part| (part.place, part.from, part.to, part.serves, part.taken))
+            .collect()
     }
 
     #[test]
@@ -231,7 +272,10 @@ mod tests {
                 (cpu1, 55, 60, None, false),
             ]
         );
-        assert_eq!(parts(&iteration.path(0, "powerdown")).last(), Some(&(cpu0, 10, 20, None, false)));
+        assert_eq!(
+            parts(&iteration.path(0, "powerdown")).last(),
+            Some(&(cpu0, 10, 20, None, false))
+        );
         assert!(iteration.path(2, "powerdown").is_empty());
     }
 
@@ -249,18 +293,33 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         assert_eq!(
-            (iteration.holders(1), iteration.holders(7), iteration.holders(3)),
+            (
+                iteration.holders(1),
+                iteration.holders(7),
+                iteration.holders(3)
+            ),
             (vec![0, 1, 2], vec![1], vec![])
         );
     }
 
     #[test]
     fn only_questions_for_another_cpus_state_are_polls() {
-        let call = |function| Call { function, from: 0, to: 1, into_low_power: false };
+        let call = |function| Call {
+            function,
+            from: 0,
+            to: 1,
+            into_low_power: false,
+        };
         for function in [smc::AFFINITY_INFO, smc::AFFINITY_INFO | smc::SMC64] {
             assert!(call(Some(function)).is_poll(), "{function:#x}");
         }
-        for function in [Some(smc::CPU_ON | smc::SMC64), Some(SUSPEND), Some(smc::SMC64), Some(0), None] {
+        for function in [
+            Some(smc::CPU_ON | smc::SMC64),
+            Some(SUSPEND),
+            Some(smc::SMC64),
+            Some(0),
+            None,
+        ] {
             assert!(!call(function).is_poll(), "{function:x?}");
         }
     }
@@ -284,7 +343,10 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(1, "powerdown");
         assert_eq!((path[0].from, path[path.len() - 1].to), (0, 40));
-        assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "{path:?}");
+        assert!(
+            path.windows(2).all(|pair| pair[0].to == pair[1].from),
+            "{path:?}"
+        );
     }
 
     /// A powerdown's path where the SCP is behind all of it, or from when the CPU sent its command,
@@ -321,7 +383,11 @@ mod tests {
                     (0, 50, "scp-wait-end", 0),
                     (0, 50, "enter-hw-low-pwr", 0),
                 ],
-                &[(cpu0, 10, 30, None, false), (scp, 30, 33, Some(0), false), (scp, 33, 50, Some(0), true)],
+                &[
+                    (cpu0, 10, 30, None, false),
+                    (scp, 30, 33, Some(0), false),
+                    (scp, 33, 50, Some(0), true),
+                ],
             ),
             (
                 "the SCP had a command of CPU 2, of which nothing is known before that",
@@ -352,7 +418,10 @@ mod tests {
     fn a_long_path_has_all_its_parts() {
         let mut events = vec![(0, 0, "enter-psci", SUSPEND)];
         for flush in 1..=1000 {
-            events.extend([(0, 10 * flush, "enter-cflush", 0), (0, 10 * flush + 5, "exit-cflush", 0)]);
+            events.extend([
+                (0, 10 * flush, "enter-cflush", 0),
+                (0, 10 * flush + 5, "exit-cflush", 0),
+            ]);
         }
         events.push((0, 10_010, "enter-hw-low-pwr", 0));
         let (recording, series) = of_events(&events);
@@ -376,7 +445,10 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
-        assert!(path.iter().all(|part| part.place == Actor::Cpu(0)), "{path:?}");
+        assert!(
+            path.iter().all(|part| part.place == Actor::Cpu(0)),
+            "{path:?}"
+        );
         assert_eq!((path[0].from, path[path.len() - 1].to), (8, 20));
     }
 
@@ -397,9 +469,19 @@ mod tests {
         ]);
         let timelines = Timelines::new(&recording);
         let path = timelines.iteration(series, 0).unwrap().path(0, "powerdown");
-        let in_scp: Vec<_> = path.iter().filter(|part| part.place == Actor::Scp(1)).map(|part| part.serves).collect();
-        assert!(in_scp.contains(&Some(2)) && in_scp.contains(&Some(0)), "{path:?}");
-        assert!(path.iter().all(|part| part.place != Actor::Scp(0)), "{path:?}");
+        let in_scp: Vec<_> = path
+            .iter()
+            .filter(|part| part.place == Actor::Scp(1))
+            .map(|part| part.serves)
+            .collect();
+        assert!(
+            in_scp.contains(&Some(2)) && in_scp.contains(&Some(0)),
+            "{path:?}"
+        );
+        assert!(
+            path.iter().all(|part| part.place != Actor::Scp(0)),
+            "{path:?}"
+        );
         assert_eq!((path[0].from, path[path.len() - 1].to), (0, 20));
     }
 
@@ -418,7 +500,10 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(series, 0).unwrap();
         let path = iteration.path(1, "powerdown");
-        let places: Vec<_> = path.iter().map(|part| (part.place, part.from, part.to, part.activity)).collect();
+        let places: Vec<_> = path
+            .iter()
+            .map(|part| (part.place, part.from, part.to, part.activity))
+            .collect();
         assert_eq!(
             places,
             [
@@ -436,15 +521,33 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let iteration = timelines.iteration(timelines.series()[0], 0).unwrap();
         let lane = iteration.lane(1);
-        assert!(lane.windows(2).all(|pair| pair[0].to == pair[1].from), "{lane:?}");
+        assert!(
+            lane.windows(2).all(|pair| pair[0].to == pair[1].from),
+            "{lane:?}"
+        );
         assert_eq!((lane[0].from, lane.last().unwrap().to), (0, 90));
-        let wait = lane.iter().find(|span| span.activity == Activity::Cause(Cause::LockWait)).unwrap();
-        assert_eq!((wait.from, wait.to, wait.holder, wait.on), (5, 20, Some(0), Some(1)));
+        let wait = lane
+            .iter()
+            .find(|span| span.activity == Activity::Cause(Cause::LockWait))
+            .unwrap();
+        assert_eq!(
+            (wait.from, wait.to, wait.holder, wait.on),
+            (5, 20, Some(0), Some(1))
+        );
         // The split of the metric is the sum of its spans.
         let Split { causes, waits } = iteration.split(1, "powerdown").unwrap();
         assert_eq!(causes.values().sum::<u64>(), 60);
-        assert_eq!((causes[&Cause::LockWait], causes[&Cause::ScpWait]), (15, 25));
-        assert_eq!(waits.iter().map(|wait| (wait.holder, wait.ticks)).collect::<Vec<_>>(), [(0, 20), (0, 15)]);
+        assert_eq!(
+            (causes[&Cause::LockWait], causes[&Cause::ScpWait]),
+            (15, 25)
+        );
+        assert_eq!(
+            waits
+                .iter()
+                .map(|wait| (wait.holder, wait.ticks))
+                .collect::<Vec<_>>(),
+            [(0, 20), (0, 15)]
+        );
         assert_eq!(timelines.each(), crate::each(&recording));
         assert_eq!(timelines.each().len(), 2, "a span for each measure");
     }
@@ -453,7 +556,10 @@ mod tests {
     fn the_median_and_the_worst_iteration_are_those_of_the_slowest_cpu() {
         let mut recording = empty();
         let series = recording.series("r", "c", "serial");
-        for (iteration, values) in [[5.0, 1.0], [2.0, 9.0], [7.0, 3.0], [9.0, 1.0]].iter().enumerate() {
+        for (iteration, values) in [[5.0, 1.0], [2.0, 9.0], [7.0, 3.0], [9.0, 1.0]]
+            .iter()
+            .enumerate()
+        {
             for &value in values {
                 recording.measure(series, iteration as u32, "powerdown", "us", value);
             }

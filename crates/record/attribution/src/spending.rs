@@ -86,8 +86,15 @@ impl Spending {
         }
         let mut parts: Vec<(Spent, u64)> = ticks.into_iter().collect();
         parts.sort_by_key(|&(spent, ticks)| (Reverse(ticks), spent));
-        let commands = commands.iter().filter(|(command, ticks)| command.is_some() && matters(*ticks)).count();
-        Self { parts, cpus, commands }
+        let commands = commands
+            .iter()
+            .filter(|(command, ticks)| command.is_some() && matters(*ticks))
+            .count();
+        Self {
+            parts,
+            cpus,
+            commands,
+        }
     }
 
     /// Ticks of all parts.
@@ -102,7 +109,14 @@ mod tests {
 
     fn part(place: Actor, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
         let activity = cause.map(Activity::Cause);
-        PathPart { place, from: 1000, to: 1000 + ticks, activity, serves, taken: serves.is_some() }
+        PathPart {
+            place,
+            from: 1000,
+            to: 1000 + ticks,
+            activity,
+            serves,
+            taken: serves.is_some(),
+        }
     }
 
     /// A hundredth of this path are 4 ticks.
@@ -113,7 +127,10 @@ mod tests {
             part(cpu(1), 40, Some(Cause::Code), None),
             // One command, before the SCP took it up and after; then two of others, of which one is
             // too short to matter.
-            PathPart { taken: false, ..part(scp, 3, None, Some(1)) },
+            PathPart {
+                taken: false,
+                ..part(scp, 3, None, Some(1))
+            },
             part(scp, 1, None, Some(1)),
             part(scp, 3, None, Some(2)),
             part(Actor::Scp(1), 4, None, Some(2)),
@@ -126,18 +143,38 @@ mod tests {
         let (flush, outside) = (Spent::Cause(Cause::FlushL1), Spent::Outside);
         let spending = Spending::new(&path);
         assert_eq!(spending.total(), 400);
-        assert_eq!(spending.parts, [(flush, 242), (outside, 100), (code, 47), (Spent::Scp, 11)]);
+        assert_eq!(
+            spending.parts,
+            [(flush, 242), (outside, 100), (code, 47), (Spent::Scp, 11)]
+        );
         assert_eq!(spending.commands, 2);
-        let cpus: Vec<_> = spending.cpus.iter().map(|(spent, cpus)| (*spent, cpus.iter().copied().collect())).collect();
-        assert_eq!(cpus, [(code, vec![1, 3]), (flush, vec![3]), (outside, vec![3])]);
-        assert_eq!(Spending::new(&[part(cpu(0), 0, Some(Cause::Code), None)]).cpus.len(), 0, "it takes no time");
+        let cpus: Vec<_> = spending
+            .cpus
+            .iter()
+            .map(|(spent, cpus)| (*spent, cpus.iter().copied().collect()))
+            .collect();
+        assert_eq!(
+            cpus,
+            [(code, vec![1, 3]), (flush, vec![3]), (outside, vec![3])]
+        );
+        assert_eq!(
+            Spending::new(&[part(cpu(0), 0, Some(Cause::Code), None)])
+                .cpus
+                .len(),
+            0,
+            "it takes no time"
+        );
     }
 
     #[test]
     fn what_a_path_is_spent_on_has_a_name_for_people_and_one_for_machines() {
         for (spent, title, name) in [
             (Spent::Scp, "the SCP", "scp"),
-            (Spent::Cause(Cause::LockWait), Cause::LockWait.title(), "lock-wait"),
+            (
+                Spent::Cause(Cause::LockWait),
+                Cause::LockWait.title(),
+                "lock-wait",
+            ),
             (Spent::Outside, "outside of the firmware", "outside"),
         ] {
             assert_eq!((spent.title(), spent.name()), (title, name));

@@ -41,17 +41,30 @@ impl Split {
         // Where a wait stands among the others: a CPU may wait for each of a thousand.
         let mut places = BTreeMap::new();
         for span in spans(timeline, cpu, from, to, Activity::Cause(Cause::Code)) {
-            let Activity::Cause(cause) = span.activity else { continue };
+            let Activity::Cause(cause) = span.activity else {
+                continue;
+            };
             let ticks = span.to - span.from;
             *split.causes.entry(cause).or_default() += ticks;
-            let (Some(on), Some(holder)) = (span.on, span.holder) else { continue };
-            let place = *places.entry((cause, on, holder)).or_insert(split.waits.len());
+            let (Some(on), Some(holder)) = (span.on, span.holder) else {
+                continue;
+            };
+            let place = *places
+                .entry((cause, on, holder))
+                .or_insert(split.waits.len());
             match split.waits.get_mut(place) {
                 Some(wait) => wait.ticks += ticks,
-                None => split.waits.push(Wait { cause, on, holder, ticks }),
+                None => split.waits.push(Wait {
+                    cause,
+                    on,
+                    holder,
+                    ticks,
+                }),
             }
         }
-        split.waits.sort_by_key(|wait| std::cmp::Reverse(wait.ticks));
+        split
+            .waits
+            .sort_by_key(|wait| std::cmp::Reverse(wait.ticks));
         split
     }
 }
@@ -60,7 +73,13 @@ impl Split {
 /// the same are one span.
 ///
 /// `before` is what it does until an event says otherwise.
-pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, before: Activity) -> Vec<LaneSpan> {
+pub(crate) fn spans(
+    timeline: &Timeline,
+    cpu: u16,
+    from: usize,
+    to: usize,
+    before: Activity,
+) -> Vec<LaneSpan> {
     let steps = &timeline.steps[&cpu];
     let mut spans = Vec::new();
     let mut doing = Doing::Plain(before);
@@ -68,29 +87,69 @@ pub(crate) fn spans(timeline: &Timeline, cpu: u16, from: usize, to: usize, befor
     let mut first = 0;
     for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
         doing = after(step, doing);
-        if matches!(step.mark, Mark::ENTER_PSCI | Mark::EXIT_PSCI | Mark::EXIT_LOW_POWER) {
+        if matches!(
+            step.mark,
+            Mark::ENTER_PSCI | Mark::EXIT_PSCI | Mark::EXIT_LOW_POWER
+        ) {
             first = spans.len();
         }
-        cut(&mut spans, first, timeline, cpu, doing, step.ticks, next.ticks);
+        cut(
+            &mut spans, first, timeline, cpu, doing, step.ticks, next.ticks,
+        );
     }
     spans
 }
 
 /// Cuts the time between two neighbouring events by who held what the CPU waited for.
-fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, doing: Doing, from: u64, to: u64) {
+fn cut(
+    spans: &mut Vec<LaneSpan>,
+    first: usize,
+    timeline: &Timeline,
+    cpu: u16,
+    doing: Doing,
+    from: u64,
+    to: u64,
+) {
     let (cause, on, holders, rest, rest_on) = match doing {
-        Doing::Plain(activity) => return push(spans, first, LaneSpan { from, to, activity, on: None, holder: None }),
-        // What is left of an acquire when nobody else holds the lock is the acquire's own work.
-        Doing::Waiting(cause, WaitFor::Lock, id) => (cause, id, timeline.locks.get(&id), Cause::Code, None),
-        Doing::Waiting(cause, WaitFor::Scp, channel) => {
-            (cause, channel, timeline.served.get(&channel), cause, Some(channel))
+        Doing::Plain(activity) => {
+            return push(
+                spans,
+                first,
+                LaneSpan {
+                    from,
+                    to,
+                    activity,
+                    on: None,
+                    holder: None,
+                },
+            );
         }
+        // What is left of an acquire when nobody else holds the lock is the acquire's own work.
+        Doing::Waiting(cause, WaitFor::Lock, id) => {
+            (cause, id, timeline.locks.get(&id), Cause::Code, None)
+        }
+        Doing::Waiting(cause, WaitFor::Scp, channel) => (
+            cause,
+            channel,
+            timeline.served.get(&channel),
+            cause,
+            Some(channel),
+        ),
     };
     let mut push = |span| push(spans, first, span);
-    let rest = |from, to| LaneSpan { from, to, activity: Activity::Cause(rest), on: rest_on, holder: None };
+    let rest = |from, to| LaneSpan {
+        from,
+        to,
+        activity: Activity::Cause(rest),
+        on: rest_on,
+        holder: None,
+    };
     let mut at = from;
-    for &HeldSpan { cpu: holder, from: held_from, to: held_to } in
-        holders.map_or(&[][..], |holders| holders.between(from, to))
+    for &HeldSpan {
+        cpu: holder,
+        from: held_from,
+        to: held_to,
+    } in holders.map_or(&[][..], |holders| holders.between(from, to))
     {
         // Holders follow each other, so their shares do not overlap.
         let (begin, end) = (held_from.max(at), held_to.min(to));
@@ -98,7 +157,13 @@ fn cut(spans: &mut Vec<LaneSpan>, first: usize, timeline: &Timeline, cpu: u16, d
             continue;
         }
         push(rest(at, begin));
-        push(LaneSpan { from: begin, to: end, activity: Activity::Cause(cause), on: Some(on), holder: Some(holder) });
+        push(LaneSpan {
+            from: begin,
+            to: end,
+            activity: Activity::Cause(cause),
+            on: Some(on),
+            holder: Some(holder),
+        });
         at = end;
     }
     push(rest(at, to));
@@ -110,7 +175,8 @@ fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
     }
     match spans[first..].last_mut() {
         Some(last)
-            if (last.activity, last.on, last.holder, last.to) == (span.activity, span.on, span.holder, span.from) =>
+            if (last.activity, last.on, last.holder, last.to)
+                == (span.activity, span.on, span.holder, span.from) =>
         {
             last.to = span.to;
         }
@@ -127,7 +193,9 @@ fn after(step: &Step, before: Doing) -> Doing {
         _ => {}
     }
     let begun = Cause::ALL.into_iter().zip(BEGINS).find(|(_, begins)| {
-        begins.is_some_and(|(mark, (least, most))| mark == step.mark && (least..=most).contains(&step.argument))
+        begins.is_some_and(|(mark, (least, most))| {
+            mark == step.mark && (least..=most).contains(&step.argument)
+        })
     });
     match begun {
         Some((cause, _)) => match cause.wait() {

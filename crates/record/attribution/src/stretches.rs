@@ -43,7 +43,8 @@ pub struct CpuLane<'r> {
 impl CpuLane<'_> {
     /// Whose it is: "CPU 3".
     pub fn owner(&self) -> String {
-        self.cpu.map_or_else(|| "machine".to_owned(), |cpu| format!("CPU {cpu}"))
+        self.cpu
+            .map_or_else(|| "machine".to_owned(), |cpu| format!("CPU {cpu}"))
     }
 }
 
@@ -61,15 +62,34 @@ pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
             let lane = &declared[*number];
             let cpu = (!lane.machine).then_some(event.cpu);
             let place = cpu.map_or(u32::MAX, u32::from);
-            let of_cpu = lanes.entry((place, event.series, *number)).or_insert_with(|| {
-                let series = event.series;
-                Open { lane: CpuLane { series, cpu, lane, stretches: Vec::new(), marks: Vec::new() }, begun: None }
-            });
+            let of_cpu = lanes
+                .entry((place, event.series, *number))
+                .or_insert_with(|| {
+                    let series = event.series;
+                    Open {
+                        lane: CpuLane {
+                            series,
+                            cpu,
+                            lane,
+                            stretches: Vec::new(),
+                            marks: Vec::new(),
+                        },
+                        begun: None,
+                    }
+                });
             match role {
-                Role::Mark(name) => of_cpu.lane.marks.push(Mark { at: event.time, name, argument: event.argument }),
+                Role::Mark(name) => of_cpu.lane.marks.push(Mark {
+                    at: event.time,
+                    name,
+                    argument: event.argument,
+                }),
                 Role::Begin | Role::End => {
                     if let Some((from, what)) = of_cpu.begun.take() {
-                        of_cpu.lane.stretches.push(Stretch { from, to: event.time, what });
+                        of_cpu.lane.stretches.push(Stretch {
+                            from,
+                            to: event.time,
+                            what,
+                        });
                     }
                     if matches!(role, Role::Begin) && lane.nothing != Some(event.argument) {
                         of_cpu.begun = Some((event.time, event.argument));
@@ -78,9 +98,18 @@ pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
             }
         }
     }
-    let end = recording.events().iter().map(|event| event.time).max().unwrap_or(0);
+    let end = recording
+        .events()
+        .iter()
+        .map(|event| event.time)
+        .max()
+        .unwrap_or(0);
     let finished = lanes.into_values().map(|Open { mut lane, begun }| {
-        lane.stretches.extend(begun.map(|(from, what)| Stretch { from, to: end, what }));
+        lane.stretches.extend(begun.map(|(from, what)| Stretch {
+            from,
+            to: end,
+            what,
+        }));
         lane
     });
     finished.filter(|lane| !lane.stretches.is_empty()).collect()
@@ -106,9 +135,14 @@ fn roles(recording: &Recording) -> Vec<Vec<(usize, Role<'_>)>> {
     for (number, lane) in recording.header.lanes.iter().enumerate() {
         let begin = std::iter::once((&lane.begin, Role::Begin));
         let end = lane.end.iter().map(|point| (point, Role::End));
-        let marks = lane.marks.iter().map(|(point, name)| (point, Role::Mark(name)));
+        let marks = lane
+            .marks
+            .iter()
+            .map(|(point, name)| (point, Role::Mark(name)));
         for (point, role) in begin.chain(end).chain(marks) {
-            let Some(index) = recording.find_point(point).map(PointName::index) else { continue };
+            let Some(index) = recording.find_point(point).map(PointName::index) else {
+                continue;
+            };
             if roles.len() <= index {
                 roles.resize_with(index + 1, Vec::new);
             }
@@ -135,7 +169,12 @@ mod tests {
                 marks: [("fires".to_owned(), "timer".to_owned())].into(),
                 ..Lane::default()
             },
-            Lane { title: "task".to_owned(), begin: "switch".to_owned(), nothing: Some(0), ..Lane::default() },
+            Lane {
+                title: "task".to_owned(),
+                begin: "switch".to_owned(),
+                nothing: Some(0),
+                ..Lane::default()
+            },
         ];
         let series = recording.series("trace", "", "");
         let events = [
@@ -150,11 +189,24 @@ mod tests {
         ];
         add(&mut recording, series, 0, &events);
         let lanes = cpu_lanes(&recording);
-        let of = |number: usize| lanes[number].stretches.iter().map(|s| (s.from, s.to, s.what)).collect::<Vec<_>>();
+        let of = |number: usize| {
+            lanes[number]
+                .stretches
+                .iter()
+                .map(|s| (s.from, s.to, s.what))
+                .collect::<Vec<_>>()
+        };
         assert_eq!((lanes.len(), lanes[0].cpu), (2, Some(4)));
         assert_eq!(of(0), [(2, 6, 3), (10, 12, 1)]);
         assert_eq!(of(1), [(7, 9, 42)]);
-        assert_eq!(lanes[0].marks, [Mark { at: 5, name: "timer", argument: 9 }]);
+        assert_eq!(
+            lanes[0].marks,
+            [Mark {
+                at: 5,
+                name: "timer",
+                argument: 9
+            }]
+        );
     }
 
     #[test]
@@ -168,9 +220,26 @@ mod tests {
             ..Lane::default()
         }];
         let series = recording.series("reference", "audio", "");
-        add(&mut recording, series, 0, &[(3, 1, "start", 1), (0, 7, "end", 1), (0, 8, "start", 1), (2, 9, "end", 1)]);
+        add(
+            &mut recording,
+            series,
+            0,
+            &[
+                (3, 1, "start", 1),
+                (0, 7, "end", 1),
+                (0, 8, "start", 1),
+                (2, 9, "end", 1),
+            ],
+        );
         let lanes = cpu_lanes(&recording);
         assert_eq!((lanes.len(), lanes[0].owner().as_str()), (1, "machine"));
-        assert_eq!(lanes[0].stretches.iter().map(|s| (s.from, s.to)).collect::<Vec<_>>(), [(1, 7), (8, 9)]);
+        assert_eq!(
+            lanes[0]
+                .stretches
+                .iter()
+                .map(|s| (s.from, s.to))
+                .collect::<Vec<_>>(),
+            [(1, 7), (8, 9)]
+        );
     }
 }

@@ -130,7 +130,9 @@ impl Holders {
     }
 
     fn settle(&mut self) {
-        self.follow = self.held.is_sorted_by(|one, next| one.from <= next.from && one.to <= next.to);
+        self.follow = self
+            .held
+            .is_sorted_by(|one, next| one.from <= next.from && one.to <= next.to);
     }
 }
 
@@ -147,13 +149,17 @@ pub(crate) struct Timeline {
 
 /// All iterations of a recording, by series and iteration.
 pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
-    let marks: Vec<_> =
-        MARKS.into_iter().filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?))).collect();
+    let marks: Vec<_> = MARKS
+        .into_iter()
+        .filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?)))
+        .collect();
     let mut timelines: BTreeMap<(Series, u32), Timeline> = BTreeMap::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     // Events of an iteration lie together: one look-up serves them all.
     for events in recording.events().chunk_by(same) {
-        let timeline = timelines.entry((events[0].series, events[0].iteration)).or_default();
+        let timeline = timelines
+            .entry((events[0].series, events[0].iteration))
+            .or_default();
         for event in events {
             if let Some(&(_, mark)) = marks.iter().find(|&&(point, _)| point == event.point) {
                 timeline.add(event, mark);
@@ -161,14 +167,22 @@ pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeli
         }
     }
     for timeline in timelines.values_mut() {
-        timeline.locks.values_mut().chain(timeline.served.values_mut()).for_each(Holders::settle);
+        timeline
+            .locks
+            .values_mut()
+            .chain(timeline.served.values_mut())
+            .for_each(Holders::settle);
     }
     timelines
 }
 
 impl Timeline {
     fn add(&mut self, event: &Event, mark: Mark) {
-        let step = Step { mark, ticks: event.ticks, argument: event.argument };
+        let step = Step {
+            mark,
+            ticks: event.ticks,
+            argument: event.argument,
+        };
         let (table, opens) = match mark {
             Mark::LOCK_ACQUIRED => (Some(&mut self.locks), true),
             Mark::LOCK_RELEASED => (Some(&mut self.locks), false),
@@ -179,8 +193,16 @@ impl Timeline {
         if let Some(table) = table {
             let held = &mut table.entry(event.argument).or_default().held;
             if opens {
-                held.push(HeldSpan { cpu: event.cpu, from: event.ticks, to: u64::MAX });
-            } else if let Some(open) = held.iter_mut().rev().find(|held| held.cpu == event.cpu && held.to == u64::MAX) {
+                held.push(HeldSpan {
+                    cpu: event.cpu,
+                    from: event.ticks,
+                    to: u64::MAX,
+                });
+            } else if let Some(open) = held
+                .iter_mut()
+                .rev()
+                .find(|held| held.cpu == event.cpu && held.to == u64::MAX)
+            {
                 open.to = event.ticks;
             }
         }
@@ -197,7 +219,10 @@ mod tests {
     #[test]
     fn a_point_has_a_mark_if_causes_or_holders_are_told_by_it() {
         for name in POINTS.into_iter().chain(["lock-wait", "exit-cflush"]) {
-            assert_eq!(Mark::of_point(name).map(|mark| MARKS[usize::from(mark.0)]), Some(name));
+            assert_eq!(
+                Mark::of_point(name).map(|mark| MARKS[usize::from(mark.0)]),
+                Some(name)
+            );
         }
         for name in ["enter", "enter-psci-twice", "frame-start"] {
             assert_eq!(Mark::of_point(name), None, "{name}");
@@ -217,8 +242,11 @@ mod tests {
             (0, 40, "lock-acquired", 7),
         ]);
         let timelines = timelines(&recording);
-        let held: Vec<_> =
-            timelines[&(series, 0)].locks[&7].all().iter().map(|held| (held.cpu, held.from, held.to)).collect();
+        let held: Vec<_> = timelines[&(series, 0)].locks[&7]
+            .all()
+            .iter()
+            .map(|held| (held.cpu, held.from, held.to))
+            .collect();
         assert_eq!(held, [(0, 5, 20), (1, 20, 30), (0, 40, u64::MAX)]);
     }
 
@@ -227,14 +255,27 @@ mod tests {
     #[test]
     fn holders_of_a_span_are_found_by_a_search_or_among_all() {
         let held = |holders: &[(u64, u64)]| {
-            let held = holders.iter().map(|&(from, to)| HeldSpan { cpu: 0, from, to }).collect();
-            let mut holders = Holders { held, follow: false };
+            let held = holders
+                .iter()
+                .map(|&(from, to)| HeldSpan { cpu: 0, from, to })
+                .collect();
+            let mut holders = Holders {
+                held,
+                follow: false,
+            };
             holders.settle();
             holders
         };
         let follow = held(&[(0, 10), (10, 20), (20, 30), (40, 50)]);
         let lost = held(&[(0, u64::MAX), (10, 20), (20, 30), (40, 50)]);
-        for (from, to, found) in [(10, 20, 1), (9, 21, 3), (30, 40, 0), (30, 41, 1), (50, 60, 0), (0, 60, 4)] {
+        for (from, to, found) in [
+            (10, 20, 1),
+            (9, 21, 3),
+            (30, 40, 0),
+            (30, 41, 1),
+            (50, 60, 0),
+            (0, 60, 4),
+        ] {
             assert_eq!(follow.between(from, to).len(), found, "{from} to {to}");
             assert_eq!(lost.between(from, to).len(), 4, "{from} to {to}");
         }

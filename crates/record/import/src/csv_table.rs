@@ -52,7 +52,10 @@ impl<'de> Deserialize<'de> for PrintedNumber {
         let text = String::deserialize(deserializer)?;
         let wrong = |_| serde::de::Error::custom(format!("`{}` is no figure", printable(&text)));
         let value = text.trim().parse().map_err(wrong)?;
-        Ok(Self { value, decimals: figures::decimals(&text) })
+        Ok(Self {
+            value,
+            decimals: figures::decimals(&text),
+        })
     }
 }
 
@@ -79,30 +82,53 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
     let header = match records.next() {
         Some((_, Ok(header))) => header,
         Some((line, Err(error))) => {
-            return Err(ImportError::new(&options.file, line, "", format!("no header: {error}"), RIGHT));
+            return Err(ImportError::new(
+                &options.file,
+                line,
+                "",
+                format!("no header: {error}"),
+                RIGHT,
+            ));
         }
         None => Record::new(),
     };
     for column in ["case", "metric", "value", "unit"] {
         if !header.iter().any(|name| name == column) {
             let shown = header.iter().collect::<Vec<_>>().join(",");
-            return Err(ImportError::new(&options.file, 1, &shown, format!("there is no column `{column}`"), RIGHT));
+            return Err(ImportError::new(
+                &options.file,
+                1,
+                &shown,
+                format!("there is no column `{column}`"),
+                RIGHT,
+            ));
         }
     }
     for (line, record) in records {
-        let shown =
-            record.as_ref().map_or_else(|_| String::new(), |record| record.iter().collect::<Vec<_>>().join(","));
+        let shown = record.as_ref().map_or_else(
+            |_| String::new(),
+            |record| record.iter().collect::<Vec<_>>().join(","),
+        );
         let figure = match record {
-            Ok(record) => document::row(&record, &header).and_then(|row| figure(row, line, options)),
+            Ok(record) => {
+                document::row(&record, &header).and_then(|row| figure(row, line, options))
+            }
             Err(RecordError::Wrong(message)) => Err(message),
             Err(RecordError::Io(error)) => {
-                return Err(ImportError::whole(&options.file, format!("cannot be read: {error}"), RIGHT));
+                return Err(ImportError::whole(
+                    &options.file,
+                    format!("cannot be read: {error}"),
+                    RIGHT,
+                ));
             }
         };
         match figure {
             Ok(figure) => found.take([figure], options)?,
             Err(message) => {
-                found.wrong(options, ImportError::new(&options.file, line, &shown, message, RIGHT))?;
+                found.wrong(
+                    options,
+                    ImportError::new(&options.file, line, &shown, message, RIGHT),
+                )?;
             }
         }
     }
@@ -110,7 +136,13 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
 }
 
 /// The columns of a table of TF-A's documents.
-const COLUMNS: [&str; 5] = ["Cluster", "Core", "Powerdown (ns)", "Wakeup (ns)", "Cache Flush (ns)"];
+const COLUMNS: [&str; 5] = [
+    "Cluster",
+    "Core",
+    "Powerdown (ns)",
+    "Wakeup (ns)",
+    "Cache Flush (ns)",
+];
 const COLUMNS_OF_A_CALL: [&str; 3] = ["Cluster", "Core", "Latency (ns)"];
 
 const RIGHT_WITHOUT_HEADER: &str = "a file without a header line is named after its test, as in test_rt_instr_susp_deep_parallel.csv, and has \
@@ -126,12 +158,19 @@ pub fn csv_tables(folder: &Path, options: &Options) -> Result<Figures, ImportErr
     for (test, _) in names::TESTS {
         let path = folder.join(test).with_extension("csv");
         if path.is_file() {
-            let options = Options { file: path.display().to_string(), ..options.clone() };
+            let options = Options {
+                file: path.display().to_string(),
+                ..options.clone()
+            };
             rows_without_header(crate::open(&path, &options.file)?, &options, &mut found)?;
         }
     }
     if found.figures.is_empty() && found.left_out == 0 {
-        return Err(ImportError::whole(&options.file, "no table of a test is in the folder", RIGHT_WITHOUT_HEADER));
+        return Err(ImportError::whole(
+            &options.file,
+            "no table of a test is in the folder",
+            RIGHT_WITHOUT_HEADER,
+        ));
     }
     found.finish(options, false)
 }
@@ -144,23 +183,47 @@ fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportE
 }
 
 /// Adds the figures of such a file.
-fn rows_without_header(text: impl Read, options: &Options, found: &mut Figures) -> Result<(), ImportError> {
+fn rows_without_header(
+    text: impl Read,
+    options: &Options,
+    found: &mut Figures,
+) -> Result<(), ImportError> {
     let text = text::text(text, &options.file, None)?;
-    let titles = [options.file.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()];
+    let titles = [options
+        .file
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default()
+        .to_owned()];
     for (line, record) in rows::records(&text, b',') {
         let read = record.and_then(|record| {
-            let headers = if record.len() == COLUMNS_OF_A_CALL.len() { &COLUMNS_OF_A_CALL[..] } else { &COLUMNS };
-            let columns: Vec<_> = headers.iter().filter_map(|header| names::of_column(header)).collect();
+            let headers = if record.len() == COLUMNS_OF_A_CALL.len() {
+                &COLUMNS_OF_A_CALL[..]
+            } else {
+                &COLUMNS
+            };
+            let columns: Vec<_> = headers
+                .iter()
+                .filter_map(|header| names::of_column(header))
+                .collect();
             let headers: Vec<String> = headers.iter().map(|&header| header.to_owned()).collect();
             let cells: Vec<&str> = record.iter().map(String::as_str).collect();
-            let table = rows::Table { columns: &columns, headers: &headers, titles: &titles };
+            let table = rows::Table {
+                columns: &columns,
+                headers: &headers,
+                titles: &titles,
+            };
             rows::row(options, line, &cells, &table)
         });
         match read {
             Ok(figures) => found.take(figures, options)?,
             Err(message) => {
-                let shown = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
-                let error = ImportError::new(&options.file, line, shown, message, RIGHT_WITHOUT_HEADER);
+                let shown = text
+                    .lines()
+                    .nth((line as usize).saturating_sub(1))
+                    .unwrap_or_default();
+                let error =
+                    ImportError::new(&options.file, line, shown, message, RIGHT_WITHOUT_HEADER);
                 found.wrong(options, error)?;
             }
         }
@@ -173,7 +236,10 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
     let metric = figures::label(&row.metric, "metric")?;
     figures::known_unit(&metric, &unit)?;
     figures::plausible(row.value.value, &unit)?;
-    if row.printed_change_percent.is_some_and(|percent| !percent.is_finite()) {
+    if row
+        .printed_change_percent
+        .is_some_and(|percent| !percent.is_finite())
+    {
         return Err("the printed change is no number".to_owned());
     }
     let place = match (row.cluster, row.core) {
@@ -182,11 +248,20 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
         _ => return Err("of cluster and core there is one without the other".to_owned()),
     };
     place.map_or(Ok(()), |place| figures::known_place(place, options))?;
-    let named = |text: &str, what: &str| if text.is_empty() { Ok(String::new()) } else { figures::label(text, what) };
+    let named = |text: &str, what: &str| {
+        if text.is_empty() {
+            Ok(String::new())
+        } else {
+            figures::label(text, what)
+        }
+    };
     // A test's own name stands for its case and mode.
     let (case, mode) = match names::of_test(&row.case) {
         Some((case, mode)) => (case.to_owned(), mode.to_owned()),
-        None => (figures::label(&row.case, "case")?, named(&row.mode, "mode")?),
+        None => (
+            figures::label(&row.case, "case")?,
+            named(&row.mode, "mode")?,
+        ),
     };
     Ok(Figure {
         variant: match named(&row.release, "release")? {

@@ -1,6 +1,8 @@
 //! The errors of an imported text.
 
-use miette::{Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
+};
 
 /// A line that cannot be imported: where it is, why, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,19 +31,32 @@ struct Excerpt {
 const SHOWN: usize = 160;
 
 impl ImportError {
-    pub(crate) fn new(file: &str, line: u64, text: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        file: &str,
+        line: u64,
+        text: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
         Self {
             file: file.to_owned(),
             line,
             message: printable(&message.into()),
             help: help.into(),
-            excerpt: Box::new(Excerpt { file: file.to_owned(), line, text: printable(text) }),
+            excerpt: Box::new(Excerpt {
+                file: file.to_owned(),
+                line,
+                text: printable(text),
+            }),
         }
     }
 
     /// The same place with another message.
     pub(crate) fn with_message(&self, message: &str) -> Self {
-        Self { message: printable(message), ..self.clone() }
+        Self {
+            message: printable(message),
+            ..self.clone()
+        }
     }
 
     /// An error about the file as a whole.
@@ -91,6 +106,13 @@ impl SourceCode for Excerpt {
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let span = SourceSpan::from((0, self.text.len()));
         let line = usize::try_from(self.line.saturating_sub(1)).unwrap_or(0);
-        Ok(Box::new(MietteSpanContents::new_named(self.file.clone(), self.text.as_bytes(), span, line, 0, 1)))
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.file.clone(),
+            self.text.as_bytes(),
+            span,
+            line,
+            0,
+            1,
+        )))
     }
 }

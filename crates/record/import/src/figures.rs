@@ -65,7 +65,11 @@ const LONGEST_NS: f64 = 600e9;
 
 impl Figures {
     /// Fails with an error, or notes it where the options are lenient.
-    pub(crate) fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
+    pub(crate) fn wrong(
+        &mut self,
+        options: &Options,
+        error: ImportError,
+    ) -> Result<(), ImportError> {
         if !options.lenient {
             return Err(error);
         }
@@ -87,7 +91,11 @@ impl Figures {
             return Ok(());
         }
         let message = format!("more than {MOST_FIGURES} figures");
-        Err(ImportError::whole(&options.file, message, "split the file; recordings of its parts can be compared"))
+        Err(ImportError::whole(
+            &options.file,
+            message,
+            "split the file; recordings of its parts can be compared",
+        ))
     }
 
     /// Numbers CPUs and repetitions, and refuses what a recording cannot hold.
@@ -99,11 +107,18 @@ impl Figures {
             .iter_mut()
             .filter(|figure| figure.variant.is_empty())
             .for_each(|figure| figure.variant.clone_from(&options.variant));
-        let series: BTreeSet<_> = self.figures.iter().map(|f| (&f.variant, &f.case, &f.mode)).collect();
+        let series: BTreeSet<_> = self
+            .figures
+            .iter()
+            .map(|f| (&f.variant, &f.case, &f.mode))
+            .collect();
         if series.len() > MOST_SERIES {
             return Err(ImportError::whole(
                 file,
-                format!("{} different combinations of release, case and mode", series.len()),
+                format!(
+                    "{} different combinations of release, case and mode",
+                    series.len()
+                ),
                 format!("a recording takes at most {MOST_SERIES}: split the file"),
             ));
         }
@@ -112,7 +127,9 @@ impl Figures {
             return Err(ImportError::whole(
                 file,
                 format!("{} different CPUs", places.len()),
-                format!("at most {MOST_CPUS} can be imported: are cluster and core what they should be?"),
+                format!(
+                    "at most {MOST_CPUS} can be imported: are cluster and core what they should be?"
+                ),
             ));
         }
         // Without a platform, CPUs are numbered by cluster and core.
@@ -121,13 +138,25 @@ impl Figures {
         let mut kept = Vec::with_capacity(self.figures.len());
         for mut figure in std::mem::take(&mut self.figures) {
             figure.cpu = match (&options.cpus, figure.place, figure.cpu) {
-                (Some(cpus), Some(place), _) => cpus.iter().position(|&cpu| cpu == place).map(|cpu| cpu as u16),
+                (Some(cpus), Some(place), _) => cpus
+                    .iter()
+                    .position(|&cpu| cpu == place)
+                    .map(|cpu| cpu as u16),
                 (None, Some(place), _) => counted.get(&place).copied(),
                 (_, None, cpu) => cpu,
             };
             let key = (
-                (figure.variant.clone(), figure.case.clone(), figure.mode.clone()),
-                (figure.cpu, figure.place, figure.role.clone(), figure.metric.clone()),
+                (
+                    figure.variant.clone(),
+                    figure.case.clone(),
+                    figure.mode.clone(),
+                ),
+                (
+                    figure.cpu,
+                    figure.place,
+                    figure.role.clone(),
+                    figure.metric.clone(),
+                ),
             );
             match seen.get_mut(&key) {
                 Some((_, line)) if !repeats => {
@@ -164,7 +193,11 @@ impl Figures {
         }
         self.figures = kept;
         if self.figures.is_empty() {
-            let what = if self.left_out > 0 { "no line could be read" } else { "there is nothing to import" };
+            let what = if self.left_out > 0 {
+                "no line could be read"
+            } else {
+                "there is nothing to import"
+            };
             return Err(ImportError::whole(
                 file,
                 what,
@@ -192,7 +225,9 @@ impl Figure {
 pub(crate) fn decimals(text: &str) -> usize {
     let text = text.trim();
     let plain = match text.contains(['e', 'E']) {
-        true => text.parse::<f64>().map_or_else(|_| String::new(), |value| value.to_string()),
+        true => text
+            .parse::<f64>()
+            .map_or_else(|_| String::new(), |value| value.to_string()),
         false => text.to_owned(),
     };
     plain.split_once('.').map_or(0, |(_, digits)| digits.len())
@@ -204,7 +239,13 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
     let mut found = Vec::new();
     let mut say = |figure: &Figure, message: String, help: &str| {
         let message = format!("{} {}: {message}", figure.case, figure.mode);
-        found.push(ImportError::new(&options.file, figure.line, "", message, help));
+        found.push(ImportError::new(
+            &options.file,
+            figure.line,
+            "",
+            message,
+            help,
+        ));
     };
     let (mut zero, mut longer) = ((0, None), (0, None));
     let count = |of: &mut (u32, Option<usize>), at: usize| {
@@ -216,7 +257,11 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
         if line.iter().all(|figure| figure.value == 0.0) {
             count(&mut zero, from);
         }
-        let of = |name: &str| line.iter().find(|figure| figure.metric == name).map(|figure| figure.value);
+        let of = |name: &str| {
+            line.iter()
+                .find(|figure| figure.metric == name)
+                .map(|figure| figure.value)
+        };
         if let (Some(powerdown), Some(flush)) = (of(POWERDOWN.name), of(CACHE_FLUSH.name))
             && flush > powerdown
         {
@@ -226,26 +271,49 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
     }
     if let (lines, Some(first)) = zero {
         let help = "is the counter running, and are the points compiled in?";
-        say(&figures[first], format!("all times are 0, in {lines} lines from this one on"), help);
+        say(
+            &figures[first],
+            format!("all times are 0, in {lines} lines from this one on"),
+            help,
+        );
     }
     if let (lines, Some(first)) = longer {
         let help = "the fields are powerdown, wakeup, cache flush; is their order another?";
         let what = "the cache flush is longer than the powerdown that it is part of";
-        say(&figures[first], format!("{what}, in {lines} lines from this one on"), help);
+        say(
+            &figures[first],
+            format!("{what}, in {lines} lines from this one on"),
+            help,
+        );
     }
     // By release, case and mode: the first figure, and the CPUs.
     type Test<'a> = (&'a str, &'a str, &'a str);
     type Cpus = BTreeSet<(u16, u16)>;
     let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
     for (at, figure) in figures.iter().enumerate() {
-        let of = cpus.entry((&figure.variant, &figure.case, &figure.mode)).or_insert((at, BTreeSet::new()));
+        let of = cpus
+            .entry((&figure.variant, &figure.case, &figure.mode))
+            .or_insert((at, BTreeSet::new()));
         of.1.extend(figure.place);
     }
-    let all = cpus.values().map(|(_, places)| places.len()).max().unwrap_or(0);
+    let all = cpus
+        .values()
+        .map(|(_, places)| places.len())
+        .max()
+        .unwrap_or(0);
     let all = options.cpus.as_ref().map_or(all, Vec::len);
-    for (first, places) in cpus.values().filter(|(_, places)| places.len() == 1 && all > 1) {
-        let place = places.first().map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
-        say(&figures[*first], format!("only CPU {place} of {all} has lines"), "is the log whole?");
+    for (first, places) in cpus
+        .values()
+        .filter(|(_, places)| places.len() == 1 && all > 1)
+    {
+        let place = places
+            .first()
+            .map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
+        say(
+            &figures[*first],
+            format!("only CPU {place} of {all} has lines"),
+            "is the log whole?",
+        );
     }
     found
 }
@@ -253,10 +321,25 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
 /// Checks that a metric that is a time or a count of clocks, by the table of metrics, has a unit of
 /// one. Metrics that the table does not know may have any unit.
 pub(crate) fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
-    const UNITS: [&str; 10] = ["ps", "ns", "us", "ms", "s", "ticks", "clk", "clocks", "cycles", "instructions"];
+    const UNITS: [&str; 10] = [
+        "ps",
+        "ns",
+        "us",
+        "ms",
+        "s",
+        "ticks",
+        "clk",
+        "clocks",
+        "cycles",
+        "instructions",
+    ];
     let is_time = by_name(metric).is_some_and(|metric| UNITS.contains(&metric.unit));
     match is_time && !UNITS.contains(&unit) {
-        true => Err(format!("`{}` is no unit of {metric}; the units are {}", printable(unit), UNITS.join(", "))),
+        true => Err(format!(
+            "`{}` is no unit of {metric}; the units are {}",
+            printable(unit),
+            UNITS.join(", ")
+        )),
         false => Ok(()),
     }
 }
@@ -269,12 +352,20 @@ pub(crate) fn plausible(value: f64, unit: &str) -> Result<(), String> {
         "us" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
-        _ => return if value.is_finite() { Ok(()) } else { Err(format!("`{value}` is no number")) },
+        _ => {
+            return if value.is_finite() {
+                Ok(())
+            } else {
+                Err(format!("`{value}` is no number"))
+            };
+        }
     };
     if !value.is_finite() || value < 0.0 {
         Err(format!("`{value}` is not a time"))
     } else if value * nanoseconds > LONGEST_NS {
-        Err(format!("{value} {unit} is no latency: one of its stamps belongs to another call"))
+        Err(format!(
+            "{value} {unit} is no latency: one of its stamps belongs to another call"
+        ))
     } else {
         Ok(())
     }
@@ -299,12 +390,24 @@ pub(crate) fn label(text: &str, what: &str) -> Result<String, String> {
 /// A figure of which cluster and core are not known, or one that was measured again: a reference
 /// has one figure for a cell.
 pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, ImportError> {
-    let mut rows = String::from("release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n");
+    let mut rows =
+        String::from("release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n");
     for figure in &figures.figures {
-        let place = figure.place.or_else(|| options.cpus.as_ref()?.get(usize::from(figure.cpu?)).copied());
-        let wrong = |message: &str, help: &str| ImportError::new(&options.file, figure.line, "", message, help);
+        let place = figure.place.or_else(|| {
+            options
+                .cpus
+                .as_ref()?
+                .get(usize::from(figure.cpu?))
+                .copied()
+        });
+        let wrong = |message: &str, help: &str| {
+            ImportError::new(&options.file, figure.line, "", message, help)
+        };
         let Some((cluster, core)) = place else {
-            return Err(wrong("cluster and core of the CPU are not known", "name the platform with --platform"));
+            return Err(wrong(
+                "cluster and core of the CPU are not known",
+                "name the platform with --platform",
+            ));
         };
         if figure.iteration > 0 {
             return Err(wrong(
@@ -316,8 +419,12 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
             true => format!("\"{}\"", text.replace('"', "\"\"")),
             false => text.to_owned(),
         };
-        let names = [&figure.variant, &figure.case, &figure.mode].map(|name| field(name)).join(",");
-        let change = figure.printed_change_percent.map_or_else(String::new, |percent| percent.to_string());
+        let names = [&figure.variant, &figure.case, &figure.mode]
+            .map(|name| field(name))
+            .join(",");
+        let change = figure
+            .printed_change_percent
+            .map_or_else(String::new, |percent| percent.to_string());
         rows += &format!(
             "{names},{cluster},{core},{},{:.*},{},{change}\n",
             field(&figure.metric),
@@ -334,17 +441,34 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
 /// Units are those of the text. `kind` is what was read: `rt-instr`, `rst` or `csv`.
 pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
     let is_of_cpus = figures.figures.iter().any(|figure| figure.cpu.is_some());
-    let mut header = Header::new(if is_of_cpus { "psci-latency" } else { "table" }, "import", "ticks");
-    header.settings.insert("source".to_owned(), printable(&options.file));
-    header.settings.insert("source_kind".to_owned(), kind.to_owned());
-    header.iterations = figures.figures.iter().map(|figure| figure.iteration + 1).max().unwrap_or(0);
+    let mut header = Header::new(
+        if is_of_cpus { "psci-latency" } else { "table" },
+        "import",
+        "ticks",
+    );
+    header
+        .settings
+        .insert("source".to_owned(), printable(&options.file));
+    header
+        .settings
+        .insert("source_kind".to_owned(), kind.to_owned());
+    header.iterations = figures
+        .figures
+        .iter()
+        .map(|figure| figure.iteration + 1)
+        .max()
+        .unwrap_or(0);
     let mut recording = Recording::new(header);
     for figure in &figures.figures {
         let series = recording.series(&figure.variant, &figure.case, &figure.mode);
         let role = (!figure.role.is_empty()).then(|| recording.name(&figure.role));
-        let change = figure
-            .printed_change_percent
-            .map(|percent| (format!("{}{PRINTED_CHANGE}", figure.metric), "%".to_owned(), percent));
+        let change = figure.printed_change_percent.map(|percent| {
+            (
+                format!("{}{PRINTED_CHANGE}", figure.metric),
+                "%".to_owned(),
+                percent,
+            )
+        });
         let value = (figure.metric.clone(), figure.unit.clone(), figure.value);
         for (metric, unit, value) in std::iter::once(value).chain(change) {
             let measure = recording.measure(series, figure.iteration, &metric, &unit, value);
@@ -365,7 +489,10 @@ pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, Stri
         None => Ok((Some(number), None)),
         Some(cpus) => match cpus.get(usize::from(number)) {
             Some(&place) => Ok((Some(number), Some(place))),
-            None => Err(format!("there is no CPU {number}; the platform has {}", cpus.len())),
+            None => Err(format!(
+                "there is no CPU {number}; the platform has {}",
+                cpus.len()
+            )),
         },
     }
 }
@@ -373,9 +500,10 @@ pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, Stri
 /// Refuses a CPU that the platform lacks.
 pub(crate) fn known_place(place: (u16, u16), options: &Options) -> Result<(), String> {
     match &options.cpus {
-        Some(cpus) if !cpus.contains(&place) => {
-            Err(format!("there is no core {} in cluster {} on the platform", place.1, place.0))
-        }
+        Some(cpus) if !cpus.contains(&place) => Err(format!(
+            "there is no core {} in cluster {} on the platform",
+            place.1, place.0
+        )),
         _ => Ok(()),
     }
 }
@@ -391,7 +519,13 @@ mod tests {
 
     #[test]
     fn a_printed_digit_is_part_of_a_figure() {
-        for (text, digits) in [("1", 0), ("1.0", 1), (" 244.50 ", 2), ("1.5e1", 0), ("25e-1", 1)] {
+        for (text, digits) in [
+            ("1", 0),
+            ("1.0", 1),
+            (" 244.50 ", 2),
+            ("1.5e1", 0),
+            ("25e-1", 1),
+        ] {
             assert_eq!(decimals(text), digits, "{text}");
         }
     }

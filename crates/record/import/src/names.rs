@@ -10,12 +10,27 @@ pub(crate) type CaseAndMode = (&'static str, &'static str);
 
 /// Tests of the test framework's runtime-instrumentation suite.
 pub(crate) const TESTS: [(&str, CaseAndMode); 6] = [
-    ("test_rt_instr_susp_deep_parallel", ("suspend-deepest", "parallel")),
-    ("test_rt_instr_susp_deep_serial", ("suspend-deepest", "serial")),
-    ("test_rt_instr_cpu_susp_parallel", ("suspend-level0", "parallel")),
-    ("test_rt_instr_cpu_susp_serial", ("suspend-level0", "serial")),
+    (
+        "test_rt_instr_susp_deep_parallel",
+        ("suspend-deepest", "parallel"),
+    ),
+    (
+        "test_rt_instr_susp_deep_serial",
+        ("suspend-deepest", "serial"),
+    ),
+    (
+        "test_rt_instr_cpu_susp_parallel",
+        ("suspend-level0", "parallel"),
+    ),
+    (
+        "test_rt_instr_cpu_susp_serial",
+        ("suspend-level0", "serial"),
+    ),
     ("test_rt_instr_cpu_off_serial", ("cpu-off", "serial")),
-    ("test_rt_instr_psci_version_parallel", ("psci-version", "parallel")),
+    (
+        "test_rt_instr_psci_version_parallel",
+        ("psci-version", "parallel"),
+    ),
 ];
 
 /// The latencies of a suspend or a CPU_OFF, in the order in which log lines have them.
@@ -23,7 +38,10 @@ pub(crate) const LATENCIES: [&str; 3] = [POWERDOWN.name, WAKEUP.name, CACHE_FLUS
 
 /// The case that a test of the framework measures.
 pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
-    TESTS.iter().find(|(test, _)| *test == name).map(|&(_, case)| case)
+    TESTS
+        .iter()
+        .find(|(test, _)| *test == name)
+        .map(|&(_, case)| case)
 }
 
 /// The case that a caption or a section's title speaks of. The documents write PSCI_VERSION as
@@ -35,7 +53,11 @@ pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
     }
     let parallel = title.contains("parallel");
     let serial = title.contains("serial") || title.contains("sequence");
-    let mode = if parallel { Some("parallel") } else { serial.then_some("serial") };
+    let mode = if parallel {
+        Some("parallel")
+    } else {
+        serial.then_some("serial")
+    };
     if title.contains("cpu_off") {
         // Its title names CPU_SUSPEND and the deepest level as well: that is what the lead does.
         // There is only a serial one.
@@ -62,7 +84,13 @@ pub(crate) enum Column {
 
 /// The content of a column by its header, without unit and markup.
 pub(crate) fn of_column(header: &str) -> Option<Column> {
-    let name = header.split('(').next().unwrap_or_default().replace(['`', '*'], "").trim().to_lowercase();
+    let name = header
+        .split('(')
+        .next()
+        .unwrap_or_default()
+        .replace(['`', '*'], "")
+        .trim()
+        .to_lowercase();
     Some(match name.as_str() {
         "cpu" => Column::Cpu,
         "cluster" => Column::Cluster,
@@ -71,7 +99,11 @@ pub(crate) fn of_column(header: &str) -> Option<Column> {
         "psci_exit" => Column::Metric(WAKEUP.name),
         "cflush_overhead" => Column::Metric(CACHE_FLUSH.name),
         "total time" => Column::Metric(LATENCY.name),
-        title => Column::Metric(intervals().find(|metric| is_spelt(title, &metric.title.to_lowercase()))?.name),
+        title => Column::Metric(
+            intervals()
+                .find(|metric| is_spelt(title, &metric.title.to_lowercase()))?
+                .name,
+        ),
     })
 }
 
@@ -104,32 +136,57 @@ mod tests {
     #[test]
     fn titles_of_both_documents_name_their_case() {
         for (title, case) in [
-            ("``CPU_SUSPEND`` to deepest power level on all CPUs in parallel", ("suspend-deepest", "parallel")),
-            ("``CPU_SUSPEND`` latencies s) to power level 0 in serial (v2.11)", ("suspend-level0", "serial")),
+            (
+                "``CPU_SUSPEND`` to deepest power level on all CPUs in parallel",
+                ("suspend-deepest", "parallel"),
+            ),
+            (
+                "``CPU_SUSPEND`` latencies s) to power level 0 in serial (v2.11)",
+                ("suspend-level0", "serial"),
+            ),
             (
                 "``CPU_OFF`` on all non-lead CPUs in sequence then ``CPU_SUSPEND`` on lead CPU to deepest power level",
                 ("cpu-off", "serial"),
             ),
-            ("``CPU_OFF`` latencies s) on all non-lead CPUs (v2.12)", ("cpu-off", "serial")),
-            ("``CPU_VERSION`` latency s) in parallel on all cores (2.12)", ("psci-version", "parallel")),
-            ("test_rt_instr_cpu_susp_parallel", ("suspend-level0", "parallel")),
+            (
+                "``CPU_OFF`` latencies s) on all non-lead CPUs (v2.12)",
+                ("cpu-off", "serial"),
+            ),
+            (
+                "``CPU_VERSION`` latency s) in parallel on all cores (2.12)",
+                ("psci-version", "parallel"),
+            ),
+            (
+                "test_rt_instr_cpu_susp_parallel",
+                ("suspend-level0", "parallel"),
+            ),
         ] {
             assert_eq!(of_title(title), Some(case), "{title}");
         }
-        assert_eq!(of_title("``CPU_SUSPEND`` to deepest power level"), None, "neither parallel nor serial");
+        assert_eq!(
+            of_title("``CPU_SUSPEND`` to deepest power level"),
+            None,
+            "neither parallel nor serial"
+        );
         assert_eq!(of_title("Procedure"), None);
     }
 
     #[test]
     fn a_column_with_a_letter_too_many_is_read() {
         assert_eq!(of_column("Wakekup"), Some(Column::Metric(WAKEUP.name)));
-        assert_eq!(of_column("Powerdown (us)"), Some(Column::Metric(POWERDOWN.name)));
+        assert_eq!(
+            of_column("Powerdown (us)"),
+            Some(Column::Metric(POWERDOWN.name))
+        );
         assert_eq!(of_column("Wake"), None);
     }
 
     #[test]
     fn a_lost_mu_is_still_microseconds_and_nothing_is_nothing() {
-        assert_eq!(unit_of("``CPU_SUSPEND`` latencies s) to deepest"), Some("us"));
+        assert_eq!(
+            unit_of("``CPU_SUSPEND`` latencies s) to deepest"),
+            Some("us")
+        );
         assert_eq!(unit_of("TOTAL TIME (ns)"), Some("ns"));
         assert_eq!(unit_of("latencies (µs)"), Some("us"));
         assert_eq!(unit_of("Powerdown"), None);

@@ -42,8 +42,14 @@ impl Packer {
     pub(crate) fn unpack<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
-            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(packed, true, MOST_DICTIONARY_KIB)),
-            Self::Zstd => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(
+                packed,
+                true,
+                MOST_DICTIONARY_KIB,
+            )),
+            Self::Zstd => {
+                Box::new(ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?)
+            }
         })
     }
 
@@ -56,7 +62,11 @@ impl Packer {
 
 /// The name of a file for people: `-` is standard input.
 pub fn shown(path: &Path) -> String {
-    if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() }
+    if path == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        path.display().to_string()
+    }
 }
 
 /// Opens a file of any length; a packed one, and standard input (`-`), unpacked in a temporary file
@@ -65,8 +75,13 @@ pub fn shown(path: &Path) -> String {
 /// # Errors
 /// It cannot be read; what packed it was cut off; there is no room for it unpacked.
 pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
-    let wrong =
-        |error: io::Error| ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read");
+    let wrong = |error: io::Error| {
+        ImportError::whole(
+            name,
+            format!("cannot be read: {error}"),
+            "name a file that can be read",
+        )
+    };
     if path == Path::new("-") {
         return spooled(&mut io::stdin().lock(), name);
     }
@@ -83,18 +98,29 @@ pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
 /// Copies an input into a temporary file, unpacked if it is packed.
 pub(crate) fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     let no_room = |error: io::Error| {
-        ImportError::whole(name, format!("it cannot be unpacked: {error}"), "make room where TMPDIR says")
+        ImportError::whole(
+            name,
+            format!("it cannot be unpacked: {error}"),
+            "make room where TMPDIR says",
+        )
     };
     let mut input = BufReader::new(input);
     let mut start = Vec::new();
-    (&mut input).take(6).read_to_end(&mut start).map_err(no_room)?;
+    (&mut input)
+        .take(6)
+        .read_to_end(&mut start)
+        .map_err(no_room)?;
     let again = start.clone();
     let whole = again.as_slice().chain(input);
     let mut out = tempfile::tempfile().map_err(no_room)?;
     let packer = Packer::of_start(&start);
     let failed = |error: &io::Error| match packer {
         Some(packer) => packer.damaged(name, error),
-        None => ImportError::whole(name, format!("cannot be read: {error}"), "name a file that can be read"),
+        None => ImportError::whole(
+            name,
+            format!("cannot be read: {error}"),
+            "name a file that can be read",
+        ),
     };
     let mut from: Box<dyn Read + '_> = match packer {
         Some(packer) => packer.unpack(whole).map_err(|error| failed(&error))?,
@@ -112,7 +138,11 @@ pub(crate) fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportEr
         length += read as u64;
         if length > MOST_UNPACKED {
             let message = format!("it unpacks to more than {} GiB", MOST_UNPACKED >> 30);
-            return Err(ImportError::whole(name, message, "trace for a shorter time"));
+            return Err(ImportError::whole(
+                name,
+                message,
+                "trace for a shorter time",
+            ));
         }
         out.write_all(&buffer[..read]).map_err(no_room)?;
     }
@@ -146,15 +176,24 @@ mod tests {
             assert_eq!(read(&gzip(text)).unwrap(), text);
         }
         // Two files of gzip one after the other are one, as `cat` makes them.
-        assert_eq!(read(&[gzip(b"abc"), gzip(b"def")].concat()).unwrap(), b"abcdef");
+        assert_eq!(
+            read(&[gzip(b"abc"), gzip(b"def")].concat()).unwrap(),
+            b"abcdef"
+        );
     }
 
     #[test]
     fn what_is_cut_off_is_said_with_what_packed_it() {
         let packed = gzip(&b"some words of a trace\n".repeat(20_000));
         let error = read(&packed[..packed.len() / 2]).unwrap_err();
-        assert!(error.starts_with("a.gz: what gzip packed is cut off or damaged"), "{error}");
+        assert!(
+            error.starts_with("a.gz: what gzip packed is cut off or damaged"),
+            "{error}"
+        );
         let error = read(b"\x28\xb5\x2f\xfd").unwrap_err();
-        assert!(error.contains("what zstd packed is cut off or damaged"), "{error}");
+        assert!(
+            error.contains("what zstd packed is cut off or damaged"),
+            "{error}"
+        );
     }
 }

@@ -19,29 +19,58 @@ pub(crate) struct Table<'t> {
 pub(crate) fn is_ours(columns: &[Column]) -> bool {
     let has = |column| columns.contains(&column);
     (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
-        && columns.iter().any(|column| matches!(column, Column::Metric(_)))
+        && columns
+            .iter()
+            .any(|column| matches!(column, Column::Metric(_)))
 }
 
 /// The figures of a row, in the line of this number, with an empty variant where no title names a
 /// release; the message of what is wrong with it.
-pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_>) -> Result<Vec<Figure>, String> {
-    let Table { columns, headers, titles } = *table;
+pub(crate) fn row(
+    options: &Options,
+    line: u64,
+    cells: &[&str],
+    table: &Table<'_>,
+) -> Result<Vec<Figure>, String> {
+    let Table {
+        columns,
+        headers,
+        titles,
+    } = *table;
     if cells.len() != columns.len() {
-        return Err(format!("{} cells where the header has {}", cells.len(), columns.len()));
+        return Err(format!(
+            "{} cells where the header has {}",
+            cells.len(),
+            columns.len()
+        ));
     }
     let (case, mode) = case_of(titles).ok_or_else(|| {
-        format!("cannot tell the case from `{}`", printable(titles.last().map_or("", String::as_str)))
+        format!(
+            "cannot tell the case from `{}`",
+            printable(titles.last().map_or("", String::as_str))
+        )
     })?;
     let variant = match titles.iter().find_map(|title| release_of(title)) {
         Some(release) => format!("{}{release}", options.prefix),
         None => String::new(),
     };
     let number = |column: Column| -> Result<Option<u16>, String> {
-        let Some(place) = columns.iter().position(|&other| other == column) else { return Ok(None) };
-        let wrong = |_| format!("`{}` is no number of a CPU, cluster or core", printable(cells[place]));
+        let Some(place) = columns.iter().position(|&other| other == column) else {
+            return Ok(None);
+        };
+        let wrong = |_| {
+            format!(
+                "`{}` is no number of a CPU, cluster or core",
+                printable(cells[place])
+            )
+        };
         cells[place].parse().map(Some).map_err(wrong)
     };
-    let (cpu, place) = match (number(Column::Cpu)?, number(Column::Cluster)?, number(Column::Core)?) {
+    let (cpu, place) = match (
+        number(Column::Cpu)?,
+        number(Column::Cluster)?,
+        number(Column::Core)?,
+    ) {
         (_, Some(cluster), Some(core)) => (None, Some((cluster, core))),
         (Some(cpu), _, _) => figures::cpu_of(cpu, options)?,
         _ => return Err("the row names no CPU".to_owned()),
@@ -51,8 +80,12 @@ pub(crate) fn row(options: &Options, line: u64, cells: &[&str], table: &Table<'_
     }
     let mut read = Vec::new();
     for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
-        let Column::Metric(metric) = column else { continue };
-        let said = || names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
+        let Column::Metric(metric) = column else {
+            continue;
+        };
+        let said = || {
+            names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)))
+        };
         // Captions are written by hand, and one may say microseconds over nanoseconds: who imports
         // it knows better.
         let unit = (options.unit.clone())
@@ -96,28 +129,51 @@ fn release_of(title: &str) -> Option<String> {
         let right = digits.starts_with(|c: char| c.is_ascii_digit())
             && digits.contains('.')
             && digits.len() <= 20
-            && digits.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+            && digits
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
         right.then(|| format!("v{digits}"))
     })
 }
 
 /// A figure, its digits behind the point and the change printed beside it: `244.52 (-65.43%)`.
 fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
-    let wrong = || format!("`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)", printable(cell));
+    let wrong = || {
+        format!(
+            "`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)",
+            printable(cell)
+        )
+    };
     let (value, change) = match cell.split_once('(') {
         Some((value, rest)) => {
-            let change = rest.trim_end().strip_suffix(')').and_then(|rest| rest.trim_end().strip_suffix('%'));
+            let change = rest
+                .trim_end()
+                .strip_suffix(')')
+                .and_then(|rest| rest.trim_end().strip_suffix('%'));
             (value, Some(change.ok_or_else(wrong)?))
         }
         None => (cell, None),
     };
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
-    Ok((number(value)?, figures::decimals(value), change.map(number).transpose()?))
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+            .ok_or_else(wrong)
+    };
+    Ok((
+        number(value)?,
+        figures::decimals(value),
+        change.map(number).transpose()?,
+    ))
 }
 
 /// The records of comma-separated values with their lines, counted from 1; the message of what is
 /// wrong with a line.
-pub(crate) fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {
+pub(crate) fn records(
+    text: &str,
+    delimiter: u8,
+) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {
     Records::new(text.as_bytes(), delimiter).map(|(line, record)| match record {
         Ok(record) => (line, Ok(record.iter().map(str::to_owned).collect())),
         Err(error) => (line, Err(error.to_string())),

@@ -31,18 +31,33 @@ const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, wi
 pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let text = text::text(document, &options.file, None)?;
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut reader =
-        Reader { options, found: Figures::default(), headings: Vec::new(), title: String::new(), caption: None };
+    let mut reader = Reader {
+        options,
+        found: Figures::default(),
+        headings: Vec::new(),
+        title: String::new(),
+        caption: None,
+    };
     let mut at = 0;
     while at < lines.len() {
         at = reader.step(&lines, at)?;
     }
-    if let Some(section) = options.section.as_ref().filter(|_| reader.found.figures.is_empty()) {
+    if let Some(section) = options
+        .section
+        .as_ref()
+        .filter(|_| reader.found.figures.is_empty())
+    {
         let message = format!("no table of ours stands below a heading with \"{section}\"");
-        return Err(ImportError::whole(&options.file, message, "name a part of a heading above the tables"));
+        return Err(ImportError::whole(
+            &options.file,
+            message,
+            "name a part of a heading above the tables",
+        ));
     }
     let mut found = reader.found;
-    let mut doubts: Vec<ImportError> = name_variants(&mut found.figures, options).into_iter().collect();
+    let mut doubts: Vec<ImportError> = name_variants(&mut found.figures, options)
+        .into_iter()
+        .collect();
     doubts.extend(repeated_cpus(&mut found.figures, options));
     let mut found = found.finish(options, false)?;
     doubts.extend(too_long(&found.figures, options));
@@ -53,14 +68,27 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
 /// Names the figures of tables without a release, where another table of the document is of a
 /// release called as they would be: `-current` stands behind it then, which is told.
 fn name_variants(figures: &mut [Figure], options: &Options) -> Option<ImportError> {
-    let collides = figures.iter().any(|figure| figure.variant == options.variant);
-    let mut unnamed = figures.iter_mut().filter(|figure| collides && figure.variant.is_empty()).peekable();
+    let collides = figures
+        .iter()
+        .any(|figure| figure.variant == options.variant);
+    let mut unnamed = figures
+        .iter_mut()
+        .filter(|figure| collides && figure.variant.is_empty())
+        .peekable();
     let line = unnamed.peek()?.line;
     let name = format!("{}-current", options.variant);
     unnamed.for_each(|figure| figure.variant.clone_from(&name));
-    let message =
-        format!("the document has a table of {}, so this one, which names no release, is {name}", options.variant);
-    Some(ImportError::new(&options.file, line, "", message, "--variant gives it another name"))
+    let message = format!(
+        "the document has a table of {}, so this one, which names no release, is {name}",
+        options.variant
+    );
+    Some(ImportError::new(
+        &options.file,
+        line,
+        "",
+        message,
+        "--variant gives it another name",
+    ))
 }
 
 /// Gives rows that repeat the CPU of another row the CPU that their table lacks, if that is the one
@@ -72,24 +100,41 @@ fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> 
     };
     known.sort_unstable();
     known.dedup();
-    let table = |figure: &Figure| (figure.variant.clone(), figure.case.clone(), figure.mode.clone());
+    let table = |figure: &Figure| {
+        (
+            figure.variant.clone(),
+            figure.case.clone(),
+            figure.mode.clone(),
+        )
+    };
     let mut tables: BTreeMap<_, BTreeMap<u64, (u16, u16)>> = BTreeMap::new();
     for figure in figures.iter() {
         if let Some(place) = figure.place {
-            tables.entry(table(figure)).or_default().insert(figure.line, place);
+            tables
+                .entry(table(figure))
+                .or_default()
+                .insert(figure.line, place);
         }
     }
     let mut doubts = Vec::new();
     for (name, rows) in tables.iter().filter(|(_, rows)| rows.len() == known.len()) {
         let count = |place: (u16, u16)| rows.values().filter(|other| **other == place).count();
-        let wrong: Vec<_> = rows.iter().zip(&known).filter(|((_, place), right)| place != right).collect();
-        let explained = wrong.iter().all(|((_, place), right)| count(**place) > 1 && count(**right) == 0);
+        let wrong: Vec<_> = rows
+            .iter()
+            .zip(&known)
+            .filter(|((_, place), right)| place != right)
+            .collect();
+        let explained = wrong
+            .iter()
+            .all(|((_, place), right)| count(**place) > 1 && count(**right) == 0);
         if wrong.is_empty() || !explained {
             continue;
         }
         for ((&line, place), &right) in wrong {
-            let message =
-                format!("a second row of CPU {}.{}, read as {}.{} by its place", place.0, place.1, right.0, right.1);
+            let message = format!(
+                "a second row of CPU {}.{}, read as {}.{} by its place",
+                place.0, place.1, right.0, right.1
+            );
             doubts.push(ImportError::new(
                 &options.file,
                 line,
@@ -117,11 +162,22 @@ fn too_long(figures: &[Figure], options: &Options) -> Option<ImportError> {
         "us" => 1e3,
         _ => 1.0,
     };
-    let mut long = figures.iter().filter(|figure| figure.value * nanoseconds(&figure.unit) > DOUBTFUL_NS);
+    let mut long = figures
+        .iter()
+        .filter(|figure| figure.value * nanoseconds(&figure.unit) > DOUBTFUL_NS);
     let (first, more) = (long.next()?, long.count());
-    let message = format!("{} {} is long for a call, and so are {more} more", first.value, first.unit);
+    let message = format!(
+        "{} {} is long for a call, and so are {more} more",
+        first.value, first.unit
+    );
     let help = "does the table's caption name the right unit? --unit overrules it";
-    Some(ImportError::new(&options.file, first.line, "", message, help))
+    Some(ImportError::new(
+        &options.file,
+        first.line,
+        "",
+        message,
+        help,
+    ))
 }
 
 struct Reader<'o> {
@@ -174,9 +230,13 @@ impl Reader<'_> {
     fn step(&mut self, lines: &[&str], at: usize) -> Result<usize, ImportError> {
         let line = lines[at];
         if let Some(caption) = line.strip_prefix(".. table::") {
-            let more = lines[at + 1..].iter().take_while(|line| !line.is_empty() && !is_grid(line)).count();
-            let parts: Vec<&str> =
-                std::iter::once(caption.trim()).chain(lines[at + 1..=at + more].iter().copied()).collect();
+            let more = lines[at + 1..]
+                .iter()
+                .take_while(|line| !line.is_empty() && !is_grid(line))
+                .count();
+            let parts: Vec<&str> = std::iter::once(caption.trim())
+                .chain(lines[at + 1..=at + more].iter().copied())
+                .collect();
             self.caption = Some(parts.join(" "));
             return Ok(at + more + 1);
         }
@@ -196,12 +256,19 @@ impl Reader<'_> {
             self.caption = None;
             return Ok(at + count);
         }
-        if lines.get(at + 1).is_some_and(|under| is_underline(under)) && !line.is_empty() && !is_underline(line) {
+        if lines.get(at + 1).is_some_and(|under| is_underline(under))
+            && !line.is_empty()
+            && !is_underline(line)
+        {
             self.title = line.to_owned();
             self.caption = None;
             // A heading of a level that is open ends what stands below that level.
             let level = lines[at + 1].chars().next().unwrap_or_default();
-            let open = self.headings.iter().position(|(of, _)| *of == level).unwrap_or(self.headings.len());
+            let open = self
+                .headings
+                .iter()
+                .position(|(of, _)| *of == level)
+                .unwrap_or(self.headings.len());
             self.headings.truncate(open);
             self.headings.push((level, line.to_lowercase()));
             return Ok(at + 2);
@@ -211,23 +278,46 @@ impl Reader<'_> {
 
     /// True in the section that is asked for.
     fn is_chosen(&self) -> bool {
-        let section = self.options.section.as_ref().map(|section| section.to_lowercase());
-        section.is_none_or(|section| self.headings.iter().any(|(_, heading)| heading.contains(&section)))
+        let section = self
+            .options
+            .section
+            .as_ref()
+            .map(|section| section.to_lowercase());
+        section.is_none_or(|section| {
+            self.headings
+                .iter()
+                .any(|(_, heading)| heading.contains(&section))
+        })
     }
 
-    fn wrong(&mut self, line: &GridLine<'_>, message: impl Into<String>) -> Result<(), ImportError> {
+    fn wrong(
+        &mut self,
+        line: &GridLine<'_>,
+        message: impl Into<String>,
+    ) -> Result<(), ImportError> {
         let error = ImportError::new(&self.options.file, line.number, line.text, message, RIGHT);
         self.found.wrong(self.options, error)
     }
 
     /// Reads a table of comma-separated values, in the document or in a file beside it; returns
     /// where the next part starts.
-    fn csv_table(&mut self, caption: &str, lines: &[&str], at: usize) -> Result<usize, ImportError> {
-        let mut directive = Directive { caption: caption.to_owned(), ..Directive::default() };
+    fn csv_table(
+        &mut self,
+        caption: &str,
+        lines: &[&str],
+        at: usize,
+    ) -> Result<usize, ImportError> {
+        let mut directive = Directive {
+            caption: caption.to_owned(),
+            ..Directive::default()
+        };
         let mut next = at + 1;
         let mut in_options = false;
         while let Some(line) = lines.get(next).filter(|line| !line.is_empty()) {
-            match line.strip_prefix(':').and_then(|option| option.split_once(':')) {
+            match line
+                .strip_prefix(':')
+                .and_then(|option| option.split_once(':'))
+            {
                 Some((name, value)) => {
                     in_options = true;
                     directive.option(name, value.trim());
@@ -238,7 +328,10 @@ impl Reader<'_> {
             }
             next += 1;
         }
-        let here = GridLine { number: at as u64 + 1, text: lines[at] };
+        let here = GridLine {
+            number: at as u64 + 1,
+            text: lines[at],
+        };
         let Some(file) = &directive.file else {
             while lines.get(next).is_some_and(|line| line.is_empty()) {
                 next += 1;
@@ -247,7 +340,13 @@ impl Reader<'_> {
             let count = lines[next..].iter().take_while(is_text).count();
             let text = lines[next..next + count].join("\n");
             if self.is_chosen() {
-                self.values(&directive, &text, &self.options.file.clone(), next as u64, &here)?;
+                self.values(
+                    &directive,
+                    &text,
+                    &self.options.file.clone(),
+                    next as u64,
+                    &here,
+                )?;
             }
             return Ok(next + count);
         };
@@ -263,13 +362,18 @@ impl Reader<'_> {
     fn beside(&self, file: &str) -> Result<(String, String), String> {
         let path = Path::new(file);
         let folder = self.options.beside.as_ref();
-        let folder = folder.ok_or("the table is in a file beside the document, and where that lies is not known")?;
+        let folder = folder.ok_or(
+            "the table is in a file beside the document, and where that lies is not known",
+        )?;
         if path.is_absolute() {
-            return Err(format!("the table's file {} is not named from the document on", printable(file)));
+            return Err(format!(
+                "the table's file {} is not named from the document on",
+                printable(file)
+            ));
         }
         let path = folder.join(path);
-        let text =
-            disk::text(&path).map_err(|error| format!("cannot read the table's file {}: {error}", path.display()))?;
+        let text = disk::text(&path)
+            .map_err(|error| format!("cannot read the table's file {}: {error}", path.display()))?;
         Ok((path.display().to_string(), text))
     }
 
@@ -283,7 +387,10 @@ impl Reader<'_> {
         here: &GridLine<'_>,
     ) -> Result<(), ImportError> {
         let delimiter = directive.delimiter.unwrap_or(b',');
-        let mut headers = directive.header.as_deref().and_then(|header| rows::records(header, b',').next()?.1.ok());
+        let mut headers = directive
+            .header
+            .as_deref()
+            .and_then(|header| rows::records(header, b',').next()?.1.ok());
         let mut columns: Option<Vec<Column>> = None;
         let mut header_rows = directive.header_rows;
         let titles = [directive.caption.clone(), self.title.clone()];
@@ -297,11 +404,20 @@ impl Reader<'_> {
                 other => other,
             };
             // Without headings nobody can tell what the table is of.
-            let Some(headers) = &headers else { return Ok(()) };
+            let Some(headers) = &headers else {
+                return Ok(());
+            };
             if columns.is_none() {
-                let named: Option<Vec<Column>> = headers.iter().map(|header| names::of_column(header)).collect();
-                let is_of_cpus =
-                    |header: &String| matches!(names::of_column(header), Some(Column::Cpu | Column::Cluster));
+                let named: Option<Vec<Column>> = headers
+                    .iter()
+                    .map(|header| names::of_column(header))
+                    .collect();
+                let is_of_cpus = |header: &String| {
+                    matches!(
+                        names::of_column(header),
+                        Some(Column::Cpu | Column::Cluster)
+                    )
+                };
                 match named {
                     Some(named) if rows::is_ours(&named) => columns = Some(named),
                     _ if headers.iter().any(is_of_cpus) => {
@@ -310,8 +426,14 @@ impl Reader<'_> {
                     _ => return Ok(()),
                 }
             }
-            let Some(columns) = &columns else { return Ok(()) };
-            let table = Table { columns, headers, titles: &titles };
+            let Some(columns) = &columns else {
+                return Ok(());
+            };
+            let table = Table {
+                columns,
+                headers,
+                titles: &titles,
+            };
             let read = record.and_then(|record| {
                 let cells: Vec<&str> = record.iter().map(String::as_str).collect();
                 rows::row(self.options, before + line, &cells, &table)
@@ -319,7 +441,10 @@ impl Reader<'_> {
             match read {
                 Ok(figures) => self.found.take(figures, self.options)?,
                 Err(message) => {
-                    let shown = text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
+                    let shown = text
+                        .lines()
+                        .nth((line as usize).saturating_sub(1))
+                        .unwrap_or_default();
                     let error = ImportError::new(file, before + line, shown, message, RIGHT);
                     self.found.wrong(self.options, error)?;
                 }
@@ -344,16 +469,20 @@ impl Reader<'_> {
                 continue;
             };
             let Some((columns, names)) = &header else {
-                let columns: Option<Vec<Column>> = cells.iter().map(|cell| names::of_column(cell)).collect();
+                let columns: Option<Vec<Column>> =
+                    cells.iter().map(|cell| names::of_column(cell)).collect();
                 match columns {
                     Some(columns) if rows::is_ours(&columns) => {
-                        header = Some((columns, cells.iter().map(|cell| (*cell).to_owned()).collect()));
+                        header = Some((
+                            columns,
+                            cells.iter().map(|cell| (*cell).to_owned()).collect(),
+                        ));
                     }
                     _ if cells.len() == 1 => titles.push(cells[0].to_owned()),
                     // A table of something else, unless it seems to be meant as one of ours.
-                    _ if cells
-                        .iter()
-                        .any(|cell| matches!(names::of_column(cell), Some(Column::Cpu | Column::Cluster))) =>
+                    _ if cells.iter().any(|cell| {
+                        matches!(names::of_column(cell), Some(Column::Cpu | Column::Cluster))
+                    }) =>
                     {
                         return self.wrong(row, "a table of CPUs with a column of another kind");
                     }
@@ -362,14 +491,26 @@ impl Reader<'_> {
                 continue;
             };
             titles.push(self.title.clone());
-            let read = rows::row(self.options, row.number, &cells, &Table { columns, headers: names, titles: &titles });
+            let read = rows::row(
+                self.options,
+                row.number,
+                &cells,
+                &Table {
+                    columns,
+                    headers: names,
+                    titles: &titles,
+                },
+            );
             titles.pop();
             match read {
                 Ok(figures) => self.found.take(figures, self.options)?,
                 Err(message) => self.wrong(row, message)?,
             }
             if grid.get(index + 1).is_none_or(|next| !is_rule(next.text)) {
-                self.wrong(row, "the table is cut short: no line +---+ follows this row")?;
+                self.wrong(
+                    row,
+                    "the table is cut short: no line +---+ follows this row",
+                )?;
             }
         }
         if header.is_none() && grid.iter().any(|line| !is_rule(line.text)) && !titles.is_empty() {
@@ -412,7 +553,11 @@ mod tests {
     use super::*;
 
     fn options(variant: &str) -> Options {
-        Options { file: "doc.rst".to_owned(), variant: variant.to_owned(), ..Options::default() }
+        Options {
+            file: "doc.rst".to_owned(),
+            variant: variant.to_owned(),
+            ..Options::default()
+        }
     }
 
     /// A document of level-0 tables in parallel: what a caption adds, and cluster and core of each
@@ -423,7 +568,9 @@ mod tests {
                 ".. table:: ``CPU_SUSPEND`` latencies (us) to power level 0 in parallel{release}\n\n\
                  +---+\n| Cluster | Core | Powerdown |\n+===+\n"
             );
-            let row = |(cluster, core): &(u16, u16)| format!("| {cluster} | {core} | {cluster}{core}.5 |\n+---+\n");
+            let row = |(cluster, core): &(u16, u16)| {
+                format!("| {cluster} | {core} | {cluster}{core}.5 |\n+---+\n")
+            };
             format!("{head}{}\n", rows.iter().map(row).collect::<String>())
         };
         tables.iter().map(of_table).collect()
@@ -433,19 +580,34 @@ mod tests {
 
     #[test]
     fn a_table_without_a_release_has_another_name_than_one_that_has_it() {
-        let read =
-            |variant: &str| rst(document(&[("", WHOLE), (" (v2.12)", WHOLE)]).as_bytes(), &options(variant)).unwrap();
+        let read = |variant: &str| {
+            rst(
+                document(&[("", WHOLE), (" (v2.12)", WHOLE)]).as_bytes(),
+                &options(variant),
+            )
+            .unwrap()
+        };
         let variants = |found: &Figures| -> Vec<String> {
-            let mut all: Vec<String> = found.figures.iter().map(|figure| figure.variant.clone()).collect();
+            let mut all: Vec<String> = found
+                .figures
+                .iter()
+                .map(|figure| figure.variant.clone())
+                .collect();
             all.dedup();
             all
         };
         let found = read("board");
-        assert_eq!((variants(&found), found.doubts.len()), (vec!["board".to_owned(), "v2.12".to_owned()], 0));
+        assert_eq!(
+            (variants(&found), found.doubts.len()),
+            (vec!["board".to_owned(), "v2.12".to_owned()], 0)
+        );
         let found = read("v2.12");
         assert_eq!(variants(&found), ["v2.12-current", "v2.12"]);
         let said = found.doubts[0].to_string();
-        assert!(said.contains("doc.rst:6") && said.contains("names no release, is v2.12-current"), "{said}");
+        assert!(
+            said.contains("doc.rst:6") && said.contains("names no release, is v2.12-current"),
+            "{said}"
+        );
     }
 
     /// A page repeats its tables with an older session's values below another heading.
@@ -456,31 +618,70 @@ mod tests {
             document(&[("", WHOLE)])
         );
         let read = |section: Option<&str>| {
-            rst(page.as_bytes(), &Options { section: section.map(str::to_owned), ..options("b") })
+            rst(
+                page.as_bytes(),
+                &Options {
+                    section: section.map(str::to_owned),
+                    ..options("b")
+                },
+            )
         };
         let error = format!("{:?}", read(None).unwrap_err());
-        assert!(error.contains("has a second powerdown") && error.contains("--section"), "{error}");
+        assert!(
+            error.contains("has a second powerdown") && error.contains("--section"),
+            "{error}"
+        );
         assert_eq!(read(Some("historic")).unwrap().figures.len(), 4);
         assert_eq!(read(Some("Juno")).unwrap().figures.len(), 4);
-        assert!(read(Some("N1SDP")).unwrap_err().to_string().contains("no table of ours"));
+        assert!(
+            read(Some("N1SDP"))
+                .unwrap_err()
+                .to_string()
+                .contains("no table of ours")
+        );
     }
 
     #[test]
     fn a_row_that_repeats_a_cpu_is_of_the_cpu_of_its_place() {
-        let read =
-            |rows: &[(u16, u16)]| rst(document(&[(" (v1.0)", WHOLE), (" (v2.0)", rows)]).as_bytes(), &options("b"));
-        let places = |rows: &[(u16, u16)]| -> Vec<(u16, u16)> {
-            read(rows).unwrap().figures.iter().skip(4).filter_map(|figure| figure.place).collect()
+        let read = |rows: &[(u16, u16)]| {
+            rst(
+                document(&[(" (v1.0)", WHOLE), (" (v2.0)", rows)]).as_bytes(),
+                &options("b"),
+            )
         };
-        assert_eq!(places(&[(0, 0), (0, 0), (1, 0), (1, 1)]), WHOLE, "the second row is of the CPU that is missing");
+        let places = |rows: &[(u16, u16)]| -> Vec<(u16, u16)> {
+            read(rows)
+                .unwrap()
+                .figures
+                .iter()
+                .skip(4)
+                .filter_map(|figure| figure.place)
+                .collect()
+        };
+        assert_eq!(
+            places(&[(0, 0), (0, 0), (1, 0), (1, 1)]),
+            WHOLE,
+            "the second row is of the CPU that is missing"
+        );
         assert_eq!(places(&[(0, 1), (0, 1), (1, 0), (1, 0)]), WHOLE);
         let said = read(&[(0, 0), (0, 1), (1, 1), (1, 1)]).unwrap().doubts[0].to_string();
-        assert!(said.contains("a second row of CPU 1.1, read as 1.0 by its place"), "{said}");
+        assert!(
+            said.contains("a second row of CPU 1.1, read as 1.0 by its place"),
+            "{said}"
+        );
         // Nothing says which row is wrong.
-        for rows in
-            [&[(0, 0), (0, 0), (1, 0)][..], &[(0, 0), (0, 0), (1, 1), (1, 0)], &[(0, 1), (0, 0), (1, 0), (1, 0)]]
-        {
-            assert!(read(rows).unwrap_err().to_string().contains("has a second powerdown"), "{rows:?}");
+        for rows in [
+            &[(0, 0), (0, 0), (1, 0)][..],
+            &[(0, 0), (0, 0), (1, 1), (1, 0)],
+            &[(0, 1), (0, 0), (1, 0), (1, 0)],
+        ] {
+            assert!(
+                read(rows)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("has a second powerdown"),
+                "{rows:?}"
+            );
         }
     }
 
@@ -493,12 +694,31 @@ mod tests {
                      |    0    |  0   |  187960   | 26920  |    5540     |\n\
                      +---------+------+-----------+--------+-------------+\n";
         let read = |unit: Option<&str>| {
-            rst(table.as_bytes(), &Options { unit: unit.map(str::to_owned), ..Options::default() }).unwrap()
+            rst(
+                table.as_bytes(),
+                &Options {
+                    unit: unit.map(str::to_owned),
+                    ..Options::default()
+                },
+            )
+            .unwrap()
         };
         let believed = read(None);
-        assert_eq!((believed.figures[0].unit.as_str(), believed.doubts.len()), ("us", 1));
-        assert!(believed.doubts[0].message.contains("187960 us is long for a call"), "{}", believed.doubts[0]);
+        assert_eq!(
+            (believed.figures[0].unit.as_str(), believed.doubts.len()),
+            ("us", 1)
+        );
+        assert!(
+            believed.doubts[0]
+                .message
+                .contains("187960 us is long for a call"),
+            "{}",
+            believed.doubts[0]
+        );
         let overruled = read(Some("ns"));
-        assert_eq!((overruled.figures[0].unit.as_str(), overruled.doubts.len()), ("ns", 0));
+        assert_eq!(
+            (overruled.figures[0].unit.as_str(), overruled.doubts.len()),
+            ("ns", 0)
+        );
     }
 }

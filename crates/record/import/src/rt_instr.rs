@@ -26,7 +26,8 @@ const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup,
 pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportError> {
     // A line of the framework that a mail broke has no end yet.
     let is_rest = |line: &[u8], next: &[u8]| {
-        let begun = memmem::rfind(line, BEGIN).is_some_and(|at| memmem::find(&line[at..], END).is_none());
+        let begun =
+            memmem::rfind(line, BEGIN).is_some_and(|at| memmem::find(&line[at..], END).is_none());
         begun && memmem::find(next, BEGIN).is_none() && memmem::find(next, END).is_some()
     };
     let mut log = BufReader::new(Cleaned::new(log, Some(is_rest)));
@@ -79,12 +80,20 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
     }
     let mut found = found.finish(options, true)?;
     found.doubts = runs::number(&mut found.figures, options);
-    found.doubts.extend(figures::implausible(&found.figures, options));
+    found
+        .doubts
+        .extend(figures::implausible(&found.figures, options));
     Ok(found)
 }
 
 /// Takes what stands behind the mark, up to its end or to where it breaks off.
-fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Options) -> Result<(), ImportError> {
+fn take(
+    found: &mut Figures,
+    text: &[u8],
+    whole: bool,
+    line: u64,
+    options: &Options,
+) -> Result<(), ImportError> {
     let text = String::from_utf8_lossy(text);
     let read = match whole {
         true => parse(text.trim_end_matches("/>"), line, options),
@@ -94,7 +103,10 @@ fn take(found: &mut Figures, text: &[u8], whole: bool, line: u64, options: &Opti
         Ok(figures) => found.take(figures, options),
         Err(message) => {
             let text = format!("<RT_INSTR:{}", text.trim_end());
-            found.wrong(options, ImportError::new(&options.file, line, &text, message, RIGHT))
+            found.wrong(
+                options,
+                ImportError::new(&options.file, line, &text, message, RIGHT),
+            )
         }
     }
 }
@@ -111,7 +123,10 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
     let text = text.replace("\\t", "\t");
     let fields: Vec<&str> = text.split_whitespace().collect();
     let [test, cluster, core, times @ ..] = fields.as_slice() else {
-        return Err(format!("{} fields where there must be 4 or 6", fields.len()));
+        return Err(format!(
+            "{} fields where there must be 4 or 6",
+            fields.len()
+        ));
     };
     let (case, mode) = names::of_test(test)
         .map(|(case, mode)| (case.to_owned(), mode))
@@ -123,19 +138,29 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
                 figures::known_tests()
             )
         })?;
-    let metrics: &[&str] = if case == "psci-version" { &[recording::metrics::LATENCY.name] } else { &names::LATENCIES };
+    let metrics: &[&str] = if case == "psci-version" {
+        &[recording::metrics::LATENCY.name]
+    } else {
+        &names::LATENCIES
+    };
     if times.len() != metrics.len() {
-        return Err(format!("{} times where {test} has {}", times.len(), metrics.len()));
+        return Err(format!(
+            "{} times where {test} has {}",
+            times.len(),
+            metrics.len()
+        ));
     }
     let number = |text: &str, what: &str| {
-        text.parse::<u16>().map_err(|_| format!("`{}` is no number of a {what}", printable(text)))
+        text.parse::<u16>()
+            .map_err(|_| format!("`{}` is no number of a {what}", printable(text)))
     };
     let place = (number(cluster, "cluster")?, number(core, "core")?);
     figures::known_place(place, options)?;
     let mut read = Vec::with_capacity(metrics.len());
     for (metric, time) in metrics.iter().zip(times) {
-        let time: u64 =
-            time.parse().map_err(|_| format!("`{}` is not a whole number of nanoseconds", printable(time)))?;
+        let time: u64 = time
+            .parse()
+            .map_err(|_| format!("`{}` is not a whole number of nanoseconds", printable(time)))?;
         figures::plausible(time as f64, "ns")?;
         read.push(Figure {
             variant: options.variant.clone(),
@@ -164,11 +189,17 @@ mod tests {
     /// Runs of a parallel suspend on CPUs 0.0 to 0.2; `lost` are the run and the core of lines that
     /// are not there. The time is the run.
     fn log(runs: u32, lost: &[(u32, u16)]) -> String {
-        let line = |test: &str, core: u16, run: u32| format!("<RT_INSTR:{test}\t0\t{core}\t{}\t20\t5/>\n", 1000 + run);
+        let line = |test: &str, core: u16, run: u32| {
+            format!("<RT_INSTR:{test}\t0\t{core}\t{}\t20\t5/>\n", 1000 + run)
+        };
         let mut log = String::new();
         for run in 0..runs {
-            for test in ["test_rt_instr_susp_deep_parallel", "test_rt_instr_cpu_susp_serial"] {
-                let cores = (0..3).filter(|&core| test.ends_with("serial") || !lost.contains(&(run, core)));
+            for test in [
+                "test_rt_instr_susp_deep_parallel",
+                "test_rt_instr_cpu_susp_serial",
+            ] {
+                let cores =
+                    (0..3).filter(|&core| test.ends_with("serial") || !lost.contains(&(run, core)));
                 cores.for_each(|core| log += &line(test, core, run));
             }
         }
@@ -179,43 +210,95 @@ mod tests {
     #[test]
     fn power_downs_of_linux_are_a_case_for_each_state() {
         let log = "<RT_INSTR:linux_idle_state4\t0\t3\t18016\t14016\t5264/>\n<RT_INSTR:linux_idle_state2\t1\t0\t9000\t8000\t0/>\n";
-        let figures = rt_instr(log.as_bytes(), &Options::default()).unwrap().figures;
-        let cases: Vec<(&str, &str)> = figures.iter().map(|of| (of.case.as_str(), of.mode.as_str())).collect();
-        assert_eq!([cases[0], cases[3]], [("idle-state4", "linux"), ("idle-state2", "linux")]);
+        let figures = rt_instr(log.as_bytes(), &Options::default())
+            .unwrap()
+            .figures;
+        let cases: Vec<(&str, &str)> = figures
+            .iter()
+            .map(|of| (of.case.as_str(), of.mode.as_str()))
+            .collect();
+        assert_eq!(
+            [cases[0], cases[3]],
+            [("idle-state4", "linux"), ("idle-state2", "linux")]
+        );
         // A CPU that slept more often than another is no doubt.
         let more = log.replace("0\t3", "0\t1") + &log.repeat(3);
-        let doubts = rt_instr(more.as_bytes(), &Options::default()).unwrap().doubts;
-        assert!(!doubts.iter().any(|doubt| doubt.to_string().contains("has no line")), "{doubts:?}");
-        for wrong in ["linux_idle_state", "linux_idle_statex", "linux_idle_state400"] {
-            let error = rt_instr(log.replace("linux_idle_state4", wrong).as_bytes(), &Options::default()).unwrap_err();
+        let doubts = rt_instr(more.as_bytes(), &Options::default())
+            .unwrap()
+            .doubts;
+        assert!(
+            !doubts
+                .iter()
+                .any(|doubt| doubt.to_string().contains("has no line")),
+            "{doubts:?}"
+        );
+        for wrong in [
+            "linux_idle_state",
+            "linux_idle_statex",
+            "linux_idle_state400",
+        ] {
+            let error = rt_instr(
+                log.replace("linux_idle_state4", wrong).as_bytes(),
+                &Options::default(),
+            )
+            .unwrap_err();
             assert!(error.to_string().contains("is no known test"), "{error}");
         }
     }
 
     #[test]
     fn a_lost_line_shifts_no_other_and_is_named() {
-        for lost in [&[][..], &[(3, 0)], &[(3, 1)], &[(3, 2)], &[(0, 0)], &[(9, 2)], &[(2, 0), (3, 1), (3, 2)]] {
+        for lost in [
+            &[][..],
+            &[(3, 0)],
+            &[(3, 1)],
+            &[(3, 2)],
+            &[(0, 0)],
+            &[(9, 2)],
+            &[(2, 0), (3, 1), (3, 2)],
+        ] {
             // With another test between and without it: there only the order tells.
             for log in [
                 log(10, lost),
-                log(10, lost).lines().filter(|l| l.contains("deep")).map(|l| format!("{l}\n")).collect(),
+                log(10, lost)
+                    .lines()
+                    .filter(|l| l.contains("deep"))
+                    .map(|l| format!("{l}\n"))
+                    .collect(),
             ] {
                 // The order of CPUs is not known before they all came once.
                 if lost == [(0, 0)] && !log.contains("serial") {
                     continue;
                 }
                 let found = rt_instr(log.as_bytes(), &Options::default()).unwrap();
-                let powerdown = found.figures.iter().filter(|figure| figure.metric == "powerdown");
+                let powerdown = found
+                    .figures
+                    .iter()
+                    .filter(|figure| figure.metric == "powerdown");
                 powerdown.for_each(|figure| {
-                    assert_eq!(f64::from(figure.iteration), figure.value - 1000.0, "{lost:?}: {figure:?}")
+                    assert_eq!(
+                        f64::from(figure.iteration),
+                        figure.value - 1000.0,
+                        "{lost:?}: {figure:?}"
+                    )
                 });
-                let runs: std::collections::BTreeSet<u32> = lost.iter().map(|&(run, _)| run).collect();
+                let runs: std::collections::BTreeSet<u32> =
+                    lost.iter().map(|&(run, _)| run).collect();
                 assert_eq!(found.doubts.len(), runs.len(), "{:?}", found.doubts);
             }
         }
-        let found =
-            rt_instr(log(10, &[(3, 1)]).as_bytes(), &Options { file: "u".to_owned(), ..Options::default() }).unwrap();
-        assert_eq!(found.doubts[0].to_string(), "u:19: suspend-deepest parallel: run 4 of 10 has no line of CPU 0.1");
+        let found = rt_instr(
+            log(10, &[(3, 1)]).as_bytes(),
+            &Options {
+                file: "u".to_owned(),
+                ..Options::default()
+            },
+        )
+        .unwrap();
+        assert_eq!(
+            found.doubts[0].to_string(),
+            "u:19: suspend-deepest parallel: run 4 of 10 has no line of CPU 0.1"
+        );
     }
 
     #[test]
@@ -224,8 +307,17 @@ mod tests {
         let mut lines: Vec<&str> = whole.lines().collect();
         lines.sort_by_key(|line| line.split('\t').nth(2).unwrap_or_default().to_owned());
         let found = rt_instr(lines.join("\n").as_bytes(), &Options::default()).unwrap();
-        let powerdown = found.figures.iter().filter(|figure| figure.metric == "powerdown");
-        powerdown.for_each(|figure| assert_eq!(f64::from(figure.iteration), figure.value - 1000.0, "{figure:?}"));
+        let powerdown = found
+            .figures
+            .iter()
+            .filter(|figure| figure.metric == "powerdown");
+        powerdown.for_each(|figure| {
+            assert_eq!(
+                f64::from(figure.iteration),
+                figure.value - 1000.0,
+                "{figure:?}"
+            )
+        });
         assert!(found.doubts.is_empty(), "{:?}", found.doubts);
     }
 
@@ -233,10 +325,16 @@ mod tests {
     fn what_a_measurement_can_hardly_have_given_is_doubted() {
         let doubts = |text: &str| {
             let found = rt_instr(text.as_bytes(), &Options::default()).unwrap();
-            found.doubts.iter().map(|doubt| doubt.to_string()).collect::<Vec<_>>().join("\n")
+            found
+                .doubts
+                .iter()
+                .map(|doubt| doubt.to_string())
+                .collect::<Vec<_>>()
+                .join("\n")
         };
-        let line =
-            |test: &str, core: u16, times: &str| format!("<RT_INSTR:test_rt_instr_{test}\t0\t{core}\t{times}/>\n");
+        let line = |test: &str, core: u16, times: &str| {
+            format!("<RT_INSTR:test_rt_instr_{test}\t0\t{core}\t{times}/>\n")
+        };
         let good = line("cpu_off_serial", 0, "9\t8\t7") + &line("cpu_off_serial", 1, "9\t8\t7");
         assert_eq!(doubts(&good), "");
         assert!(
@@ -255,7 +353,11 @@ mod tests {
 
     #[test]
     fn logs_of_lava_and_of_terminals_with_times_are_read() {
-        let line = |text: &str| rt_instr(text.as_bytes(), &Options::default()).unwrap().figures;
+        let line = |text: &str| {
+            rt_instr(text.as_bytes(), &Options::default())
+                .unwrap()
+                .figures
+        };
         let plain = line("<RT_INSTR:test_rt_instr_susp_deep_serial\t0\t1\t104500\t23400\t5840/>\n");
         for log in [
             r#"- {"dt": "2026-11-01T10:00:00.1", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_susp_deep_serial\t0\t1\t104500\t23400\t5840/>"}"#,
@@ -269,11 +371,22 @@ mod tests {
     #[test]
     fn a_log_of_more_figures_than_a_recording_should_hold_is_refused_and_not_read_to_its_end() {
         let line = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t900/>\n";
-        let options = Options { lenient: true, ..Options::default() };
+        let options = Options {
+            lenient: true,
+            ..Options::default()
+        };
         let full = line.repeat(MOST_FIGURES);
-        assert_eq!(rt_instr(full.as_bytes(), &options).unwrap().figures.len(), MOST_FIGURES);
+        assert_eq!(
+            rt_instr(full.as_bytes(), &options).unwrap().figures.len(),
+            MOST_FIGURES
+        );
         let endless = std::io::BufReader::new(std::io::Read::chain(full.as_bytes(), Endless(line)));
-        assert!(rt_instr(endless, &options).unwrap_err().message.contains("more than 1000 figures"));
+        assert!(
+            rt_instr(endless, &options)
+                .unwrap_err()
+                .message
+                .contains("more than 1000 figures")
+        );
     }
 
     /// A log that never ends.

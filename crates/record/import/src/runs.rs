@@ -21,8 +21,20 @@ struct Rules {
 }
 
 /// From the strictest on. Which hold depends on how the log was written.
-const RULES: [Rules; 3] =
-    [Rules { order: true, gap: true }, Rules { order: false, gap: true }, Rules { order: false, gap: false }];
+const RULES: [Rules; 3] = [
+    Rules {
+        order: true,
+        gap: true,
+    },
+    Rules {
+        order: false,
+        gap: true,
+    },
+    Rules {
+        order: false,
+        gap: false,
+    },
+];
 
 /// A line of a test: its CPU, whether another test's line came before, and where it stands in the
 /// file.
@@ -39,12 +51,23 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
     let mut last = None;
     for figure in figures.iter() {
         let Some(place) = figure.place else { continue };
-        let key = (figure.variant.clone(), figure.case.clone(), figure.mode.clone());
+        let key = (
+            figure.variant.clone(),
+            figure.case.clone(),
+            figure.mode.clone(),
+        );
         let of_test = lines.entry(key.clone()).or_default();
         // A line has a figure for each metric.
-        if of_test.last().is_none_or(|line| line.number != figure.line || line.place != place) {
+        if of_test
+            .last()
+            .is_none_or(|line| line.number != figure.line || line.place != place)
+        {
             let after_another = last.as_ref().is_some_and(|last| *last != key);
-            of_test.push(Line { place, after_another, number: figure.line });
+            of_test.push(Line {
+                place,
+                after_another,
+                number: figure.line,
+            });
         }
         last = Some(key);
     }
@@ -52,17 +75,26 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
     let mut runs: HashMap<(u64, (u16, u16)), u32> = HashMap::new();
     for ((_, case, mode), lines) in &lines {
         let numbers = runs_of(lines);
-        runs.extend(lines.iter().zip(&numbers).map(|(line, &run)| ((line.number, line.place), run)));
+        runs.extend(
+            lines
+                .iter()
+                .zip(&numbers)
+                .map(|(line, &run)| ((line.number, line.place), run)),
+        );
         // Under Linux each CPU sleeps when it likes, so a run need not have a line of every CPU.
         let of_tests = (mode != LINUX).then(|| missing(lines, &numbers));
         doubts.extend(of_tests.into_iter().flatten().map(|(line, message)| {
             let message = format!("{case} {mode}: {message}");
-            let help = "figures of that run stay beside each other; send the log again, or leave it so";
+            let help =
+                "figures of that run stay beside each other; send the log again, or leave it so";
             ImportError::new(&options.file, line, "", message, help)
         }));
     }
     for figure in figures {
-        if let Some(run) = figure.place.and_then(|place| runs.get(&(figure.line, place))) {
+        if let Some(run) = figure
+            .place
+            .and_then(|place| runs.get(&(figure.line, place)))
+        {
             figure.iteration = *run;
         }
     }
@@ -84,9 +116,17 @@ fn runs_of(lines: &[Line]) -> Vec<u32> {
     let most = counts.values().max().copied().unwrap_or(0);
     // There are as many runs as the CPU with the most lines has, or hardly more, where every CPU
     // lost a line. With few runs that cannot be told from a log in another order.
-    let more = if most < FEWEST_RUNS { 0 } else { (most / 10).max(1) };
+    let more = if most < FEWEST_RUNS {
+        0
+    } else {
+        (most / 10).max(1)
+    };
     let fits = |numbers: &Vec<u32>| numbers.last().is_none_or(|last| *last < most + more);
-    RULES.into_iter().map(|rules| split(lines, rules)).find(fits).unwrap_or(counted)
+    RULES
+        .into_iter()
+        .map(|rules| split(lines, rules))
+        .find(fits)
+        .unwrap_or(counted)
 }
 
 fn split(lines: &[Line], rules: Rules) -> Vec<u32> {
@@ -118,22 +158,35 @@ const MOST_NAMED: usize = 5;
 
 /// Runs that lack a line of a CPU that others have, each with the line where it begins.
 fn missing(lines: &[Line], numbers: &[u32]) -> impl Iterator<Item = (u64, String)> {
-    let places: std::collections::BTreeSet<(u16, u16)> = lines.iter().map(|line| line.place).collect();
+    let places: std::collections::BTreeSet<(u16, u16)> =
+        lines.iter().map(|line| line.place).collect();
     let mut of_run: BTreeMap<u32, (u64, HashSet<(u16, u16)>)> = BTreeMap::new();
     for (line, &run) in lines.iter().zip(numbers) {
-        of_run.entry(run).or_insert((line.number, HashSet::new())).1.insert(line.place);
+        of_run
+            .entry(run)
+            .or_insert((line.number, HashSet::new()))
+            .1
+            .insert(line.place);
     }
     let total = of_run.len();
     let mut found: Vec<(u64, String)> = Vec::new();
     let mut more = 0;
     for (run, (first, there)) in of_run {
-        let lost: Vec<String> =
-            places.iter().filter(|place| !there.contains(place)).map(|p| format!("{}.{}", p.0, p.1)).collect();
+        let lost: Vec<String> = places
+            .iter()
+            .filter(|place| !there.contains(place))
+            .map(|p| format!("{}.{}", p.0, p.1))
+            .collect();
         match (lost.is_empty(), found.len() < MOST_NAMED) {
             (true, _) => {}
-            (false, true) => {
-                found.push((first, format!("run {} of {total} has no line of CPU {}", run + 1, lost.join(", "))))
-            }
+            (false, true) => found.push((
+                first,
+                format!(
+                    "run {} of {total} has no line of CPU {}",
+                    run + 1,
+                    lost.join(", ")
+                ),
+            )),
             (false, false) => more += 1,
         }
     }

@@ -95,21 +95,32 @@ impl<R: Read> Lines<R> {
     /// The next line; `None` at the end of the file.
     #[inline]
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        let Some(place) = self.place()? else { return Ok(None) };
+        let Some(place) = self.place()? else {
+            return Ok(None);
+        };
         let first = self.buffer[place.from..place.to].first();
         let is_plain = !self.has_escapes && self.number > 1 && !first.is_some_and(is_unusual);
         if !is_plain || (self.is_rest.is_some() && self.next_may_be_rest()) {
             return self.cleaned(place).map(Some);
         }
         let bytes = &self.buffer[place.from..place.to];
-        let bytes = if let [bytes @ .., b'\r'] = bytes { bytes } else { bytes };
-        Ok(Some(Line { bytes, number: self.number, whole: place.whole }))
+        let bytes = if let [bytes @ .., b'\r'] = bytes {
+            bytes
+        } else {
+            bytes
+        };
+        Ok(Some(Line {
+            bytes,
+            number: self.number,
+            whole: place.whole,
+        }))
     }
 
     /// True if the next line begins as no line of a trace or a table does, or is not there yet.
     fn next_may_be_rest(&self) -> bool {
         let first = self.buffer[self.start..self.end].first();
-        self.is_indented || first.is_none_or(|byte| !matches!(byte, b' ' | b'\t' | b'<' | b'#' | b'\n' | b'\r'))
+        self.is_indented
+            || first.is_none_or(|byte| !matches!(byte, b' ' | b'\t' | b'<' | b'#' | b'\n' | b'\r'))
     }
 
     #[inline]
@@ -147,13 +158,18 @@ impl<R: Read> Lines<R> {
     fn take(&mut self, to: usize, first: Whole, further: Whole) -> Place {
         let from = std::mem::replace(&mut self.start, to);
         self.number += u64::from(!self.in_long_line);
-        Place { from, to, whole: if self.in_long_line { further } else { first } }
+        Place {
+            from,
+            to,
+            whole: if self.in_long_line { further } else { first },
+        }
     }
 
     /// Reads more behind what is there.
     fn fill(&mut self) -> io::Result<()> {
         let read = some_bytes(&mut self.input, &mut self.buffer[self.end..])?;
-        self.has_escapes |= memchr::memchr(b'\x1b', &self.buffer[self.end..self.end + read]).is_some();
+        self.has_escapes |=
+            memchr::memchr(b'\x1b', &self.buffer[self.end..self.end + read]).is_some();
         self.end += read;
         self.at_end = read == 0;
         Ok(())
@@ -165,7 +181,9 @@ impl<R: Read> Lines<R> {
         let number = self.number;
         let mut line = clean(&self.buffer[place.from..place.to], number == 1);
         let mut last = columns(&line);
-        let may_go_on = |line: &[u8], last, whole| whole == Whole::Yes && last <= *BROKEN.end() && line.len() < MENDED;
+        let may_go_on = |line: &[u8], last, whole| {
+            whole == Whole::Yes && last <= *BROKEN.end() && line.len() < MENDED
+        };
         while let Some(is_rest) = self.is_rest.filter(|_| may_go_on(&line, last, place.whole)) {
             let Some(next) = self.place()? else { break };
             let rest = clean(&self.buffer[next.from..next.to], false);
@@ -180,7 +198,11 @@ impl<R: Read> Lines<R> {
             (last, place.whole) = (columns(&rest), next.whole);
         }
         self.changed = line;
-        Ok(Line { bytes: &self.changed, number, whole: place.whole })
+        Ok(Line {
+            bytes: &self.changed,
+            number,
+            whole: place.whole,
+        })
     }
 }
 
@@ -193,19 +215,31 @@ pub(crate) struct Cleaned<R> {
 
 impl<R: Read> Cleaned<R> {
     pub(crate) fn new(input: R, is_rest: Option<IsRest>) -> Self {
-        let lines = Lines { is_indented: true, ..Lines::new(input, is_rest) };
-        Self { lines, waiting: Vec::new(), at: 0 }
+        let lines = Lines {
+            is_indented: true,
+            ..Lines::new(input, is_rest)
+        };
+        Self {
+            lines,
+            waiting: Vec::new(),
+            at: 0,
+        }
     }
 }
 
 impl<R: Read> Read for Cleaned<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.at == self.waiting.len() {
-            let Some(line) = self.lines.next()? else { return Ok(0) };
+            let Some(line) = self.lines.next()? else {
+                return Ok(0);
+            };
             (self.at, self.waiting) = (0, std::mem::take(&mut self.waiting));
             self.waiting.clear();
             self.waiting.extend_from_slice(line.bytes);
-            let (ends, number) = (matches!(line.whole, Whole::Yes | Whole::LastPart), line.number);
+            let (ends, number) = (
+                matches!(line.whole, Whole::Yes | Whole::LastPart),
+                line.number,
+            );
             // Empty lines stand for those that were put together.
             let ends = u64::from(ends) + self.lines.number - number;
             self.waiting.extend((0..ends).map(|_| b'\n'));
@@ -221,15 +255,32 @@ impl<R: Read> Read for Cleaned<R> {
 ///
 /// # Errors
 /// It cannot be read, or has more than [`disk::MOST_TEXT`] bytes.
-pub(crate) fn text(input: impl Read, file: &str, is_rest: Option<IsRest>) -> Result<String, ImportError> {
+pub(crate) fn text(
+    input: impl Read,
+    file: &str,
+    is_rest: Option<IsRest>,
+) -> Result<String, ImportError> {
     let mut bytes = Vec::new();
-    let read = Cleaned::new(input, is_rest).take(disk::MOST_TEXT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| ImportError::whole(file, format!("cannot be read: {error}"), "name a file that can be read"))?;
+    let read = Cleaned::new(input, is_rest)
+        .take(disk::MOST_TEXT + 1)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| {
+        ImportError::whole(
+            file,
+            format!("cannot be read: {error}"),
+            "name a file that can be read",
+        )
+    })?;
     if bytes.len() as u64 > disk::MOST_TEXT {
         let message = format!("larger than {} MiB", disk::MOST_TEXT >> 20);
-        return Err(ImportError::whole(file, message, "cut out the part that is to be read"));
+        return Err(ImportError::whole(
+            file,
+            message,
+            "cut out the part that is to be read",
+        ));
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Reads some bytes; 0 at the end.
@@ -244,19 +295,31 @@ pub(crate) fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result
 
 /// True if a line is as long as a mail makes it that had no room for the next word.
 pub(crate) fn has_no_room(line: &[u8], next: &[u8]) -> bool {
-    let word = next.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let word = next
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
     columns(line.trim_ascii_end()) + 1 + word.len() >= *BROKEN.start()
 }
 
 fn columns(line: &[u8]) -> usize {
-    line.iter().fold(0, |column, byte| if *byte == b'\t' { (column / 8 + 1) * 8 } else { column + 1 })
+    line.iter().fold(0, |column, byte| {
+        if *byte == b'\t' {
+            (column / 8 + 1) * 8
+        } else {
+            column + 1
+        }
+    })
 }
 
 /// True if a line may have something before it: a quotation mark, a time in brackets or in digits,
 /// the level of a kernel's message, a month.
 #[inline]
 fn is_unusual(first: &u8) -> bool {
-    matches!(first, b'>' | b'[' | b'0'..=b'9' | b'A' | b'D' | b'F' | b'J' | b'M' | b'N' | b'O' | b'S')
+    matches!(
+        first,
+        b'>' | b'[' | b'0'..=b'9' | b'A' | b'D' | b'F' | b'J' | b'M' | b'N' | b'O' | b'S'
+    )
 }
 
 fn clean(line: &[u8], is_first: bool) -> Vec<u8> {
@@ -284,11 +347,15 @@ fn without_escapes(line: &[u8]) -> Vec<u8> {
         kept.extend_from_slice(&rest[..at]);
         rest = &rest[at + 1..];
         let end = match rest.first() {
-            Some(b'[') => rest[1..].iter().position(|byte| (0x40..0x7f).contains(byte)).map(|at| at + 2),
+            Some(b'[') => rest[1..]
+                .iter()
+                .position(|byte| (0x40..0x7f).contains(byte))
+                .map(|at| at + 2),
             // A title ends with a bell, or with an escape that is taken away next.
-            Some(b']') => {
-                rest.iter().position(|byte| matches!(byte, 7 | 0x1b)).map(|at| at + usize::from(rest[at] == 7))
-            }
+            Some(b']') => rest
+                .iter()
+                .position(|byte| matches!(byte, 7 | 0x1b))
+                .map(|at| at + usize::from(rest[at] == 7)),
             Some(_) => Some(1),
             None => None,
         };
@@ -303,26 +370,36 @@ fn without_escapes(line: &[u8]) -> Vec<u8> {
 /// vpp[812]: `. `None` where there is none.
 fn behind_time(line: &[u8]) -> Option<&[u8]> {
     let is_digit = u8::is_ascii_digit;
-    let of_level =
-        line.strip_prefix(b"<").and_then(|rest| rest.iter().position(|byte| *byte == b'>').map(|at| (rest, at)));
+    let of_level = line.strip_prefix(b"<").and_then(|rest| {
+        rest.iter()
+            .position(|byte| *byte == b'>')
+            .map(|at| (rest, at))
+    });
     let line = match of_level {
         Some((rest, at)) if at > 0 && rest[..at].iter().all(is_digit) => &rest[at + 1..],
         _ => line,
     };
-    let months: [&[u8]; 12] =
-        [b"Jan ", b"Feb ", b"Mar ", b"Apr ", b"May ", b"Jun ", b"Jul ", b"Aug ", b"Sep ", b"Oct ", b"Nov ", b"Dec "];
-    let is_of_time =
-        |byte: &u8| is_digit(byte) || matches!(byte, b'-' | b':' | b'.' | b',' | b'T' | b'Z' | b'+' | b' ');
+    let months: [&[u8]; 12] = [
+        b"Jan ", b"Feb ", b"Mar ", b"Apr ", b"May ", b"Jun ", b"Jul ", b"Aug ", b"Sep ", b"Oct ",
+        b"Nov ", b"Dec ",
+    ];
+    let is_of_time = |byte: &u8| {
+        is_digit(byte) || matches!(byte, b'-' | b':' | b'.' | b',' | b'T' | b'Z' | b'+' | b' ')
+    };
     let is_time = |text: &[u8]| {
         let colons = text.iter().filter(|byte| **byte == b':').count();
-        let seconds = text.trim_ascii().split(|byte| *byte == b'.').collect::<Vec<_>>();
+        let seconds = text
+            .trim_ascii()
+            .split(|byte| *byte == b'.')
+            .collect::<Vec<_>>();
         let is_decimal = matches!(seconds[..], [whole, part] if part.len() >= 3 && !whole.is_empty() && [whole, part].concat().iter().all(is_digit));
         is_decimal || (colons >= 2 && text.iter().all(is_of_time))
     };
     if let Some(inside) = line.strip_prefix(b"[") {
         let end = inside.iter().position(|byte| *byte == b']')?;
         let rest = &inside[end + 1..];
-        return is_time(&inside[..end]).then(|| behind_program(rest.strip_prefix(b" ").unwrap_or(rest)));
+        return is_time(&inside[..end])
+            .then(|| behind_program(rest.strip_prefix(b" ").unwrap_or(rest)));
     }
     let mut words = line;
     let mut at = 0;
@@ -334,14 +411,21 @@ fn behind_time(line: &[u8]) -> Option<&[u8]> {
         at = 11;
     }
     let end = at + words[at..].iter().position(|byte| *byte == b' ')?;
-    is_time(words[..end].strip_suffix(b":").unwrap_or(&words[..end])).then(|| behind_program(&words[end + 1..]))
+    is_time(words[..end].strip_suffix(b":").unwrap_or(&words[..end]))
+        .then(|| behind_program(&words[end + 1..]))
 }
 
 /// The rest of a line behind `board vpp[812]: ` or `board kernel: `.
 fn behind_program(line: &[u8]) -> &[u8] {
     let mut at = 0;
     for _ in 0..2 {
-        let Some(end) = line[at..].iter().position(|byte| *byte == b' ').map(|end| at + end) else { break };
+        let Some(end) = line[at..]
+            .iter()
+            .position(|byte| *byte == b' ')
+            .map(|end| at + end)
+        else {
+            break;
+        };
         if line[at..end].ends_with(b"]:") || &line[at..end] == b"kernel:" {
             return &line[end + 1..];
         }
@@ -386,7 +470,9 @@ mod tests {
         ];
         assert_eq!(seen, right);
         let mut again = String::new();
-        Cleaned::new(Drops(text.as_bytes()), None).read_to_string(&mut again).unwrap();
+        Cleaned::new(Drops(text.as_bytes()), None)
+            .read_to_string(&mut again)
+            .unwrap();
         assert_eq!(again, text.replace('\r', ""));
     }
 
@@ -411,18 +497,39 @@ mod tests {
             "Oct 02 08:11:01 {}",
             "> [08:11:01] {}",
         ] {
-            for text in ["Name   State", "  vector rates in 1.5e2", "/sys/devices/state0/usage:7", "0  POLL  0", "WFI:"]
-            {
+            for text in [
+                "Name   State",
+                "  vector rates in 1.5e2",
+                "/sys/devices/state0/usage:7",
+                "0  POLL  0",
+                "WFI:",
+            ] {
                 let line = around.replace("{}", text);
                 // A quotation mark takes a blank with it.
-                let right = if around == ">{}" { text.strip_prefix(' ').unwrap_or(text) } else { text };
-                assert_eq!(String::from_utf8(clean(line.as_bytes(), false)).unwrap(), right, "{line}");
+                let right = if around == ">{}" {
+                    text.strip_prefix(' ').unwrap_or(text)
+                } else {
+                    text
+                };
+                assert_eq!(
+                    String::from_utf8(clean(line.as_bytes(), false)).unwrap(),
+                    right,
+                    "{line}"
+                );
             }
         }
         assert_eq!(clean(b"\xef\xbb\xbfa", true), b"a");
-        for line in ["[000]   100.000000: power:cpu_idle: state=1", "0,1,2.5", "May be", "Duration: 330496749", "1 2 3"]
-        {
-            assert_eq!(String::from_utf8(clean(line.as_bytes(), false)).unwrap(), line);
+        for line in [
+            "[000]   100.000000: power:cpu_idle: state=1",
+            "0,1,2.5",
+            "May be",
+            "Duration: 330496749",
+            "1 2 3",
+        ] {
+            assert_eq!(
+                String::from_utf8(clean(line.as_bytes(), false)).unwrap(),
+                line
+            );
         }
     }
 
@@ -432,7 +539,9 @@ mod tests {
         let row = format!("row {}", "x".repeat(60));
         let text = format!("> {row} \n> with an end\n> row 2\n> short\nrow 3");
         let mut again = String::new();
-        Cleaned::new(Drops(text.as_bytes()), Some(is_rest)).read_to_string(&mut again).unwrap();
+        Cleaned::new(Drops(text.as_bytes()), Some(is_rest))
+            .read_to_string(&mut again)
+            .unwrap();
         assert_eq!(again, format!("{row} with an end\n\nrow 2\nshort\nrow 3"));
     }
 }

@@ -48,17 +48,26 @@ pub enum TableError {
 ///
 /// # Errors
 /// The recording has several releases, or what does not fit into the tables.
-pub fn tf_a_tables(recording: &Recording, before: Option<&Recording>) -> Result<Vec<(String, String)>, TableError> {
+pub fn tf_a_tables(
+    recording: &Recording,
+    before: Option<&Recording>,
+) -> Result<Vec<(String, String)>, TableError> {
     let now = figures(recording)?;
     let before = before.map(figures).transpose()?;
     let mut files = Vec::new();
     for (test, (case, mode)) in TESTS {
         let of_case = (case.to_owned(), mode.to_owned());
-        let Some(rows) = now.get(&of_case) else { continue };
+        let Some(rows) = now.get(&of_case) else {
+            continue;
+        };
         let mut text = String::new();
         for ((cluster, core), row) in rows {
             let _ = write!(text, "\"{cluster}\",\"{core}\"");
-            let columns = if row.contains_key(LATENCY.name) { &[LATENCY.name][..] } else { &LATENCIES };
+            let columns = if row.contains_key(LATENCY.name) {
+                &[LATENCY.name][..]
+            } else {
+                &LATENCIES
+            };
             for metric in columns {
                 let value = row.get(*metric).ok_or_else(|| TableError::Missing {
                     case: format!("{case} {mode}"),
@@ -66,20 +75,33 @@ pub fn tf_a_tables(recording: &Recording, before: Option<&Recording>) -> Result<
                     cluster: *cluster,
                     core: *core,
                 })?;
-                let was = before.as_ref().and_then(|all| all.get(&of_case)?.get(&(*cluster, *core))?.get(*metric));
+                let was = before
+                    .as_ref()
+                    .and_then(|all| all.get(&of_case)?.get(&(*cluster, *core))?.get(*metric));
                 let change = match &before {
-                    Some(_) => was.filter(|was| **was > 0.0).map(|was| (value / was - 1.0) * 100.0),
-                    None => row.get(&format!("{metric}{}", metrics::PRINTED_CHANGE)).copied(),
+                    Some(_) => was
+                        .filter(|was| **was > 0.0)
+                        .map(|was| (value / was - 1.0) * 100.0),
+                    None => row
+                        .get(&format!("{metric}{}", metrics::PRINTED_CHANGE))
+                        .copied(),
                 };
-                let change = change.map(|percent| (percent * 100.0).round() / 100.0).filter(|percent| *percent != 0.0);
-                let change = change.map_or_else(String::new, |percent| format!(" ({percent:+.2}%)"));
+                let change = change
+                    .map(|percent| (percent * 100.0).round() / 100.0)
+                    .filter(|percent| *percent != 0.0);
+                let change =
+                    change.map_or_else(String::new, |percent| format!(" ({percent:+.2}%)"));
                 let _ = write!(text, ",\"{value}{change}\"");
             }
             text.push('\n');
         }
         files.push((format!("{test}.csv"), text));
     }
-    if files.is_empty() { Err(TableError::Nothing) } else { Ok(files) }
+    if files.is_empty() {
+        Err(TableError::Nothing)
+    } else {
+        Ok(files)
+    }
 }
 
 /// The figures of a CPU, by their metric.
@@ -100,9 +122,13 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
     for measure in recording.measures() {
         let (_, case, mode) = recording.series_texts(measure.series);
         let metric = recording.text(measure.metric);
-        let of = metric.strip_suffix(metrics::PRINTED_CHANGE).unwrap_or(metric);
+        let of = metric
+            .strip_suffix(metrics::PRINTED_CHANGE)
+            .unwrap_or(metric);
         let is_of_tests = TESTS.iter().any(|&(_, test)| test == (case, mode));
-        let (Some(place), true) = (measure.cluster.zip(measure.core), is_of_tests) else { continue };
+        let (Some(place), true) = (measure.cluster.zip(measure.core), is_of_tests) else {
+            continue;
+        };
         if !LATENCIES.contains(&of) && of != LATENCY.name {
             continue;
         }
@@ -121,16 +147,31 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
                 });
             }
         };
-        let row = values.entry((case.to_owned(), mode.to_owned())).or_default().entry(place).or_default();
-        row.entry(metric.to_owned()).or_default().push(measure.value * scale);
+        let row = values
+            .entry((case.to_owned(), mode.to_owned()))
+            .or_default()
+            .entry(place)
+            .or_default();
+        row.entry(metric.to_owned())
+            .or_default()
+            .push(measure.value * scale);
     }
     // 244.52 us are not quite 244520 ns in binary fractions.
     let rounded = |ns: f64| (ns * 1e3).round() / 1e3;
     let row = |row: BTreeMap<String, Vec<f64>>| -> Row {
-        row.into_iter().filter_map(|(metric, values)| Some((metric, rounded(median(&values)?)))).collect()
+        row.into_iter()
+            .filter_map(|(metric, values)| Some((metric, rounded(median(&values)?))))
+            .collect()
     };
-    let rows = |cpus: BTreeMap<_, _>| cpus.into_iter().map(|(place, of)| (place, row(of))).collect();
-    Ok(values.into_iter().map(|(case, cpus)| (case, rows(cpus))).collect())
+    let rows = |cpus: BTreeMap<_, _>| {
+        cpus.into_iter()
+            .map(|(place, of)| (place, row(of)))
+            .collect()
+    };
+    Ok(values
+        .into_iter()
+        .map(|(case, cpus)| (case, rows(cpus)))
+        .collect())
 }
 
 #[cfg(test)]
@@ -144,14 +185,25 @@ mod tests {
             "test_rt_instr_susp_deep_parallel.csv",
             "\"0\",\"0\",\"104500 (-58.57%)\",\"23400\",\"5840\"\n\"1\",\"0\",\"58940.5\",\"27420 (+12.00%)\",\"1\"\n",
         ),
-        ("test_rt_instr_psci_version_parallel.csv", "\"0\",\"0\",\"1400\"\n\"1\",\"0\",\"940 (-2.08%)\"\n"),
+        (
+            "test_rt_instr_psci_version_parallel.csv",
+            "\"0\",\"0\",\"1400\"\n\"1\",\"0\",\"940 (-2.08%)\"\n",
+        ),
     ];
 
     fn read(tables: &[(&str, &str)]) -> Recording {
         let mut whole: Option<Recording> = None;
         for (name, text) in tables {
-            let options = Options { file: (*name).to_owned(), variant: "v2.12".to_owned(), ..Options::default() };
-            let one = record(&csv_table(text.as_bytes(), &options).unwrap(), &options, "csv");
+            let options = Options {
+                file: (*name).to_owned(),
+                variant: "v2.12".to_owned(),
+                ..Options::default()
+            };
+            let one = record(
+                &csv_table(text.as_bytes(), &options).unwrap(),
+                &options,
+                "csv",
+            );
             match &mut whole {
                 Some(whole) => whole.append(&one),
                 None => whole = Some(one),
@@ -167,7 +219,10 @@ mod tests {
     #[test]
     fn tables_that_were_read_are_written_as_they_were() {
         let back = written(&read(&TABLES), None);
-        let expected: Vec<_> = TABLES.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let expected: Vec<_> = TABLES
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect();
         assert_eq!(back, expected);
     }
 
@@ -175,7 +230,10 @@ mod tests {
     fn a_change_is_that_against_the_recording_before() {
         let before = read(&[(TABLES[1].0, "\"0\",\"0\",\"2000\"\n\"1\",\"0\",\"940\"\n")]);
         let tables = written(&read(&TABLES[1..]), Some(&before));
-        assert_eq!(tables[0].1, "\"0\",\"0\",\"1400 (-30.00%)\"\n\"1\",\"0\",\"940\"\n");
+        assert_eq!(
+            tables[0].1,
+            "\"0\",\"0\",\"1400 (-30.00%)\"\n\"1\",\"0\",\"940\"\n"
+        );
     }
 
     #[test]
@@ -183,7 +241,10 @@ mod tests {
         let mut recording = read(&TABLES);
         let series = recording.series("v2.13", "suspend-deepest", "serial");
         recording.measure(series, 0, "powerdown", "us", 1.0);
-        assert_eq!(tf_a_tables(&recording, None), Err(TableError::Releases("v2.12, v2.13".to_owned())));
+        assert_eq!(
+            tf_a_tables(&recording, None),
+            Err(TableError::Releases("v2.12, v2.13".to_owned()))
+        );
         let mut part = Recording::new(recording::Header::new("psci-latency", "sim", "ps"));
         assert_eq!(tf_a_tables(&part, None), Err(TableError::Nothing));
         let series = part.series("v", "suspend-deepest", "serial");
@@ -196,6 +257,9 @@ mod tests {
         assert_eq!(missing, "suspend-deepest serial has no wakeup of CPU 0.1");
         of_cpu(&mut part, "wakeup", "instructions");
         let unit = tf_a_tables(&part, None).unwrap_err().to_string();
-        assert_eq!(unit, "wakeup of suspend-deepest serial is in instructions, and the tables are in nanoseconds");
+        assert_eq!(
+            unit,
+            "wakeup of suspend-deepest serial is in instructions, and the tables are in nanoseconds"
+        );
     }
 }

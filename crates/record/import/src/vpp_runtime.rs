@@ -12,8 +12,10 @@ use std::io::Read;
 
 const RIGHT: &str = "a row is the node's name, its state, calls, vectors, suspends, clocks and vectors per call, as in `ip4-lookup active 12 3072 0 \
                      1.54e1 256.00`; send what `show runtime` printed, whole";
-const ONE_SHOW: &str = "put each `show runtime` into a file of its own; recordings of them can be compared";
-const NO_ROW: &str = "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
+const ONE_SHOW: &str =
+    "put each `show runtime` into a file of its own; recordings of them can be compared";
+const NO_ROW: &str =
+    "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
 
 /// A node's row.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,8 +59,17 @@ impl Runtime {
         }
         // The printed rates have five digits; no node meets more packets than came in.
         let met = by_node.into_values().max().unwrap_or(0) as f64;
-        let clocks: f64 = self.rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
-        clocks / if self.received > 1.001 * met { self.received } else { met.max(1.0) }
+        let clocks: f64 = self
+            .rows
+            .iter()
+            .map(|row| row.clocks * row.vectors as f64)
+            .sum();
+        clocks
+            / if self.received > 1.001 * met {
+                self.received
+            } else {
+                met.max(1.0)
+            }
     }
 }
 
@@ -79,8 +90,18 @@ struct Reader {
 type Wrong = (u64, String, &'static str);
 
 /// First words of a node's state.
-const STATES: [&str; 10] =
-    ["active", "polling", "interrupt", "event", "any", "time", "done", "suspended", "disabled", "unknown"];
+const STATES: [&str; 10] = [
+    "active",
+    "polling",
+    "interrupt",
+    "event",
+    "any",
+    "time",
+    "done",
+    "suspended",
+    "disabled",
+    "unknown",
+];
 
 impl Reader {
     fn line(&mut self, number: u64, words: &[&str]) -> Result<(), Wrong> {
@@ -90,27 +111,61 @@ impl Reader {
                 self.thread = thread.trim_end_matches(':').parse().unwrap_or(self.thread);
                 self.in_table = false;
             }
-            ["Time", seconds, ..] if seconds.trim_end_matches(',').parse::<f64>().is_ok_and(f64::is_finite) => {
-                if self.runtime.seconds.iter().any(|(thread, _)| *thread == self.thread) {
-                    return Err((number, format!("a second table of thread {}", self.thread), ONE_SHOW));
+            ["Time", seconds, ..]
+                if seconds
+                    .trim_end_matches(',')
+                    .parse::<f64>()
+                    .is_ok_and(f64::is_finite) =>
+            {
+                if self
+                    .runtime
+                    .seconds
+                    .iter()
+                    .any(|(thread, _)| *thread == self.thread)
+                {
+                    return Err((
+                        number,
+                        format!("a second table of thread {}", self.thread),
+                        ONE_SHOW,
+                    ));
                 }
-                self.runtime.seconds.push((self.thread, seconds.trim_end_matches(',').parse().unwrap_or(0.0)));
+                self.runtime.seconds.push((
+                    self.thread,
+                    seconds.trim_end_matches(',').parse().unwrap_or(0.0),
+                ));
                 self.in_table = false;
             }
             ["vector", "rates", "in", rate, ..] => {
-                let seconds = self.runtime.seconds.last().filter(|of| of.0 == self.thread).map_or(0.0, |of| of.1);
+                let seconds = self
+                    .runtime
+                    .seconds
+                    .last()
+                    .filter(|of| of.0 == self.thread)
+                    .map_or(0.0, |of| of.1);
                 let rate: f64 = rate.trim_end_matches(',').parse().unwrap_or(0.0);
-                self.runtime.received += if rate.is_finite() { rate * seconds } else { 0.0 };
+                self.runtime.received += if rate.is_finite() {
+                    rate * seconds
+                } else {
+                    0.0
+                };
                 self.in_table = false;
             }
             ["Name", "State", ..] => {
-                let column = words.iter().find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
-                let column =
-                    column.ok_or((number, "no column Clocks, Packet-Clocks or Packet-Time".to_owned(), RIGHT))?;
+                let column = words
+                    .iter()
+                    .find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
+                let column = column.ok_or((
+                    number,
+                    "no column Clocks, Packet-Clocks or Packet-Time".to_owned(),
+                    RIGHT,
+                ))?;
                 self.runtime.clocks_column = (*column).to_owned();
                 (self.in_table, self.after_gap, self.no_row) = (true, false, None);
             }
-            _ if !self.in_table || words.iter().all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
+            _ if !self.in_table
+                || words
+                    .iter()
+                    .all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
             [node, ref rest @ ..] => self.behind_header(number, node, rest)?,
         }
         Ok(())
@@ -118,9 +173,16 @@ impl Reader {
 
     /// Takes a row, or what stands in the place of one.
     fn behind_header(&mut self, number: u64, node: &str, rest: &[&str]) -> Result<(), Wrong> {
-        let row = self.row(node, rest).map_err(|message| (number, message, RIGHT));
-        let figures = rest.iter().filter(|word| word.parse::<f64>().is_ok()).count();
-        let has_state = rest.first().is_some_and(|word| STATES.contains(&word.trim_matches(['"', '\''])));
+        let row = self
+            .row(node, rest)
+            .map_err(|message| (number, message, RIGHT));
+        let figures = rest
+            .iter()
+            .filter(|word| word.parse::<f64>().is_ok())
+            .count();
+        let has_state = rest
+            .first()
+            .is_some_and(|word| STATES.contains(&word.trim_matches(['"', '\''])));
         let is_prompt = node.ends_with(['#', '$', '>', '%']) || node.contains('@');
         match (row, self.no_row.take()) {
             (Ok(_), Some(damaged)) => return Err(damaged),
@@ -137,11 +199,17 @@ impl Reader {
     }
 
     fn row(&self, node: &str, rest: &[&str]) -> Result<Row, String> {
-        let (state, [calls, vectors, suspends, clocks, _per_call]) = rest
-            .split_last_chunk::<5>()
-            .ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
-        let count = |text: &str| text.parse().map_err(|_| "calls, vectors and suspends must be whole numbers");
-        let clocks: Option<f64> = clocks.parse().ok().filter(|clocks: &f64| clocks.is_finite());
+        let (state, [calls, vectors, suspends, clocks, _per_call]) =
+            rest.split_last_chunk::<5>()
+                .ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
+        let count = |text: &str| {
+            text.parse()
+                .map_err(|_| "calls, vectors and suspends must be whole numbers")
+        };
+        let clocks: Option<f64> = clocks
+            .parse()
+            .ok()
+            .filter(|clocks: &f64| clocks.is_finite());
         Ok(Row {
             thread: self.thread,
             node: node.to_owned(),
@@ -161,20 +229,35 @@ impl Reader {
 pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
     // A mail breaks rows between their figures, and the header.
     let is_rest = |line: &[u8], next: &[u8]| {
-        let is_figure = |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
-        let mut words = next.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let is_header = line.trim_ascii().starts_with(b"Name ") && !line.trim_ascii().ends_with(b"Vectors/Call");
+        let is_figure =
+            |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
+        let mut words = next
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
+        let is_header = line.trim_ascii().starts_with(b"Name ")
+            && !line.trim_ascii().ends_with(b"Vectors/Call");
         is_header || words.all(is_figure)
     };
     let text = text::text(input, file, Some(is_rest))?;
-    let shown = |line: u64| text.lines().nth((line as usize).saturating_sub(1)).unwrap_or_default();
-    let error = |line: u64, message: String, help| ImportError::new(file, line, shown(line), message, help);
+    let shown = |line: u64| {
+        text.lines()
+            .nth((line as usize).saturating_sub(1))
+            .unwrap_or_default()
+    };
+    let error =
+        |line: u64, message: String, help| ImportError::new(file, line, shown(line), message, help);
     let mut reader = Reader::default();
     let mut header = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        reader.line(number, &words).map_err(|(line, message, help)| error(line, message, help))?;
-        header = if words.starts_with(&["Name", "State"]) { number } else { header };
+        reader
+            .line(number, &words)
+            .map_err(|(line, message, help)| error(line, message, help))?;
+        header = if words.starts_with(&["Name", "State"]) {
+            number
+        } else {
+            header
+        };
     }
     match (header, reader.runtime.rows.is_empty()) {
         (0, _) => {
@@ -189,8 +272,16 @@ pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
 /// Makes a recording of what was read. `variant` says what was measured: a version, a machine.
 pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     let mut recording = Recording::new(header);
-    let (title, metric) = ("Clocks per packet, by node".to_owned(), metrics::CLOCKS_PER_PACKET.name.to_owned());
-    recording.header.pictures = vec![Picture { title, metric, case: None, kind: PictureKind::StackedBars }];
+    let (title, metric) = (
+        "Clocks per packet, by node".to_owned(),
+        metrics::CLOCKS_PER_PACKET.name.to_owned(),
+    );
+    recording.header.pictures = vec![Picture {
+        title,
+        metric,
+        case: None,
+        kind: PictureKind::StackedBars,
+    }];
     let series = recording.series(variant, "show-runtime", "");
     for (thread, seconds) in &runtime.seconds {
         recording.measure(series, 0, "window", "s", *seconds).cpu = Some(*thread);
@@ -198,8 +289,18 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     for row in &runtime.rows {
         let subject = recording.name(&row.node);
         recording.header.set_state(&row.node, &row.state);
-        let per_call = (row.calls > 0).then(|| ("vectors-per-call", "packets", row.vectors as f64 / row.calls as f64));
-        let clocks = if row.vectors > 0 { "clocks-per-packet" } else { "clocks" };
+        let per_call = (row.calls > 0).then(|| {
+            (
+                "vectors-per-call",
+                "packets",
+                row.vectors as f64 / row.calls as f64,
+            )
+        });
+        let clocks = if row.vectors > 0 {
+            "clocks-per-packet"
+        } else {
+            "clocks"
+        };
         let measures = [
             ("calls", "calls", row.calls as f64),
             ("vectors", "packets", row.vectors as f64),
@@ -250,8 +351,14 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         let runtime = parse(OLD).unwrap();
         assert_eq!(runtime.seconds, [(0, 125.1)]);
         assert_eq!(runtime.rows.len(), 3);
-        assert_eq!((runtime.rows[0].state.as_str(), runtime.rows[0].clocks), ("event wait", 110.0));
-        assert_eq!((runtime.rows[2].node.as_str(), runtime.rows[2].clocks), ("l2-input", 0.425));
+        assert_eq!(
+            (runtime.rows[0].state.as_str(), runtime.rows[0].clocks),
+            ("event wait", 110.0)
+        );
+        assert_eq!(
+            (runtime.rows[2].node.as_str(), runtime.rows[2].clocks),
+            ("l2-input", 0.425)
+        );
     }
 
     #[test]
@@ -259,7 +366,10 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         let runtime = parse(NEW).unwrap();
         assert_eq!(runtime.clocks_column, "Packet-Clocks");
         assert_eq!(runtime.rows[0].state, "any wait");
-        assert_eq!((runtime.rows[1].thread, runtime.rows[1].vectors), (1, 256_000));
+        assert_eq!(
+            (runtime.rows[1].thread, runtime.rows[1].vectors),
+            (1, 256_000)
+        );
     }
 
     #[test]
@@ -267,7 +377,9 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         let worker = |number: u16, rows: &[(&str, u64, f64)]| {
             let rows: Vec<String> = rows
                 .iter()
-                .map(|(node, vectors, clocks)| format!("{node} active 10 {vectors} 0 {clocks} 256.0"))
+                .map(|(node, vectors, clocks)| {
+                    format!("{node} active 10 {vectors} 0 {clocks} 256.0")
+                })
                 .collect();
             let head = "Name State Calls Vectors Suspends Clocks Vectors/Call";
             format!(
@@ -277,16 +389,27 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         };
         let total = |workers: &[String]| parse(&workers.concat()).unwrap().clocks_per_packet();
         let all = [("dpdk-input", 100, 80.0), ("ip4-lookup", 100, 20.0)];
-        assert_eq!(total(&[worker(1, &all), worker(2, &all), worker(3, &all)]), 100.0);
+        assert_eq!(
+            total(&[worker(1, &all), worker(2, &all), worker(3, &all)]),
+            100.0
+        );
         let half = [("dpdk-input", 100, 80.0), ("ip4-lookup", 50, 20.0)];
-        assert_eq!(total(&[worker(1, &half)]), 90.0, "half of the packets never met it");
+        assert_eq!(
+            total(&[worker(1, &half)]),
+            90.0,
+            "half of the packets never met it"
+        );
         assert!((parse(OLD).unwrap().clocks_per_packet() - 1.965).abs() < 1e-9);
     }
 
     #[test]
     fn vectors_per_call_are_recomputed() {
         let damaged = OLD.replace("255.99\n", "5.99\n");
-        let recording = record(Header::new("import", "import", "ticks"), "vpp", &parse(&damaged).unwrap());
+        let recording = record(
+            Header::new("import", "import", "ticks"),
+            "vpp",
+            &parse(&damaged).unwrap(),
+        );
         let series = recording.all_series().next().unwrap();
         let values = recording.values(series, "vectors-per-call");
         assert!((values[0] - 255.9996).abs() < 1e-3, "{values:?}");
@@ -296,11 +419,18 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
     #[test]
     fn a_wrong_text_is_refused_with_its_line() {
         assert!(parse("hello").unwrap_err().message.contains("no table"));
-        let error = parse(&OLD.replace("313360152               0          1.54e0", "many 0 1.54e0")).unwrap_err();
+        let error =
+            parse(&OLD.replace("313360152               0          1.54e0", "many 0 1.54e0"))
+                .unwrap_err();
         assert_eq!(error.line, 6);
         assert!(error.message.contains("whole numbers"));
         assert_eq!(parse(&OLD.replace("1.54e0", "nan")).unwrap_err().line, 6);
-        assert!(parse("Name State Calls\n").unwrap_err().message.contains("Packet-Clocks"));
+        assert!(
+            parse("Name State Calls\n")
+                .unwrap_err()
+                .message
+                .contains("Packet-Clocks")
+        );
         let cut = OLD.split_at(OLD.len() - 60).0;
         assert_eq!(parse(cut).unwrap_err().line, 7, "{cut}");
         let damaged = OLD.replace("ethernet-input ", "words of nobody\nethernet-input ");
@@ -311,9 +441,17 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
             .map(|line| format!("{line}\n"))
             .collect();
         let error = parse(&empty).unwrap_err();
-        assert_eq!((error.line, error.message.as_str()), (9, "the table has no row"));
+        assert_eq!(
+            (error.line, error.message.as_str()),
+            (9, "the table has no row")
+        );
         assert!(error.help.contains("clear runtime"));
-        assert!(parse(&(OLD.to_owned() + OLD)).unwrap_err().message.contains("a second table of thread 0"));
+        assert!(
+            parse(&(OLD.to_owned() + OLD))
+                .unwrap_err()
+                .message
+                .contains("a second table of thread 0")
+        );
     }
 
     #[test]
@@ -326,10 +464,17 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
             "DBGvpp# ",
             "\n\nThanks,\nme",
         ] {
-            assert_eq!(parse(&format!("vpp# show runtime\n{OLD}{behind}")).unwrap(), right, "{behind}");
+            assert_eq!(
+                parse(&format!("vpp# show runtime\n{OLD}{behind}")).unwrap(),
+                right,
+                "{behind}"
+            );
         }
         for before in ["2026-10-02T08:11:01Z ", "> ", ">> ", "[   12.345678] "] {
-            let text: String = OLD.lines().map(|line| format!("{before}{line}\r\n")).collect();
+            let text: String = OLD
+                .lines()
+                .map(|line| format!("{before}{line}\r\n"))
+                .collect();
             assert_eq!(parse(&text).unwrap(), right, "{before}");
         }
         // A mail of 72 columns.
@@ -340,7 +485,11 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
                 let at = rest[..73].rfind(' ').unwrap();
                 mail += &format!("> {}\n", rest[..at].trim_end());
                 // Some break at one blank and keep the others.
-                rest = if number % 2 == 0 { &rest[at + 1..] } else { rest[at..].trim_start() };
+                rest = if number % 2 == 0 {
+                    &rest[at + 1..]
+                } else {
+                    rest[at..].trim_start()
+                };
             }
             mail += &format!("> {rest}\n");
         }

@@ -9,7 +9,15 @@ fn main() -> Result<(), recording::Error> {
     let mut recording = Recording::new(Header::new("push-rate", "host", "ticks"));
     let series = recording.series("v", "c", "");
     let point = recording.point("p");
-    let event = |n: u64| Event { time: n * 7, ticks: n, iteration: 0, argument: 0, series, cpu: (n & 3) as u16, point };
+    let event = |n: u64| Event {
+        time: n * 7,
+        ticks: n,
+        iteration: 0,
+        argument: 0,
+        series,
+        cpu: (n & 3) as u16,
+        point,
+    };
     for round in ["growing, first touch", "growing again", "memory in place"] {
         if round == "memory in place" {
             recording.clear();
@@ -21,15 +29,24 @@ fn main() -> Result<(), recording::Error> {
         for n in 0..EVENTS {
             recording.push(event(n));
         }
-        println!("{round}: {:.0} M events/s", EVENTS as f64 / start.elapsed().as_secs_f64() / 1e6);
+        println!(
+            "{round}: {:.0} M events/s",
+            EVENTS as f64 / start.elapsed().as_secs_f64() / 1e6
+        );
     }
     let folder = std::env::temp_dir().join(format!("push-rate-{}", std::process::id()));
     let start = Instant::now();
     recording.write(&folder)?;
-    println!("written at {:.1} M events/s", EVENTS as f64 / start.elapsed().as_secs_f64() / 1e6);
+    println!(
+        "written at {:.1} M events/s",
+        EVENTS as f64 / start.elapsed().as_secs_f64() / 1e6
+    );
     let start = Instant::now();
     let read = Recording::read(&folder)?;
-    println!("read at {:.1} M events/s", read.events().len() as f64 / start.elapsed().as_secs_f64() / 1e6);
+    println!(
+        "read at {:.1} M events/s",
+        read.events().len() as f64 / start.elapsed().as_secs_f64() / 1e6
+    );
     let _ = std::fs::remove_dir_all(&folder);
     Ok(())
 }

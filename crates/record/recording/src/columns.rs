@@ -67,7 +67,14 @@ pub(crate) struct Column<R: 'static> {
 
 impl<R> Column<R> {
     const fn new(name: &'static str, about: &'static str, get: Get<R>) -> Self {
-        Self { name, about, unit: Unit::None, nullable: false, optional: false, get }
+        Self {
+            name,
+            about,
+            unit: Unit::None,
+            nullable: false,
+            optional: false,
+            get,
+        }
     }
 
     const fn unit(mut self, unit: Unit) -> Self {
@@ -103,19 +110,49 @@ pub(crate) const POINT: &str = "sweep_point";
 
 /// `events.parquet`.
 pub(crate) static EVENTS: [Column<Event>; 10] = [
-    Column::new("variant", "the release or configuration", Get::Text(|r, e| Some(r.series_names(e.series).variant))),
-    Column::new("case", "the experiment's case", Get::Text(|r, e| Some(r.series_names(e.series).case))),
+    Column::new(
+        "variant",
+        "the release or configuration",
+        Get::Text(|r, e| Some(r.series_names(e.series).variant)),
+    ),
+    Column::new(
+        "case",
+        "the experiment's case",
+        Get::Text(|r, e| Some(r.series_names(e.series).case)),
+    ),
     Column::new(
         "mode",
         "the case's mode; empty where it has none",
         Get::Text(|r, e| Some(r.series_names(e.series).mode)),
     ),
-    Column::new("iteration", "the repetition, from 0", Get::U32(|e| Some(e.iteration))),
+    Column::new(
+        "iteration",
+        "the repetition, from 0",
+        Get::U32(|e| Some(e.iteration)),
+    ),
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|e| Some(e.cpu))),
-    Column::new("time", "when, in the recording's unit of time", Get::U64(|e: &Event| e.time)).unit(Unit::Time),
-    Column::new("ticks", "the raw value of the CPU's counter", Get::U64(|e: &Event| e.ticks)).unit(Unit::Ticks),
-    Column::new("point", "the instrumentation point", Get::Text(|r, e| Some(r.point_name(e.point)))),
-    Column::new("argument", "a number that belongs to the point", Get::U32(|e| Some(e.argument))),
+    Column::new(
+        "time",
+        "when, in the recording's unit of time",
+        Get::U64(|e: &Event| e.time),
+    )
+    .unit(Unit::Time),
+    Column::new(
+        "ticks",
+        "the raw value of the CPU's counter",
+        Get::U64(|e: &Event| e.ticks),
+    )
+    .unit(Unit::Ticks),
+    Column::new(
+        "point",
+        "the instrumentation point",
+        Get::Text(|r, e| Some(r.point_name(e.point))),
+    ),
+    Column::new(
+        "argument",
+        "a number that belongs to the point",
+        Get::U32(|e| Some(e.argument)),
+    ),
     Column::new(
         "argument_kind",
         "what the argument is: a lock, a level, an SMC function id; null where it means nothing",
@@ -126,45 +163,125 @@ pub(crate) static EVENTS: [Column<Event>; 10] = [
 
 /// `measures.parquet`.
 pub(crate) static MEASURES: [Column<Measure>; 12] = [
-    Column::new("variant", "the release or configuration", Get::Text(|r, m| Some(r.series_names(m.series).variant))),
-    Column::new("case", "the experiment's case", Get::Text(|r, m| Some(r.series_names(m.series).case))),
+    Column::new(
+        "variant",
+        "the release or configuration",
+        Get::Text(|r, m| Some(r.series_names(m.series).variant)),
+    ),
+    Column::new(
+        "case",
+        "the experiment's case",
+        Get::Text(|r, m| Some(r.series_names(m.series).case)),
+    ),
     Column::new(
         "mode",
         "the case's mode; empty where it has none",
         Get::Text(|r, m| Some(r.series_names(m.series).mode)),
     ),
-    Column::new("iteration", "the repetition, from 0", Get::U32(|m| Some(m.iteration))),
-    Column::new("cpu", "the CPU's number, from 0", Get::U16(|m: &Measure| m.cpu)).nullable(),
-    Column::new("cluster", "the CPU's cluster", Get::U16(|m: &Measure| m.cluster)).nullable(),
-    Column::new("core", "the CPU's number within its cluster", Get::U16(|m: &Measure| m.core)).nullable(),
+    Column::new(
+        "iteration",
+        "the repetition, from 0",
+        Get::U32(|m| Some(m.iteration)),
+    ),
+    Column::new(
+        "cpu",
+        "the CPU's number, from 0",
+        Get::U16(|m: &Measure| m.cpu),
+    )
+    .nullable(),
+    Column::new(
+        "cluster",
+        "the CPU's cluster",
+        Get::U16(|m: &Measure| m.cluster),
+    )
+    .nullable(),
+    Column::new(
+        "core",
+        "the CPU's number within its cluster",
+        Get::U16(|m: &Measure| m.core),
+    )
+    .nullable(),
     Column::new(
         "subject",
         "what else it is a measure of: a node, a cell, a state",
         Get::Text(|_, m: &Measure| m.subject),
     )
     .nullable(),
-    Column::new("role", "the part that the CPU or subject played", Get::Text(|_, m: &Measure| m.role)).nullable(),
-    Column::new("metric", "what was measured", Get::Text(|_, m| Some(m.metric))),
-    Column::new("value", "the figure, in the unit of its row", Get::F64(|m: &Measure| m.value)).unit(Unit::Row),
-    Column::new("unit", "the unit of the value", Get::Text(|_, m| Some(m.unit))),
+    Column::new(
+        "role",
+        "the part that the CPU or subject played",
+        Get::Text(|_, m: &Measure| m.role),
+    )
+    .nullable(),
+    Column::new(
+        "metric",
+        "what was measured",
+        Get::Text(|_, m| Some(m.metric)),
+    ),
+    Column::new(
+        "value",
+        "the figure, in the unit of its row",
+        Get::F64(|m: &Measure| m.value),
+    )
+    .unit(Unit::Row),
+    Column::new(
+        "unit",
+        "the unit of the value",
+        Get::Text(|_, m| Some(m.unit)),
+    ),
 ];
 
 /// `causes.parquet`.
 pub(crate) static CAUSES: [Column<CauseRow>; 10] = [
-    Column::new("variant", "the release or configuration", Get::Text(|r, c| Some(r.series_names(c.series).variant))),
-    Column::new("case", "the experiment's case", Get::Text(|r, c| Some(r.series_names(c.series).case))),
+    Column::new(
+        "variant",
+        "the release or configuration",
+        Get::Text(|r, c| Some(r.series_names(c.series).variant)),
+    ),
+    Column::new(
+        "case",
+        "the experiment's case",
+        Get::Text(|r, c| Some(r.series_names(c.series).case)),
+    ),
     Column::new(
         "mode",
         "the case's mode; empty where it has none",
         Get::Text(|r, c| Some(r.series_names(c.series).mode)),
     ),
-    Column::new("iteration", "the repetition, from 0", Get::U32(|c| Some(c.iteration))),
+    Column::new(
+        "iteration",
+        "the repetition, from 0",
+        Get::U32(|c| Some(c.iteration)),
+    ),
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|c| Some(c.cpu))),
-    Column::new("metric", "the measure whose span is split", Get::Text(|_, c| Some(c.metric))),
-    Column::new("cause", "what this part of the span was spent on", Get::Text(|_, c| Some(c.cause))),
-    Column::new("on", "for a wait: the lock's id, or the SCP channel", Get::U32(|c: &CauseRow| c.on)).nullable(),
-    Column::new("holder", "for a wait: the CPU that was waited for", Get::U16(|c: &CauseRow| c.holder)).nullable(),
-    Column::new("ticks", "how long, in ticks of the counter", Get::U64(|c: &CauseRow| c.ticks)).unit(Unit::Ticks),
+    Column::new(
+        "metric",
+        "the measure whose span is split",
+        Get::Text(|_, c| Some(c.metric)),
+    ),
+    Column::new(
+        "cause",
+        "what this part of the span was spent on",
+        Get::Text(|_, c| Some(c.cause)),
+    ),
+    Column::new(
+        "on",
+        "for a wait: the lock's id, or the SCP channel",
+        Get::U32(|c: &CauseRow| c.on),
+    )
+    .nullable(),
+    Column::new(
+        "holder",
+        "for a wait: the CPU that was waited for",
+        Get::U16(|c: &CauseRow| c.holder),
+    )
+    .nullable(),
+    Column::new(
+        "ticks",
+        "how long, in ticks of the counter",
+        Get::U64(|c: &CauseRow| c.ticks),
+    )
+    .unit(Unit::Ticks),
 ];
 
 #[cfg(test)]
@@ -177,7 +294,11 @@ mod tests {
         let mut text = String::new();
         for column in columns {
             let (name, about, kind) = (column.name, column.about, column.kind().name());
-            let _ = writeln!(text, "{table}\t{name}\t{kind}\t{}\t{about}", column.nullable);
+            let _ = writeln!(
+                text,
+                "{table}\t{name}\t{kind}\t{}\t{about}",
+                column.nullable
+            );
         }
         text
     }
@@ -188,22 +309,36 @@ mod tests {
     #[test]
     fn arrows_schemas_are_those_of_the_columns() {
         let numbered = |table: &str, columns: String| {
-            format!("{table}\t{POINT}\tu64\tfalse\tthe number of the run that the row is of\n{columns}")
+            format!(
+                "{table}\t{POINT}\tu64\tfalse\tthe number of the run that the row is of\n{columns}"
+            )
         };
-        let columns = described("events", &EVENTS) + &described("measures", &MEASURES) + &described("causes", &CAUSES);
+        let columns = described("events", &EVENTS)
+            + &described("measures", &MEASURES)
+            + &described("causes", &CAUSES);
         let columns = columns
             + &numbered("numbered-events", described("numbered-events", &EVENTS))
-            + &numbered("numbered-measures", described("numbered-measures", &MEASURES))
+            + &numbered(
+                "numbered-measures",
+                described("numbered-measures", &MEASURES),
+            )
             + &numbered("numbered-causes", described("numbered-causes", &CAUSES));
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("arrow");
         let made = std::fs::read_to_string(folder.join("columns.tsv")).unwrap_or_default();
         if let Some(python) = std::env::var_os("STOPWATT_PYTHON") {
             let mut make = Command::new(python);
-            let mut make = make.arg(folder.join("make.py")).stdin(Stdio::piped()).spawn().unwrap();
+            let mut make = make
+                .arg(folder.join("make.py"))
+                .stdin(Stdio::piped())
+                .spawn()
+                .unwrap();
             std::io::Write::write_all(&mut make.stdin.take().unwrap(), columns.as_bytes()).unwrap();
             assert!(make.wait().unwrap().success());
         } else {
-            assert_eq!(made, columns, "run this test with STOPWATT_PYTHON=python, one that has pyarrow");
+            assert_eq!(
+                made, columns,
+                "run this test with STOPWATT_PYTHON=python, one that has pyarrow"
+            );
         }
     }
 }

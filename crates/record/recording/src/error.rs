@@ -4,7 +4,8 @@ use document::Document;
 use std::path::{Path, PathBuf};
 
 /// What a recording is, for errors.
-pub(crate) const A_RECORDING: &str = "a recording is a folder with recording.toml, events.parquet and measures.parquet";
+pub(crate) const A_RECORDING: &str =
+    "a recording is a folder with recording.toml, events.parquet and measures.parquet";
 
 /// Why a recording could not be written or read. Each message names the file and says what would be
 /// right.
@@ -57,29 +58,45 @@ impl Error {
     }
 
     pub(crate) fn wrong(path: &Path, what: impl Into<String>) -> Self {
-        Self::Wrong { path: path.to_owned(), what: what.into() }
+        Self::Wrong {
+            path: path.to_owned(),
+            what: what.into(),
+        }
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
-        Self::Damaged { path: path.to_owned(), what: what.into() }
+        Self::Damaged {
+            path: path.to_owned(),
+            what: what.into(),
+        }
     }
 
     pub(crate) fn not_a_recording(folder: &Path, why: &dyn std::fmt::Display) -> Self {
-        let what = format!("exists and is not a recording ({why}); name another folder, or remove it yourself");
+        let what = format!(
+            "exists and is not a recording ({why}); name another folder, or remove it yourself"
+        );
         Self::wrong(folder, what)
     }
 
     /// Something is wrong with the whole of a `recording.toml`.
     pub(crate) fn header(path: &Path, message: impl AsRef<str>) -> Self {
         let header = Document::new(path.display().to_string(), "");
-        Self::Header(header.wrong_as_a_whole(message, "copy the recording again, or repeat the run"))
+        Self::Header(
+            header.wrong_as_a_whole(message, "copy the recording again, or repeat the run"),
+        )
     }
 
-    pub(crate) fn io(path: impl Into<PathBuf>, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(
+        path: impl Into<PathBuf>,
+        doing: &'static str,
+    ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |cause| {
             if cause.kind() == std::io::ErrorKind::NotFound && doing == "read" {
-                Self::Wrong { path, what: format!("missing; {A_RECORDING}") }
+                Self::Wrong {
+                    path,
+                    what: format!("missing; {A_RECORDING}"),
+                }
             } else {
                 Self::Io { path, doing, cause }
             }

@@ -34,8 +34,12 @@ struct Marks {
 pub(crate) fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
     let mut header = header.clone();
     header.make_printable();
-    toml::to_string(&Written { format: FORMAT, version: FORMAT_VERSION, header: &header })
-        .map_err(|error| Error::header(path, error.to_string()))
+    toml::to_string(&Written {
+        format: FORMAT,
+        version: FORMAT_VERSION,
+        header: &header,
+    })
+    .map_err(|error| Error::header(path, error.to_string()))
 }
 
 pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
@@ -44,9 +48,13 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     let wrong = |message: String| Error::header(path, message);
     let marks: Marks = document.read_measured()?;
     if marks.format.as_deref() != Some(FORMAT) {
-        return Err(wrong(format!("this is not a recording's header: the first line must be format = \"{FORMAT}\"")));
+        return Err(wrong(format!(
+            "this is not a recording's header: the first line must be format = \"{FORMAT}\""
+        )));
     }
-    let version = marks.version.ok_or_else(|| wrong(format!("`version` is missing; it must be {FORMAT_VERSION}")))?;
+    let version = marks
+        .version
+        .ok_or_else(|| wrong(format!("`version` is missing; it must be {FORMAT_VERSION}")))?;
     if version != i64::from(FORMAT_VERSION) {
         return Err(Error::wrong(
             path,
@@ -56,17 +64,34 @@ pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
     let header: Header = document.read_measured()?;
     if !TIME_UNITS.contains(&header.time.unit.as_str()) {
         let table = document.table()?;
-        let unit = table.get_ref().get("time").and_then(|time| time.get_ref().get("unit"));
+        let unit = table
+            .get_ref()
+            .get("time")
+            .and_then(|time| time.get_ref().get("unit"));
         let place = unit.map_or(0..0, toml::Spanned::span);
-        let message = format!("there is no unit of time `{}`", printable(&header.time.unit));
-        return Err(document.wrong(place, message, format!("the units are {}", TIME_UNITS.join(", "))).into());
+        let message = format!(
+            "there is no unit of time `{}`",
+            printable(&header.time.unit)
+        );
+        return Err(document
+            .wrong(
+                place,
+                message,
+                format!("the units are {}", TIME_UNITS.join(", ")),
+            )
+            .into());
     }
     if let Some(hz) = header.time.counter_hz.filter(|hz| !COUNTER_HZ.contains(hz)) {
         let (least, most) = (COUNTER_HZ.start(), COUNTER_HZ.end());
-        return Err(wrong(format!("counter_hz is {hz}; a counter has {least} to {most} ticks a second")));
+        return Err(wrong(format!(
+            "counter_hz is {hz}; a counter has {least} to {most} ticks a second"
+        )));
     }
     let table: toml::Table = document.read_measured()?;
-    if let Some((key, text)) = table.iter().find_map(|(key, value)| unprintable_text(key, value)) {
+    if let Some((key, text)) = table
+        .iter()
+        .find_map(|(key, value)| unprintable_text(key, value))
+    {
         return Err(wrong(format!(
             "`{key}` holds a control character: \"{text}\"; texts have line ends and tabs, no others"
         )));
@@ -89,7 +114,9 @@ fn unprintable_text(key: &str, value: &toml::Value) -> Option<(String, String)> 
         _ if bad(key) => Some((shown(key), shown(key))),
         toml::Value::String(text) if bad(text) => Some((shown(key), shown(text))),
         toml::Value::Array(values) => values.iter().find_map(|value| unprintable_text(key, value)),
-        toml::Value::Table(table) => table.iter().find_map(|(key, value)| unprintable_text(key, value)),
+        toml::Value::Table(table) => table
+            .iter()
+            .find_map(|(key, value)| unprintable_text(key, value)),
         _ => None,
     }
 }
@@ -98,9 +125,14 @@ fn unprintable_text(key: &str, value: &toml::Value) -> Option<(String, String)> 
 fn made_printable(value: toml::Value) -> toml::Value {
     match value {
         toml::Value::String(old) => toml::Value::String(printable_lines(&old)),
-        toml::Value::Array(values) => toml::Value::Array(values.into_iter().map(made_printable).collect()),
+        toml::Value::Array(values) => {
+            toml::Value::Array(values.into_iter().map(made_printable).collect())
+        }
         toml::Value::Table(table) => toml::Value::Table(
-            table.into_iter().map(|(key, value)| (printable_lines(&key), made_printable(value))).collect(),
+            table
+                .into_iter()
+                .map(|(key, value)| (printable_lines(&key), made_printable(value)))
+                .collect(),
         ),
         other => other,
     }
@@ -111,8 +143,12 @@ impl Header {
     /// tabs stay. A header that is written is so in any case; this is for who prints one that was
     /// not read.
     pub fn make_printable(&mut self) {
-        let Ok(table) = toml::Table::try_from(&*self) else { return };
-        if table.iter().any(|(key, value)| unprintable_text(key, value).is_some())
+        let Ok(table) = toml::Table::try_from(&*self) else {
+            return;
+        };
+        if table
+            .iter()
+            .any(|(key, value)| unprintable_text(key, value).is_some())
             && let Ok(header) = made_printable(toml::Value::Table(table)).try_into()
         {
             *self = header;
@@ -126,7 +162,9 @@ pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(e) if e.kind() == io::ErrorKind::NotADirectory => return Err(not("it is a file".to_owned())),
+        Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+            return Err(not("it is a file".to_owned()));
+        }
         Err(e) => return Err(Error::io(folder, "list")(e)),
     };
     let mut empty = true;
@@ -144,10 +182,16 @@ pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
         return Ok(true);
     }
     let header = folder.join(HEADER_FILE);
-    let text = if marked { disk::text(&header).map_err(Error::io(&header, "read"))? } else { String::new() };
+    let text = if marked {
+        disk::text(&header).map_err(Error::io(&header, "read"))?
+    } else {
+        String::new()
+    };
     if toml::from_str::<Marks>(&text).is_ok_and(|marks| marks.format.as_deref() == Some(FORMAT)) {
         Ok(true)
     } else {
-        Err(not(format!("{HEADER_FILE} with format = \"{FORMAT}\" is not there")))
+        Err(not(format!(
+            "{HEADER_FILE} with format = \"{FORMAT}\" is not there"
+        )))
     }
 }

@@ -101,7 +101,11 @@ pub struct Axis {
     /// The title: "length of the interval".
     pub title: String,
     /// Names of its places by their numbers: "1 to 10 us".
-    #[serde(default, with = "crate::facts::numbered", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        with = "crate::facts::numbered",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
     pub places: BTreeMap<u32, String>,
 }
 
@@ -142,7 +146,9 @@ pub struct Lane {
 }
 
 /// Names by number, or the key of a text that held them, which is passed over.
-fn names_or_key<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+fn names_or_key<'d, D: serde::Deserializer<'d>>(
+    deserializer: D,
+) -> Result<BTreeMap<u32, String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Either {
@@ -197,12 +203,19 @@ pub enum PictureKind {
 impl Header {
     /// Notes the state of a node, such as `polling`, among its coordinates; the first one stays.
     pub fn set_state(&mut self, node: &str, state: &str) {
-        self.coordinates.entry(node.to_owned()).or_default().entry(STATE).or_insert_with(|| state.into());
+        self.coordinates
+            .entry(node.to_owned())
+            .or_default()
+            .entry(STATE)
+            .or_insert_with(|| state.into());
     }
 
     /// The state of a node, as VPP says it; empty where it is not known.
     pub fn state_of(&self, node: &str) -> &str {
-        self.coordinates.get(node).and_then(|at| at.get(STATE)?.as_str()).unwrap_or("")
+        self.coordinates
+            .get(node)
+            .and_then(|at| at.get(STATE)?.as_str())
+            .unwrap_or("")
     }
 
     /// A header with the experiment, the world, the unit of `time` and this version, and nothing
@@ -213,7 +226,10 @@ impl Header {
             world: world.to_owned(),
             seed: 0,
             iterations: 0,
-            time: TimeBase { unit: time_unit.to_owned(), counter_hz: None },
+            time: TimeBase {
+                unit: time_unit.to_owned(),
+                counter_hz: None,
+            },
             repeatable: None,
             seeded_modes: Vec::new(),
             free_modes: Vec::new(),
@@ -227,7 +243,10 @@ impl Header {
             complaints: Vec::new(),
             facts: None,
             texts: BTreeMap::new(),
-            versions: BTreeMap::from([("stopwatt".to_owned(), env!("CARGO_PKG_VERSION").to_owned())]),
+            versions: BTreeMap::from([(
+                "stopwatt".to_owned(),
+                env!("CARGO_PKG_VERSION").to_owned(),
+            )]),
             platform: None,
             costs: BTreeMap::new(),
             coordinates: BTreeMap::new(),
@@ -240,7 +259,8 @@ impl Header {
 
     /// True if the same inputs give the same values: see [`Header::repeatable`].
     pub fn is_repeatable(&self) -> bool {
-        self.repeatable.unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
+        self.repeatable
+            .unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
     }
 }
 
@@ -387,9 +407,9 @@ mod seed {
         }
         match Either::deserialize(deserializer)? {
             Either::Number(number) => Ok(number),
-            Either::Text(text) => {
-                text.parse().map_err(|_| de::Error::custom("seed must be a number from 0 to 2^64 - 1"))
-            }
+            Either::Text(text) => text
+                .parse()
+                .map_err(|_| de::Error::custom("seed must be a number from 0 to 2^64 - 1")),
         }
     }
 }

@@ -31,16 +31,25 @@ impl Histogram {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
         }
-        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum += more);
+        self.counts
+            .iter_mut()
+            .zip(&other.counts)
+            .for_each(|(sum, more)| *sum += more);
     }
 
     /// The classes from the first to the last that has any: upper end in nanoseconds, and which
     /// share of all times is in it.
     pub fn shares(&self) -> Vec<(u64, f64)> {
         let all: u64 = self.counts.iter().sum();
-        let first = self.counts.iter().position(|&count| count > 0).unwrap_or(self.counts.len());
+        let first = self
+            .counts
+            .iter()
+            .position(|&count| count > 0)
+            .unwrap_or(self.counts.len());
         let classes = self.counts.iter().enumerate().skip(first);
-        classes.map(|(class, &count)| (end(class), count as f64 / all as f64)).collect()
+        classes
+            .map(|(class, &count)| (end(class), count as f64 / all as f64))
+            .collect()
     }
 }
 
@@ -61,7 +70,11 @@ mod tests {
         let histogram: Histogram = [5_000, 5_001, 6_300, 19_000].into_iter().collect();
         let shares = histogram.shares();
         assert_eq!((shares[0], shares[1]), ((5_000, 0.25), (6_300, 0.5)));
-        assert_eq!((shares.last(), shares.len()), (Some(&(20_000, 0.25)), 7), "classes in between have none");
+        assert_eq!(
+            (shares.last(), shares.len()),
+            (Some(&(20_000, 0.25)), 7),
+            "classes in between have none"
+        );
         let mut both = Histogram::from_iter([0]);
         both.append(&histogram);
         assert_eq!((both.shares()[0], both.shares().len()), ((100, 0.2), 24));

@@ -62,7 +62,9 @@ impl IdleSum {
 
 /// A count in percent of entries; `None` where there is no entry or it is not counted.
 pub fn percent_of(count: Option<f64>, entered: f64) -> Option<f64> {
-    count.filter(|_| entered > 0.0).map(|count| 100.0 * count / entered)
+    count
+        .filter(|_| entered > 0.0)
+        .map(|count| 100.0 * count / entered)
 }
 
 /// The counts of each state of each CPU, in the recording's order.
@@ -71,14 +73,29 @@ pub fn idle_counts(recording: &Recording) -> Vec<IdleCount<'_>> {
     let mut places: HashMap<_, usize> = HashMap::new();
     let is = |measure: &Measure, metric: Metric| recording.text(measure.metric) == metric.name;
     for measure in recording.measures() {
-        let Some(subject) = measure.subject else { continue };
-        let key = (measure.series, measure.cpu, measure.cluster, measure.core, subject);
+        let Some(subject) = measure.subject else {
+            continue;
+        };
+        let key = (
+            measure.series,
+            measure.cpu,
+            measure.cluster,
+            measure.core,
+            subject,
+        );
         if is(measure, metrics::IDLE_ENTERED) {
             let (variant, case, _) = recording.series_texts(measure.series);
             let at = *places.entry(key).or_insert(counts.len());
             if at == counts.len() {
                 let (cluster, cpu, state) = (measure.cluster, measure.cpu, recording.text(subject));
-                counts.push(IdleCount { variant, case, cluster, cpu, state, sum: IdleSum::default() });
+                counts.push(IdleCount {
+                    variant,
+                    case,
+                    cluster,
+                    cpu,
+                    state,
+                    sum: IdleSum::default(),
+                });
             }
             counts[at].sum.entered += measure.value;
         } else if let Some(count) = places.get(&key).and_then(|at| counts.get_mut(*at)) {

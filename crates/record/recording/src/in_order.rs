@@ -2,7 +2,10 @@
 
 /// The different items, in the order in which each first comes.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    grouped(items.into_iter().map(|item| (item, ()))).into_iter().map(|(item, _)| item).collect()
+    grouped(items.into_iter().map(|item| (item, ())))
+        .into_iter()
+        .map(|(item, _)| item)
+        .collect()
 }
 
 /// The items that belong together by their keys, in the order in which each key first comes.

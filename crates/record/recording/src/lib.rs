@@ -59,7 +59,8 @@ mod writer;
 
 pub use error::Error;
 pub use header::{
-    Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase, TimerMode, TimerOwners,
+    Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase,
+    TimerMode, TimerOwners,
 };
 pub use histogram::Histogram;
 pub use in_order::{distinct, grouped};

@@ -86,15 +86,25 @@ impl Metric {
         calls: &'static [&'static str],
         cases: &'static [&'static str],
     ) -> Self {
-        Self { interval: Some(Interval { first, last, calls }), cases, ..self }
+        Self {
+            interval: Some(Interval { first, last, calls }),
+            cases,
+            ..self
+        }
     }
 
     const fn principal(self) -> Self {
-        Self { principal: true, ..self }
+        Self {
+            principal: true,
+            ..self
+        }
     }
 
     const fn derived(self) -> Self {
-        Self { derived: true, ..self }
+        Self {
+            derived: true,
+            ..self
+        }
     }
 
     /// True if a case may have it.
@@ -388,7 +398,9 @@ pub fn by_name(name: &str) -> Option<&'static Metric> {
 
 /// The metrics that are intervals between two points, in the order of the table.
 pub fn intervals() -> impl Iterator<Item = Metric> {
-    METRICS.into_iter().filter(|metric| metric.interval.is_some())
+    METRICS
+        .into_iter()
+        .filter(|metric| metric.interval.is_some())
 }
 
 /// The metrics that are intervals of a case, in the order of the table.
@@ -399,11 +411,15 @@ pub fn intervals_of(case: &str) -> impl Iterator<Item = Metric> {
 /// The heading of a metric within a line of words: its title from the table, or else its name with
 /// blanks.
 pub fn heading(name: &str) -> String {
-    let Some(metric) = by_name(name) else { return name.replace(['_', '-'], " ") };
+    let Some(metric) = by_name(name) else {
+        return name.replace(['_', '-'], " ");
+    };
     let mut letters = metric.title.chars();
     match (letters.next(), letters.as_str()) {
         // An abbreviation keeps its capitals.
-        (Some(_), rest) if rest.starts_with(|second: char| second.is_uppercase()) => metric.title.to_owned(),
+        (Some(_), rest) if rest.starts_with(|second: char| second.is_uppercase()) => {
+            metric.title.to_owned()
+        }
         (Some(first), rest) => first.to_lowercase().chain(rest.chars()).collect(),
         (None, _) => String::new(),
     }
@@ -416,7 +432,8 @@ pub fn better(name: &str, unit: &str) -> Better {
         return metric.better;
     }
     match unit {
-        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J" | "mJ" | "uJ" => Lower,
+        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J"
+        | "mJ" | "uJ" => Lower,
         "Mpps" | "packets/s" | "bit/s" | "Gbit/s" => Higher,
         _ => Neither,
     }

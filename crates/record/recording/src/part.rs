@@ -39,17 +39,32 @@ impl PartWriter {
         let at = |name| folder.join(name);
         let events = kept.events.then(|| {
             Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {
-                TableWriter::numbered(out, &EVENTS, header, include_str!("../arrow/numbered-events.b64"))
+                TableWriter::numbered(
+                    out,
+                    &EVENTS,
+                    header,
+                    include_str!("../arrow/numbered-events.b64"),
+                )
             })
         });
         let measures = kept.measures.then(|| {
             Open::new(MEASURES_FILE, at(MEASURES_FILE), |out| {
-                TableWriter::numbered(out, &MEASURES, header, include_str!("../arrow/numbered-measures.b64"))
+                TableWriter::numbered(
+                    out,
+                    &MEASURES,
+                    header,
+                    include_str!("../arrow/numbered-measures.b64"),
+                )
             })
         });
         let causes = kept.causes.then(|| {
             Open::new(CAUSES_FILE, at(CAUSES_FILE), |out| {
-                TableWriter::numbered(out, &CAUSES, header, include_str!("../arrow/numbered-causes.b64"))
+                TableWriter::numbered(
+                    out,
+                    &CAUSES,
+                    header,
+                    include_str!("../arrow/numbered-causes.b64"),
+                )
             })
         });
         Ok(Self {
@@ -66,21 +81,51 @@ impl PartWriter {
     /// The system refuses.
     pub fn append(&mut self, number: u64, run: &Recording) -> Result<(), Error> {
         // Rows of a file that is not kept are not even copied.
-        let (events, measures, causes) = (self.events.is_some(), self.measures.is_some(), self.causes.is_some());
-        self.rows.append_kinds(run, RowKinds { events, measures, causes }, str::to_owned);
+        let (events, measures, causes) = (
+            self.events.is_some(),
+            self.measures.is_some(),
+            self.causes.is_some(),
+        );
+        self.rows.append_kinds(
+            run,
+            RowKinds {
+                events,
+                measures,
+                causes,
+            },
+            str::to_owned,
+        );
         self.flush(number, GROUP_ROWS)
     }
 
     /// Notes the run of the rows that were just added, and writes what fills a row group of `rows`
     /// rows.
     fn flush(&mut self, number: u64, rows: usize) -> Result<(), Error> {
-        while let Some(written) = write(&mut self.events, &self.rows, Recording::events, number, rows)? {
+        while let Some(written) = write(
+            &mut self.events,
+            &self.rows,
+            Recording::events,
+            number,
+            rows,
+        )? {
             self.rows.forget_events(written);
         }
-        while let Some(written) = write(&mut self.measures, &self.rows, Recording::measures, number, rows)? {
+        while let Some(written) = write(
+            &mut self.measures,
+            &self.rows,
+            Recording::measures,
+            number,
+            rows,
+        )? {
             self.rows.forget_measures(written);
         }
-        while let Some(written) = write(&mut self.causes, &self.rows, Recording::causes, number, rows)? {
+        while let Some(written) = write(
+            &mut self.causes,
+            &self.rows,
+            Recording::causes,
+            number,
+            rows,
+        )? {
             self.rows.forget_causes(written);
         }
         Ok(())
@@ -96,13 +141,17 @@ impl PartWriter {
         let measures = self.measures.map(|measures| measures.file.finish());
         let causes = self.causes.map(|causes| causes.file.finish());
         let all = [events, measures, causes].into_iter().flatten();
-        all.map(|facts| facts.map(|(name, facts)| (name.to_owned(), facts))).collect()
+        all.map(|facts| facts.map(|(name, facts)| (name.to_owned(), facts)))
+            .collect()
     }
 }
 
 impl<R> PartFile<R> {
     fn new(file: Open<R>) -> Self {
-        Self { file, numbers: Vec::new() }
+        Self {
+            file,
+            numbers: Vec::new(),
+        }
     }
 }
 
@@ -122,7 +171,8 @@ fn write<R: 'static>(
         return Ok(None);
     }
     let some = waiting.len().min(GROUP_ROWS);
-    to.file.write_numbered(rows, &waiting[..some], &to.numbers[..some])?;
+    to.file
+        .write_numbered(rows, &waiting[..some], &to.numbers[..some])?;
     to.numbers.drain(..some);
     Ok(Some(some))
 }

@@ -63,7 +63,10 @@ impl Reader {
             return Err(Error::wrong(folder, format!("is a file; {A_RECORDING}")));
         }
         let mut header = read_header(&folder.join(HEADER_FILE))?;
-        let facts = Facts { header: folder.join(HEADER_FILE), of: std::mem::take(&mut header.files) };
+        let facts = Facts {
+            header: folder.join(HEADER_FILE),
+            of: std::mem::take(&mut header.files),
+        };
         let causes = folder.join(CAUSES_FILE);
         let has_causes = facts.of.contains_key(CAUSES_FILE) || causes.exists();
         facts.are_of(if has_causes {
@@ -73,8 +76,18 @@ impl Reader {
         })?;
         Ok(Self {
             header,
-            events: Some(facts.open(&folder.join(EVENTS_FILE), EVENTS_FILE, TableReader::open, &EVENTS)?),
-            measures: Some(facts.open(&folder.join(MEASURES_FILE), MEASURES_FILE, TableReader::open, &MEASURES)?),
+            events: Some(facts.open(
+                &folder.join(EVENTS_FILE),
+                EVENTS_FILE,
+                TableReader::open,
+                &EVENTS,
+            )?),
+            measures: Some(facts.open(
+                &folder.join(MEASURES_FILE),
+                MEASURES_FILE,
+                TableReader::open,
+                &MEASURES,
+            )?),
             causes: match has_causes {
                 true => Some(facts.open(&causes, CAUSES_FILE, TableReader::open, &CAUSES)?),
                 false => None,
@@ -88,10 +101,20 @@ impl Reader {
     ///
     /// # Errors
     /// What is missing or wrong, with the file and what would be right.
-    pub fn open_part(folder: &Path, header: Header, facts: &BTreeMap<String, FileFacts>) -> Result<Self, Error> {
-        let of = Facts { header: folder.to_owned(), of: facts.clone() };
-        let (events, measures, causes) =
-            (folder.join(EVENTS_FILE), folder.join(MEASURES_FILE), folder.join(CAUSES_FILE));
+    pub fn open_part(
+        folder: &Path,
+        header: Header,
+        facts: &BTreeMap<String, FileFacts>,
+    ) -> Result<Self, Error> {
+        let of = Facts {
+            header: folder.to_owned(),
+            of: facts.clone(),
+        };
+        let (events, measures, causes) = (
+            folder.join(EVENTS_FILE),
+            folder.join(MEASURES_FILE),
+            folder.join(CAUSES_FILE),
+        );
         let is_there = |name: &str| of.of.contains_key(name);
         Ok(Self {
             header,
@@ -99,7 +122,14 @@ impl Reader {
                 .then(|| of.open(&events, EVENTS_FILE, TableReader::open_numbered, &EVENTS))
                 .transpose()?,
             measures: is_there(MEASURES_FILE)
-                .then(|| of.open(&measures, MEASURES_FILE, TableReader::open_numbered, &MEASURES))
+                .then(|| {
+                    of.open(
+                        &measures,
+                        MEASURES_FILE,
+                        TableReader::open_numbered,
+                        &MEASURES,
+                    )
+                })
                 .transpose()?,
             causes: is_there(CAUSES_FILE)
                 .then(|| of.open(&causes, CAUSES_FILE, TableReader::open_numbered, &CAUSES))
@@ -133,9 +163,25 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_events(&mut self, to: &mut Recording) -> Result<bool, Error> {
-        let Some(reader) = &mut self.events else { return Ok(false) };
-        let Some((columns, rows)) = reader.next_group(to)? else { return Ok(false) };
-        let [variants, cases, modes, iterations, cpus, times, ticks, points, arguments, kinds] = &columns[..] else {
+        let Some(reader) = &mut self.events else {
+            return Ok(false);
+        };
+        let Some((columns, rows)) = reader.next_group(to)? else {
+            return Ok(false);
+        };
+        let [
+            variants,
+            cases,
+            modes,
+            iterations,
+            cpus,
+            times,
+            ticks,
+            points,
+            arguments,
+            kinds,
+        ] = &columns[..]
+        else {
             unreachable!("a value for each column of `EVENTS`")
         };
         to.reserve_events(rows);
@@ -168,10 +214,26 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool, Error> {
-        let Some(reader) = &mut self.measures else { return Ok(false) };
-        let Some((columns, rows)) = reader.next_group(to)? else { return Ok(false) };
-        let [variants, cases, modes, iterations, cpus, clusters, cores, subjects, roles, metrics, values, units] =
-            &columns[..]
+        let Some(reader) = &mut self.measures else {
+            return Ok(false);
+        };
+        let Some((columns, rows)) = reader.next_group(to)? else {
+            return Ok(false);
+        };
+        let [
+            variants,
+            cases,
+            modes,
+            iterations,
+            cpus,
+            clusters,
+            cores,
+            subjects,
+            roles,
+            metrics,
+            values,
+            units,
+        ] = &columns[..]
         else {
             unreachable!("a value for each column of `MEASURES`")
         };
@@ -203,9 +265,25 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool, Error> {
-        let Some(reader) = &mut self.causes else { return Ok(false) };
-        let Some((columns, rows)) = reader.next_group(to)? else { return Ok(false) };
-        let [variants, cases, modes, iterations, cpus, metrics, causes, on, holders, ticks] = &columns[..] else {
+        let Some(reader) = &mut self.causes else {
+            return Ok(false);
+        };
+        let Some((columns, rows)) = reader.next_group(to)? else {
+            return Ok(false);
+        };
+        let [
+            variants,
+            cases,
+            modes,
+            iterations,
+            cpus,
+            metrics,
+            causes,
+            on,
+            holders,
+            ticks,
+        ] = &columns[..]
+        else {
             unreachable!("a value for each column of `CAUSES`")
         };
         let mut of_series = Neighbour::default();
@@ -229,7 +307,11 @@ impl Reader {
 
 fn series_names([variants, cases, modes]: [&Values; 3], row: usize) -> SeriesNames {
     let name = |values: &Values| -> Name { sure(values.name(row)) };
-    SeriesNames { variant: name(variants), case: name(cases), mode: name(modes) }
+    SeriesNames {
+        variant: name(variants),
+        case: name(cases),
+        mode: name(modes),
+    }
 }
 
 /// The result for the rows before: neighbours are mostly alike, and a look at them is cheaper than
@@ -241,7 +323,10 @@ struct Neighbour<K, V> {
 
 impl<K: Copy, V: Copy> Default for Neighbour<K, V> {
     fn default() -> Self {
-        Self { seen: [None; 8], next: 0 }
+        Self {
+            seen: [None; 8],
+            next: 0,
+        }
     }
 }
 
@@ -263,11 +348,19 @@ pub const MOST_HELD: u64 = 2 << 30;
 
 /// Refuses a recording that is too long to be held in memory at once.
 fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Result<(), Error> {
-    let sizes = [(events, size_of::<Event>()), (measures, size_of::<Measure>()), (causes, size_of::<CauseRow>())];
-    let total = |of: &dyn Fn(&(u64, usize)) -> u64| sizes.iter().map(of).fold(0, u64::saturating_add);
+    let sizes = [
+        (events, size_of::<Event>()),
+        (measures, size_of::<Measure>()),
+        (causes, size_of::<CauseRow>()),
+    ];
+    let total =
+        |of: &dyn Fn(&(u64, usize)) -> u64| sizes.iter().map(of).fold(0, u64::saturating_add);
     let bytes = total(&|&(rows, size)| rows.saturating_mul(size as u64));
     let rows = total(&|&(rows, _)| rows);
-    let memory = |what: String| Error::Memory { path: folder.to_owned(), what };
+    let memory = |what: String| Error::Memory {
+        path: folder.to_owned(),
+        what,
+    };
     if bytes > MOST_HELD {
         return Err(memory(format!(
             "its {rows} rows would take {} MiB of memory, and {} MiB are the most; record fewer iterations or less of the trace, \
@@ -306,8 +399,13 @@ impl Facts {
                 files.join(", ")
             )));
         }
-        if let Some(name) = files.iter().find(|name| !self.of.is_empty() && !self.of.contains_key(**name)) {
-            return Err(wrong(format!("[files] has no entry for {name}; it must have one with rows, bytes and crc32")));
+        if let Some(name) = files
+            .iter()
+            .find(|name| !self.of.is_empty() && !self.of.contains_key(**name))
+        {
+            return Err(wrong(format!(
+                "[files] has no entry for {name}; it must have one with rows, bytes and crc32"
+            )));
         }
         Ok(())
     }
@@ -325,11 +423,15 @@ impl Facts {
             check(path, facts)?;
         }
         let table = open(path, columns)?;
-        match facts.map(|facts| facts.rows).filter(|rows| *rows != table.rows()) {
+        match facts
+            .map(|facts| facts.rows)
+            .filter(|rows| *rows != table.rows())
+        {
             None => Ok(table),
-            Some(expected) => {
-                Err(Error::damaged(path, format!("has {} rows where {expected} were written", table.rows())))
-            }
+            Some(expected) => Err(Error::damaged(
+                path,
+                format!("has {} rows where {expected} were written", table.rows()),
+            )),
         }
     }
 }
@@ -348,11 +450,20 @@ fn check(path: &Path, facts: &FileFacts) -> Result<(), Error> {
         }
     }
     if bytes != facts.bytes {
-        return Err(Error::damaged(path, format!("has {bytes} bytes where {} were written", facts.bytes)));
+        return Err(Error::damaged(
+            path,
+            format!("has {bytes} bytes where {} were written", facts.bytes),
+        ));
     }
     let found = crc.finalize();
     if found != facts.crc32 {
-        return Err(Error::damaged(path, format!("has the CRC-32 {found:08x} where {:08x} was written", facts.crc32)));
+        return Err(Error::damaged(
+            path,
+            format!(
+                "has the CRC-32 {found:08x} where {:08x} was written",
+                facts.crc32
+            ),
+        ));
     }
     Ok(())
 }
@@ -363,10 +474,14 @@ mod tests {
 
     #[test]
     fn more_rows_than_memory_should_hold_are_refused() {
-        let held = |events, measures, causes| held_at_once(Path::new("r"), events, measures, causes);
+        let held =
+            |events, measures, causes| held_at_once(Path::new("r"), events, measures, causes);
         assert!(held(1 << 26, 0, 0).is_ok() && held(1 << 20, 1 << 20, 1 << 20).is_ok());
         let said = held((1 << 26) + 1, 0, 0).unwrap_err().to_string();
-        assert!(said.starts_with("r: its 67108865 rows") && said.contains("2048 MiB are the most"), "{said}");
+        assert!(
+            said.starts_with("r: its 67108865 rows") && said.contains("2048 MiB are the most"),
+            "{said}"
+        );
         assert!(held(0, 1 << 26, 0).is_err() && held(0, 0, 1 << 27).is_err());
         assert!(held(u64::MAX, u64::MAX, u64::MAX).is_err());
     }

@@ -191,8 +191,13 @@ impl Recording {
     /// # Panics
     /// With more than 65 536 of them.
     pub fn series(&mut self, variant: &str, case: &str, mode: &str) -> Series {
-        let names = SeriesNames { variant: self.name(variant), case: self.name(case), mode: self.name(mode) };
-        self.series_of(names).expect("at most 65 536 combinations of variant, case and mode")
+        let names = SeriesNames {
+            variant: self.name(variant),
+            case: self.name(case),
+            mode: self.name(mode),
+        };
+        self.series_of(names)
+            .expect("at most 65 536 combinations of variant, case and mode")
     }
 
     /// `None` with more than 65 536 of them.
@@ -214,7 +219,11 @@ impl Recording {
     /// Variant, case and mode of a series, as text.
     pub fn series_texts(&self, series: Series) -> (&str, &str, &str) {
         let names = self.series_names(series);
-        (self.text(names.variant), self.text(names.case), self.text(names.mode))
+        (
+            self.text(names.variant),
+            self.text(names.case),
+            self.text(names.mode),
+        )
     }
 
     /// Every series, in the order of their first use.
@@ -237,7 +246,10 @@ impl Recording {
             return Some(*point);
         }
         let point = PointName(u16::try_from(self.points.len()).ok()?);
-        self.points.push(Point { name, argument: None });
+        self.points.push(Point {
+            name,
+            argument: None,
+        });
         self.point_numbers.insert(name, point);
         Some(point)
     }
@@ -301,11 +313,26 @@ impl Recording {
         point: PointName,
         argument: u32,
     ) {
-        self.push(Event { time, ticks, iteration, argument, series, cpu, point });
+        self.push(Event {
+            time,
+            ticks,
+            iteration,
+            argument,
+            series,
+            cpu,
+            point,
+        });
     }
 
     /// Adds a measure and returns it, so that the CPU, the subject or the role can be filled in.
-    pub fn measure(&mut self, series: Series, iteration: u32, metric: &str, unit: &str, value: f64) -> &mut Measure {
+    pub fn measure(
+        &mut self,
+        series: Series,
+        iteration: u32,
+        metric: &str,
+        unit: &str,
+        value: f64,
+    ) -> &mut Measure {
         let (metric, unit) = (self.name(metric), self.name(unit));
         self.push_measure(Measure {
             series,
@@ -322,7 +349,14 @@ impl Recording {
     }
 
     /// Adds a measure of a metric, in its unit, of a subject; `""` is none.
-    pub fn add(&mut self, series: Series, iteration: u32, metric: Metric, subject: &str, value: f64) -> &mut Measure {
+    pub fn add(
+        &mut self,
+        series: Series,
+        iteration: u32,
+        metric: Metric,
+        subject: &str,
+        value: f64,
+    ) -> &mut Measure {
         self.add_part(series, iteration, metric, [subject, ""], value)
     }
 
@@ -386,21 +420,29 @@ impl Recording {
 
     /// Values of a metric in a series, in the order they were pushed.
     pub fn values(&self, series: Series, metric: &str) -> Vec<f64> {
-        let Some(metric) = self.find_name(metric) else { return Vec::new() };
-        self.measures.iter().filter(|m| m.series == series && m.metric == metric).map(|m| m.value).collect()
+        let Some(metric) = self.find_name(metric) else {
+            return Vec::new();
+        };
+        self.measures
+            .iter()
+            .filter(|m| m.series == series && m.metric == metric)
+            .map(|m| m.value)
+            .collect()
     }
 
     /// Forgets the rows of all series but these.
     pub fn keep_series(&mut self, series: &[Series]) {
         self.events.retain(|event| series.contains(&event.series));
-        self.measures.retain(|measure| series.contains(&measure.series));
+        self.measures
+            .retain(|measure| series.contains(&measure.series));
         self.causes.retain(|cause| series.contains(&cause.series));
     }
 
     /// Forgets the measures of all metrics but some.
     pub fn keep_metrics(&mut self, is_kept: impl Fn(&str) -> bool) {
         let kept: Vec<bool> = self.names.all().map(is_kept).collect();
-        self.measures.retain(|measure| kept[measure.metric.0 as usize]);
+        self.measures
+            .retain(|measure| kept[measure.metric.0 as usize]);
     }
 
     /// Appends another recording's rows; the header stays as it is.
@@ -410,11 +452,24 @@ impl Recording {
 
     /// As [`Recording::append`], with other names for the variants.
     pub fn append_as(&mut self, other: &Recording, rename: impl Fn(&str) -> String) {
-        self.append_kinds(other, RowKinds { events: true, measures: true, causes: true }, rename);
+        self.append_kinds(
+            other,
+            RowKinds {
+                events: true,
+                measures: true,
+                causes: true,
+            },
+            rename,
+        );
     }
 
     /// As [`Recording::append_as`], for rows of some kinds only.
-    pub(crate) fn append_kinds(&mut self, other: &Recording, kinds: RowKinds, rename: impl Fn(&str) -> String) {
+    pub(crate) fn append_kinds(
+        &mut self,
+        other: &Recording,
+        kinds: RowKinds,
+        rename: impl Fn(&str) -> String,
+    ) {
         let series: Vec<Series> = other
             .all_series()
             .map(|s| {
@@ -425,28 +480,38 @@ impl Recording {
         // A name stands in many rows, and is looked up once.
         let mut moved = vec![None; other.names.len()];
         let names = &mut self.names;
-        let mut again = |name: Name| *moved[name.index()].get_or_insert_with(|| names.intern(other.names.text(name)));
+        let mut again = |name: Name| {
+            *moved[name.index()].get_or_insert_with(|| names.intern(other.names.text(name)))
+        };
         if kinds.measures {
-            self.measures.extend(other.measures.iter().map(|measure| Measure {
-                series: series[measure.series.0 as usize],
-                subject: measure.subject.map(&mut again),
-                role: measure.role.map(&mut again),
-                metric: again(measure.metric),
-                unit: again(measure.unit),
-                ..*measure
-            }));
+            self.measures
+                .extend(other.measures.iter().map(|measure| Measure {
+                    series: series[measure.series.0 as usize],
+                    subject: measure.subject.map(&mut again),
+                    role: measure.role.map(&mut again),
+                    metric: again(measure.metric),
+                    unit: again(measure.unit),
+                    ..*measure
+                }));
         }
         if kinds.causes {
             self.causes.extend(other.causes.iter().map(|cause| {
                 let (metric, name) = (again(cause.metric), again(cause.cause));
-                CauseRow { series: series[cause.series.0 as usize], metric, cause: name, ..*cause }
+                CauseRow {
+                    series: series[cause.series.0 as usize],
+                    metric,
+                    cause: name,
+                    ..*cause
+                }
             }));
         }
         if kinds.events {
             let points: Vec<PointName> = (0..other.points.len())
                 .map(|index| {
                     let point = PointName(index as u16);
-                    let argument = other.point_argument(point).map(|name| self.names.intern(other.text(name)));
+                    let argument = other
+                        .point_argument(point)
+                        .map(|name| self.names.intern(other.text(name)));
                     let point = self.point(other.point_text(point));
                     self.set_point_argument(point, argument);
                     point
@@ -465,7 +530,8 @@ impl Recording {
 /// are numbered.
 impl PartialEq for Recording {
     fn eq(&self, other: &Self) -> bool {
-        let name = |a: Option<Name>, b: Option<Name>| a.map(|n| self.text(n)) == b.map(|n| other.text(n));
+        let name =
+            |a: Option<Name>, b: Option<Name>| a.map(|n| self.text(n)) == b.map(|n| other.text(n));
         self.header == other.header
             && self.events.len() == other.events.len()
             && self.measures.len() == other.measures.len()
@@ -483,14 +549,16 @@ impl PartialEq for Recording {
                     && name(a.role, b.role)
                     && name(Some(a.metric), Some(b.metric))
                     && name(Some(a.unit), Some(b.unit))
-                    && (a.iteration, a.cpu, a.cluster, a.core) == (b.iteration, b.cpu, b.cluster, b.core)
+                    && (a.iteration, a.cpu, a.cluster, a.core)
+                        == (b.iteration, b.cpu, b.cluster, b.core)
                     && a.value.to_bits() == b.value.to_bits()
             })
             && self.causes.iter().zip(&other.causes).all(|(a, b)| {
                 self.series_texts(a.series) == other.series_texts(b.series)
                     && name(Some(a.metric), Some(b.metric))
                     && name(Some(a.cause), Some(b.cause))
-                    && (a.iteration, a.cpu, a.on, a.holder, a.ticks) == (b.iteration, b.cpu, b.on, b.holder, b.ticks)
+                    && (a.iteration, a.cpu, a.on, a.holder, a.ticks)
+                        == (b.iteration, b.cpu, b.on, b.holder, b.ticks)
             })
     }
 }

@@ -68,14 +68,30 @@ pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
     let mut around: Vec<Option<usize>> = Vec::new();
     let mut unpaired = Vec::new();
     for (index, event) in recording.events().iter().enumerate() {
-        let stack = open.entry((event.series, event.iteration, event.cpu)).or_default();
+        let stack = open
+            .entry((event.series, event.iteration, event.cpu))
+            .or_default();
         for (pair_index, pair) in pairs.iter().enumerate() {
             if event.point == pair.end {
-                close(stack, &mut found, &mut unpaired, index, event, pair_index, pair.same_argument);
+                close(
+                    stack,
+                    &mut found,
+                    &mut unpaired,
+                    index,
+                    event,
+                    pair_index,
+                    pair.same_argument,
+                );
             }
             if event.point == pair.begin {
                 around.push(stack.last().map(|open| open.place));
-                stack.push(Open { event: index, place: found.len(), pair: pair_index, from: *event, within: 0 });
+                stack.push(Open {
+                    event: index,
+                    place: found.len(),
+                    pair: pair_index,
+                    from: *event,
+                    within: 0,
+                });
                 found.push(None);
             }
         }
@@ -91,7 +107,11 @@ pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
         match found {
             Some(span) => {
                 places.push(Some(spans.len()));
-                spans.push(Span { parent, depth: parent.map_or(0, |p| spans[p].depth + 1), ..*span });
+                spans.push(Span {
+                    parent,
+                    depth: parent.map_or(0, |p| spans[p].depth + 1),
+                    ..*span
+                });
             }
             None => places.push(parent),
         }
@@ -116,7 +136,8 @@ fn close(
     pair: usize,
     same_argument: bool,
 ) {
-    let matches = |open: &Open| open.pair == pair && (!same_argument || open.from.argument == event.argument);
+    let matches =
+        |open: &Open| open.pair == pair && (!same_argument || open.from.argument == event.argument);
     let Some(at) = stack.iter().rposition(matches) else {
         unpaired.push(index);
         return;
@@ -162,8 +183,16 @@ mod tests {
     }
 
     fn pair<'a>(recording: &mut Recording, name: &'a str, same_argument: bool) -> Pair<'a> {
-        let (begin, end) = (recording.point(&format!("{name}-begin")), recording.point(&format!("{name}-end")));
-        Pair { name, begin, end, same_argument }
+        let (begin, end) = (
+            recording.point(&format!("{name}-begin")),
+            recording.point(&format!("{name}-end")),
+        );
+        Pair {
+            name,
+            begin,
+            end,
+            same_argument,
+        }
     }
 
     #[test]
@@ -177,9 +206,17 @@ mod tests {
         let pairs = [pair(&mut r, "call", false), pair(&mut r, "flush", false)];
         let found = find(&r, &pairs);
         assert!(found.unpaired.is_empty());
-        let [call, flush] = found.spans[..] else { panic!("{found:?}") };
-        assert_eq!((call.duration(), call.own, call.depth, call.parent), (10, 5, 0, None));
-        assert_eq!((flush.duration(), flush.own, flush.depth, flush.parent), (5, 5, 1, Some(0)));
+        let [call, flush] = found.spans[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (call.duration(), call.own, call.depth, call.parent),
+            (10, 5, 0, None)
+        );
+        assert_eq!(
+            (flush.duration(), flush.own, flush.depth, flush.parent),
+            (5, 5, 1, Some(0))
+        );
     }
 
     #[test]
@@ -191,7 +228,11 @@ mod tests {
             (1, 9, "call-end", 0),
         ]);
         let pairs = [pair(&mut r, "call", false)];
-        let durations: Vec<_> = find(&r, &pairs).spans.iter().map(|s| (s.cpu, s.duration())).collect();
+        let durations: Vec<_> = find(&r, &pairs)
+            .spans
+            .iter()
+            .map(|s| (s.cpu, s.duration()))
+            .collect();
         assert_eq!(durations, [(0, 4), (1, 7)]);
     }
 
@@ -218,11 +259,29 @@ mod tests {
             (0, 9, "call-end", 0),
             (0, 10, "flush-end", 0),
         ]);
-        let pairs = [pair(&mut r, "call", false), pair(&mut r, "wait", false), pair(&mut r, "flush", false)];
+        let pairs = [
+            pair(&mut r, "call", false),
+            pair(&mut r, "wait", false),
+            pair(&mut r, "flush", false),
+        ];
         let found = find(&r, &pairs);
         assert_eq!(found.unpaired, [1, 5]);
-        assert_eq!(found.spans.iter().map(|s| (s.pair, s.duration())).collect::<Vec<_>>(), [(0, 8), (2, 1)]);
-        assert_eq!((found.spans[1].parent, found.spans[1].depth, found.spans[0].own), (Some(0), 1, 7));
+        assert_eq!(
+            found
+                .spans
+                .iter()
+                .map(|s| (s.pair, s.duration()))
+                .collect::<Vec<_>>(),
+            [(0, 8), (2, 1)]
+        );
+        assert_eq!(
+            (
+                found.spans[1].parent,
+                found.spans[1].depth,
+                found.spans[0].own
+            ),
+            (Some(0), 1, 7)
+        );
     }
 
     #[test]
@@ -235,6 +294,13 @@ mod tests {
         ]);
         let pairs = [pair(&mut r, "lock", true)];
         let found = find(&r, &pairs);
-        assert_eq!(found.spans.iter().map(|s| (s.argument, s.duration())).collect::<Vec<_>>(), [(7, 5), (8, 3)]);
+        assert_eq!(
+            found
+                .spans
+                .iter()
+                .map(|s| (s.argument, s.duration()))
+                .collect::<Vec<_>>(),
+            [(7, 5), (8, 3)]
+        );
     }
 }

@@ -82,7 +82,11 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut total, mut lost) = (0.0_f64, 0.0_f64);
     for value in values {
         let next = total + value;
-        lost += if total.abs() >= value.abs() { (total - next) + value } else { (value - next) + total };
+        lost += if total.abs() >= value.abs() {
+            (total - next) + value
+        } else {
+            (value - next) + total
+        };
         total = next;
     }
     total + lost
@@ -101,7 +105,10 @@ mod tests {
     #[test]
     fn a_summary_of_one_to_five() {
         let s = summary(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
-        assert_eq!((s.count, s.min, s.max, s.median, s.mean), (5, 1.0, 5.0, 3.0, 3.0));
+        assert_eq!(
+            (s.count, s.min, s.max, s.median, s.mean),
+            (5, 1.0, 5.0, 3.0, 3.0)
+        );
         assert_eq!(s.sd, 2.5_f64.sqrt());
     }
 

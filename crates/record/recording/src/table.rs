@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::header::FileFacts;
 use crate::writer::{Out, failed};
-use parquet::basic::{Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{
+    Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical,
+};
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -73,7 +75,12 @@ fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
         .set_dictionary_enabled(true)
         .build();
     let fields = columns.iter().map(|column| {
-        let integer = |is_signed| Some(LogicalType::Integer(IntType { bit_width: 64, is_signed }));
+        let integer = |is_signed| {
+            Some(LogicalType::Integer(IntType {
+                bit_width: 64,
+                is_signed,
+            }))
+        };
         let (physical, logical) = match column.values {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Values::U64(_) => (Physical::INT64, integer(false)),
@@ -81,21 +88,31 @@ fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
             Values::F64(_) => (Physical::DOUBLE, None),
         };
         let field = Type::primitive_type_builder(&column.name, physical).with_logical_type(logical);
-        field.with_repetition(Repetition::OPTIONAL).build().map(Arc::new)
+        field
+            .with_repetition(Repetition::OPTIONAL)
+            .build()
+            .map(Arc::new)
     });
     let fields = fields.collect::<Result<Vec<_>, _>>()?;
-    let schema = Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)?;
+    let schema = Type::group_type_builder("schema")
+        .with_fields(fields)
+        .build()
+        .map(Arc::new)?;
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     for column in columns {
-        let mut writer = group
-            .next_column()?
-            .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
+        let mut writer = group.next_column()?.ok_or_else(|| {
+            ParquetError::General(format!("no writer for column {}", column.name))
+        })?;
         match &column.values {
             Values::Text(values) => {
-                column_of::<ByteArrayType, _>(&mut writer, values, |text| ByteArray::from(text.as_str()))?;
+                column_of::<ByteArrayType, _>(&mut writer, values, |text| {
+                    ByteArray::from(text.as_str())
+                })?;
             }
-            Values::U64(values) => column_of::<Int64Type, _>(&mut writer, values, |value| value.cast_signed())?,
+            Values::U64(values) => {
+                column_of::<Int64Type, _>(&mut writer, values, |value| value.cast_signed())?
+            }
             Values::I64(values) => column_of::<Int64Type, _>(&mut writer, values, |value| *value)?,
             Values::F64(values) => column_of::<DoubleType, _>(&mut writer, values, |value| *value)?,
         }
@@ -110,9 +127,15 @@ fn column_of<T: DataType, V>(
     values: &[Option<V>],
     to: impl Fn(&V) -> T::T,
 ) -> Result<(), ParquetError> {
-    let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+    let levels: Vec<i16> = values
+        .iter()
+        .map(|value| i16::from(value.is_some()))
+        .collect();
     let there: Vec<T::T> = values.iter().flatten().map(to).collect();
-    writer.typed::<T>().write_batch(&there, Some(&levels), None).map(|_| ())
+    writer
+        .typed::<T>()
+        .write_batch(&there, Some(&levels), None)
+        .map(|_| ())
 }
 
 /// Reads a table that [`write()`] wrote.
@@ -138,7 +161,9 @@ pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
             Physical::INT64 => Values::I64(Vec::new()),
             Physical::DOUBLE => Values::F64(Vec::new()),
             other => {
-                let what = format!("column `of the points` is {other}; it must be a string, u64, i64 or f64");
+                let what = format!(
+                    "column `of the points` is {other}; it must be a string, u64, i64 or f64"
+                );
                 return Err(Error::wrong(path, what));
             }
         };
@@ -151,13 +176,22 @@ pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
                 Values::Text(to) => read_to::<ByteArrayType, _>(reader, rows, levels, to, |text| {
                     text.as_utf8().map(document::printable_lines)
                 }),
-                Values::U64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(value.cast_unsigned())),
-                Values::I64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(*value)),
-                Values::F64(to) => read_to::<DoubleType, _>(reader, rows, levels, to, |value| Ok(*value)),
+                Values::U64(to) => read_to::<Int64Type, _>(reader, rows, levels, to, |value| {
+                    Ok(value.cast_unsigned())
+                }),
+                Values::I64(to) => {
+                    read_to::<Int64Type, _>(reader, rows, levels, to, |value| Ok(*value))
+                }
+                Values::F64(to) => {
+                    read_to::<DoubleType, _>(reader, rows, levels, to, |value| Ok(*value))
+                }
             }
             .map_err(bad)?;
         }
-        columns.push(Column { name: described.name().to_owned(), values });
+        columns.push(Column {
+            name: described.name().to_owned(),
+            values,
+        });
     }
     Ok(columns)
 }
@@ -174,9 +208,16 @@ fn read_to<T: DataType, V>(
     while read < rows {
         values.clear();
         levels.clear();
-        let (more, _, _) = reader.read_records((rows - read).min(4096), Some(&mut levels), None, &mut values)?;
+        let (more, _, _) = reader.read_records(
+            (rows - read).min(4096),
+            Some(&mut levels),
+            None,
+            &mut values,
+        )?;
         if more == 0 {
-            return Err(ParquetError::General(format!("{read} values where {rows} must be")));
+            return Err(ParquetError::General(format!(
+                "{read} values where {rows} must be"
+            )));
         }
         read += more;
         if max_level == 0 {
@@ -187,7 +228,11 @@ fn read_to<T: DataType, V>(
         }
         let mut there = values.iter();
         for level in &levels {
-            let value = if *level == max_level { there.next() } else { None };
+            let value = if *level == max_level {
+                there.next()
+            } else {
+                None
+            };
             to.push(value.map(&of).transpose()?);
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::columns::{CAUSES, EVENTS, MEASURES};
 use crate::error::Error;
-use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable};
+use crate::folder::{
+    CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable,
+};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording};
@@ -79,7 +81,12 @@ impl Writer {
                 TableWriter::new(out, &EVENTS, header, include_str!("../arrow/events.b64"))
             })?,
             measures: Open::new(MEASURES_FILE, at(MEASURES_FILE), |out| {
-                TableWriter::new(out, &MEASURES, header, include_str!("../arrow/measures.b64"))
+                TableWriter::new(
+                    out,
+                    &MEASURES,
+                    header,
+                    include_str!("../arrow/measures.b64"),
+                )
             })?,
             causes: Open::new(CAUSES_FILE, at(CAUSES_FILE), |out| {
                 TableWriter::new(out, &CAUSES, header, include_str!("../arrow/causes.b64"))
@@ -135,7 +142,14 @@ impl Writer {
     /// The system refuses; then nothing is left behind, and an older recording is still there.
     pub fn finish(mut self, header: &Header) -> Result<(), Error> {
         self.flush(0)?;
-        let Self { folder, partial, events, measures, causes, .. } = self;
+        let Self {
+            folder,
+            partial,
+            events,
+            measures,
+            causes,
+            ..
+        } = self;
         let mut header = header.clone();
         header.files.clear();
         for (name, facts) in [events.finish()?, measures.finish()?, causes.finish()?] {
@@ -183,15 +197,27 @@ impl<R> Open<R> {
     }
 
     fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), Error> {
-        self.table.write(names, rows).map_err(|error| failed(&self.path, error))
+        self.table
+            .write(names, rows)
+            .map_err(|error| failed(&self.path, error))
     }
 
-    pub(crate) fn write_numbered(&mut self, names: &Recording, rows: &[R], numbers: &[u64]) -> Result<(), Error> {
-        self.table.write_numbered(names, rows, numbers).map_err(|error| failed(&self.path, error))
+    pub(crate) fn write_numbered(
+        &mut self,
+        names: &Recording,
+        rows: &[R],
+        numbers: &[u64],
+    ) -> Result<(), Error> {
+        self.table
+            .write_numbered(names, rows, numbers)
+            .map_err(|error| failed(&self.path, error))
     }
 
     pub(crate) fn finish(self) -> Result<(&'static str, FileFacts), Error> {
-        let (rows, out) = self.table.finish().map_err(|error| failed(&self.path, error))?;
+        let (rows, out) = self
+            .table
+            .finish()
+            .map_err(|error| failed(&self.path, error))?;
         Ok((self.name, out.facts(&self.path, rows)?))
     }
 }
@@ -201,7 +227,11 @@ pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
         ParquetError::External(inner) => io::Error::other(inner),
         other => io::Error::other(other.to_string()),
     };
-    Error::Io { path: path.to_owned(), doing: "write", cause }
+    Error::Io {
+        path: path.to_owned(),
+        doing: "write",
+        cause,
+    }
 }
 
 /// Counts and sums what is written through it.
@@ -215,13 +245,21 @@ impl Out {
     /// A new file.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
         let file = File::create(path).map_err(Error::io(path, "create"))?;
-        Ok(Self { out: BufWriter::new(file), bytes: 0, crc: crc32fast::Hasher::new() })
+        Ok(Self {
+            out: BufWriter::new(file),
+            bytes: 0,
+            crc: crc32fast::Hasher::new(),
+        })
     }
 
     /// Closes the file; returns its rows and its checksum.
     pub(crate) fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
         self.flush().map_err(Error::io(path, "write"))?;
-        Ok(FileFacts { rows, bytes: self.bytes, crc32: self.crc.finalize() })
+        Ok(FileFacts {
+            rows,
+            bytes: self.bytes,
+            crc32: self.crc.finalize(),
+        })
     }
 }
 

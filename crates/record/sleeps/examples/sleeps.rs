@@ -22,7 +22,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 _ => None,
             }
         {
-            late_ns.push(sleep.interval_ns().cast_signed().saturating_sub_unsigned(expected));
+            late_ns.push(
+                sleep
+                    .interval_ns()
+                    .cast_signed()
+                    .saturating_sub_unsigned(expected),
+            );
         }
     })?;
     println!(
@@ -36,7 +41,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     late_ns.sort_unstable();
     if let (Some(least), Some(most)) = (late_ns.first(), late_ns.last()) {
         let of = |percent: usize| late_ns[(late_ns.len() - 1) * percent / 100];
-        let absolute = late_ns.iter().filter(|late| late.unsigned_abs() <= 5_000).count();
+        let absolute = late_ns
+            .iter()
+            .filter(|late| late.unsigned_abs() <= 5_000)
+            .count();
         println!(
             "timers' wake-ups against the expected time, ns: least {least}, 10 % {}, median {}, 90 % {}, 99 % {}, most {most}; {absolute} of {} within 5 us",
             of(10),

@@ -39,12 +39,14 @@ impl Offset {
 
     /// A time of CLOCK_MONOTONIC by the trace's clock; `None` before any event told of both.
     pub(crate) fn to_trace(&self, monotonic_ns: u64) -> Option<u64> {
-        self.ns().map(|offset| monotonic_ns.saturating_add_signed(offset))
+        self.ns()
+            .map(|offset| monotonic_ns.saturating_add_signed(offset))
     }
 
     /// A time of the trace's clock by CLOCK_MONOTONIC.
     pub(crate) fn to_monotonic(&self, time_ns: u64) -> Option<u64> {
-        self.ns().map(|offset| time_ns.saturating_add_signed(offset.saturating_neg()))
+        self.ns()
+            .map(|offset| time_ns.saturating_add_signed(offset.saturating_neg()))
     }
 }
 
@@ -101,11 +103,14 @@ impl Jiffies {
 
     /// When a jiffy begins, in nanoseconds of CLOCK_MONOTONIC.
     pub(crate) fn begins_ns(&self, jiffies: u64) -> Option<u64> {
-        let least = self.least_ns.filter(|_| self.found_with_ns == self.tick_ns)?;
+        let least = self
+            .least_ns
+            .filter(|_| self.found_with_ns == self.tick_ns)?;
         let latest = least.wrapping_add(jiffies.wrapping_mul(self.tick_ns));
         // Jiffies begin when ticks expire.
         let expiry = self.last_expiry_ns?;
-        let past = (latest.cast_signed() - expiry.cast_signed()).rem_euclid(self.tick_ns.cast_signed());
+        let past =
+            (latest.cast_signed() - expiry.cast_signed()).rem_euclid(self.tick_ns.cast_signed());
         Some(latest.wrapping_sub(past.cast_unsigned()))
     }
 }

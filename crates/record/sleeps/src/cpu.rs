@@ -37,14 +37,26 @@ struct Load {
 
 impl Load {
     fn new(from_ns: u64) -> Self {
-        Self { from_ns, ends: [Pelt::new(0), Pelt::full(0, CAPACITY)], runs: false }
+        Self {
+            from_ns,
+            ends: [Pelt::new(0), Pelt::full(0, CAPACITY)],
+            runs: false,
+        }
     }
 
     /// Both ends, brought up to a time.
     fn at(&self, time_ns: u64) -> [Pelt; 2] {
-        let doing = if self.runs { Doing::Running } else { Doing::Nothing };
+        let doing = if self.runs {
+            Doing::Running
+        } else {
+            Doing::Nothing
+        };
         self.ends.map(|mut end| {
-            end.update(time_ns.saturating_sub(self.from_ns).saturating_mul(1000), doing, CAPACITY);
+            end.update(
+                time_ns.saturating_sub(self.from_ns).saturating_mul(1000),
+                doing,
+                CAPACITY,
+            );
             end
         })
     }
@@ -122,7 +134,12 @@ impl Cpu {
         (load.ends, load.runs) = (load.at(time_ns), is_task);
         self.ran |= is_task;
         // A tick starts again before a task runs. Its timer shows that, where timers are traced.
-        let shows_timer = self.tick.expires_ns.or(self.tick.before_stop_ns).or(self.tick.wheel_ns).is_some();
+        let shows_timer = self
+            .tick
+            .expires_ns
+            .or(self.tick.before_stop_ns)
+            .or(self.tick.wheel_ns)
+            .is_some();
         if is_task && self.tick.stopped == Some(true) && !shows_timer {
             self.tick.stopped = Some(false);
         }
@@ -153,7 +170,9 @@ impl Cpu {
         match &mut self.phase {
             Phase::Idle(interval) => interval.got_tick = true,
             Phase::Waking(interval) => {
-                let together = interval.exit_ns.is_none_or(|exit_ns| time_ns <= exit_ns + TOGETHER_NS);
+                let together = interval
+                    .exit_ns
+                    .is_none_or(|exit_ns| time_ns <= exit_ns + TOGETHER_NS);
                 interval.got_tick |= !interval.handled || together;
             }
             Phase::Running => {}
@@ -167,7 +186,9 @@ impl Cpu {
         (self.tick, self.has_timers, self.lost) = (Tick::default(), false, true);
         (self.load, self.ran) = (None, false);
         match &mut self.phase {
-            Phase::Idle(interval) | Phase::Waking(interval) => interval.known = Known::Not(Reason::LostEvents),
+            Phase::Idle(interval) | Phase::Waking(interval) => {
+                interval.known = Known::Not(Reason::LostEvents)
+            }
             Phase::Running => {}
         }
     }

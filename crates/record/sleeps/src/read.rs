@@ -35,7 +35,10 @@ pub enum Error {
 pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summary, Error> {
     let header = reader.header().clone();
     if header.time.unit != "ns" {
-        return Err(Error::NotATrace { experiment: header.experiment, unit: header.time.unit });
+        return Err(Error::NotATrace {
+            experiment: header.experiment,
+            unit: header.time.unit,
+        });
     }
     // A trace that another program recorded says nothing of its kernel.
     let kernel = header.facts().unwrap_or_default();
@@ -49,7 +52,8 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
             while points.len() <= point {
                 points.push(None);
             }
-            let point = *points[point].get_or_insert_with(|| Point::named(rows.point_text(event.point)));
+            let point =
+                *points[point].get_or_insert_with(|| Point::named(rows.point_text(event.point)));
             walk.event(point, event);
         }
         rows.clear();
@@ -86,7 +90,10 @@ const MOST_TIMERS: u32 = 1 << 20;
 
 impl<'a> Walk<'a> {
     fn new(kernel: &KernelTrace, each: &'a mut dyn FnMut(Sleep)) -> Self {
-        let timers = kernel.interrupts.iter().filter(|(_, name)| name.contains("timer"));
+        let timers = kernel
+            .interrupts
+            .iter()
+            .filter(|(_, name)| name.contains("timer"));
         let latency_ns = |us: u64| us.saturating_mul(1000).min(LEAVING_NS);
         Self {
             each,
@@ -95,7 +102,11 @@ impl<'a> Walk<'a> {
             armed: Vec::new(),
             offset: Offset::default(),
             jiffies: Jiffies::default(),
-            latencies: kernel.states.iter().map(|state| state.exit_latency_us.map(latency_ns)).collect(),
+            latencies: kernel
+                .states
+                .iter()
+                .map(|state| state.exit_latency_us.map(latency_ns))
+                .collect(),
             timer_interrupts: timers.map(|(number, _)| *number).collect(),
         }
     }
@@ -115,7 +126,10 @@ impl<'a> Walk<'a> {
             Point::IdleExit => {
                 if let Phase::Idle(interval) = self.cpu(number).phase {
                     let exit_ns = interval.exit_ns.unwrap_or(time.max(interval.enter_ns));
-                    self.cpu(number).phase = Phase::Waking(Interval { exit_ns: Some(exit_ns), ..interval });
+                    self.cpu(number).phase = Phase::Waking(Interval {
+                        exit_ns: Some(exit_ns),
+                        ..interval
+                    });
                 }
             }
             Point::IdleRefused => self.summary.refused.push((number, time)),
@@ -145,12 +159,24 @@ impl<'a> Walk<'a> {
                 cpu.switched(time, is_task);
             }
             Point::SchedWakeup => self.called(number, event),
-            Point::HrtimerStart => {
-                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: false, armed_ns: time })
-            }
-            Point::TimerStart => {
-                self.arm(event, ArmedTimer { cpu: number, at: event.ticks, is_wheel: true, armed_ns: time })
-            }
+            Point::HrtimerStart => self.arm(
+                event,
+                ArmedTimer {
+                    cpu: number,
+                    at: event.ticks,
+                    is_wheel: false,
+                    armed_ns: time,
+                },
+            ),
+            Point::TimerStart => self.arm(
+                event,
+                ArmedTimer {
+                    cpu: number,
+                    at: event.ticks,
+                    is_wheel: true,
+                    armed_ns: time,
+                },
+            ),
             Point::HrtimerCancel => self.disarm(event.argument),
             Point::TimerCancel => {
                 // It may be the one that the tick's timer showed.
@@ -211,7 +237,11 @@ impl<'a> Walk<'a> {
         if let Phase::Waking(Interval { handled: true, .. }) = self.cpu(number).phase {
             self.settle(number);
         }
-        for armed in self.armed.iter_mut().filter(|armed| armed.is_some_and(|armed| armed.cpu == number)) {
+        for armed in self
+            .armed
+            .iter_mut()
+            .filter(|armed| armed.is_some_and(|armed| armed.cpu == number))
+        {
             *armed = None;
         }
         self.cpu(number).forget();
@@ -234,14 +264,22 @@ impl<'a> Walk<'a> {
         }
         self.armed[index] = Some(armed);
         let cpu = self.cpu(armed.cpu);
-        let queue = if armed.is_wheel { &mut cpu.wheel } else { &mut cpu.timers };
+        let queue = if armed.is_wheel {
+            &mut cpu.wheel
+        } else {
+            &mut cpu.timers
+        };
         queue.insert((armed.at, event.argument));
     }
 
     fn disarm(&mut self, timer: u32) {
         if let Some(armed) = self.armed.get_mut(timer as usize).and_then(Option::take) {
             let cpu = self.cpu(armed.cpu);
-            let queue = if armed.is_wheel { &mut cpu.wheel } else { &mut cpu.timers };
+            let queue = if armed.is_wheel {
+                &mut cpu.wheel
+            } else {
+                &mut cpu.timers
+            };
             queue.remove(&(armed.at, timer));
         }
     }
@@ -249,13 +287,18 @@ impl<'a> Walk<'a> {
     fn tick_started(&mut self, event: &Event) {
         self.jiffies.tick(event.ticks);
         let tick_ns = self.jiffies.tick_ns();
-        let soon = self.offset.to_monotonic(event.time).map(|now| now.saturating_add(tick_ns));
+        let soon = self
+            .offset
+            .to_monotonic(event.time)
+            .map(|now| now.saturating_add(tick_ns));
         let cpu = self.cpu(event.cpu);
         let tick = &mut cpu.tick;
         if !tick.just_stopped {
             // A stopped tick's timer is armed for the wheel's next timer, which is more than a tick
             // away; one that runs again, for the next tick.
-            let runs = tick.stopped != Some(true) || tick_ns == 0 || soon.is_none_or(|soon| event.ticks <= soon);
+            let runs = tick.stopped != Some(true)
+                || tick_ns == 0
+                || soon.is_none_or(|soon| event.ticks <= soon);
             tick.stopped = Some(!runs);
         }
         tick.expires_ns = Some(event.ticks);
@@ -296,7 +339,9 @@ impl<'a> Walk<'a> {
 
     /// The next timer that a governor would have been told just before.
     fn next_timer(&self, number: u16, now_ns: u64) -> Known {
-        let Some(cpu) = self.cpus.get(usize::from(number)) else { return Known::Nothing };
+        let Some(cpu) = self.cpus.get(usize::from(number)) else {
+            return Known::Nothing;
+        };
         if cpu.lost {
             return Known::Not(Reason::LostEvents);
         }
@@ -311,15 +356,26 @@ impl<'a> Walk<'a> {
         let from_wheel = match tick.stopped {
             Some(true) => tick.expires_ns,
             _ => {
-                let seen = cpu.wheel.first().and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
-                let shown = tick
-                    .wheel_ns
-                    .filter(|wheel_ns| self.offset.to_monotonic(now_ns).is_some_and(|now| *wheel_ns > now));
+                let seen = cpu
+                    .wheel
+                    .first()
+                    .and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
+                let shown = tick.wheel_ns.filter(|wheel_ns| {
+                    self.offset
+                        .to_monotonic(now_ns)
+                        .is_some_and(|now| *wheel_ns > now)
+                });
                 let begins = seen.into_iter().chain(shown).min();
                 begins.map(|begins| begins.max(tick.expires_ns.unwrap_or(begins)))
             }
         };
-        let next = cpu.timers.first().map(|(expires, _)| *expires).into_iter().chain(from_wheel).min();
+        let next = cpu
+            .timers
+            .first()
+            .map(|(expires, _)| *expires)
+            .into_iter()
+            .chain(from_wheel)
+            .min();
         let timer_ns = match next {
             None => u64::MAX,
             Some(next) => match away(next) {
@@ -332,15 +388,25 @@ impl<'a> Walk<'a> {
             (false, true) => tick.before_stop_ns,
             (false, false) => tick.expires_ns,
         };
-        Known::Next { timer_ns, tick_ns: tick_at.and_then(away) }
+        Known::Next {
+            timer_ns,
+            tick_ns: tick_at.and_then(away),
+        }
     }
 
     /// When the next timer was armed, if it is one of high resolution.
     fn armed_ns(&self, number: u16, now_ns: u64, known: Known) -> Option<u64> {
-        let Known::Next { timer_ns, .. } = known else { return None };
+        let Known::Next { timer_ns, .. } = known else {
+            return None;
+        };
         let (expires_ns, timer) = *self.cpus.get(usize::from(number))?.timers.first()?;
         let is_next = self.offset.to_trace(expires_ns)?.saturating_sub(now_ns) == timer_ns;
-        self.armed.get(timer as usize).copied().flatten().filter(|_| is_next).map(|armed| armed.armed_ns)
+        self.armed
+            .get(timer as usize)
+            .copied()
+            .flatten()
+            .filter(|_| is_next)
+            .map(|armed| armed.armed_ns)
     }
 
     /// Something that ends idle intervals came.
@@ -350,7 +416,9 @@ impl<'a> Walk<'a> {
             // Without a driver for idle states the interrupt is handled before the CPU is said to
             // leave its state.
             Phase::Idle(interval) | Phase::Waking(interval) => {
-                interval.exit_ns.get_or_insert(time_ns.max(interval.enter_ns));
+                interval
+                    .exit_ns
+                    .get_or_insert(time_ns.max(interval.enter_ns));
                 // The first interrupt counts; what it turns out to be is told by the events within.
                 interval.waker = match (interval.waker, waker) {
                     (None | Some(Waker::Interrupt(_)), waker) => Some(waker),
@@ -368,7 +436,8 @@ impl<'a> Walk<'a> {
         if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(number).phase
             && timer >= MOST_TIMERS
             && point != Point::TickExpire
-            && let (Known::Next { timer_ns, .. }, Some(exit_ns)) = (&mut interval.known, interval.exit_ns)
+            && let (Known::Next { timer_ns, .. }, Some(exit_ns)) =
+                (&mut interval.known, interval.exit_ns)
         {
             *timer_ns = (*timer_ns).min(exit_ns - interval.enter_ns);
         }
@@ -403,14 +472,22 @@ impl<'a> Walk<'a> {
         let length = match (interval.known, waker) {
             (Known::Not(reason), _) => SleepLength::Unknown { reason },
             (Known::Next { timer_ns, tick_ns }, _) => SleepLength::Known { timer_ns, tick_ns },
-            (Known::Nothing, Waker::Unknown) => SleepLength::Unknown { reason: Reason::NoWaker },
+            (Known::Nothing, Waker::Unknown) => SleepLength::Unknown {
+                reason: Reason::NoWaker,
+            },
             (Known::Nothing, Waker::Timer) if interval.timer_fired => SleepLength::Equal,
             // Without the timers' events a timer's interrupt may as well be the tick's, and that is
             // left out of the sleep length.
             (Known::Nothing, _) => {
-                let latency_ns =
-                    self.latencies.get(usize::from(interval.state)).copied().flatten().unwrap_or(LEAVING_NS);
-                SleepLength::Bounded { at_least_ns: interval_ns.saturating_sub(latency_ns + WAKING_NS) }
+                let latency_ns = self
+                    .latencies
+                    .get(usize::from(interval.state))
+                    .copied()
+                    .flatten()
+                    .unwrap_or(LEAVING_NS);
+                SleepLength::Bounded {
+                    at_least_ns: interval_ns.saturating_sub(latency_ns + WAKING_NS),
+                }
             }
         };
         let sleep = Sleep {

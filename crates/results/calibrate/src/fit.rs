@@ -85,7 +85,12 @@ const INDISTINCT: f64 = 0.5;
 
 /// The cells of a release that a fit may use: all that [`fit`] sees of the published figures.
 pub fn usable_cells(release: &str, reference: &PsciReference) -> Vec<Cell> {
-    reference.cells.iter().filter(|cell| cell.release == release && cell.used_in_fit).cloned().collect()
+    reference
+        .cells
+        .iter()
+        .filter(|cell| cell.release == release && cell.used_in_fit)
+        .cloned()
+        .collect()
 }
 
 /// Fits a release's costs to the cells of `reference` that fits may use.
@@ -115,26 +120,46 @@ pub fn fit(
         cells: &cells,
     };
     let (scales, others) = model.minimize()?;
-    let valleys = others.iter().map(|scales| model.rounded(scales).0).collect();
+    let valleys = others
+        .iter()
+        .map(|scales| model.rounded(scales).0)
+        .collect();
     let (values, costs) = model.rounded(&scales);
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
     let timers = model.timers(&costs, reference)?;
-    let rms = (cells.iter().zip(&fitted).map(|(cell, fitted)| (fitted - cell.value_us).powi(2)).sum::<f64>()
+    let rms = (cells
+        .iter()
+        .zip(&fitted)
+        .map(|(cell, fitted)| (fitted - cell.value_us).powi(2))
+        .sum::<f64>()
         / cells.len() as f64)
         .sqrt();
     let errors = standard_errors(&data, &parameters);
     let factor = factor(&data, &parameters);
     let sigmas: Vec<f64> = cells.iter().map(sigma).collect();
-    let fitted_parameters: Vec<(Parameter, f64, f64)> =
-        parameters.iter().cloned().zip(values).zip(errors).map(|((p, v), e)| (p, v, e)).collect();
-    let cells: Vec<CellFit> = cells.into_iter().zip(fitted).map(|(cell, fitted)| CellFit { cell, fitted }).collect();
+    let fitted_parameters: Vec<(Parameter, f64, f64)> = parameters
+        .iter()
+        .cloned()
+        .zip(values)
+        .zip(errors)
+        .map(|((p, v), e)| (p, v, e))
+        .collect();
+    let cells: Vec<CellFit> = cells
+        .into_iter()
+        .zip(fitted)
+        .map(|(cell, fitted)| CellFit { cell, fitted })
+        .collect();
     Ok(Calibration {
         timers,
         declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
         gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
-        session: reference.sessions.get(&release.name).unwrap_or(&release.name).clone(),
+        session: reference
+            .sessions
+            .get(&release.name)
+            .unwrap_or(&release.name)
+            .clone(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),
         valleys,
@@ -149,7 +174,11 @@ pub fn fit(
 }
 
 /// The declared orders as CPU numbers, by case.
-fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> BTreeMap<&'static str, Order> {
+fn orders(
+    platform: &Platform,
+    release: &Release,
+    reference: &PsciReference,
+) -> BTreeMap<&'static str, Order> {
     let cpus = &platform.topology.cpus;
     let number = |&place: &(u16, u16)| cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == place);
     CASES
@@ -170,15 +199,31 @@ fn orders(platform: &Platform, release: &Release, reference: &PsciReference) -> 
 
 /// Scales that differ in a parameter that several starts were tried of; those nearest to the priors
 /// of these parameters come first.
-fn valleys(parameters: &[Parameter], found: impl Iterator<Item = DVector<f64>>) -> Vec<DVector<f64>> {
-    let tried: Vec<usize> = (0..parameters.len()).filter(|&at| parameters[at].starts.len() > 1).collect();
+fn valleys(
+    parameters: &[Parameter],
+    found: impl Iterator<Item = DVector<f64>>,
+) -> Vec<DVector<f64>> {
+    let tried: Vec<usize> = (0..parameters.len())
+        .filter(|&at| parameters[at].starts.len() > 1)
+        .collect();
     let distance = |scales: &DVector<f64>| -> f64 {
-        tried.iter().map(|&at| if scales[at] > 0.0 { scales[at].ln().powi(2) } else { f64::INFINITY }).sum()
+        tried
+            .iter()
+            .map(|&at| {
+                if scales[at] > 0.0 {
+                    scales[at].ln().powi(2)
+                } else {
+                    f64::INFINITY
+                }
+            })
+            .sum()
     };
     let mut valleys: Vec<DVector<f64>> = Vec::new();
     for scales in found {
         let is_same = |valley: &DVector<f64>| {
-            tried.iter().all(|&at| (valley[at] - scales[at]).abs() <= VALLEY * valley[at].abs())
+            tried
+                .iter()
+                .all(|&at| (valley[at] - scales[at]).abs() <= VALLEY * valley[at].abs())
         };
         if !valleys.iter().any(is_same) {
             valleys.push(scales);
@@ -210,10 +255,15 @@ impl Model<'_> {
                 start[index] = scale;
                 start
             };
-            let all = |start: &DVector<f64>| -> Vec<_> { parameter.starts.iter().map(|&it| with(start, it)).collect() };
+            let all = |start: &DVector<f64>| -> Vec<_> {
+                parameter.starts.iter().map(|&it| with(start, it)).collect()
+            };
             starts = starts.iter().flat_map(all).collect();
         }
-        let found: Vec<_> = starts.into_iter().map(|start| self.minimize_from(start)).collect::<Result<_, _>>()?;
+        let found: Vec<_> = starts
+            .into_iter()
+            .map(|start| self.minimize_from(start))
+            .collect::<Result<_, _>>()?;
         // There is at least the start at the priors.
         let best = found.iter().min_by(|a, b| a.1.total_cmp(&b.1)).cloned();
         let mut best = best.ok_or_else(|| Error::NoCells(self.release.name.clone()))?;
@@ -227,7 +277,10 @@ impl Model<'_> {
             }
         }
         let alike = best.1 + self.alike(best.1);
-        let found = found.into_iter().filter(|(_, objective)| *objective <= alike).map(|(scales, _)| scales);
+        let found = found
+            .into_iter()
+            .filter(|(_, objective)| *objective <= alike)
+            .map(|(scales, _)| scales);
         let mut valleys = valleys(self.parameters, iter::once(best.0).chain(found));
         let chosen = valleys.remove(0);
         Ok((chosen, valleys))
@@ -236,14 +289,25 @@ impl Model<'_> {
     /// The difference from a least objective, half of a sum of squares, that does not tell two fits
     /// apart: two standard errors, where one is as large as the cells' own misfit.
     fn alike(&self, least: f64) -> f64 {
-        let freedom = self.cells.len().saturating_sub(self.parameters.len()).max(1);
+        let freedom = self
+            .cells
+            .len()
+            .saturating_sub(self.parameters.len())
+            .max(1);
         2.0 * (2.0 * least / freedom as f64).max(1.0)
     }
 
     /// The scales to which a start leads, and their sum of squares.
     fn minimize_from(&self, start: DVector<f64>) -> Result<(DVector<f64>, f64), Error> {
-        let problem = Problem { model: self, scales: start, error: None }.checked()?;
-        let (problem, outcome) = LevenbergMarquardt::new().with_patience(40).minimize(problem);
+        let problem = Problem {
+            model: self,
+            scales: start,
+            error: None,
+        }
+        .checked()?;
+        let (problem, outcome) = LevenbergMarquardt::new()
+            .with_patience(40)
+            .minimize(problem);
         if let Some(error) = problem.error {
             return Err(error);
         }
@@ -252,7 +316,10 @@ impl Model<'_> {
             || matches!(outcome.termination, LostPatience | NoImprovementPossible(_));
         match is_found {
             true => Ok((problem.scales, outcome.objective_function)),
-            false => Err(Error::Diverged(self.release.name.clone(), format!("{:?}", outcome.termination))),
+            false => Err(Error::Diverged(
+                self.release.name.clone(),
+                format!("{:?}", outcome.termination),
+            )),
         }
     }
 
@@ -268,51 +335,106 @@ impl Model<'_> {
     /// Values and costs as they will be read again from the file.
     fn rounded(&self, scales: &DVector<f64>) -> (Vec<f64>, Costs) {
         let mut costs = parameters::zero(self.platform);
-        let values = self.parameters.iter().zip(scales.iter()).map(|(parameter, scale)| {
-            let (_, value) = parameters::written(&parameter.key, scale * parameter.prior.value);
-            parameters::set(&mut costs, &parameter.key, value);
-            value
-        });
+        let values = self
+            .parameters
+            .iter()
+            .zip(scales.iter())
+            .map(|(parameter, scale)| {
+                let (_, value) = parameters::written(&parameter.key, scale * parameter.prior.value);
+                parameters::set(&mut costs, &parameter.key, value);
+                value
+            });
         let values = values.collect();
         (values, costs)
     }
 
     /// The measurements of a case once caches hold what they hold from then on.
-    fn settled(&self, machine: &Machine, case: Case, order: Order) -> Result<Vec<ProcedureStamps>, Error> {
-        let conditions = Conditions { case, iterations: soc::SETTLED + 1, seed: 0, order, events: 0, spread: false };
+    fn settled(
+        &self,
+        machine: &Machine,
+        case: Case,
+        order: Order,
+    ) -> Result<Vec<ProcedureStamps>, Error> {
+        let conditions = Conditions {
+            case,
+            iterations: soc::SETTLED + 1,
+            seed: 0,
+            order,
+            events: 0,
+            spread: false,
+        };
         let outcome = soc::run(machine, &conditions).map_err(|source| Error::Run {
             release: self.release.name.clone(),
             case: case.name,
             mode: case.mode.name(),
             source,
         })?;
-        Ok(outcome.measured.into_iter().filter(|measured| measured.iteration == soc::SETTLED).collect())
+        Ok(outcome
+            .measured
+            .into_iter()
+            .filter(|measured| measured.iteration == soc::SETTLED)
+            .collect())
     }
 
     /// Each CPU as the owner of the timer, and how far the wakeups of the deepest parallel table
     /// then are from the published ones: the root of the mean square of the logarithms of their
     /// ratios, nearest first. Empty where no order or no such table is published.
-    fn timers(&self, costs: &Costs, reference: &PsciReference) -> Result<Vec<(u16, u16, f64)>, Error> {
-        let Some(case) = CASES.into_iter().find(|case| case.name == DEEPEST && case.mode == Mode::Parallel) else {
+    fn timers(
+        &self,
+        costs: &Costs,
+        reference: &PsciReference,
+    ) -> Result<Vec<(u16, u16, f64)>, Error> {
+        let Some(case) = CASES
+            .into_iter()
+            .find(|case| case.name == DEEPEST && case.mode == Mode::Parallel)
+        else {
             return Ok(Vec::new());
         };
-        let Some(order) = self.orders.get(DEEPEST).filter(|order| !order.scp.is_empty()) else { return Ok(Vec::new()) };
-        let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
+        let Some(order) = self
+            .orders
+            .get(DEEPEST)
+            .filter(|order| !order.scp.is_empty())
+        else {
+            return Ok(Vec::new());
+        };
+        let machine = Machine {
+            platform: self.platform.clone(),
+            release: self.release.clone(),
+            costs: costs.clone(),
+        };
         let published = |cluster: u16, core: u16| {
-            let cells = reference.cells.iter().filter(|cell| cell.release == self.release.name);
-            let mut cells = cells.filter(|cell| cell.case == DEEPEST && cell.mode == case.mode.name());
+            let cells = reference
+                .cells
+                .iter()
+                .filter(|cell| cell.release == self.release.name);
+            let mut cells =
+                cells.filter(|cell| cell.case == DEEPEST && cell.mode == case.mode.name());
             cells
-                .find(|cell| cell.metric == metrics::WAKEUP.name && (cell.cluster, cell.core) == (cluster, core))
+                .find(|cell| {
+                    cell.metric == metrics::WAKEUP.name
+                        && (cell.cluster, cell.core) == (cluster, core)
+                })
                 .map(|cell| cell.value_us)
         };
         let cpus = &self.platform.topology.cpus;
         let mut timers = Vec::new();
         for (number, timer) in cpus.iter().enumerate() {
             let mut squares = Vec::new();
-            for measured in self.settled(&machine, case, Order { timer: Some(number), ..order.clone() })? {
+            for measured in self.settled(
+                &machine,
+                case,
+                Order {
+                    timer: Some(number),
+                    ..order.clone()
+                },
+            )? {
                 let cpu = &cpus[measured.cpu];
-                let us = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);
-                if let Some(((from, to), published)) = metrics::WAKEUP.bounds(us).zip(published(cpu.cluster, cpu.core))
+                let us = |point: &str| {
+                    soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
+                };
+                if let Some(((from, to), published)) = metrics::WAKEUP
+                    .bounds(us)
+                    .zip(published(cpu.cluster, cpu.core))
                 {
                     squares.push(((to - from) / published).ln().powi(2));
                 }
@@ -328,25 +450,48 @@ impl Model<'_> {
 
     /// The used cells in microseconds, simulated.
     fn simulate(&self, costs: &Costs) -> Result<Vec<f64>, Error> {
-        let machine = Machine { platform: self.platform.clone(), release: self.release.clone(), costs: costs.clone() };
+        let machine = Machine {
+            platform: self.platform.clone(),
+            release: self.release.clone(),
+            costs: costs.clone(),
+        };
         let mut values: BTreeMap<Key, f64> = BTreeMap::new();
         for case in CASES {
-            let order = self.orders.get(case.name).filter(|_| case.mode == Mode::Parallel).cloned();
+            let order = self
+                .orders
+                .get(case.name)
+                .filter(|_| case.mode == Mode::Parallel)
+                .cloned();
             let mode = case.mode.name();
             for measured in self.settled(&machine, case, order.unwrap_or_default())? {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
                 for metric in metrics::intervals_of(case.name) {
-                    let seconds = |point: &str| soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6);
-                    let Some((from, to)) = metric.bounds(seconds) else { continue };
-                    values.insert((case.name, mode, cpu.cluster, cpu.core, metric.name), to - from);
+                    let seconds = |point: &str| {
+                        soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
+                    };
+                    let Some((from, to)) = metric.bounds(seconds) else {
+                        continue;
+                    };
+                    values.insert(
+                        (case.name, mode, cpu.cluster, cpu.core, metric.name),
+                        to - from,
+                    );
                 }
             }
         }
         let value = |cell: &Cell| {
-            let found = values.iter().find(|((case, mode, cluster, core, metric), _)| {
-                (*case, *mode, *cluster, *core, *metric)
-                    == (cell.case.as_str(), cell.mode.as_str(), cell.cluster, cell.core, cell.metric.as_str())
-            });
+            let found = values
+                .iter()
+                .find(|((case, mode, cluster, core, metric), _)| {
+                    (*case, *mode, *cluster, *core, *metric)
+                        == (
+                            cell.case.as_str(),
+                            cell.mode.as_str(),
+                            cell.cluster,
+                            cell.core,
+                            cell.metric.as_str(),
+                        )
+                });
             found.map_or(0.0, |(_, &value)| value)
         };
         Ok(self.cells.iter().map(value).collect())
@@ -355,9 +500,16 @@ impl Model<'_> {
     /// Weighted residuals: cells first, then priors.
     fn residuals(&self, scales: &DVector<f64>) -> Result<DVector<f64>, Error> {
         let simulated = self.simulate(&self.costs(scales))?;
-        let cells = self.cells.iter().zip(simulated).map(|(cell, value)| (value - cell.value_us) / sigma(cell));
-        let priors =
-            self.parameters.iter().zip(scales.iter()).map(|(parameter, scale)| (scale - 1.0) / parameter.prior.within);
+        let cells = self
+            .cells
+            .iter()
+            .zip(simulated)
+            .map(|(cell, value)| (value - cell.value_us) / sigma(cell));
+        let priors = self
+            .parameters
+            .iter()
+            .zip(scales.iter())
+            .map(|(parameter, scale)| (scale - 1.0) / parameter.prior.within);
         let all: Vec<f64> = cells.chain(priors).collect();
         Ok(DVector::from_vec(all))
     }
@@ -372,9 +524,19 @@ impl Model<'_> {
                 above[index] = scales[index].max(0.0) + STEP;
                 below[index] = (scales[index].max(0.0) - STEP).max(0.0);
                 let width = above[index] - below[index];
-                let (above, below) = (self.simulate(&self.costs(&above))?, self.simulate(&self.costs(&below))?);
-                let slope = |(cell, (above, below)): (&Cell, (f64, f64))| (above - below) / width / sigma(cell);
-                Ok(self.cells.iter().zip(above.into_iter().zip(below)).map(slope).collect())
+                let (above, below) = (
+                    self.simulate(&self.costs(&above))?,
+                    self.simulate(&self.costs(&below))?,
+                );
+                let slope = |(cell, (above, below)): (&Cell, (f64, f64))| {
+                    (above - below) / width / sigma(cell)
+                };
+                Ok(self
+                    .cells
+                    .iter()
+                    .zip(above.into_iter().zip(below))
+                    .map(slope)
+                    .collect())
             })
             .collect();
         let columns: Vec<_> = columns?.into_iter().map(DVector::from_vec).collect();
@@ -384,7 +546,9 @@ impl Model<'_> {
 
 /// Standard deviation that is granted to a cell, in microseconds.
 fn sigma(cell: &Cell) -> f64 {
-    cell.resolution_us.max(RELATIVE * cell.value_us).max(ABSOLUTE)
+    cell.resolution_us
+        .max(RELATIVE * cell.value_us)
+        .max(ABSOLUTE)
 }
 
 struct Problem<'a> {
@@ -442,10 +606,16 @@ fn factor(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Vec<f64>> {
         information[(index, index)] += parameter.prior.within.min(DRAWN_WITHIN).powi(-2);
     }
     // The priors make it positive definite.
-    let Some(covariance) = information.cholesky().map(|factor| factor.inverse()) else { return Vec::new() };
-    let Some(factor) = covariance.cholesky().map(|factor| factor.l()) else { return Vec::new() };
+    let Some(covariance) = information.cholesky().map(|factor| factor.inverse()) else {
+        return Vec::new();
+    };
+    let Some(factor) = covariance.cholesky().map(|factor| factor.l()) else {
+        return Vec::new();
+    };
     let row = |(index, parameter): (usize, &Parameter)| {
-        (0..=index).map(|column| factor[(index, column)] * parameter.prior.value).collect()
+        (0..=index)
+            .map(|column| factor[(index, column)] * parameter.prior.value)
+            .collect()
     };
     parameters.iter().enumerate().map(row).collect()
 }
@@ -457,9 +627,11 @@ fn standard_errors(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<f64> {
         information[(index, index)] += parameter.prior.within.powi(-2);
     }
     match information.try_inverse() {
-        Some(covariance) => {
-            parameters.iter().enumerate().map(|(i, p)| covariance[(i, i)].max(0.0).sqrt() * p.prior.value).collect()
-        }
+        Some(covariance) => parameters
+            .iter()
+            .enumerate()
+            .map(|(i, p)| covariance[(i, i)].max(0.0).sqrt() * p.prior.value)
+            .collect(),
         None => vec![f64::INFINITY; parameters.len()],
     }
 }
@@ -470,7 +642,9 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
     let mut padded = DMatrix::zeros(data.nrows().max(parameters.len()), parameters.len());
     padded.rows_mut(0, data.nrows()).copy_from(data);
     let decomposition = padded.svd(false, true);
-    let Some(directions) = decomposition.v_t else { return Vec::new() };
+    let Some(directions) = decomposition.v_t else {
+        return Vec::new();
+    };
     let mut found: Vec<Indistinct> = decomposition
         .singular_values
         .iter()
@@ -489,7 +663,10 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
             if members.first().is_some_and(|first| first.1 < 0.0) {
                 members.iter_mut().for_each(|member| member.1 = -member.1);
             }
-            Indistinct { members, uncertainty }
+            Indistinct {
+                members,
+                uncertainty,
+            }
         })
         .collect();
     found.sort_by(|a, b| b.uncertainty.total_cmp(&a.uncertainty));
@@ -507,12 +684,27 @@ mod tests {
     fn of_valleys_that_fit_alike_the_prior_takes_one() {
         let parameter = |key: &str, starts: &[f64]| Parameter {
             key: key.to_owned(),
-            prior: Prior { value: 50.0, within: 10.0 },
+            prior: Prior {
+                value: 50.0,
+                within: 10.0,
+            },
             starts: starts.to_vec(),
         };
-        let parameters = [parameter("scp.core_on", &[0.5, 1.0, 2.0]), parameter("scp.take", &[1.0])];
-        let found = [[0.34, 1.0], [1.1, 3.0], [1.12, 1.0], [0.34, 2.0], [-1.0, 1.0]];
-        let valleys = valleys(&parameters, found.iter().map(|scales| DVector::from_row_slice(scales)));
+        let parameters = [
+            parameter("scp.core_on", &[0.5, 1.0, 2.0]),
+            parameter("scp.take", &[1.0]),
+        ];
+        let found = [
+            [0.34, 1.0],
+            [1.1, 3.0],
+            [1.12, 1.0],
+            [0.34, 2.0],
+            [-1.0, 1.0],
+        ];
+        let valleys = valleys(
+            &parameters,
+            found.iter().map(|scales| DVector::from_row_slice(scales)),
+        );
         let firsts: Vec<f64> = valleys.iter().map(|scales| scales[0]).collect();
         assert_eq!(firsts, [1.1, 0.34, -1.0]);
     }

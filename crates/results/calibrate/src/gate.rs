@@ -68,13 +68,23 @@ impl Gate {
         let groups = groups(cells);
         let observed = one_row_each(&groups, derivative);
         let hat = hat(&observed, parameters);
-        let residuals: Vec<f64> =
-            cells.iter().zip(sigmas).map(|(cell, sigma)| (cell.fitted - cell.cell.value_us) / sigma).collect();
+        let residuals: Vec<f64> = cells
+            .iter()
+            .zip(sigmas)
+            .map(|(cell, sigma)| (cell.fitted - cell.cell.value_us) / sigma)
+            .collect();
         let weighted_rms = root_mean_square(residuals.iter().copied());
         let at_zero = |certainly: bool| -> Vec<String> {
-            let ended = parameters.iter().filter(|(parameter, value, _)| *value <= 0.0 && parameter.prior.value > 0.0);
-            let certain = |(parameter, _, error): &&(Parameter, f64, f64)| *error < CERTAIN * parameter.prior.value;
-            ended.filter(|it| !certainly || certain(it)).map(|(parameter, ..)| parameter.key.clone()).collect()
+            let ended = parameters
+                .iter()
+                .filter(|(parameter, value, _)| *value <= 0.0 && parameter.prior.value > 0.0);
+            let certain = |(parameter, _, error): &&(Parameter, f64, f64)| {
+                *error < CERTAIN * parameter.prior.value
+            };
+            ended
+                .filter(|it| !certainly || certain(it))
+                .map(|(parameter, ..)| parameter.key.clone())
+                .collect()
         };
         let mut gate = Self {
             distinct: groups.len(),
@@ -112,7 +122,10 @@ impl Gate {
         // The cells may determine a sum and not its parts. A part may then end at 0, and the
         // residuals judge the sum.
         if !self.certainly_zero.is_empty() {
-            reasons.push(format!("the cells put costs at 0: {}", self.certainly_zero.join(", ")));
+            reasons.push(format!(
+                "the cells put costs at 0: {}",
+                self.certainly_zero.join(", ")
+            ));
         }
         if exceeds(-self.freedom(), -LEAST_FREEDOM) {
             reasons.push(format!(
@@ -152,7 +165,10 @@ fn one_row_each(groups: &[Vec<usize>], derivative: &DMatrix<f64>) -> DMatrix<f64
     let mut rows = DMatrix::zeros(groups.len(), derivative.ncols());
     for (row, group) in groups.iter().enumerate() {
         for column in 0..derivative.ncols() {
-            let squares: f64 = group.iter().map(|&place| derivative[(place, column)].powi(2)).sum();
+            let squares: f64 = group
+                .iter()
+                .map(|&place| derivative[(place, column)].powi(2))
+                .sum();
             rows[(row, column)] = squares.sqrt().copysign(derivative[(group[0], column)]);
         }
     }
@@ -166,7 +182,9 @@ fn hat(rows: &DMatrix<f64>, parameters: &[(Parameter, f64, f64)]) -> Vec<f64> {
     for (index, (parameter, ..)) in parameters.iter().enumerate() {
         information[(index, index)] += parameter.prior.within.powi(-2);
     }
-    let Some(covariance) = information.try_inverse() else { return vec![1.0; rows.nrows()] };
+    let Some(covariance) = information.try_inverse() else {
+        return vec![1.0; rows.nrows()];
+    };
     (0..rows.nrows())
         .map(|row| {
             let row = rows.row(row);
@@ -183,18 +201,27 @@ fn left_out(cells: &[CellFit], groups: &[Vec<usize>], hat: &[f64]) -> LeaveOneOu
             continue;
         }
         let count = group.len() as f64;
-        let mean = |of: &dyn Fn(&CellFit) -> f64| group.iter().map(|&place| of(&cells[place])).sum::<f64>() / count;
+        let mean = |of: &dyn Fn(&CellFit) -> f64| {
+            group.iter().map(|&place| of(&cells[place])).sum::<f64>() / count
+        };
         let published = mean(&|cell| cell.cell.value_us);
         let error = (mean(&|cell| cell.fitted) - published) / (1.0 - follows);
         errors.push(error);
-        parts.push(if published > 0.0 { (error / published).abs() } else { f64::INFINITY });
+        parts.push(if published > 0.0 {
+            (error / published).abs()
+        } else {
+            f64::INFINITY
+        });
     }
     parts.sort_by(f64::total_cmp);
     LeaveOneOut {
         values: errors.len(),
         alone: groups.len() - errors.len(),
         rms_us: root_mean_square(errors.iter().copied()),
-        median: parts.get(parts.len().saturating_sub(1) / 2).copied().unwrap_or(0.0),
+        median: parts
+            .get(parts.len().saturating_sub(1) / 2)
+            .copied()
+            .unwrap_or(0.0),
     }
 }
 
@@ -229,50 +256,112 @@ mod tests {
     }
 
     fn parameter(key: &str, value: f64) -> (Parameter, f64, f64) {
-        (Parameter { starts: vec![1.0], key: key.to_owned(), prior: Prior { value: 1.0, within: 1000.0 } }, value, 0.0)
+        (
+            Parameter {
+                starts: vec![1.0],
+                key: key.to_owned(),
+                prior: Prior {
+                    value: 1.0,
+                    within: 1000.0,
+                },
+            },
+            value,
+            0.0,
+        )
     }
 
     /// A line through six values: two parameters, both determined.
     fn line(residuals: [f64; 6], slope: f64) -> Gate {
-        let cells: Vec<CellFit> =
-            (0..6).map(|at| cell(100.0 + f64::from(at) - residuals[at as usize], 100.0 + f64::from(at))).collect();
-        let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { row as f64 });
-        Gate::new(&cells, &[1.0; 6], &[parameter("offset", 100.0), parameter("slope", slope)], &derivative)
+        let cells: Vec<CellFit> = (0..6)
+            .map(|at| {
+                cell(
+                    100.0 + f64::from(at) - residuals[at as usize],
+                    100.0 + f64::from(at),
+                )
+            })
+            .collect();
+        let derivative = DMatrix::from_fn(
+            6,
+            2,
+            |row, column| if column == 0 { 1.0 } else { row as f64 },
+        );
+        Gate::new(
+            &cells,
+            &[1.0; 6],
+            &[parameter("offset", 100.0), parameter("slope", slope)],
+            &derivative,
+        )
     }
 
     #[test]
     fn a_line_through_its_values_passes_and_counts_what_it_has() {
         let gate = line([0.5, -0.5, 0.5, -0.5, 0.5, -0.5], 1.0);
         assert!(gate.passed(), "{:?}", gate.reasons);
-        assert_eq!((gate.distinct, gate.left_out.values, gate.left_out.alone), (6, 6, 0));
-        assert!((gate.effective - 2.0).abs() < 1e-3 && (gate.freedom() - 4.0).abs() < 1e-3, "{gate:?}");
+        assert_eq!(
+            (gate.distinct, gate.left_out.values, gate.left_out.alone),
+            (6, 6, 0)
+        );
+        assert!(
+            (gate.effective - 2.0).abs() < 1e-3 && (gate.freedom() - 4.0).abs() < 1e-3,
+            "{gate:?}"
+        );
         assert!((gate.weighted_rms - 0.5).abs() < 1e-9);
         // The ends weigh most: by the textbook's 1 / n + (x - mean)^2 / sum of squares they follow
         // 11 / 21 of a change.
         let one = line([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 1.0);
-        assert!((one.left_out.rms_us - (21.0 / 10.0) / 6f64.sqrt()).abs() < 1e-3, "{one:?}");
+        assert!(
+            (one.left_out.rms_us - (21.0 / 10.0) / 6f64.sqrt()).abs() < 1e-3,
+            "{one:?}"
+        );
     }
 
     #[test]
     fn each_fault_of_a_fit_is_a_reason() {
-        let reason =
-            |gate: &Gate, part: &str| assert!(gate.reasons.iter().any(|said| said.contains(part)), "{part}: {gate:?}");
-        reason(&line([5.0, -5.0, 5.0, -5.0, 5.0, -5.0], 1.0), "residuals are 5.0 times");
+        let reason = |gate: &Gate, part: &str| {
+            assert!(
+                gate.reasons.iter().any(|said| said.contains(part)),
+                "{part}: {gate:?}"
+            )
+        };
+        reason(
+            &line([5.0, -5.0, 5.0, -5.0, 5.0, -5.0], 1.0),
+            "residuals are 5.0 times",
+        );
         reason(&line([0.0; 6], 0.0), "the cells put costs at 0: slope");
         // A cost of which the cells know hardly anything but a sum may end at 0.
         let (slope, _, _) = parameter("slope", 0.0);
-        let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { row as f64 });
-        let cells: Vec<CellFit> = (0..6).map(|at| cell(f64::from(at), f64::from(at))).collect();
+        let derivative = DMatrix::from_fn(
+            6,
+            2,
+            |row, column| if column == 0 { 1.0 } else { row as f64 },
+        );
+        let cells: Vec<CellFit> = (0..6)
+            .map(|at| cell(f64::from(at), f64::from(at)))
+            .collect();
         let parameters = [parameter("offset", 100.0), (slope, 0.0, 0.5)];
         let unsure = Gate::new(&cells, &[1.0; 6], &parameters, &derivative);
         assert!(unsure.passed() && unsure.pinned == ["slope"], "{unsure:?}");
-        reason(&line([50.0, -50.0, 50.0, -50.0, 50.0, -50.0], 1.0), "left out is missed");
+        reason(
+            &line([50.0, -50.0, 50.0, -50.0, 50.0, -50.0], 1.0),
+            "left out is missed",
+        );
         reason(&line([f64::NAN; 6], 1.0), "residuals");
 
         // Six cells, but three values only: equal cores measured alone.
-        let cells: Vec<CellFit> = (0..6).map(|at| cell(f64::from(at / 2), f64::from(at / 2))).collect();
-        let derivative = DMatrix::from_fn(6, 2, |row, column| if column == 0 { 1.0 } else { (row / 2) as f64 });
-        let gate = Gate::new(&cells, &[1.0; 6], &[parameter("offset", 1.0), parameter("slope", 1.0)], &derivative);
+        let cells: Vec<CellFit> = (0..6)
+            .map(|at| cell(f64::from(at / 2), f64::from(at / 2)))
+            .collect();
+        let derivative = DMatrix::from_fn(
+            6,
+            2,
+            |row, column| if column == 0 { 1.0 } else { (row / 2) as f64 },
+        );
+        let gate = Gate::new(
+            &cells,
+            &[1.0; 6],
+            &[parameter("offset", 1.0), parameter("slope", 1.0)],
+            &derivative,
+        );
         assert_eq!(gate.distinct, 3);
         reason(&gate, "3 distinct values leave 1.0 degrees of freedom");
     }

@@ -25,6 +25,6 @@ pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};
 pub use studies::{
-    BEST_OF_SINGLE, MeasuredCell, MeasuredStudy, Prediction, Search, StudyError, StudyFit, TableScore, belong_together,
-    fit_studies, predict,
+    BEST_OF_SINGLE, MeasuredCell, MeasuredStudy, Prediction, Search, StudyError, StudyFit,
+    TableScore, belong_together, fit_studies, predict,
 };

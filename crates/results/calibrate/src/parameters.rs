@@ -99,10 +99,19 @@ impl Plan {
     /// What is wrong, with its line.
     pub fn read(document: &Document) -> Result<Self, document::Error> {
         let file: File = document.read()?;
-        let of_parameters = file.parameter.iter().filter_map(|parameter| parameter.within.as_ref());
-        let withins = file.carry.iter().map(|carry| &carry.within).chain([&file.prior.within]).chain(of_parameters);
-        if let Some(within) =
-            withins.into_iter().find(|it| !(0.0..=MOST_WITHIN).contains(it.get_ref()) || *it.get_ref() == 0.0)
+        let of_parameters = file
+            .parameter
+            .iter()
+            .filter_map(|parameter| parameter.within.as_ref());
+        let withins = file
+            .carry
+            .iter()
+            .map(|carry| &carry.within)
+            .chain([&file.prior.within])
+            .chain(of_parameters);
+        if let Some(within) = withins
+            .into_iter()
+            .find(|it| !(0.0..=MOST_WITHIN).contains(it.get_ref()) || *it.get_ref() == 0.0)
         {
             let help = format!("write 0.1 for what is known to a tenth; {MOST_WITHIN} is the most");
             return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
@@ -120,31 +129,59 @@ impl Plan {
             let key = parameter.key.get_ref().clone();
             let text = parameter.prior.get_ref();
             let prior = if key == SHARE {
-                text.parse().map_err(|_| format!("`{text}` is no share: expected a part of 1, such as \"0.1\""))
+                text.parse().map_err(|_| {
+                    format!("`{text}` is no share: expected a part of 1, such as \"0.1\"")
+                })
             } else {
-                text.parse::<Duration>().map(|duration| duration.0 as f64 / 1e6)
+                text.parse::<Duration>()
+                    .map(|duration| duration.0 as f64 / 1e6)
             };
             let prior = match prior {
                 Ok(prior) if prior > 0.0 => prior,
                 Ok(_) => {
                     let help = "give its order of magnitude";
-                    return Err(document.wrong(parameter.prior.span(), "a prior is more than 0", help));
+                    return Err(document.wrong(
+                        parameter.prior.span(),
+                        "a prior is more than 0",
+                        help,
+                    ));
                 }
                 Err(message) => {
-                    return Err(document.wrong(parameter.prior.span(), message, "see the other priors"));
+                    return Err(document.wrong(
+                        parameter.prior.span(),
+                        message,
+                        "see the other priors",
+                    ));
                 }
             };
-            if let Some(starts) = parameter.starts.as_ref().filter(|it| it.get_ref().iter().all(|&start| start <= 0.0))
+            if let Some(starts) = parameter
+                .starts
+                .as_ref()
+                .filter(|it| it.get_ref().iter().all(|&start| start <= 0.0))
             {
                 let help = "write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out";
                 return Err(document.wrong(starts.span(), "no start is more than 0", help));
             }
-            let within = parameter.within.unwrap_or_else(|| file.prior.within.clone()).into_inner();
-            let starts = parameter.starts.map_or_else(|| vec![1.0], toml::Spanned::into_inner);
-            entries.push(Entry { key, prior, within, starts, carried: parameter.carried });
+            let within = parameter
+                .within
+                .unwrap_or_else(|| file.prior.within.clone())
+                .into_inner();
+            let starts = parameter
+                .starts
+                .map_or_else(|| vec![1.0], toml::Spanned::into_inner);
+            entries.push(Entry {
+                key,
+                prior,
+                within,
+                starts,
+                carried: parameter.carried,
+            });
         }
         Ok(Self {
-            carry_within: file.carry.as_ref().map_or(0.0, |carry| *carry.within.get_ref()),
+            carry_within: file
+                .carry
+                .as_ref()
+                .map_or(0.0, |carry| *carry.within.get_ref()),
             carry_from: file.carry.map(|carry| carry.from),
             entries,
         })
@@ -155,29 +192,54 @@ impl Plan {
     ///
     /// # Errors
     /// A key that is no cost.
-    pub fn parameters(&self, platform: &Platform, carried: Option<&Costs>) -> Result<Vec<Parameter>, Error> {
-        let mut core_types: Vec<&str> = platform.topology.cpus.iter().map(|cpu| cpu.core_type.as_str()).collect();
+    pub fn parameters(
+        &self,
+        platform: &Platform,
+        carried: Option<&Costs>,
+    ) -> Result<Vec<Parameter>, Error> {
+        let mut core_types: Vec<&str> = platform
+            .topology
+            .cpus
+            .iter()
+            .map(|cpu| cpu.core_type.as_str())
+            .collect();
         core_types.sort_unstable();
         core_types.dedup();
         let mut parameters = Vec::new();
         for entry in &self.entries {
             let keys: Vec<String> = match entry.key.split_once('*') {
-                Some((before, after)) => core_types.iter().map(|core| format!("{before}{core}{after}")).collect(),
+                Some((before, after)) => core_types
+                    .iter()
+                    .map(|core| format!("{before}{core}{after}"))
+                    .collect(),
                 None => vec![entry.key.clone()],
             };
             for key in keys {
-                let mut prior = Prior { value: entry.prior, within: entry.within };
+                let mut prior = Prior {
+                    value: entry.prior,
+                    within: entry.within,
+                };
                 if let Some(costs) = carried.filter(|_| entry.carried) {
                     let value = get(costs, &key).ok_or_else(|| Error::UnknownKey(key.clone()))?;
                     if value > 0.0 {
-                        prior = Prior { value, within: self.carry_within };
+                        prior = Prior {
+                            value,
+                            within: self.carry_within,
+                        };
                     }
                 }
-                parameters.push(Parameter { key, prior, starts: entry.starts.clone() });
+                parameters.push(Parameter {
+                    key,
+                    prior,
+                    starts: entry.starts.clone(),
+                });
             }
         }
         let mut probe = zero(platform);
-        match parameters.iter().find(|parameter| !set(&mut probe, &parameter.key, 0.0)) {
+        match parameters
+            .iter()
+            .find(|parameter| !set(&mut probe, &parameter.key, 0.0))
+        {
             Some(unknown) => Err(Error::UnknownKey(unknown.key.clone())),
             None => Ok(parameters),
         }
@@ -199,7 +261,12 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
         interconnect_enter: None,
         interrupts_init: 0,
     };
-    let cores: BTreeMap<_, _> = platform.topology.cpus.iter().map(|cpu| (cpu.core_type.clone(), none)).collect();
+    let cores: BTreeMap<_, _> = platform
+        .topology
+        .cpus
+        .iter()
+        .map(|cpu| (cpu.core_type.clone(), none))
+        .collect();
     Costs {
         memory_access: 0,
         smc_warm: None,
@@ -207,7 +274,12 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
         interconnect_enter: 0,
         flush_port_share: 0,
         hardware_shared_line: 0,
-        scp: ScpCosts { take: 0, core_on: None, core_off: 0, cluster_off: 0 },
+        scp: ScpCosts {
+            take: 0,
+            core_on: None,
+            core_off: 0,
+            cluster_off: 0,
+        },
         power_units: Some(PowerUnitCosts::default()),
         cores,
     }
@@ -216,7 +288,10 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
 /// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are
 /// kept in millionths.
 pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
-    costs.cost_mut(key).map(|field| *field = (in_domain(key, value) * 1e6).round() as u64).is_some()
+    costs
+        .cost_mut(key)
+        .map(|field| *field = (in_domain(key, value) * 1e6).round() as u64)
+        .is_some()
 }
 
 /// A cost in microseconds, or a share of 1.
@@ -237,9 +312,15 @@ pub(crate) fn written(key: &str, value: f64) -> (String, f64) {
         (format!("{rounded:.4}"), rounded)
     } else if key.ends_with("_line") {
         let picoseconds = (value * 1e6).round();
-        (format!("\"{:.3} ns\"", picoseconds / 1e3), picoseconds / 1e6)
+        (
+            format!("\"{:.3} ns\"", picoseconds / 1e3),
+            picoseconds / 1e6,
+        )
     } else {
         let nanoseconds = (value * 1e3).round();
-        (format!("\"{:.3} us\"", nanoseconds / 1e3), nanoseconds / 1e3)
+        (
+            format!("\"{:.3} us\"", nanoseconds / 1e3),
+            nanoseconds / 1e3,
+        )
     }
 }

@@ -26,7 +26,9 @@ impl Calibration {
         line(out, format_args!("release = \"{}\"", self.release));
         line(
             out,
-            format_args!("# Costs of another session hold for another state of the board as well: docs/compare.md."),
+            format_args!(
+                "# Costs of another session hold for another state of the board as well: docs/compare.md."
+            ),
         );
         line(out, format_args!("session = \"{}\"", self.session));
         self.write_costs(out);
@@ -55,11 +57,29 @@ impl Calibration {
             Some((section, name)) => (section.to_owned(), name.to_owned()),
             None => ("shared".to_owned(), key.to_owned()),
         };
-        for section in recording::distinct(self.parameters.iter().map(|(parameter, ..)| split(&parameter.key).0)) {
+        for section in recording::distinct(
+            self.parameters
+                .iter()
+                .map(|(parameter, ..)| split(&parameter.key).0),
+        ) {
             line(out, format_args!("\n[{section}]"));
-            for (parameter, value, error) in self.parameters.iter().filter(|(p, ..)| split(&p.key).0 == section) {
-                let (value, error) = (written(&parameter.key, *value).0, written(&parameter.key, *error).0);
-                line(out, format_args!("{} = {value}  # +- {}", split(&parameter.key).1, error.trim_matches('"')));
+            for (parameter, value, error) in self
+                .parameters
+                .iter()
+                .filter(|(p, ..)| split(&p.key).0 == section)
+            {
+                let (value, error) = (
+                    written(&parameter.key, *value).0,
+                    written(&parameter.key, *error).0,
+                );
+                line(
+                    out,
+                    format_args!(
+                        "{} = {value}  # +- {}",
+                        split(&parameter.key).1,
+                        error.trim_matches('"')
+                    ),
+                );
             }
         }
     }
@@ -69,7 +89,10 @@ impl Calibration {
     fn write_valleys(&self, out: &mut String) {
         for values in &self.valleys {
             let what = "Other costs that fit alike, in the order of the keys above; half of the draws begin there.";
-            line(out, format_args!("\n# {what}\n[[fit.valley]]\nvalues = {values:?}"));
+            line(
+                out,
+                format_args!("\n# {what}\n[[fit.valley]]\nvalues = {values:?}"),
+            );
         }
     }
 
@@ -80,14 +103,21 @@ impl Calibration {
                 "\n# What the cells cannot tell apart: the members can move together, by these parts of their priors, and the cells hardly"
             ),
         );
-        line(out, format_args!("# change. Where the uncertainty is above 1 the prior decides."));
+        line(
+            out,
+            format_args!("# change. Where the uncertainty is above 1 the prior decides."),
+        );
         for group in &self.indistinct {
             line(out, format_args!("\n[[fit.indistinct]]"));
             line(
                 out,
                 format_args!(
                     "uncertainty = {}",
-                    if group.uncertainty > 1e3 { "inf".to_owned() } else { format!("{:.2}", group.uncertainty) }
+                    if group.uncertainty > 1e3 {
+                        "inf".to_owned()
+                    } else {
+                        format!("{:.2}", group.uncertainty)
+                    }
                 ),
             );
             line(
@@ -114,12 +144,19 @@ impl Calibration {
                 out,
                 format_args!(
                     "cell = \"{} {} {}.{} {}\"",
-                    published.case, published.mode, published.cluster, published.core, published.metric
+                    published.case,
+                    published.mode,
+                    published.cluster,
+                    published.core,
+                    published.metric
                 ),
             );
             line(out, format_args!("published_us = {}", published.value_us));
             line(out, format_args!("fitted_us = {:.2}", cell.fitted));
-            line(out, format_args!("residual_us = {:.2}", cell.fitted - published.value_us));
+            line(
+                out,
+                format_args!("residual_us = {:.2}", cell.fitted - published.value_us),
+            );
         }
     }
 
@@ -131,13 +168,24 @@ impl Calibration {
                 "\n# How uncertain the costs are together. A draw adds to each cost, in us or as a share, its row times as many independent standard"
             ),
         );
-        line(out, format_args!("# normal numbers. A prior that no cell speaks against counts as known to a half."));
+        line(
+            out,
+            format_args!(
+                "# normal numbers. A prior that no cell speaks against counts as known to a half."
+            ),
+        );
         line(out, format_args!("[fit.uncertainty]"));
-        let keys: Vec<String> = self.parameters.iter().map(|(parameter, ..)| parameter.key.clone()).collect();
+        let keys: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|(parameter, ..)| parameter.key.clone())
+            .collect();
         line(out, format_args!("keys = [{}]", quoted(&keys)));
         line(
             out,
-            format_args!("# What a cell is granted in the fit, as a part of its value and in us; the larger counts."),
+            format_args!(
+                "# What a cell is granted in the fit, as a part of its value and in us; the larger counts."
+            ),
         );
         line(out, format_args!("granted = [{RELATIVE}, {ABSOLUTE}]"));
         line(out, format_args!("factor = ["));
@@ -162,12 +210,33 @@ impl Calibration {
         line(out, format_args!("passed = {}", gate.passed()));
         line(out, format_args!("distinct_values = {}", gate.distinct));
         line(out, format_args!("parameters = {}", self.parameters.len()));
-        line(out, format_args!("effective_parameters = {:.1}", gate.effective));
-        line(out, format_args!("degrees_of_freedom = {:.1}", gate.freedom()));
+        line(
+            out,
+            format_args!("effective_parameters = {:.1}", gate.effective),
+        );
+        line(
+            out,
+            format_args!("degrees_of_freedom = {:.1}", gate.freedom()),
+        );
         line(out, format_args!("weighted_rms = {:.2}", gate.weighted_rms));
-        line(out, format_args!("leave_one_out_rms_us = {:.2}", gate.left_out.rms_us));
-        line(out, format_args!("leave_one_out_median_percent = {:.2}", 100.0 * gate.left_out.median));
-        line(out, format_args!("values_that_alone_determine_a_cost = {}", gate.left_out.alone));
+        line(
+            out,
+            format_args!("leave_one_out_rms_us = {:.2}", gate.left_out.rms_us),
+        );
+        line(
+            out,
+            format_args!(
+                "leave_one_out_median_percent = {:.2}",
+                100.0 * gate.left_out.median
+            ),
+        );
+        line(
+            out,
+            format_args!(
+                "values_that_alone_determine_a_cost = {}",
+                gate.left_out.alone
+            ),
+        );
         line(out, format_args!("pinned = [{}]", quoted(&gate.pinned)));
         line(out, format_args!("reasons = [{}]", quoted(&gate.reasons)));
     }
@@ -175,7 +244,11 @@ impl Calibration {
 
 /// Keys and clauses as TOML strings; neither has anything to escape.
 fn quoted(texts: &[String]) -> String {
-    texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
+    texts
+        .iter()
+        .map(|text| format!("\"{text}\""))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

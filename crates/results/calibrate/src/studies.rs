@@ -58,30 +58,59 @@ impl MeasuredStudy {
     /// # Errors
     /// What the recording is instead, or what it lacks.
     pub fn from_recording(name: &str, recording: &Recording) -> Result<Self, StudyError> {
-        let wrong = |message: String, help: &str| StudyError { name: name.to_owned(), message, help: help.to_owned() };
+        let wrong = |message: String, help: &str| StudyError {
+            name: name.to_owned(),
+            message,
+            help: help.to_owned(),
+        };
         let header = &recording.header;
         if (header.experiment.as_str(), header.world.as_str()) != ("prefetch", "host") {
-            let is = format!("is a recording of `{}` in the world {}", header.experiment, header.world);
-            return Err(wrong(is, "a recording of `stopwatt run prefetch --world host`"));
+            let is = format!(
+                "is a recording of `{}` in the world {}",
+                header.experiment, header.world
+            );
+            return Err(wrong(
+                is,
+                "a recording of `stopwatt run prefetch --world host`",
+            ));
         }
         let setting = |key: &str| header.settings.get(key).map(String::as_str);
         let frame_size = setting("frame_size").and_then(|text| text.parse().ok());
         let frame_size = frame_size.filter(|size| (1..=dataplane::frame::FRAME_MAX).contains(size));
-        let (Some(frame_size), Some(counter_hz)) = (frame_size, header.time.counter_hz.filter(|hz| *hz > 0)) else {
-            return Err(wrong("does not say its frame size and its counter's frequency".to_owned(), "record it anew"));
+        let (Some(frame_size), Some(counter_hz)) =
+            (frame_size, header.time.counter_hz.filter(|hz| *hz > 0))
+        else {
+            return Err(wrong(
+                "does not say its frame size and its counter's frequency".to_owned(),
+                "record it anew",
+            ));
         };
         let place = |key| match setting(key) {
             Some("l2") => Ok(CacheLevel::L2),
             None | Some("dram") => Ok(CacheLevel::Dram),
-            Some(other) => Err(wrong(format!("{key} is {other}, which the modelled core has not"), "l2 or dram")),
+            Some(other) => Err(wrong(
+                format!("{key} is {other}, which the modelled core has not"),
+                "l2 or dram",
+            )),
         };
-        let places = CacheLevels { header: place("header_in")?, data: place("data_in")? };
-        let work = format!("{} rounds, {}", setting("rounds").unwrap_or("0"), setting("work").unwrap_or("chained"));
+        let places = CacheLevels {
+            header: place("header_in")?,
+            data: place("data_in")?,
+        };
+        let work = format!(
+            "{} rounds, {}",
+            setting("rounds").unwrap_or("0"),
+            setting("work").unwrap_or("chained")
+        );
         let mut found: Vec<(String, Cell, Vec<f64>)> = Vec::new();
         for measure in recording.measures() {
             let (_, case, layout) = recording.series_texts(measure.series);
-            let Some(subject) = measure.subject.map(|subject| recording.text(subject)) else { continue };
-            if case != "prefetch" || recording.text(measure.metric) != metrics::CLOCKS_PER_PACKET.name {
+            let Some(subject) = measure.subject.map(|subject| recording.text(subject)) else {
+                continue;
+            };
+            if case != "prefetch"
+                || recording.text(measure.metric) != metrics::CLOCKS_PER_PACKET.name
+            {
                 continue;
             }
             if layout != "in-buffer" {
@@ -94,15 +123,30 @@ impl MeasuredStudy {
             let (Some(loop_name), Some(first), Some(second)) =
                 (loop_name, number("stride_first"), number("stride_second"))
             else {
-                return Err(wrong(format!("does not say which loop `{subject}` is"), "record it anew"));
+                return Err(wrong(
+                    format!("does not say which loop `{subject}` is"),
+                    "record it anew",
+                ));
             };
             let shape: Result<Shape, _> = loop_name.trim_end_matches("-split").parse();
             let shape = shape.map_err(|message| wrong(message, "record it anew"))?;
             if !(measure.value.is_finite() && measure.value > 0.0) {
-                return Err(wrong(format!("`{subject}` took {} ticks", measure.value), "record it anew"));
+                return Err(wrong(
+                    format!("`{subject}` took {} ticks", measure.value),
+                    "record it anew",
+                ));
             }
-            let cell = Cell { shape, strides: dataplane::walk::Strides { header: first, data: second } };
-            match found.iter_mut().find(|(name, known, _)| name == loop_name && *known == cell) {
+            let cell = Cell {
+                shape,
+                strides: dataplane::walk::Strides {
+                    header: first,
+                    data: second,
+                },
+            };
+            match found
+                .iter_mut()
+                .find(|(name, known, _)| name == loop_name && *known == cell)
+            {
                 Some((_, _, values)) => values.push(measure.value),
                 None => found.push((loop_name.to_owned(), cell, vec![measure.value])),
             }
@@ -110,24 +154,50 @@ impl MeasuredStudy {
         let cells: Vec<MeasuredCell> = found
             .into_iter()
             .filter_map(|(loop_name, cell, values)| {
-                Some(MeasuredCell { loop_name, cell, ticks: stats::median(&values)? })
+                Some(MeasuredCell {
+                    loop_name,
+                    cell,
+                    ticks: stats::median(&values)?,
+                })
             })
             .collect();
-        let singles = cells.iter().filter(|cell| cell.loop_name == "single").count();
+        let singles = cells
+            .iter()
+            .filter(|cell| cell.loop_name == "single")
+            .count();
         if singles < FEWEST {
-            let message = format!("has {singles} cells of the single loop, and five costs are fitted to them");
+            let message = format!(
+                "has {singles} cells of the single loop, and five costs are fitted to them"
+            );
             return Err(wrong(message, "a whole study"));
         }
-        Ok(Self { name: name.to_owned(), cells, places, frame_size, work, counter_hz })
+        Ok(Self {
+            name: name.to_owned(),
+            cells,
+            places,
+            frame_size,
+            work,
+            counter_hz,
+        })
     }
 
     /// `metadata in dram, data in l2`.
     pub fn conditions(&self) -> String {
-        format!("metadata in {}, data in {}", self.places.header.name(), self.places.data.name())
+        format!(
+            "metadata in {}, data in {}",
+            self.places.header.name(),
+            self.places.data.name()
+        )
     }
 
     fn effort(&self, frames: usize) -> Effort {
-        Effort { frame_size: self.frame_size, frames, seed: 1, places: self.places, touched: true }
+        Effort {
+            frame_size: self.frame_size,
+            frames,
+            seed: 1,
+            places: self.places,
+            touched: true,
+        }
     }
 }
 
@@ -136,26 +206,39 @@ impl MeasuredStudy {
 /// # Errors
 /// Two studies differ in the work, in the frame size or in the counter.
 pub fn belong_together(studies: &[MeasuredStudy]) -> Result<(), StudyError> {
-    let Some((first, others)) = studies.split_first() else { return Ok(()) };
+    let Some((first, others)) = studies.split_first() else {
+        return Ok(());
+    };
     for other in others {
         // A counter whose frequency is measured differs by some tenths of a thousandth from run to
         // run.
         let same_counter = (other.counter_hz as f64 / first.counter_hz as f64 - 1.0).abs() < 0.001;
         let pairs = [
-            ("work per packet", first.work.clone(), other.work.clone(), first.work == other.work),
+            (
+                "work per packet",
+                first.work.clone(),
+                other.work.clone(),
+                first.work == other.work,
+            ),
             (
                 "packets of a frame",
                 first.frame_size.to_string(),
                 other.frame_size.to_string(),
                 first.frame_size == other.frame_size,
             ),
-            ("counter's frequency", first.counter_hz.to_string(), other.counter_hz.to_string(), same_counter),
+            (
+                "counter's frequency",
+                first.counter_hz.to_string(),
+                other.counter_hz.to_string(),
+                same_counter,
+            ),
         ];
         if let Some((what, one, two, _)) = pairs.into_iter().find(|(.., same)| !same) {
             return Err(StudyError {
                 name: other.name.clone(),
                 message: format!("its {what}: {two}; that of {}: {one}", first.name),
-                help: "studies of one machine that differ only in where lines lie before a frame".to_owned(),
+                help: "studies of one machine that differ only in where lines lie before a frame"
+                    .to_owned(),
             });
         }
     }
@@ -173,7 +256,10 @@ pub struct Search {
 
 impl Search {
     /// The effort that is used unless a test is in a hurry.
-    pub const USUAL: Self = Self { frames: 16, rounds: 120 };
+    pub const USUAL: Self = Self {
+        frames: 16,
+        rounds: 120,
+    };
 }
 
 /// A core that was fitted to the single loops of studies.
@@ -200,9 +286,16 @@ impl StudyFit {
             cells.map(|cell| format!("single+{} of {}", cell.cell.strides.header, study.name))
         });
         let others = self.others.iter().map(|(costs, rms)| {
-            let values: Vec<String> =
-                Costs::NAMES.iter().zip(costs.values()).map(|(name, value)| format!("{name} {value:.0}")).collect();
-            format!("from another start, rms {:.2} %: {}", rms * 100.0, values.join(", "))
+            let values: Vec<String> = Costs::NAMES
+                .iter()
+                .zip(costs.values())
+                .map(|(name, value)| format!("{name} {value:.0}"))
+                .collect();
+            format!(
+                "from another start, rms {:.2} %: {}",
+                rms * 100.0,
+                values.join(", ")
+            )
         });
         CostsFile {
             cycles: self.costs.rounded(),
@@ -230,7 +323,14 @@ pub fn fit_studies(platform: &CorePlatform, studies: &[MeasuredStudy], search: S
         }));
     }
     let found = fit::fit(hardware, &used, &fit::starts(&used), search.rounds);
-    StudyFit { costs: found.costs, rms: found.rms, used: used.len(), others: found.others, hardware, cycles_per_second }
+    StudyFit {
+        costs: found.costs,
+        rms: found.rms,
+        used: used.len(),
+        others: found.others,
+        hardware,
+        cycles_per_second,
+    }
 }
 
 /// The trivial predictor that takes the same for each cell of a table: the least that the single
@@ -256,7 +356,8 @@ impl TableScore {
 
     /// True if the model is better than every trivial predictor.
     pub fn model_wins(&self) -> bool {
-        self.best_trivial().is_none_or(|(_, error)| self.model < *error)
+        self.best_trivial()
+            .is_none_or(|(_, error)| self.model < *error)
     }
 }
 
@@ -276,8 +377,11 @@ pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predict
     let parameters = fit.costs.on(fit.hardware);
     let ticks_per_cycle = study.counter_hz as f64 / fit.cycles_per_second;
     let effort = study.effort(search.frames * 4);
-    let ticks: Vec<f64> =
-        study.cells.iter().map(|cell| run(parameters, cell.cell, effort).cycles_per_packet * ticks_per_cycle).collect();
+    let ticks: Vec<f64> = study
+        .cells
+        .iter()
+        .map(|cell| run(parameters, cell.cell, effort).cycles_per_packet * ticks_per_cycle)
+        .collect();
     let single: Vec<(usize, f64)> = study
         .cells
         .iter()
@@ -285,8 +389,16 @@ pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predict
         .map(|cell| (cell.cell.strides.header, cell.ticks))
         .collect();
     let far = single.iter().map(|(stride, _)| *stride).max().unwrap_or(0);
-    let best = single.iter().map(|(_, ticks)| *ticks).fold(f64::INFINITY, f64::min);
-    let single_at = |stride: usize| single.iter().find(|(at, _)| *at == stride.min(far)).map(|(_, ticks)| *ticks);
+    let best = single
+        .iter()
+        .map(|(_, ticks)| *ticks)
+        .fold(f64::INFINITY, f64::min);
+    let single_at = |stride: usize| {
+        single
+            .iter()
+            .find(|(at, _)| *at == stride.min(far))
+            .map(|(_, ticks)| *ticks)
+    };
     let tables = ["single", "dual", "quad", "single-split"].into_iter();
     let scores = tables.filter_map(|loop_name| {
         let of = || {
@@ -295,22 +407,38 @@ pub fn predict(fit: &StudyFit, study: &MeasuredStudy, search: Search) -> Predict
         };
         let rms = |predict: &dyn Fn(&MeasuredCell, f64) -> Option<f64>| {
             let errors: Vec<f64> = of()
-                .filter_map(|(cell, modelled)| Some((predict(cell, *modelled)? / cell.ticks - 1.0) * 100.0))
+                .filter_map(|(cell, modelled)| {
+                    Some((predict(cell, *modelled)? / cell.ticks - 1.0) * 100.0)
+                })
                 .collect();
             stats::rms(&errors)
         };
         let mut trivial = Vec::new();
-        let mut add = |name: String, error: Option<f64>| trivial.extend(error.map(|error| (name, error)));
+        let mut add =
+            |name: String, error: Option<f64>| trivial.extend(error.map(|error| (name, error)));
         if loop_name != "single" {
             add(BEST_OF_SINGLE.to_owned(), rms(&|_, _| Some(best)));
         }
         match loop_name {
-            "dual" => add("single(2k)".to_owned(), rms(&|cell, _| single_at(2 * cell.cell.strides.header))),
-            "quad" => add(format!("single(min(4k, {far}))"), rms(&|cell, _| single_at(4 * cell.cell.strides.header))),
-            "single-split" => add(format!("single(min(S2, {far}))"), rms(&|cell, _| single_at(cell.cell.strides.data))),
+            "dual" => add(
+                "single(2k)".to_owned(),
+                rms(&|cell, _| single_at(2 * cell.cell.strides.header)),
+            ),
+            "quad" => add(
+                format!("single(min(4k, {far}))"),
+                rms(&|cell, _| single_at(4 * cell.cell.strides.header)),
+            ),
+            "single-split" => add(
+                format!("single(min(S2, {far}))"),
+                rms(&|cell, _| single_at(cell.cell.strides.data)),
+            ),
             _ => {}
         }
-        Some(TableScore { loop_name, model: rms(&|_, modelled| Some(modelled))?, trivial })
+        Some(TableScore {
+            loop_name,
+            model: rms(&|_, modelled| Some(modelled))?,
+            trivial,
+        })
     });
     let scores = scores.collect();
     Prediction { ticks, scores }

@@ -29,23 +29,46 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let chosen = choose(inputs)?;
     let read = inputs.iter().enumerate().map(|(side, input)| {
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        let table = runs::table(input, &options.policy, |findings| Table::new(&findings.timelines, variant));
+        let table = runs::table(input, &options.policy, |findings| {
+            Table::new(&findings.timelines, variant)
+        });
         (table, paths(&input.findings.timelines, variant))
     });
     let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
-    let known: BTreeSet<&str> =
-        tables.iter().flat_map(|table| &table.rows).map(|(key, _)| key.metric.as_str()).collect();
-    if let Some(metric) = options.metrics.iter().find(|metric| !known.contains(metric.as_str())) {
+    let known: BTreeSet<&str> = tables
+        .iter()
+        .flat_map(|table| &table.rows)
+        .map(|(key, _)| key.metric.as_str())
+        .collect();
+    if let Some(metric) = options
+        .metrics
+        .iter()
+        .find(|metric| !known.contains(metric.as_str()))
+    {
         let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Error::NoSuchMetric { metric: metric.clone(), known });
+        return Err(Error::NoSuchMetric {
+            metric: metric.clone(),
+            known,
+        });
     }
     let headers: Vec<&Header> = inputs.iter().map(Input::header).collect();
-    let sides: Vec<Side> = inputs.iter().enumerate().map(|(place, input)| side(place, input, &chosen)).collect();
+    let sides: Vec<Side> = inputs
+        .iter()
+        .enumerate()
+        .map(|(place, input)| side(place, input, &chosen))
+        .collect();
 
     let mut rules_used = BTreeSet::new();
-    let one_run: Vec<bool> = inputs.iter().map(|input| is_one_run(input, &options.policy)).collect();
-    let MatchedRows { mut rows, unmatched, tests, row_alpha } =
-        match_rows(&tables, (&headers, &one_run), options, &mut rules_used);
+    let one_run: Vec<bool> = inputs
+        .iter()
+        .map(|input| is_one_run(input, &options.policy))
+        .collect();
+    let MatchedRows {
+        mut rows,
+        unmatched,
+        tests,
+        row_alpha,
+    } = match_rows(&tables, (&headers, &one_run), options, &mut rules_used);
     if rows.is_empty() {
         return Err(Error::NoRowInCommon);
     }
@@ -59,14 +82,31 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
-    for (index, rule) in options.policy.rules.iter().enumerate().filter(|(index, _)| !rules_used.contains(index)) {
-        warnings.push(format!("rule {} of the policy ({}) matches no row", index + 1, describe(rule)));
+    for (index, rule) in options
+        .policy
+        .rules
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !rules_used.contains(index))
+    {
+        warnings.push(format!(
+            "rule {} of the policy ({}) matches no row",
+            index + 1,
+            describe(rule)
+        ));
     }
     warnings.extend(dependent(&rows));
-    let measured = sides.iter().zip(&tables).zip(&headers).filter(|(_, header)| !header.is_repeatable());
+    let measured = sides
+        .iter()
+        .zip(&tables)
+        .zip(&headers)
+        .filter(|(_, header)| !header.is_repeatable());
     warnings.extend(measured.filter_map(|((side, table), _)| uneven(&side.name, table)));
     // With several releases in each recording, the first that they share speaks for the inputs.
-    let variants: Vec<&str> = sides.iter().map(|side| side.variants.first().map_or("", String::as_str)).collect();
+    let variants: Vec<&str> = sides
+        .iter()
+        .map(|side| side.variants.first().map_or("", String::as_str))
+        .collect();
     let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
     let mut paths = side_by_side(&rows, &paths);
     withhold_paths(&mut paths, &sessions);
@@ -118,7 +158,10 @@ mod tests {
     }
 
     fn with_policy(text: &str) -> Options {
-        Options { policy: Policy::read(&document::Document::new("p", text)).unwrap(), ..Options::default() }
+        Options {
+            policy: Policy::read(&document::Document::new("p", text)).unwrap(),
+            ..Options::default()
+        }
     }
 
     fn labels(comparison: &Comparison) -> Vec<String> {
@@ -127,30 +170,80 @@ mod tests {
 
     #[test]
     fn measures_that_follow_from_others_are_compared_if_they_are_asked_for() {
-        let both = recording(&[("powerdown", 0, 1.0), ("time_in_state", 0, 2.0), ("mine", 0, 3.0)]);
+        let both = recording(&[
+            ("powerdown", 0, 1.0),
+            ("time_in_state", 0, 2.0),
+            ("mine", 0, 3.0),
+        ]);
         let of = |metrics: &[&str]| {
             let metrics = metrics.iter().map(|&metric| metric.to_owned()).collect();
-            compared(&both, &both, &Options { metrics, ..Options::default() })
+            compared(
+                &both,
+                &both,
+                &Options {
+                    metrics,
+                    ..Options::default()
+                },
+            )
         };
-        assert_eq!(labels(&of(&[]).unwrap()), ["c serial, powerdown, CPU 0", "c serial, mine, CPU 0"]);
-        assert_eq!(labels(&of(&["time_in_state"]).unwrap()), ["c serial, time_in_state, CPU 0"]);
+        assert_eq!(
+            labels(&of(&[]).unwrap()),
+            ["c serial, powerdown, CPU 0", "c serial, mine, CPU 0"]
+        );
+        assert_eq!(
+            labels(&of(&["time_in_state"]).unwrap()),
+            ["c serial, time_in_state, CPU 0"]
+        );
         let known = "mine, powerdown, time_in_state".to_owned();
-        assert_eq!(of(&["mine", "wakeup"]).unwrap_err(), Error::NoSuchMetric { metric: "wakeup".to_owned(), known });
+        assert_eq!(
+            of(&["mine", "wakeup"]).unwrap_err(),
+            Error::NoSuchMetric {
+                metric: "wakeup".to_owned(),
+                known
+            }
+        );
     }
 
     #[test]
     fn rows_of_one_side_are_named_with_it_and_ignored_ones_are_not() {
-        let a = recording(&[("powerdown", 0, 1.0), ("powerdown", 1, 1.0), ("powerdown", 2, 1.0), ("wakeup", 0, 1.0)]);
-        let b = recording(&[("powerdown", 0, 1.0), ("powerdown", 3, 1.0), ("powerdown", 4, 1.0), ("wakeup", 0, 1.0)]);
-        let rules = ["CPU 2", "CPU 4"].map(|row| format!("[[rule]]\nrow = \"{row}\"\nignore = true\n")).concat();
-        let options =
-            with_policy(&format!("{rules}[[rule]]\nmetric = \"wakeup\"\nignore = true\n[[rule]]\ncase = \"x\"\n"));
+        let a = recording(&[
+            ("powerdown", 0, 1.0),
+            ("powerdown", 1, 1.0),
+            ("powerdown", 2, 1.0),
+            ("wakeup", 0, 1.0),
+        ]);
+        let b = recording(&[
+            ("powerdown", 0, 1.0),
+            ("powerdown", 3, 1.0),
+            ("powerdown", 4, 1.0),
+            ("wakeup", 0, 1.0),
+        ]);
+        let rules = ["CPU 2", "CPU 4"]
+            .map(|row| format!("[[rule]]\nrow = \"{row}\"\nignore = true\n"))
+            .concat();
+        let options = with_policy(&format!(
+            "{rules}[[rule]]\nmetric = \"wakeup\"\nignore = true\n[[rule]]\ncase = \"x\"\n"
+        ));
         let comparison = compared(&a, &b, &options).unwrap();
         assert_eq!(labels(&comparison), ["c serial, powerdown, CPU 0"]);
-        let unmatched: Vec<_> = comparison.unmatched.iter().map(|(side, key)| (*side, key.row())).collect();
-        assert_eq!(unmatched, [(0, "CPU 1".to_owned()), (1, "CPU 3".to_owned())]);
-        assert_eq!(comparison.warnings, ["rule 4 of the policy (case = x) matches no row"]);
-        let nothing = compared(&recording(&[("powerdown", 0, 1.0)]), &recording(&[("powerdown", 1, 1.0)]), &options);
+        let unmatched: Vec<_> = comparison
+            .unmatched
+            .iter()
+            .map(|(side, key)| (*side, key.row()))
+            .collect();
+        assert_eq!(
+            unmatched,
+            [(0, "CPU 1".to_owned()), (1, "CPU 3".to_owned())]
+        );
+        assert_eq!(
+            comparison.warnings,
+            ["rule 4 of the policy (case = x) matches no row"]
+        );
+        let nothing = compared(
+            &recording(&[("powerdown", 0, 1.0)]),
+            &recording(&[("powerdown", 1, 1.0)]),
+            &options,
+        );
         assert_eq!(nothing.unwrap_err(), Error::NoRowInCommon);
     }
 
@@ -187,31 +280,72 @@ mod tests {
             compare(&inputs, &Options::default())
         };
         // What is asked for, the releases of each side, and rows with a value of each.
-        type Case<'a> = ([Asked<'a>; 2], [&'a [&'a str]; 2], &'a [(&'a str, f64, f64)]);
+        type Case<'a> = (
+            [Asked<'a>; 2],
+            [&'a [&'a str]; 2],
+            &'a [(&'a str, f64, f64)],
+        );
         let cases: [Case<'_>; 4] = [
-            ([(&both, v1), (&both, v2)], [&["v1"], &["v2"]], &[("c, m", 1.0, 2.0), ("d, m", 1.0, 2.0)]),
-            ([(&both, v2), (&other, None)], [&["v2"], &["v3"]], &[("c, m", 2.0, 1.0), ("d, m", 2.0, 1.0)]),
-            ([(&both, None), (&one, None)], [&["v1"], &["v1"]], &[("c, m", 1.0, 1.0), ("d, m", 1.0, 1.0)]),
+            (
+                [(&both, v1), (&both, v2)],
+                [&["v1"], &["v2"]],
+                &[("c, m", 1.0, 2.0), ("d, m", 1.0, 2.0)],
+            ),
+            (
+                [(&both, v2), (&other, None)],
+                [&["v2"], &["v3"]],
+                &[("c, m", 2.0, 1.0), ("d, m", 2.0, 1.0)],
+            ),
+            (
+                [(&both, None), (&one, None)],
+                [&["v1"], &["v1"]],
+                &[("c, m", 1.0, 1.0), ("d, m", 1.0, 1.0)],
+            ),
             (
                 [(&both, None), (&more, None)],
                 [&["v1", "v2"], &["v2", "v1"]],
-                &[("v1 c, m", 1.0, 3.0), ("v1 d, m", 1.0, 3.0), ("v2 c, m", 2.0, 2.0), ("v2 d, m", 2.0, 2.0)],
+                &[
+                    ("v1 c, m", 1.0, 3.0),
+                    ("v1 d, m", 1.0, 3.0),
+                    ("v2 c, m", 2.0, 2.0),
+                    ("v2 d, m", 2.0, 2.0),
+                ],
             ),
         ];
         for (asked, releases, rows) in cases {
             let comparison = compared(asked).unwrap();
-            let of_sides: Vec<_> = comparison.sides.iter().map(|side| &side.variants[..]).collect();
+            let of_sides: Vec<_> = comparison
+                .sides
+                .iter()
+                .map(|side| &side.variants[..])
+                .collect();
             assert_eq!(of_sides, releases);
-            let found: Vec<_> = comparison.rows.iter().map(|row| (row.key.label(), row.values.clone())).collect();
-            let expected: Vec<_> =
-                rows.iter().map(|(label, a, b)| ((*label).to_owned(), vec![vec![*a], vec![*b]])).collect();
+            let found: Vec<_> = comparison
+                .rows
+                .iter()
+                .map(|row| (row.key.label(), row.values.clone()))
+                .collect();
+            let expected: Vec<_> = rows
+                .iter()
+                .map(|(label, a, b)| ((*label).to_owned(), vec![vec![*a], vec![*b]]))
+                .collect();
             assert_eq!((found, comparison.unmatched), (expected, vec![]));
         }
         let known = "A has v1, v2, v4; B has v3".to_owned();
-        assert_eq!(compared([(&both, None), (&other, None)]).unwrap_err(), Error::NothingInCommon { known });
+        assert_eq!(
+            compared([(&both, None), (&other, None)]).unwrap_err(),
+            Error::NothingInCommon { known }
+        );
         let (name, variant, known) = ("B".to_owned(), "v9".to_owned(), "v3".to_owned());
         let wrong = compared([(&one, None), (&other, Some("v9"))]).unwrap_err();
-        assert_eq!(wrong, Error::NoSuchVariant { name, variant, known });
+        assert_eq!(
+            wrong,
+            Error::NoSuchVariant {
+                name,
+                variant,
+                known
+            }
+        );
     }
 
     /// The intervals are corrected for the tests that are made: a row that the third recording
@@ -222,33 +356,64 @@ mod tests {
             let mut recording = Recording::new(Header::new("e", "host", "ns"));
             let series = recording.series("v", "c", "");
             for iteration in 0..40 {
-                recording.measure(series, iteration, "m", unit, by + f64::from(iteration * 7 % 40));
+                recording.measure(
+                    series,
+                    iteration,
+                    "m",
+                    unit,
+                    by + f64::from(iteration * 7 % 40),
+                );
             }
             recording
         };
-        let (a, b, lacks, bytes) =
-            (with("us", 100.0), with("us", 110.0), recording(&[("n", 0, 1.0)]), with("bytes", 1.0));
+        let (a, b, lacks, bytes) = (
+            with("us", 100.0),
+            with("us", 110.0),
+            recording(&[("n", 0, 1.0)]),
+            with("bytes", 1.0),
+        );
         let of = |recordings: &[&Recording]| {
             let comparison = try_compare(recordings, &Options::default()).unwrap();
-            let Basis::Sampled { interval, .. } = comparison.changes().next().unwrap().1.basis else { panic!() };
+            let Basis::Sampled { interval, .. } = comparison.changes().next().unwrap().1.basis
+            else {
+                panic!()
+            };
             (interval.unwrap(), comparison.interval_level())
         };
         let alone = of(&[&a, &b]);
         assert_eq!(alone.1, 0.95);
-        assert_eq!((of(&[&a, &b, &lacks]), of(&[&a, &b, &bytes])), (alone, alone));
+        assert_eq!(
+            (of(&[&a, &b, &lacks]), of(&[&a, &b, &bytes])),
+            (alone, alone)
+        );
         let (twice, level) = of(&[&a, &b, &b]);
         assert_eq!(level, 0.975);
-        assert!(twice.0 < alone.0.0 && alone.0.1 < twice.1, "{twice:?} is not wider than {alone:?}");
+        assert!(
+            twice.0 < alone.0.0 && alone.0.1 < twice.1,
+            "{twice:?} is not wider than {alone:?}"
+        );
     }
 
     /// A change is in percent of the base's size, and there is none of nothing.
     #[test]
     fn a_change_is_the_other_minus_the_base() {
-        let a = recording(&[("m", 0, 10.0), ("m", 1, -10.0), ("m", 2, 0.0), ("m", 3, 5.0)]);
-        let b = recording(&[("m", 0, 12.0), ("m", 1, -12.0), ("m", 2, 1.0), ("m", 3, 5.0)]);
+        let a = recording(&[
+            ("m", 0, 10.0),
+            ("m", 1, -10.0),
+            ("m", 2, 0.0),
+            ("m", 3, 5.0),
+        ]);
+        let b = recording(&[
+            ("m", 0, 12.0),
+            ("m", 1, -12.0),
+            ("m", 2, 1.0),
+            ("m", 3, 5.0),
+        ]);
         let comparison = compared(&a, &b, &Options::default()).unwrap();
-        let found: Vec<_> =
-            comparison.changes().map(|(_, change)| (change.absolute, change.percent, change.verdict)).collect();
+        let found: Vec<_> = comparison
+            .changes()
+            .map(|(_, change)| (change.absolute, change.percent, change.verdict))
+            .collect();
         assert_eq!(
             found,
             [
@@ -258,14 +423,27 @@ mod tests {
                 (0.0, Some(0.0), Verdict::Same),
             ]
         );
-        assert!(comparison.changes().all(|(_, change)| change.basis == Basis::Exact));
+        assert!(
+            comparison
+                .changes()
+                .all(|(_, change)| change.basis == Basis::Exact)
+        );
         assert_eq!((comparison.tests, comparison.has_regression()), (0, true));
-        assert_eq!([Verdict::Worse, Verdict::Better, Verdict::Small].map(|of| comparison.count(of)), [2, 1, 0]);
-        assert!(!compared(&a, &a, &Options::default()).unwrap().has_regression());
+        assert_eq!(
+            [Verdict::Worse, Verdict::Better, Verdict::Small].map(|of| comparison.count(of)),
+            [2, 1, 0]
+        );
+        assert!(
+            !compared(&a, &a, &Options::default())
+                .unwrap()
+                .has_regression()
+        );
         let findings = Findings::new(&a, "", None);
         let input = Input::new("A", &findings);
-        let of =
-            |count| compare(&vec![input.clone(); count], &Options::default()).map(|comparison| comparison.sides.len());
+        let of = |count| {
+            compare(&vec![input.clone(); count], &Options::default())
+                .map(|comparison| comparison.sides.len())
+        };
         assert_eq!((of(1), of(2), of(3)), (Err(Error::TooFew), Ok(2), Ok(3)));
     }
 
@@ -280,10 +458,23 @@ mod tests {
             }
             recording
         };
-        let comparison = compared(&with("us", [3.0, 4.0]), &with("ns", [6000.0, 5000.0]), &Options::default()).unwrap();
+        let comparison = compared(
+            &with("us", [3.0, 4.0]),
+            &with("ns", [6000.0, 5000.0]),
+            &Options::default(),
+        )
+        .unwrap();
         let (row, change) = comparison.changes().next().unwrap();
-        let found = (row.cells[1].map(|cell| cell.median), change.absolute, change.basis);
-        assert_eq!(found, (Some(5.0), 2.0, Basis::Exact), "the lower of the middle two of each");
+        let found = (
+            row.cells[1].map(|cell| cell.median),
+            change.absolute,
+            change.basis,
+        );
+        assert_eq!(
+            found,
+            (Some(5.0), 2.0, Basis::Exact),
+            "the lower of the middle two of each"
+        );
     }
 
     /// A board's counter of 50 MHz ticks each 0.02 us, also where a row is in nanoseconds; the
@@ -299,14 +490,27 @@ mod tests {
                 recording
             };
             let verdict = |one, other, by| {
-                let comparison =
-                    compared(&with(one, 10.0), &with(other, 10.0 + by), &with_policy("threshold = 0")).unwrap();
+                let comparison = compared(
+                    &with(one, 10.0),
+                    &with(other, 10.0 + by),
+                    &with_policy("threshold = 0"),
+                )
+                .unwrap();
                 comparison.changes().next().unwrap().1.verdict
             };
             let (fine, coarse) = (Some(1_000_000_000), Some(50_000_000));
-            for (one, other) in [(coarse, coarse), (fine, coarse), (coarse, fine), (coarse, None)] {
+            for (one, other) in [
+                (coarse, coarse),
+                (fine, coarse),
+                (coarse, fine),
+                (coarse, None),
+            ] {
                 let found = (verdict(one, other, 0.02), verdict(one, other, 0.03));
-                assert_eq!(found, (Verdict::Same, Verdict::Worse), "{unit}, {one:?} and {other:?}");
+                assert_eq!(
+                    found,
+                    (Verdict::Same, Verdict::Worse),
+                    "{unit}, {one:?} and {other:?}"
+                );
             }
             assert_eq!(verdict(fine, fine, 0.02), Verdict::Worse, "{unit}");
         }
@@ -327,20 +531,38 @@ mod tests {
             recording
         };
         for (other, level) in [("us", 110.0), ("ns", 110_000.0)] {
-            let comparison = compared(&with("us", 100.0), &with(other, level), &Options::default()).unwrap();
+            let comparison =
+                compared(&with("us", 100.0), &with(other, level), &Options::default()).unwrap();
             let (row, change) = comparison.changes().next().unwrap();
             assert!(
-                (change.absolute - 10.0).abs() < 1e-9 && (change.percent.unwrap() - 10.0).abs() < 1e-9,
+                (change.absolute - 10.0).abs() < 1e-9
+                    && (change.percent.unwrap() - 10.0).abs() < 1e-9,
                 "{change:?}"
             );
             let cell = row.cells[1].unwrap();
-            assert!(109.0 < cell.min && cell.max < 111.0 && (row.values[1][0] - 110.55).abs() < 1e-9, "{cell:?}");
-            let Basis::Sampled { interval: Some((low, high)), values_per_independent, .. } = change.basis else {
+            assert!(
+                109.0 < cell.min && cell.max < 111.0 && (row.values[1][0] - 110.55).abs() < 1e-9,
+                "{cell:?}"
+            );
+            let Basis::Sampled {
+                interval: Some((low, high)),
+                values_per_independent,
+                ..
+            } = change.basis
+            else {
                 panic!("{change:?}");
             };
             assert!(values_per_independent > 5.0, "{change:?}");
-            assert!(8.0 < low && low < 9.9 && 10.1 < high && high < 12.0, "{change:?}");
-            assert!(comparison.warnings.iter().any(|text| text.starts_with("iterations of 1 changes depend")));
+            assert!(
+                8.0 < low && low < 9.9 && 10.1 < high && high < 12.0,
+                "{change:?}"
+            );
+            assert!(
+                comparison
+                    .warnings
+                    .iter()
+                    .any(|text| text.starts_with("iterations of 1 changes depend"))
+            );
         }
     }
 
@@ -348,7 +570,8 @@ mod tests {
     /// test's own.
     #[test]
     fn iterations_that_do_not_hang_together_are_taken_as_they_are() {
-        let values = |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
+        let values =
+            |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
         let with = |by| {
             let mut recording = Recording::new(Header::new("e", "host", "ns"));
             let series = recording.series("v", "c", "");
@@ -358,10 +581,18 @@ mod tests {
             recording
         };
         let comparison = compared(&with(100.0), &with(103.5), &Options::default()).unwrap();
-        let Basis::Sampled { p, values_per_independent, .. } = comparison.changes().next().unwrap().1.basis else {
+        let Basis::Sampled {
+            p,
+            values_per_independent,
+            ..
+        } = comparison.changes().next().unwrap().1.basis
+        else {
             panic!()
         };
-        assert_eq!((values_per_independent, p), (1.0, rank_test(&values(100.0), &values(103.5))));
+        assert_eq!(
+            (values_per_independent, p),
+            (1.0, rank_test(&values(100.0), &values(103.5)))
+        );
     }
 
     /// The rows of a simulation are as even as they are; only of what was measured it is told
@@ -372,14 +603,21 @@ mod tests {
             let mut recording = Recording::new(Header::new("e", world, "ns"));
             let series = recording.series("v", "c", "serial");
             for iteration in 0..20 {
-                let value = if iteration == 10 { 900.0 } else { 100.0 + f64::from(iteration * 7 % 10) };
+                let value = if iteration == 10 {
+                    900.0
+                } else {
+                    100.0 + f64::from(iteration * 7 % 10)
+                };
                 recording.measure(series, iteration, "m", "us", value);
             }
             recording
         };
         let warned = |world| {
             let recording = with(world);
-            compared(&recording, &recording, &Options::default()).unwrap().warnings.len()
+            compared(&recording, &recording, &Options::default())
+                .unwrap()
+                .warnings
+                .len()
         };
         assert_eq!((warned("sim"), warned("host")), (0, 2), "one for each side");
     }

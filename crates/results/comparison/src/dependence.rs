@@ -22,8 +22,13 @@ pub(crate) fn values_per_independent(base: &[f64], other: &[f64]) -> f64 {
         return 1.0;
     }
     let total = (base.len() + other.len()) as f64;
-    let mean =
-        |of: &dyn Fn(&[f64]) -> f64| sides.iter().map(|values| of(values) * values.len() as f64).sum::<f64>() / total;
+    let mean = |of: &dyn Fn(&[f64]) -> f64| {
+        sides
+            .iter()
+            .map(|values| of(values) * values.len() as f64)
+            .sum::<f64>()
+            / total
+    };
     let lag = mean(&|values| rank_autocorrelation(values));
     let expected = mean(&|values| -1.0 / values.len() as f64);
     if (lag - expected) * total.sqrt() <= Z_OF_5_PERCENT {
@@ -42,14 +47,22 @@ fn rank_autocorrelation(values: &[f64]) -> f64 {
     let mut ranks = vec![0.0; values.len()];
     for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
         // Equal values share a rank: the mean of their places.
-        let before = order.partition_point(|&index| values[index].total_cmp(&values[equal[0]]).is_lt());
+        let before =
+            order.partition_point(|&index| values[index].total_cmp(&values[equal[0]]).is_lt());
         let rank = before as f64 + (equal.len() - 1) as f64 / 2.0;
         equal.iter().for_each(|&index| ranks[index] = rank);
     }
     let middle = (values.len() - 1) as f64 / 2.0;
     let squares: f64 = ranks.iter().map(|rank| (rank - middle).powi(2)).sum();
-    let products: f64 = ranks.windows(2).map(|pair| (pair[0] - middle) * (pair[1] - middle)).sum();
-    if squares > 0.0 { products / squares } else { 0.0 }
+    let products: f64 = ranks
+        .windows(2)
+        .map(|pair| (pair[0] - middle) * (pair[1] - middle))
+        .sum();
+    if squares > 0.0 {
+        products / squares
+    } else {
+        0.0
+    }
 }
 
 /// The p-value of a test that took the values as independent, for samples of which only each
@@ -57,7 +70,10 @@ fn rank_autocorrelation(values: &[f64]) -> f64 {
 /// against Student's t, since the few that are left also estimate the spread.
 pub(crate) fn corrected_p(p: f64, per: f64, base: usize, other: usize) -> f64 {
     let freedom = ((base + other) as f64 / per - 2.0).max(1.0);
-    let (Ok(normal), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, freedom)) else { return 1.0 };
+    let (Ok(normal), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, freedom))
+    else {
+        return 1.0;
+    };
     // A p-value of 0 is one that the test could not tell from it.
     let deviation = -normal.inverse_cdf((p / 2.0).max(f64::MIN_POSITIVE));
     (2.0 * student.cdf(-deviation / per.sqrt())).clamp(p, 1.0)
@@ -66,7 +82,10 @@ pub(crate) fn corrected_p(p: f64, per: f64, base: usize, other: usize) -> f64 {
 /// An interval about an estimate, as much wider as samples say less.
 pub(crate) fn widened((low, high): (f64, f64), estimate: f64, per: f64) -> (f64, f64) {
     let by = per.sqrt();
-    (estimate - (estimate - low).max(0.0) * by, estimate + (high - estimate).max(0.0) * by)
+    (
+        estimate - (estimate - low).max(0.0) * by,
+        estimate + (high - estimate).max(0.0) * by,
+    )
 }
 
 #[cfg(test)]
@@ -79,7 +98,11 @@ mod tests {
         let shuffled: Vec<f64> = (0..60).map(|n| wave[n * 37 % 60]).collect();
         assert!(values_per_independent(&wave, &wave) > 10.0);
         assert_eq!(values_per_independent(&shuffled, &shuffled), 1.0);
-        assert_eq!(values_per_independent(&wave[..7], &wave), 1.0, "too few to tell");
+        assert_eq!(
+            values_per_independent(&wave[..7], &wave),
+            1.0,
+            "too few to tell"
+        );
         assert_eq!(values_per_independent(&[5.0; 20], &[5.0; 20]), 1.0);
     }
 
@@ -89,7 +112,9 @@ mod tests {
     #[test]
     fn how_many_values_say_as_much_as_one_is_what_the_formula_gives() {
         let one = [1.0, 2.0, 2.0, 3.0, 1.0, 3.0, 4.0, 3.0, 5.0, 4.0, 2.0, 1.0];
-        let other = [3.0, 3.0, 1.0, 2.0, 4.0, 4.0, 2.0, 1.0, 1.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0, 2.0];
+        let other = [
+            3.0, 3.0, 1.0, 2.0, 4.0, 4.0, 2.0, 1.0, 1.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0, 2.0,
+        ];
         assert!((rank_autocorrelation(&one) - 0.265_567_765_567_765_6).abs() < 1e-12);
         assert!((rank_autocorrelation(&other) - 0.4125).abs() < 1e-12);
         assert_eq!(rank_autocorrelation(&[7.0; 9]), 0.0);
@@ -101,7 +126,10 @@ mod tests {
         let rising: Vec<f64> = (0..8).map(f64::from).collect();
         assert_eq!(values_per_independent(&rising, &rising), 4.0);
         assert_eq!(
-            (values_per_independent(&rising, &rising[1..]), values_per_independent(&rising[1..], &rising)),
+            (
+                values_per_independent(&rising, &rising[1..]),
+                values_per_independent(&rising[1..], &rising)
+            ),
             (1.0, 1.0)
         );
     }
@@ -126,6 +154,10 @@ mod tests {
         assert!(corrected_p(0.0, 9.0, 1000, 1000) < 1e-9);
         assert_eq!(widened((-1.0, 3.0), 1.0, 4.0), (-3.0, 5.0));
         assert_eq!(widened((-2.0, 4.0), 1.0, 9.0), (-8.0, 10.0));
-        assert_eq!(widened((2.0, 0.0), 1.0, 9.0), (1.0, 1.0), "an estimate outside of its interval");
+        assert_eq!(
+            widened((2.0, 0.0), 1.0, 9.0),
+            (1.0, 1.0),
+            "an estimate outside of its interval"
+        );
     }
 }

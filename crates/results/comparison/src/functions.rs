@@ -7,7 +7,11 @@ use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// The calls that all recordings counted by function. If only some did, a warning says so.
-pub(crate) fn functions(sides: &[Side], inputs: &[Input<'_>], warnings: &mut Vec<String>) -> Vec<CallFunctions> {
+pub(crate) fn functions(
+    sides: &[Side],
+    inputs: &[Input<'_>],
+    warnings: &mut Vec<String>,
+) -> Vec<CallFunctions> {
     let counts: Vec<Option<Functions>> = inputs
         .iter()
         .map(|input| functions::read(input.findings.recording).ok().flatten())
@@ -16,7 +20,10 @@ pub(crate) fn functions(sides: &[Side], inputs: &[Input<'_>], warnings: &mut Vec
     if counts.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let without = sides.iter().zip(&counts).find(|(_, counts)| counts.is_none());
+    let without = sides
+        .iter()
+        .zip(&counts)
+        .find(|(_, counts)| counts.is_none());
     if let Some((side, _)) = without {
         let name = &side.name;
         warnings.push(format!(
@@ -26,15 +33,36 @@ pub(crate) fn functions(sides: &[Side], inputs: &[Input<'_>], warnings: &mut Vec
     }
     let counts: Vec<Functions> = counts.into_iter().flatten().collect();
     let is_one = sides.iter().all(|side| side.variants.len() == 1);
-    let build_of = |side: usize, build: &str| if is_one { sides[side].variants[0].clone() } else { build.to_owned() };
+    let build_of = |side: usize, build: &str| {
+        if is_one {
+            sides[side].variants[0].clone()
+        } else {
+            build.to_owned()
+        }
+    };
     let compared = |passage: &&Passage| sides[0].variants.contains(&passage.build);
-    let calls = counts[0].passages.iter().filter(compared).filter_map(|base| {
-        let of_side =
-            |(side, counts): (usize, &Functions)| counts.passage(&build_of(side, &base.build), &base.call).cloned();
-        let passages: Vec<Passage> = counts.iter().enumerate().map(of_side).collect::<Option<_>>()?;
-        let build = if is_one { String::new() } else { base.build.clone() };
-        Some(call(build, &passages))
-    });
+    let calls = counts[0]
+        .passages
+        .iter()
+        .filter(compared)
+        .filter_map(|base| {
+            let of_side = |(side, counts): (usize, &Functions)| {
+                counts
+                    .passage(&build_of(side, &base.build), &base.call)
+                    .cloned()
+            };
+            let passages: Vec<Passage> = counts
+                .iter()
+                .enumerate()
+                .map(of_side)
+                .collect::<Option<_>>()?;
+            let build = if is_one {
+                String::new()
+            } else {
+                base.build.clone()
+            };
+            Some(call(build, &passages))
+        });
     calls.collect()
 }
 
@@ -42,15 +70,23 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
     let mut functions: BTreeMap<&str, Vec<Option<&FunctionCounts>>> = BTreeMap::new();
     for (side, passage) in passages.iter().enumerate() {
         for function in &passage.functions {
-            functions.entry(&function.name).or_insert_with(|| vec![None; passages.len()])[side] = Some(function);
+            functions
+                .entry(&function.name)
+                .or_insert_with(|| vec![None; passages.len()])[side] = Some(function);
         }
     }
     let values = |sides: &[Option<&FunctionCounts>], of: fn(&FunctionCounts) -> u64| -> Vec<f64> {
-        sides.iter().zip(passages).map(|(function, passage)| passage.each(function.map_or(0, of))).collect()
+        sides
+            .iter()
+            .zip(passages)
+            .map(|(function, passage)| passage.each(function.map_or(0, of)))
+            .collect()
     };
     let differ = |values: &[f64]| values.iter().any(|value| *value != values[0]);
     let row = |(name, sides): (&str, Vec<Option<&FunctionCounts>>)| {
-        let others = FunctionCounts::OTHERS.into_iter().map(|(name, of)| (name, values(&sides, of)));
+        let others = FunctionCounts::OTHERS
+            .into_iter()
+            .map(|(name, of)| (name, values(&sides, of)));
         FunctionRow {
             name: name.to_owned(),
             instructions: values(&sides, |function| function.instructions),
@@ -59,10 +95,22 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
     };
     let mut changed: Vec<FunctionRow> = functions.into_iter().map(row).collect();
     changed.retain(|row| differ(&row.instructions) || !row.others.is_empty());
-    let largest = |row: &FunctionRow| (1..passages.len()).map(|side| row.change(side).abs()).fold(0.0, f64::max);
+    let largest = |row: &FunctionRow| {
+        (1..passages.len())
+            .map(|side| row.change(side).abs())
+            .fold(0.0, f64::max)
+    };
     changed.sort_by(|a, b| largest(b).total_cmp(&largest(a)).then(a.name.cmp(&b.name)));
-    let instructions = passages.iter().map(|passage| passage.each(passage.instructions())).collect();
-    CallFunctions { build, call: passages[0].call.clone(), instructions, changed }
+    let instructions = passages
+        .iter()
+        .map(|passage| passage.each(passage.instructions()))
+        .collect();
+    CallFunctions {
+        build,
+        call: passages[0].call.clone(),
+        instructions,
+        changed,
+    }
 }
 
 #[cfg(test)]
@@ -78,7 +126,9 @@ mod tests {
         let series = recording.series(build, "psci-calls", "serial");
         let whole: u64 = functions.iter().map(|(_, count)| count).sum();
         let subject = recording.name("PSCI_VERSION");
-        recording.measure(series, 0, "call", "instructions", whole as f64).subject = Some(subject);
+        recording
+            .measure(series, 0, "call", "instructions", whole as f64)
+            .subject = Some(subject);
         let functions = functions.iter().map(|(name, count)| FunctionCounts {
             name: (*name).to_owned(),
             instructions: 10 * count,
@@ -86,9 +136,18 @@ mod tests {
             ..FunctionCounts::default()
         });
         let (build, call) = (build.to_owned(), "PSCI_VERSION".to_owned());
-        let passage =
-            Passage { build, call, calls: 10, of_others: 0, functions: functions.collect(), stacks: String::new() };
-        recording.header.set_facts(&Functions { passages: vec![passage], ..Functions::default() });
+        let passage = Passage {
+            build,
+            call,
+            calls: 10,
+            of_others: 0,
+            functions: functions.collect(),
+            stacks: String::new(),
+        };
+        recording.header.set_facts(&Functions {
+            passages: vec![passage],
+            ..Functions::default()
+        });
         recording
     }
 
@@ -101,14 +160,27 @@ mod tests {
         let base = counted("firmware", &[("a", 60), ("b", 30), ("c", 7)]);
         let other = counted("firmware", &[("a", 61), ("c", 7), ("d", 50)]);
         let comparison = compared(&base, &other);
-        let [call] = comparison.functions.as_slice() else { panic!("{:?}", comparison.functions) };
+        let [call] = comparison.functions.as_slice() else {
+            panic!("{:?}", comparison.functions)
+        };
         assert_eq!(
-            (call.build.as_str(), call.call.as_str(), &call.instructions[..]),
+            (
+                call.build.as_str(),
+                call.call.as_str(),
+                &call.instructions[..]
+            ),
             ("", "PSCI_VERSION", &[97.0, 118.0][..])
         );
-        let changed: Vec<_> = call.changed.iter().map(|row| (row.name.as_str(), row.change(1))).collect();
+        let changed: Vec<_> = call
+            .changed
+            .iter()
+            .map(|row| (row.name.as_str(), row.change(1)))
+            .collect();
         assert_eq!(changed, [("d", 50.0), ("b", -30.0), ("a", 1.0)]);
-        assert_eq!(changed.iter().map(|(_, change)| change).sum::<f64>(), call.instructions[1] - call.instructions[0]);
+        assert_eq!(
+            changed.iter().map(|(_, change)| change).sum::<f64>(),
+            call.instructions[1] - call.instructions[0]
+        );
         assert_eq!(call.changed[0].others, [("loads", vec![0.0, 1.0])]);
         assert!(comparison.has_regression());
         assert_eq!(compared(&base, &base).functions[0].changed, []);
@@ -130,7 +202,12 @@ mod tests {
         other.header.facts = None;
         let comparison = compared(&base, &other);
         assert_eq!(comparison.functions, []);
-        assert!(comparison.warnings.iter().any(|warning| warning.starts_with("B was not counted by function")));
+        assert!(
+            comparison
+                .warnings
+                .iter()
+                .any(|warning| warning.starts_with("B was not counted by function"))
+        );
         assert!(compared(&other, &other).warnings.is_empty());
     }
 }

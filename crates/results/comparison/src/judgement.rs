@@ -12,13 +12,22 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
         Basis::Sampled { p, .. } => Some(p),
         Basis::Exact => None,
     };
-    let p_values: Vec<f64> = rows.iter().flat_map(|pending| pending.row.changes.iter().filter_map(sampled)).collect();
+    let p_values: Vec<f64> = rows
+        .iter()
+        .flat_map(|pending| pending.row.changes.iter().filter_map(sampled))
+        .collect();
     let mut corrected_values = holm(&p_values).into_iter();
     for pending in rows {
         let threshold = pending.threshold(policy);
         let below: Vec<bool> = {
             let changes = pending.row.changes.iter();
-            changes.map(|change| change.as_ref().is_some_and(|change| pending.is_below(change, policy))).collect()
+            changes
+                .map(|change| {
+                    change
+                        .as_ref()
+                        .is_some_and(|change| pending.is_below(change, policy))
+                })
+                .collect()
         };
         let Pending { row, ticks, .. } = pending;
         for ((change, tick), below) in row.changes.iter_mut().zip(ticks).zip(below) {
@@ -40,15 +49,28 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
                 }
                 Basis::Exact => true,
                 // Runs that are all alike do not show how coarse their counter is.
-                Basis::Sampled { test: Test::Student, .. } if within_tick => false,
-                Basis::Sampled { corrected, interval, .. } => {
+                Basis::Sampled {
+                    test: Test::Student,
+                    ..
+                } if within_tick => false,
+                Basis::Sampled {
+                    corrected,
+                    interval,
+                    ..
+                } => {
                     corrected < level && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
                 }
             };
             let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
             change.verdict = match (differs, change.basis) {
-                (false, Basis::Sampled { interval: Some(interval), .. })
-                    if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS) && within(interval) =>
+                (
+                    false,
+                    Basis::Sampled {
+                        interval: Some(interval),
+                        ..
+                    },
+                ) if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS)
+                    && within(interval) =>
                 {
                     Verdict::Same
                 }
@@ -68,14 +90,27 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
 /// Leaves changes of measured runs open that moved by their threshold and have no verdict: more
 /// runs may show that they are none. A row whose measure has a verdict on its common change, or one
 /// below the threshold, is not among them: alone among many it may well have moved by chance.
-pub(crate) fn leave_open(rows: &mut [Pending<'_>], shifts: &[Shift], policy: &Policy, is_run: impl Fn(usize) -> bool) {
+pub(crate) fn leave_open(
+    rows: &mut [Pending<'_>],
+    shifts: &[Shift],
+    policy: &Policy,
+    is_run: impl Fn(usize) -> bool,
+) {
     for pending in rows {
         let threshold = pending.threshold(policy);
         let metric = &pending.row.key.metric;
         for (side, change) in (1..).zip(pending.row.changes.iter_mut()) {
-            let Some(change) = change.as_mut().filter(|change| change.verdict == Verdict::Unclear) else { continue };
-            let common = shifts.iter().find(|shift| (shift.side, &shift.metric) == (side, metric));
-            let is_open = common.is_none_or(|of| of.verdict == Verdict::Unclear && of.percent.abs() >= threshold);
+            let Some(change) = change
+                .as_mut()
+                .filter(|change| change.verdict == Verdict::Unclear)
+            else {
+                continue;
+            };
+            let common = shifts
+                .iter()
+                .find(|shift| (shift.side, &shift.metric) == (side, metric));
+            let is_open = common
+                .is_none_or(|of| of.verdict == Verdict::Unclear && of.percent.abs() >= threshold);
             change.too_few |= is_open && is_run(side) && !change.below;
         }
     }
@@ -101,7 +136,12 @@ mod tests {
             role: named(""),
             who,
         };
-        let cell = Some(Cell { n, median: 0.0, min: 0.0, max: 0.0 });
+        let cell = Some(Cell {
+            n,
+            median: 0.0,
+            min: 0.0,
+            max: 0.0,
+        });
         let change = Change {
             absolute,
             percent,
@@ -112,7 +152,14 @@ mod tests {
             below: false,
             causes: Vec::new(),
         };
-        Row { key, unit: named("us"), better, cells: vec![cell, cell], values: Vec::new(), changes: vec![Some(change)] }
+        Row {
+            key,
+            unit: named("us"),
+            better,
+            cells: vec![cell, cell],
+            values: Vec::new(),
+            changes: vec![Some(change)],
+        }
     }
 
     fn sampled(p: f64, interval: (f64, f64)) -> Basis {
@@ -127,8 +174,15 @@ mod tests {
 
     /// The verdict of one change by a policy of 2 % at a level of 0.05.
     fn verdict(row: Row, rule: Option<&Rule>, tick: f64) -> Verdict {
-        let policy = Policy { threshold: 2.0, ..Policy::default() };
-        let mut rows = [Pending { row, rule, ticks: vec![tick] }];
+        let policy = Policy {
+            threshold: 2.0,
+            ..Policy::default()
+        };
+        let mut rows = [Pending {
+            row,
+            rule,
+            ticks: vec![tick],
+        }];
         judge(&mut rows, &policy, 0.05);
         rows[0].row.changes[0].as_ref().unwrap().verdict
     }
@@ -152,7 +206,10 @@ mod tests {
             (Lower, 0.0, Some(0.0), 0.0, Verdict::Same),
         ] {
             let found = verdict(row(better, 1, absolute, percent, Basis::Exact), None, tick);
-            assert_eq!(found, expected, "{better:?}, {absolute} us, {percent:?} %, a tick of {tick}");
+            assert_eq!(
+                found, expected,
+                "{better:?}, {absolute} us, {percent:?} %, a tick of {tick}"
+            );
         }
     }
 
@@ -171,7 +228,11 @@ mod tests {
             (0.9, (-1.0, 2.0), 30, Verdict::Unclear),
             (0.9, (-5.0, 1.0), 30, Verdict::Unclear),
         ] {
-            let found = verdict(row(Better::Lower, n, 5.0, Some(5.0), sampled(p, interval)), None, 0.0);
+            let found = verdict(
+                row(Better::Lower, n, 5.0, Some(5.0), sampled(p, interval)),
+                None,
+                0.0,
+            );
             assert_eq!(found, expected, "p {p}, {interval:?}, {n} values");
         }
     }
@@ -179,11 +240,25 @@ mod tests {
     #[test]
     fn a_rule_has_a_threshold_and_a_least_change_of_its_own() {
         let exact = |absolute| row(Better::Lower, 1, absolute, Some(5.0), Basis::Exact);
-        let threshold = Rule { threshold: Some(10.0), ..Rule::default() };
+        let threshold = Rule {
+            threshold: Some(10.0),
+            ..Rule::default()
+        };
         assert_eq!(verdict(exact(5.0), Some(&threshold), 0.0), Verdict::Small);
-        let least = Rule { least: 1.0, ..Rule::default() };
-        for (absolute, expected) in [(0.9, Verdict::Small), (-0.9, Verdict::Small), (1.0, Verdict::Worse)] {
-            assert_eq!(verdict(exact(absolute), Some(&least), 0.0), expected, "{absolute}");
+        let least = Rule {
+            least: 1.0,
+            ..Rule::default()
+        };
+        for (absolute, expected) in [
+            (0.9, Verdict::Small),
+            (-0.9, Verdict::Small),
+            (1.0, Verdict::Worse),
+        ] {
+            assert_eq!(
+                verdict(exact(absolute), Some(&least), 0.0),
+                expected,
+                "{absolute}"
+            );
         }
     }
 
@@ -196,9 +271,16 @@ mod tests {
         equal.changes[0].as_mut().unwrap().verdict = Verdict::Same;
         let exact = row(Better::Lower, 1, 5.0, Some(5.0), Basis::Exact);
         let mut rows: Vec<_> = [sampled_row(0.02), exact, sampled_row(0.01), equal]
-            .map(|row| Pending { row, rule: None, ticks: vec![0.0] })
+            .map(|row| Pending {
+                row,
+                rule: None,
+                ticks: vec![0.0],
+            })
             .into();
-        let policy = Policy { threshold: 2.0, ..Policy::default() };
+        let policy = Policy {
+            threshold: 2.0,
+            ..Policy::default()
+        };
         judge(&mut rows, &policy, 0.05);
         let found: Vec<_> = rows
             .iter()

@@ -48,9 +48,9 @@ pub use policy::{Iterations, Policy, Rule, Unjudged};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison, CriticalPath, FunctionRow,
-    IdleShare, IdleTest, OnBoard, OtherOrder, Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Test,
-    Totals, Verdict,
+    Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison,
+    CriticalPath, FunctionRow, IdleShare, IdleTest, OnBoard, OtherOrder, Outcome, PathChange, Row,
+    Sessions, Shift, Side, TablePaths, Test, Totals, Verdict,
 };
 pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
 pub use summary::TooFew;

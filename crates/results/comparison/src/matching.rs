@@ -32,13 +32,18 @@ pub(crate) struct Pending<'o> {
 impl Pending<'_> {
     /// The change in percent below which one does not matter.
     pub(crate) fn threshold(&self, policy: &Policy) -> f64 {
-        self.rule.and_then(|rule| rule.threshold).unwrap_or(policy.threshold)
+        self.rule
+            .and_then(|rule| rule.threshold)
+            .unwrap_or(policy.threshold)
     }
 
     /// True if a change does not matter.
     pub(crate) fn is_below(&self, change: &Change, policy: &Policy) -> bool {
         let least = self.rule.map_or(0.0, |rule| rule.least);
-        change.percent.is_some_and(|percent| percent.abs() < self.threshold(policy)) || change.absolute.abs() < least
+        change
+            .percent
+            .is_some_and(|percent| percent.abs() < self.threshold(policy))
+            || change.absolute.abs() < least
     }
 }
 
@@ -69,8 +74,16 @@ pub(crate) fn match_rows<'o>(
         [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
     };
-    let find: Vec<HashMap<&Key, &Samples>> =
-        tables.iter().map(|table| table.rows.iter().map(|(key, samples)| (key, samples)).collect()).collect();
+    let find: Vec<HashMap<&Key, &Samples>> = tables
+        .iter()
+        .map(|table| {
+            table
+                .rows
+                .iter()
+                .map(|(key, samples)| (key, samples))
+                .collect()
+        })
+        .collect();
     let mut matched = Vec::new();
     let mut unmatched = Vec::new();
     for (key, samples) in tables[0].rows.iter().filter(|(key, _)| wanted(key)) {
@@ -80,13 +93,20 @@ pub(crate) fn match_rows<'o>(
         if rule.is_some_and(|rule| rule.ignore) {
             continue;
         }
-        match find[1..].iter().any(|rows| rows.get(key).is_some_and(comparable_with(samples))) {
+        match find[1..]
+            .iter()
+            .any(|rows| rows.get(key).is_some_and(comparable_with(samples)))
+        {
             true => matched.push((key, samples, rule)),
             false => unmatched.push((0, key.clone())),
         }
     }
     for (side, table) in tables.iter().enumerate().skip(1) {
-        let alone = table.rows.iter().map(|(key, _)| key).filter(|key| wanted(key) && !find[0].contains_key(key));
+        let alone = table
+            .rows
+            .iter()
+            .map(|(key, _)| key)
+            .filter(|key| wanted(key) && !find[0].contains_key(key));
         for key in alone {
             let rule = options.policy.rule(key);
             rules_used.extend(rule.map(|(index, _)| index));
@@ -100,7 +120,8 @@ pub(crate) fn match_rows<'o>(
         .iter()
         .map(|(key, samples, _)| {
             let is_test = |(side, rows): &(usize, &HashMap<&Key, &Samples>)| {
-                rows.get(key).is_some_and(comparable_with(samples)) && !is_exact(headers, *side, &key.mode)
+                rows.get(key).is_some_and(comparable_with(samples))
+                    && !is_exact(headers, *side, &key.mode)
             };
             (1..).zip(&find[1..]).filter(is_test).count()
         })
@@ -109,36 +130,71 @@ pub(crate) fn match_rows<'o>(
     let mut metrics = BTreeSet::new();
     let several = matched.iter().any(|(key, ..)| !metrics.insert(&key.metric));
     let in_common = several && (1..headers.len()).any(|side| has_runs(headers, one_run, side));
-    let row_alpha = if in_common { options.policy.alpha / 2.0 } else { options.policy.alpha };
+    let row_alpha = if in_common {
+        options.policy.alpha / 2.0
+    } else {
+        options.policy.alpha
+    };
     let level = interval_level(row_alpha, tests);
     let resamples = resamples(options.resamples, level);
-    let mut plan =
-        Plan { headers, one_run, tests, row_alpha, level, resamples, seed: options.seed, variances: HashMap::new() };
-    let others = |key: &Key| -> Vec<Option<&Samples>> { find[1..].iter().map(|rows| rows.get(key).copied()).collect() };
-    plan.variances =
-        variances(&matched.iter().map(|(key, base, _)| (*key, *base, others(key))).collect::<Vec<_>>(), &plan);
+    let mut plan = Plan {
+        headers,
+        one_run,
+        tests,
+        row_alpha,
+        level,
+        resamples,
+        seed: options.seed,
+        variances: HashMap::new(),
+    };
+    let others = |key: &Key| -> Vec<Option<&Samples>> {
+        find[1..]
+            .iter()
+            .map(|rows| rows.get(key).copied())
+            .collect()
+    };
+    plan.variances = variances(
+        &matched
+            .iter()
+            .map(|(key, base, _)| (*key, *base, others(key)))
+            .collect::<Vec<_>>(),
+        &plan,
+    );
     let rows = matched
         .into_par_iter()
         .enumerate()
         .map(|(number, (key, samples, rule))| pend(number, key, samples, &others(key), rule, &plan))
         .collect();
-    MatchedRows { rows, unmatched, tests, row_alpha }
+    MatchedRows {
+        rows,
+        unmatched,
+        tests,
+        row_alpha,
+    }
 }
 
 /// The variances of logarithms within sides, a mean over the rows of each measure that Student's
 /// test is for.
-fn variances(rows: &[(&Key, &Samples, Vec<Option<&Samples>>)], plan: &Plan<'_>) -> HashMap<(usize, String), f64> {
+fn variances(
+    rows: &[(&Key, &Samples, Vec<Option<&Samples>>)],
+    plan: &Plan<'_>,
+) -> HashMap<(usize, String), f64> {
     let mut sums: HashMap<(usize, String), (f64, f64)> = HashMap::new();
     for (key, base, others) in rows {
         for (side, other) in (1..).zip(others) {
-            let Some(other) = other.filter(|other| plan.is_for_student(side, key, base, other)) else { continue };
+            let Some(other) = other.filter(|other| plan.is_for_student(side, key, base, other))
+            else {
+                continue;
+            };
             if let Some((base, other)) = logarithms(&base.values).zip(logarithms(&other.values)) {
                 let (sum, count) = sums.entry((side, key.metric.clone())).or_default();
                 (*sum, *count) = (*sum + variance(&base, &other), *count + 1.0);
             }
         }
     }
-    sums.into_iter().map(|(of, (sum, count))| (of, sum / count)).collect()
+    sums.into_iter()
+        .map(|(of, (sum, count))| (of, sum / count))
+        .collect()
 }
 
 /// The number of resamples that an interval of a level needs, and at least as many as were asked
@@ -175,7 +231,10 @@ impl Plan<'_> {
     fn is_for_student(&self, side: usize, key: &Key, base: &Samples, other: &Samples) -> bool {
         let enough = base.values.len().min(other.values.len()) >= FEWEST_RUNS;
         let is_one_run = self.one_run[0] || self.one_run[side];
-        enough && !is_one_run && !is_exact(self.headers, side, &key.mode) && !self.can_rank(&base.values, &other.values)
+        enough
+            && !is_one_run
+            && !is_exact(self.headers, side, &key.mode)
+            && !self.can_rank(&base.values, &other.values)
     }
 
     /// Tests a row's samples, the other in the unit of the base; `number` is the draw's own.
@@ -188,12 +247,19 @@ impl Plan<'_> {
     ) -> Basis {
         let least = self.variances.get(&(side, key.metric.clone()));
         let logs = least.and_then(|least| Some((least, logarithms(base)?, logarithms(other)?)));
-        let student = logs.filter(|_| !self.can_rank(base, other) && base.len().min(other.len()) >= FEWEST_RUNS);
+        let student = logs
+            .filter(|_| !self.can_rank(base, other) && base.len().min(other.len()) >= FEWEST_RUNS);
         if let Some(Student { p, interval, .. }) =
             student.and_then(|(least, base, other)| Student::new(&base, &other, *least, self.level))
         {
             let interval = Some(interval);
-            return Basis::Sampled { test: Test::Student, p, corrected: 1.0, interval, values_per_independent: 1.0 };
+            return Basis::Sampled {
+                test: Test::Student,
+                p,
+                corrected: 1.0,
+                interval,
+                values_per_independent: 1.0,
+            };
         }
         // Each row draws on its own, so that a verdict does not depend on which other rows there
         // are.
@@ -202,19 +268,35 @@ impl Plan<'_> {
         let interval = interval_of_change(base, other, self.level, self.resamples, &mut random);
         let (p, interval) = match (rank_test(base, other), per > 1.0) {
             (p, false) => (p, interval),
-            (p, true) => {
-                (corrected_p(p, per, base.len(), other.len()), interval.map(|interval| widened(interval, change, per)))
-            }
+            (p, true) => (
+                corrected_p(p, per, base.len(), other.len()),
+                interval.map(|interval| widened(interval, change, per)),
+            ),
         };
-        Basis::Sampled { test: Test::Ranks, p, corrected: 1.0, interval, values_per_independent: per }
+        Basis::Sampled {
+            test: Test::Ranks,
+            p,
+            corrected: 1.0,
+            interval,
+            values_per_independent: per,
+        }
     }
 
     /// True if too few runs stand behind a change for any verdict, whatever its size.
     fn is_too_few(&self, side: usize, basis: Basis, (base, other): (&[f64], &[f64])) -> bool {
         match basis {
             _ if base == other => false,
-            Basis::Exact | Basis::Sampled { test: Test::Student, .. } => false,
-            _ if self.one_run[0] || self.one_run[side] || base.len().min(other.len()) < FEWEST_RUNS => true,
+            Basis::Exact
+            | Basis::Sampled {
+                test: Test::Student,
+                ..
+            } => false,
+            _ if self.one_run[0]
+                || self.one_run[side]
+                || base.len().min(other.len()) < FEWEST_RUNS =>
+            {
+                true
+            }
             // The ranks lie as far apart as they can, and that is not enough.
             Basis::Sampled { p, .. } => {
                 !self.can_rank(base, other) && p <= least_p(base.len(), other.len()) * (1.0 + 1e-9)
@@ -271,16 +353,33 @@ pub(crate) fn pend<'o>(
             percent: (base_median != 0.0).then(|| absolute / base_median.abs() * 100.0),
             basis,
             // Equal samples are equal whatever a test makes of them.
-            verdict: if base.values == values { Verdict::Same } else { Verdict::Unclear },
-            runs: if plan.one_run[0] || plan.one_run[side] { 1 } else { base.values.len().min(values.len()) },
+            verdict: if base.values == values {
+                Verdict::Same
+            } else {
+                Verdict::Unclear
+            },
+            runs: if plan.one_run[0] || plan.one_run[side] {
+                1
+            } else {
+                base.values.len().min(values.len())
+            },
             too_few: plan.is_too_few(side, basis, samples),
             below: false,
             causes: cause_changes(base, other),
         }));
         all_values.push(values);
     }
-    let better = rule.and_then(|rule| rule.better).unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
-    let row = Row { key: key.clone(), unit: base.unit.clone(), better, cells, values: all_values, changes };
+    let better = rule
+        .and_then(|rule| rule.better)
+        .unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
+    let row = Row {
+        key: key.clone(),
+        unit: base.unit.clone(),
+        better,
+        cells,
+        values: all_values,
+        changes,
+    };
     Pending { row, rule, ticks }
 }
 
@@ -289,13 +388,22 @@ pub(crate) fn pend<'o>(
 pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
     let (base, other) = (headers[0], headers[side]);
     let drawn = |header: &Header| header.seeded_modes.iter().any(|drawn| drawn == mode);
-    base.is_repeatable() && other.is_repeatable() && base.seed == other.seed && !drawn(base) && !drawn(other)
+    base.is_repeatable()
+        && other.is_repeatable()
+        && base.seed == other.seed
+        && !drawn(base)
+        && !drawn(other)
 }
 
 pub(crate) fn cell(values: &[f64], median: f64) -> Cell {
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Cell { n: values.len(), median, min, max }
+    Cell {
+        n: values.len(),
+        median,
+        min,
+        max,
+    }
 }
 
 pub(crate) fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange> {
@@ -305,7 +413,11 @@ pub(crate) fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange>
     let of = |samples: &Samples, cause| samples.causes.get(&cause).copied().unwrap_or(0.0);
     Cause::ALL
         .into_iter()
-        .map(|cause| CauseChange { cause, base: of(base, cause), other: of(other, cause) })
+        .map(|cause| CauseChange {
+            cause,
+            base: of(base, cause),
+            other: of(other, cause),
+        })
         .filter(|change| change.base != 0.0 || change.other != 0.0)
         .collect()
 }
@@ -324,7 +436,11 @@ pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
 
 /// The factor that makes a value of one unit one of another; `None` where that cannot be.
 pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
-    if from == to { Some(1.0) } else { Some(nanoseconds(from)? / nanoseconds(to)?) }
+    if from == to {
+        Some(1.0)
+    } else {
+        Some(nanoseconds(from)? / nanoseconds(to)?)
+    }
 }
 
 /// True if values of a row can be compared with those of another recording.
@@ -364,14 +480,31 @@ mod tests {
     /// in a moment.
     #[test]
     fn a_wide_interval_is_drawn_from_more_resamples() {
-        assert_eq!((resamples(100, 0.5), resamples(100, 0.75), resamples(2000, 0.75)), (100, 100, 2000));
-        assert_eq!((resamples(10, 0.5), resamples(10, 0.75), resamples(10, 0.9999999)), (40, 80, 100_000));
+        assert_eq!(
+            (
+                resamples(100, 0.5),
+                resamples(100, 0.75),
+                resamples(2000, 0.75)
+            ),
+            (100, 100, 2000)
+        );
+        assert_eq!(
+            (
+                resamples(10, 0.5),
+                resamples(10, 0.75),
+                resamples(10, 0.9999999)
+            ),
+            (40, 80, 100_000)
+        );
     }
 
     #[test]
     fn a_cell_has_the_range_of_its_values() {
         let cell = cell(&[3.0, -1.0, 7.0], 3.0);
-        assert_eq!((cell.n, cell.median, cell.min, cell.max), (3, 3.0, -1.0, 7.0));
+        assert_eq!(
+            (cell.n, cell.median, cell.min, cell.max),
+            (3, 3.0, -1.0, 7.0)
+        );
     }
 
     /// A cause that only one side has is a change too; one that neither has is none.
@@ -382,11 +515,32 @@ mod tests {
             samples.causes = causes.iter().copied().collect();
             samples
         };
-        let one = samples(&[(Cause::Code, 4.0), (Cause::FlushL1, 0.0), (Cause::LockWait, 2.0)]);
-        let other = samples(&[(Cause::Code, 4.0), (Cause::FlushL1, 0.0), (Cause::ScpWait, 3.0)]);
-        let found: Vec<_> = cause_changes(&one, &other).iter().map(|it| (it.cause, it.base, it.other)).collect();
-        assert_eq!(found, [(Cause::Code, 4.0, 4.0), (Cause::LockWait, 2.0, 0.0), (Cause::ScpWait, 0.0, 3.0)]);
-        assert!(cause_changes(&one, &samples(&[])).is_empty() && cause_changes(&samples(&[]), &one).is_empty());
+        let one = samples(&[
+            (Cause::Code, 4.0),
+            (Cause::FlushL1, 0.0),
+            (Cause::LockWait, 2.0),
+        ]);
+        let other = samples(&[
+            (Cause::Code, 4.0),
+            (Cause::FlushL1, 0.0),
+            (Cause::ScpWait, 3.0),
+        ]);
+        let found: Vec<_> = cause_changes(&one, &other)
+            .iter()
+            .map(|it| (it.cause, it.base, it.other))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Cause::Code, 4.0, 4.0),
+                (Cause::LockWait, 2.0, 0.0),
+                (Cause::ScpWait, 0.0, 3.0)
+            ]
+        );
+        assert!(
+            cause_changes(&one, &samples(&[])).is_empty()
+                && cause_changes(&samples(&[]), &one).is_empty()
+        );
     }
 
     #[test]
@@ -405,7 +559,11 @@ mod tests {
             (header(true, 1, &["serial"]), header(true, 1, &[]), false),
             (header(true, 1, &[]), header(true, 1, &["serial"]), false),
         ] {
-            assert_eq!(is_exact(&[&base, &other], 1, "serial"), expected, "{base:?} {other:?}");
+            assert_eq!(
+                is_exact(&[&base, &other], 1, "serial"),
+                expected,
+                "{base:?} {other:?}"
+            );
         }
     }
 }

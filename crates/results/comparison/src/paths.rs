@@ -18,20 +18,45 @@ pub(crate) fn paths(
 ) -> HashMap<Name, CriticalPath> {
     let recording = timelines.recording();
     let mut paths = HashMap::new();
-    let Some(tick_us) = timelines.tick_us() else { return paths };
+    let Some(tick_us) = timelines.tick_us() else {
+        return paths;
+    };
     // A flush is a part of another metric, and on its path.
-    let metrics = METRICS.into_iter().filter(|metric| metric.interval.is_some() && *metric != CACHE_FLUSH);
+    let metrics = METRICS
+        .into_iter()
+        .filter(|metric| metric.interval.is_some() && *metric != CACHE_FLUSH);
     for series in timelines.series() {
         let (named, case, mode) = recording.series_texts(series);
-        let Some(variant) = variant(named) else { continue };
-        let median = timelines.chosen(series).and_then(|chosen| timelines.iteration(series, chosen.median));
+        let Some(variant) = variant(named) else {
+            continue;
+        };
+        let median = timelines
+            .chosen(series)
+            .and_then(|chosen| timelines.iteration(series, chosen.median));
         let Some(iteration) = median else { continue };
         for metric in metrics.clone() {
-            let Some(cpu) = iteration.slowest(metric.name) else { continue };
+            let Some(cpu) = iteration.slowest(metric.name) else {
+                continue;
+            };
             let spending = Spending::new(&iteration.path(cpu, metric.name));
-            let parts = spending.parts.iter().map(|&(spent, ticks)| (spent, ticks as f64 * tick_us)).collect();
-            let name = (variant.clone(), case.to_owned(), mode.to_owned(), metric.name.to_owned());
-            paths.insert(name, CriticalPath { who: place(recording, series, cpu), parts });
+            let parts = spending
+                .parts
+                .iter()
+                .map(|&(spent, ticks)| (spent, ticks as f64 * tick_us))
+                .collect();
+            let name = (
+                variant.clone(),
+                case.to_owned(),
+                mode.to_owned(),
+                metric.name.to_owned(),
+            );
+            paths.insert(
+                name,
+                CriticalPath {
+                    who: place(recording, series, cpu),
+                    parts,
+                },
+            );
         }
     }
     paths
@@ -39,9 +64,15 @@ pub(crate) fn paths(
 
 /// A CPU by its place, where its measures have it.
 fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
-    let mut of_cpu = recording.measures().iter().filter(|measure| (measure.series, measure.cpu) == (series, Some(cpu)));
+    let mut of_cpu = recording
+        .measures()
+        .iter()
+        .filter(|measure| (measure.series, measure.cpu) == (series, Some(cpu)));
     let place = of_cpu.find_map(|measure| measure.cluster.zip(measure.core));
-    place.map_or(Who::Cpu(cpu), |(cluster, core)| Who::Place { cluster, core })
+    place.map_or(Who::Cpu(cpu), |(cluster, core)| Who::Place {
+        cluster,
+        core,
+    })
 }
 
 /// The paths of each table of which there are rows, in the order of the rows, where the base has
@@ -49,12 +80,20 @@ fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
 pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<TablePaths> {
     let name = |row: &Row| {
         let key = &row.key;
-        (key.variant.clone(), key.case.clone(), key.mode.clone(), key.metric.clone())
+        (
+            key.variant.clone(),
+            key.case.clone(),
+            key.mode.clone(),
+            key.metric.clone(),
+        )
     };
     let mut names: Vec<Name> = rows.iter().map(name).collect();
     names.dedup();
     let of_table = |name: Name| {
-        let paths: Vec<Option<CriticalPath>> = paths.iter().map(|paths| paths.get(&name).cloned()).collect();
+        let paths: Vec<Option<CriticalPath>> = paths
+            .iter()
+            .map(|paths| paths.get(&name).cloned())
+            .collect();
         let (variant, case, mode, metric) = name;
         (paths[0].is_some() && paths[1..].iter().any(Option::is_some)).then_some(TablePaths {
             variant,
@@ -97,11 +136,20 @@ mod tests {
                     ];
                     for (at, point, argument) in points.into_iter().filter(|_| events) {
                         let point = recording.point(point);
-                        recording.event(series, iteration, cpu, at * TICKS, at * TICKS, point, argument);
+                        recording.event(
+                            series,
+                            iteration,
+                            cpu,
+                            at * TICKS,
+                            at * TICKS,
+                            point,
+                            argument,
+                        );
                     }
                     for (metric, us) in [("powerdown", 20 + flush), ("cache_flush", flush)] {
                         let measure = recording.measure(series, iteration, metric, "us", us as f64);
-                        (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cpu), Some(0));
+                        (measure.cpu, measure.cluster, measure.core) =
+                            (Some(cpu), Some(cpu), Some(0));
                     }
                 }
             }
@@ -110,15 +158,27 @@ mod tests {
     }
 
     fn path(flush: f64) -> CriticalPath {
-        let parts = vec![(Spent::Cause(Cause::FlushL1), flush), (Spent::Cause(Cause::Code), 20.0)];
-        CriticalPath { who: Who::Place { cluster: 1, core: 0 }, parts }
+        let parts = vec![
+            (Spent::Cause(Cause::FlushL1), flush),
+            (Spent::Cause(Cause::Code), 20.0),
+        ];
+        CriticalPath {
+            who: Who::Place {
+                cluster: 1,
+                core: 0,
+            },
+            parts,
+        }
     }
 
     /// The releases have names of their own, and of three iterations the median stands for a case.
     /// A flush has no path: it is on another's.
     #[test]
     fn a_table_has_the_path_of_its_slowest_cpu_in_each_recording() {
-        let (base, other) = (suspends("v1", &[90, 30, 25], true), suspends("v2", &[41, 99, 1], true));
+        let (base, other) = (
+            suspends("v1", &[90, 30, 25], true),
+            suspends("v2", &[41, 99, 1], true),
+        );
         let comparison = compared(&[&base, &other], &Options::default());
         let table = |case: &str| TablePaths {
             variant: String::new(),
@@ -127,13 +187,28 @@ mod tests {
             metric: "powerdown".to_owned(),
             paths: vec![Some(path(30.0)), Some(path(41.0))],
         };
-        assert_eq!(comparison.paths, [table("suspend-level0"), table("suspend-deepest")]);
-        let asked = Options { metrics: vec!["cache_flush".to_owned()], ..Options::default() };
-        assert_eq!(compared(&[&base, &other], &asked).paths, [], "no row is of a powerdown");
+        assert_eq!(
+            comparison.paths,
+            [table("suspend-level0"), table("suspend-deepest")]
+        );
+        let asked = Options {
+            metrics: vec!["cache_flush".to_owned()],
+            ..Options::default()
+        };
+        assert_eq!(
+            compared(&[&base, &other], &asked).paths,
+            [],
+            "no row is of a powerdown"
+        );
         let rule = "[[rule]]\ncase = \"suspend-deepest\"\nignore = true\n";
-        let policy =
-            Options { policy: Policy::read(&document::Document::new("p", rule)).unwrap(), ..Options::default() };
-        assert_eq!(compared(&[&base, &other], &policy).paths, [table("suspend-level0")]);
+        let policy = Options {
+            policy: Policy::read(&document::Document::new("p", rule)).unwrap(),
+            ..Options::default()
+        };
+        assert_eq!(
+            compared(&[&base, &other], &policy).paths,
+            [table("suspend-level0")]
+        );
     }
 
     /// A log without events beside a simulation: nothing is known of its path, and without the
@@ -143,13 +218,23 @@ mod tests {
         let (with, without) = (suspends("v", &[30], true), suspends("v", &[30], false));
         let of = |recordings: &[&Recording]| -> Vec<Vec<bool>> {
             let tables = compared(recordings, &Options::default()).paths;
-            tables.iter().map(|table| table.paths.iter().map(Option::is_some).collect()).collect()
+            tables
+                .iter()
+                .map(|table| table.paths.iter().map(Option::is_some).collect())
+                .collect()
         };
-        assert_eq!((of(&[&with, &without]), of(&[&without, &with])), (vec![], vec![]));
+        assert_eq!(
+            (of(&[&with, &without]), of(&[&without, &with])),
+            (vec![], vec![])
+        );
         assert_eq!(of(&[&with, &without, &with]), [[true, false, true]; 2]);
         let mut timeless = with.clone();
         timeless.header.time.counter_hz = None;
-        assert_eq!(of(&[&with, &timeless]), Vec::<Vec<bool>>::new(), "ticks of unknown length are no microseconds");
+        assert_eq!(
+            of(&[&with, &timeless]),
+            Vec::<Vec<bool>>::new(),
+            "ticks of unknown length are no microseconds"
+        );
     }
 
     #[test]
@@ -157,10 +242,24 @@ mod tests {
         let mut longer = path(41.0);
         longer.parts.insert(0, (Spent::Scp, 60.0));
         longer.parts[2].1 = 15.0;
-        let changes: Vec<_> =
-            path(30.0).changes(&longer).iter().map(|change| (change.spent.name(), change.absolute())).collect();
-        assert_eq!(changes, [("scp", 60.0), ("cache-flush-l1", 11.0), ("code", -5.0)]);
-        assert_eq!((path(30.0).total(), longer.total()), (50.0, 116.0), "they add up to 66");
-        assert_eq!(longer.changes(&path(30.0))[0].absolute(), -60.0, "the SCP is in the base alone");
+        let changes: Vec<_> = path(30.0)
+            .changes(&longer)
+            .iter()
+            .map(|change| (change.spent.name(), change.absolute()))
+            .collect();
+        assert_eq!(
+            changes,
+            [("scp", 60.0), ("cache-flush-l1", 11.0), ("code", -5.0)]
+        );
+        assert_eq!(
+            (path(30.0).total(), longer.total()),
+            (50.0, 116.0),
+            "they add up to 66"
+        );
+        assert_eq!(
+            longer.changes(&path(30.0))[0].absolute(),
+            -60.0,
+            "the SCP is in the base alone"
+        );
     }
 }

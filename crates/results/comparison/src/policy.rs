@@ -91,7 +91,11 @@ pub struct Rule {
 fn threshold<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
     let wrong = || D::Error::custom(format!("{value} is no threshold: it must be 0 or more"));
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(wrong()) }
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(wrong())
+    }
 }
 
 fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
@@ -100,8 +104,16 @@ fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::
 
 fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    let wrong = || D::Error::custom(format!("{value} is no level: alpha must be between 0 and 1"));
-    if value > 0.0 && value < 1.0 { Ok(value) } else { Err(wrong()) }
+    let wrong = || {
+        D::Error::custom(format!(
+            "{value} is no level: alpha must be between 0 and 1"
+        ))
+    };
+    if value > 0.0 && value < 1.0 {
+        Ok(value)
+    } else {
+        Err(wrong())
+    }
 }
 
 const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs) \
@@ -118,13 +130,18 @@ impl Policy {
 
     /// The first rule that matches a row, with its place.
     pub(crate) fn rule(&self, key: &Key) -> Option<(usize, &Rule)> {
-        self.rules.iter().enumerate().find(|(_, rule)| rule.matches(key))
+        self.rules
+            .iter()
+            .enumerate()
+            .find(|(_, rule)| rule.matches(key))
     }
 }
 
 impl Rule {
     fn matches(&self, key: &Key) -> bool {
-        let agrees = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
+        let agrees = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted == found)
+        };
         agrees(&self.case, &key.case)
             && agrees(&self.mode, &key.mode)
             && agrees(&self.metric, &key.metric)
@@ -153,25 +170,59 @@ mod tests {
     fn the_first_rule_that_matches_counts() {
         let text = "threshold = 2.0\n[[rule]]\nmetric = \"wakeup\"\nthreshold = 5.0\n[[rule]]\nrow = \"last man of 1\"\nignore = true\n";
         let policy = Policy::read(&Document::new("p.toml", text)).unwrap();
-        assert_eq!(policy.rule(&key("c", "wakeup")).unwrap().1.threshold, Some(5.0));
+        assert_eq!(
+            policy.rule(&key("c", "wakeup")).unwrap().1.threshold,
+            Some(5.0)
+        );
         assert!(policy.rule(&key("c", "powerdown")).unwrap().1.ignore);
         assert_eq!((policy.threshold, policy.alpha), (2.0, 0.05));
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let message = |text: &str| Policy::read(&Document::new("p.toml", text)).unwrap_err().to_string();
-        assert!(message("threshold = 1.0\ntreshold = 2\n").starts_with("p.toml:2: there is no key `treshold`"));
-        assert!(message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: `less` is no value"));
-        assert!(message("threshold = -1\n").starts_with("p.toml:1: -1 is no threshold: it must be 0 or more"));
-        assert!(message("\nalpha = 1.5\n").starts_with("p.toml:2: 1.5 is no level: alpha must be between 0 and 1"));
+        let message = |text: &str| {
+            Policy::read(&Document::new("p.toml", text))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(
+            message("threshold = 1.0\ntreshold = 2\n")
+                .starts_with("p.toml:2: there is no key `treshold`")
+        );
+        assert!(
+            message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: `less` is no value")
+        );
+        assert!(
+            message("threshold = -1\n")
+                .starts_with("p.toml:1: -1 is no threshold: it must be 0 or more")
+        );
+        assert!(
+            message("\nalpha = 1.5\n")
+                .starts_with("p.toml:2: 1.5 is no level: alpha must be between 0 and 1")
+        );
         for alpha in ["0", "1", "-0.1"] {
-            assert!(message(&format!("alpha = {alpha}")).contains("is no level"), "{alpha}");
+            assert!(
+                message(&format!("alpha = {alpha}")).contains("is no level"),
+                "{alpha}"
+            );
         }
-        assert_eq!(Policy::read(&Document::new("p.toml", "alpha = 0.2")).unwrap().alpha, 0.2);
+        assert_eq!(
+            Policy::read(&Document::new("p.toml", "alpha = 0.2"))
+                .unwrap()
+                .alpha,
+            0.2
+        );
         assert!(message("[[rule]]\nleast = -0.5\n").starts_with("p.toml:2: -0.5 is no threshold"));
-        assert!(message("[[rule]]\nthreshold = nan\n").starts_with("p.toml:2: this is no finite number"));
+        assert!(
+            message("[[rule]]\nthreshold = nan\n")
+                .starts_with("p.toml:2: this is no finite number")
+        );
         let error = Policy::read(&Document::new("p.toml", "treshold = 2\n")).unwrap_err();
-        assert!(error.help_text().unwrap().starts_with("did you mean threshold? there are: threshold"));
+        assert!(
+            error
+                .help_text()
+                .unwrap()
+                .starts_with("did you mean threshold? there are: threshold")
+        );
     }
 }

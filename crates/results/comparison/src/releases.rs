@@ -30,7 +30,11 @@ impl ComparedReleases {
 }
 
 pub(crate) fn variants(recording: &Recording) -> Vec<String> {
-    let used: BTreeSet<_> = recording.measures().iter().map(|measure| measure.series).collect();
+    let used: BTreeSet<_> = recording
+        .measures()
+        .iter()
+        .map(|measure| measure.series)
+        .collect();
     let mut names: Vec<String> = Vec::new();
     for series in used {
         let (variant, _, _) = recording.series_texts(series);
@@ -72,8 +76,11 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     if is_one {
         return Ok(ComparedReleases::One(all));
     }
-    let common: Vec<String> =
-        all[0].iter().filter(|name| all.iter().all(|names| names.contains(name))).cloned().collect();
+    let common: Vec<String> = all[0]
+        .iter()
+        .filter(|name| all.iter().all(|names| names.contains(name)))
+        .cloned()
+        .collect();
     match common.as_slice() {
         [] => Err(Error::NothingInCommon {
             known: inputs
@@ -90,14 +97,20 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
 
 pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -> Side {
     let header = input.header();
-    let names = variants(input.findings.recording).into_iter().filter(|variant| chosen.takes(place, variant)).collect();
+    let names = variants(input.findings.recording)
+        .into_iter()
+        .filter(|variant| chosen.takes(place, variant))
+        .collect();
     Side {
         name: input.name.clone(),
         runs: input.recordings().count(),
         variants: names,
         world: header.world.clone(),
         repeatable: header.is_repeatable(),
-        platform: header.platform.as_ref().map(|platform| platform.name.clone()),
+        platform: header
+            .platform
+            .as_ref()
+            .map(|platform| platform.name.clone()),
         machine: header.run.machine.clone(),
         seed: header.seed,
     }

@@ -21,18 +21,30 @@ pub struct Input<'r> {
 impl<'r> Input<'r> {
     /// A recording by its name, with the releases that it has in common with others.
     pub fn new(name: &str, findings: &'r Findings<'r>) -> Self {
-        Self { name: name.to_owned(), findings, more: Vec::new(), variant: None }
+        Self {
+            name: name.to_owned(),
+            findings,
+            more: Vec::new(),
+            variant: None,
+        }
     }
 
     /// The runs of a side by its name, with one of their releases; `None` of no runs.
     pub fn of_runs(name: &str, runs: &'r [Findings<'r>], variant: Option<String>) -> Option<Self> {
         let (first, more) = runs.split_first()?;
-        Some(Self { name: name.to_owned(), findings: first, more: more.iter().collect(), variant })
+        Some(Self {
+            name: name.to_owned(),
+            findings: first,
+            more: more.iter().collect(),
+            variant,
+        })
     }
 
     /// The recordings, one for each run.
     pub(crate) fn recordings(&self) -> impl Iterator<Item = &'r Recording> {
-        std::iter::once(&self.findings).chain(&self.more).map(|findings| findings.recording)
+        std::iter::once(&self.findings)
+            .chain(&self.more)
+            .map(|findings| findings.recording)
     }
 
     /// The first recording's header.
@@ -58,7 +70,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { policy: Policy::default(), metrics: Vec::new(), resamples: 2000, seed: 1 }
+        Self {
+            policy: Policy::default(),
+            metrics: Vec::new(),
+            resamples: 2000,
+            seed: 1,
+        }
     }
 }
 
@@ -81,7 +98,9 @@ pub enum Error {
         known: String,
     },
     /// It is not clear what to compare with what.
-    #[error("the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {known}")]
+    #[error(
+        "the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {known}"
+    )]
     NothingInCommon {
         /// The names that each has.
         known: String,
@@ -95,6 +114,8 @@ pub enum Error {
         known: String,
     },
     /// No row of the one is in the other.
-    #[error("the recordings have no row in common: no measure of the same case for the same CPU or role")]
+    #[error(
+        "the recordings have no row in common: no measure of the same case for the same CPU or role"
+    )]
     NoRowInCommon,
 }

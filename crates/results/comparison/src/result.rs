@@ -103,7 +103,11 @@ impl OnBoard {
     pub fn us(&self, (_, instructions, slow): &CallChange, ns: [f64; 2]) -> [f64; 2] {
         let [one, other] = ns.map(|ns| instructions * ns);
         let memory = slow * self.memory_ns.unwrap_or(0.0);
-        [one.min(other) + memory.min(0.0), one.max(other) + memory.max(0.0)].map(|ns| ns / 1e3)
+        [
+            one.min(other) + memory.min(0.0),
+            one.max(other) + memory.max(0.0),
+        ]
+        .map(|ns| ns / 1e3)
     }
 }
 
@@ -129,7 +133,8 @@ pub struct OtherOrder {
 impl OtherOrder {
     /// True if it is the table of a row, in a recording.
     pub(crate) fn holds(&self, key: &Key, side: usize) -> bool {
-        (&self.variant, &self.case, &self.mode, self.side) == (&key.variant, &key.case, &key.mode, side)
+        (&self.variant, &self.case, &self.mode, self.side)
+            == (&key.variant, &key.case, &key.mode, side)
     }
 }
 
@@ -427,16 +432,28 @@ impl CriticalPath {
     }
 
     fn time_on(&self, wanted: Spent) -> f64 {
-        self.parts.iter().find(|(spent, _)| *spent == wanted).map_or(0.0, |(_, us)| *us)
+        self.parts
+            .iter()
+            .find(|(spent, _)| *spent == wanted)
+            .map_or(0.0, |(_, us)| *us)
     }
 
     /// Each part of this path or of another's against this one, what changed most first; they add
     /// up to the change of the whole.
     pub fn changes(&self, other: &Self) -> Vec<PathChange> {
-        let spent: BTreeSet<Spent> = self.parts.iter().chain(&other.parts).map(|(spent, _)| *spent).collect();
+        let spent: BTreeSet<Spent> = self
+            .parts
+            .iter()
+            .chain(&other.parts)
+            .map(|(spent, _)| *spent)
+            .collect();
         let mut changes: Vec<PathChange> = spent
             .into_iter()
-            .map(|spent| PathChange { spent, base: self.time_on(spent), other: other.time_on(spent) })
+            .map(|spent| PathChange {
+                spent,
+                base: self.time_on(spent),
+                other: other.time_on(spent),
+            })
             .collect();
         changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
         changes
@@ -459,7 +476,10 @@ impl Change {
     /// The cause that changed most in the direction of the whole.
     pub fn main_cause(&self) -> Option<Cause> {
         let sign = self.absolute.signum();
-        let most = self.causes.iter().max_by(|a, b| (a.absolute() * sign).total_cmp(&(b.absolute() * sign)))?;
+        let most = self
+            .causes
+            .iter()
+            .max_by(|a, b| (a.absolute() * sign).total_cmp(&(b.absolute() * sign)))?;
         (most.absolute() * sign > 0.0).then_some(most.cause)
     }
 }
@@ -475,7 +495,10 @@ impl Comparison {
     /// True if any row became worse, or a measure in common.
     pub fn has_regression(&self) -> bool {
         let shifts = self.shifts.iter().map(|shift| shift.verdict);
-        self.changes().map(|(_, change)| change.verdict).chain(shifts).any(|verdict| verdict == Verdict::Worse)
+        self.changes()
+            .map(|(_, change)| change.verdict)
+            .chain(shifts)
+            .any(|verdict| verdict == Verdict::Worse)
     }
 
     /// What it comes to, whatever the policy makes of that.
@@ -490,7 +513,14 @@ impl Comparison {
     /// The runs a side from which ranks alone can judge each row.
     pub fn runs_for_ranks(&self) -> usize {
         // With several rows, half of the level goes to what they have in common.
-        runs_for_ranks(self.tests, if self.tests > 1 { self.alpha / 2.0 } else { self.alpha })
+        runs_for_ranks(
+            self.tests,
+            if self.tests > 1 {
+                self.alpha / 2.0
+            } else {
+                self.alpha
+            },
+        )
     }
 
     /// What all rows of each measure come to in the base, by measure and unit.
@@ -498,19 +528,28 @@ impl Comparison {
         let mut totals = BTreeMap::new();
         for row in &self.rows {
             let median = row.cells[0].map_or(0.0, |cell| cell.median.abs());
-            *totals.entry((row.key.metric.as_str(), row.unit.as_str())).or_default() += median;
+            *totals
+                .entry((row.key.metric.as_str(), row.unit.as_str()))
+                .or_default() += median;
         }
         Totals(totals)
     }
 
     /// All changes with their rows.
     pub fn changes(&self) -> impl Iterator<Item = (&Row, &Change)> {
-        self.rows.iter().flat_map(|row| row.changes.iter().flatten().map(move |change| (row, change)))
+        self.rows.iter().flat_map(|row| {
+            row.changes
+                .iter()
+                .flatten()
+                .map(move |change| (row, change))
+        })
     }
 
     /// The number of changes that come to a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.changes().filter(|(_, change)| change.verdict == verdict).count()
+        self.changes()
+            .filter(|(_, change)| change.verdict == verdict)
+            .count()
     }
 }
 
@@ -570,7 +609,10 @@ mod tests {
     use super::*;
 
     fn change(absolute: f64, causes: &[(Cause, f64, f64)]) -> Change {
-        let causes = causes.iter().map(|&(cause, base, other)| CauseChange { cause, base, other }).collect();
+        let causes = causes
+            .iter()
+            .map(|&(cause, base, other)| CauseChange { cause, base, other })
+            .collect();
         Change {
             absolute,
             percent: None,
@@ -586,11 +628,23 @@ mod tests {
     /// The main cause that a table names beside a change went the same way, and most.
     #[test]
     fn the_main_cause_goes_the_way_of_the_whole() {
-        let causes = [(Cause::Code, 10.0, 13.0), (Cause::LockWait, 50.0, 45.0), (Cause::FlushL1, 5.0, 6.0)];
+        let causes = [
+            (Cause::Code, 10.0, 13.0),
+            (Cause::LockWait, 50.0, 45.0),
+            (Cause::FlushL1, 5.0, 6.0),
+        ];
         assert_eq!(change(4.0, &causes).main_cause(), Some(Cause::Code));
         assert_eq!(change(-1.0, &causes).main_cause(), Some(Cause::LockWait));
-        assert_eq!(change(2.0, &causes[1..2]).main_cause(), None, "it went the other way");
-        assert_eq!(change(2.0, &[(Cause::Code, 3.0, 3.0)]).main_cause(), None, "it did not change");
+        assert_eq!(
+            change(2.0, &causes[1..2]).main_cause(),
+            None,
+            "it went the other way"
+        );
+        assert_eq!(
+            change(2.0, &[(Cause::Code, 3.0, 3.0)]).main_cause(),
+            None,
+            "it did not change"
+        );
         assert_eq!(change(2.0, &[]).main_cause(), None);
     }
 
@@ -598,14 +652,30 @@ mod tests {
     #[test]
     fn verdicts_have_names() {
         use Verdict::{Better, Changed, Order, Same, Session, Small, Unclear, Worse};
-        let names = [Same, Unclear, Order, Session, Small, Changed, Better, Worse].map(Verdict::name);
-        assert_eq!(names, ["same", "unclear", "order", "session", "below-threshold", "changed", "better", "worse"]);
+        let names =
+            [Same, Unclear, Order, Session, Small, Changed, Better, Worse].map(Verdict::name);
+        assert_eq!(
+            names,
+            [
+                "same",
+                "unclear",
+                "order",
+                "session",
+                "below-threshold",
+                "changed",
+                "better",
+                "worse"
+            ]
+        );
     }
 
     #[test]
     fn intervals_are_wider_the_more_there_are() {
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(close(interval_level(0.05, 1), 0.95) && close(interval_level(0.05, 10), 0.995));
-        assert!(close(interval_level(0.05, 0), 0.95), "without a test there is no correction");
+        assert!(
+            close(interval_level(0.05, 0), 0.95),
+            "without a test there is no correction"
+        );
     }
 }

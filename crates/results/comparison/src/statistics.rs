@@ -19,7 +19,9 @@ pub fn runs_for_ranks(tests: usize, level: f64) -> usize {
 
 /// The smallest p-value that a two-sided rank test of so many values can have.
 pub(crate) fn least_p(base: usize, other: usize) -> f64 {
-    2.0 / (1..=base).map(|i| (other + i) as f64 / i as f64).product::<f64>()
+    2.0 / (1..=base)
+        .map(|i| (other + i) as f64 / i as f64)
+        .product::<f64>()
 }
 
 /// Above this product of the two sizes the normal approximation is good to a few parts in a
@@ -36,7 +38,8 @@ pub fn rank_test(base: &[f64], other: &[f64]) -> f64 {
     let mut values: Vec<f64> = base.iter().chain(other).copied().collect();
     values.sort_by(f64::total_cmp);
     let all_equal = values.first() == values.last();
-    if base.is_empty() || other.is_empty() || all_equal || values.iter().any(|value| value.is_nan()) {
+    if base.is_empty() || other.is_empty() || all_equal || values.iter().any(|value| value.is_nan())
+    {
         return 1.0;
     }
     let ties = values.windows(2).any(|pair| pair[0] == pair[1]);
@@ -54,7 +57,10 @@ pub fn rank_test(base: &[f64], other: &[f64]) -> f64 {
 /// theirs. The exact method of statrs 0.19.1 returns the complement where the base is the smaller
 /// sample or both are of one size, so it is not used.
 fn exact_rank_test(base: &[f64], other: &[f64]) -> f64 {
-    let above: usize = base.iter().map(|a| other.iter().filter(|b| a > b).count()).sum();
+    let above: usize = base
+        .iter()
+        .map(|a| other.iter().filter(|b| a > b).count())
+        .sum();
     let extreme = above.max(base.len() * other.len() - above);
     // ways[u]: in how many ways u pairs have the base's value above. Coefficients of the Gaussian
     // binomial: as a product of (1 - x^(m + i)) / (1 - x^i), one factor after the other.
@@ -97,7 +103,10 @@ pub fn interval_of_change(
     let (base, other) = (sorted(base), sorted(other));
     let (mut one, mut two) = (vec![0; base.len()], vec![0; other.len()]);
     for _ in 0..resamples {
-        let (from, to) = (resampled_median(&base, &mut one, random), resampled_median(&other, &mut two, random));
+        let (from, to) = (
+            resampled_median(&base, &mut one, random),
+            resampled_median(&other, &mut two, random),
+        );
         if from == 0.0 {
             return None;
         }
@@ -105,7 +114,10 @@ pub fn interval_of_change(
     }
     changes.sort_by(f64::total_cmp);
     let tail = (1.0 - level) / 2.0;
-    Some((stats::quantile_of_sorted(&changes, tail)?, stats::quantile_of_sorted(&changes, 1.0 - tail)?))
+    Some((
+        stats::quantile_of_sorted(&changes, tail)?,
+        stats::quantile_of_sorted(&changes, 1.0 - tail)?,
+    ))
 }
 
 /// The median of as many values as there are, drawn with replacement from sorted ones, at least
@@ -136,7 +148,9 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut corrected = vec![1.0; p_values.len()];
     let mut largest = 0.0_f64;
     for (rank, &index) in order.iter().enumerate() {
-        largest = largest.max(p_values[index] * (p_values.len() - rank) as f64).min(1.0);
+        largest = largest
+            .max(p_values[index] * (p_values.len() - rank) as f64)
+            .min(1.0);
         corrected[index] = largest;
     }
     corrected
@@ -149,18 +163,35 @@ mod tests {
     /// By hand: C(6, 3) is 20, C(8, 4) is 70, C(14, 7) is 3432 and C(16, 8) is 12870.
     #[test]
     fn ranks_need_as_many_runs_as_their_number_and_the_rows_ask_for() {
-        for (base, other, p) in [(3, 3, 0.1), (4, 4, 2.0 / 70.0), (8, 8, 2.0 / 12870.0), (1, 3, 0.5)] {
-            assert!((least_p(base, other) / p - 1.0).abs() < 1e-12, "{base} and {other}");
+        for (base, other, p) in [
+            (3, 3, 0.1),
+            (4, 4, 2.0 / 70.0),
+            (8, 8, 2.0 / 12870.0),
+            (1, 3, 0.5),
+        ] {
+            assert!(
+                (least_p(base, other) / p - 1.0).abs() < 1e-12,
+                "{base} and {other}"
+            );
         }
-        assert_eq!([1, 2, 90].map(|tests| runs_for_ranks(tests, 0.05)), [4, 5, 8]);
+        assert_eq!(
+            [1, 2, 90].map(|tests| runs_for_ranks(tests, 0.05)),
+            [4, 5, 8]
+        );
     }
 
     #[test]
     fn the_rank_test_agrees_with_hand_counted_samples() {
         // Of the 70 ways to choose 4 ranks of 8, two are as far apart as these.
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
-        close(rank_test(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]), 2.0 / 70.0);
-        close(rank_test(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.0]), 2.0 / 70.0);
+        close(
+            rank_test(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]),
+            2.0 / 70.0,
+        );
+        close(
+            rank_test(&[5.0, 6.0, 7.0, 8.0], &[1.0, 2.0, 3.0, 4.0]),
+            2.0 / 70.0,
+        );
         // Of the 10 ways to choose 2 ranks of 5, these and one more lie as far up, and two as far
         // down.
         close(rank_test(&[1.0, 3.0, 2.0], &[2.5, 4.0]), 4.0 / 10.0);
@@ -168,7 +199,11 @@ mod tests {
         assert_eq!(rank_test(&[5.0; 8], &[5.0; 8]), 1.0);
         assert_eq!(rank_test(&[], &[1.0]), 1.0);
         assert_eq!(rank_test(&[f64::NAN, 1.0, 2.0], &[1.0, 3.0, 4.0]), 1.0);
-        assert_eq!(rank_test(&[f64::NAN, 1.0, 2.0], &[5.0, 6.0, 7.0]), 1.0, "without ties as well");
+        assert_eq!(
+            rank_test(&[f64::NAN, 1.0, 2.0], &[5.0, 6.0, 7.0]),
+            1.0,
+            "without ties as well"
+        );
     }
 
     #[test]
@@ -179,7 +214,10 @@ mod tests {
             let counted = rank_test(&base, &other);
             let method = MannWhitneyUMethod::AsymptoticInclContinuityCorrection;
             let (_, normal) = mannwhitneyu(&base, &other, method, Alternative::TwoSided).unwrap();
-            assert!((counted - normal).abs() < 0.01, "shift {shift}: {counted} and {normal}");
+            assert!(
+                (counted - normal).abs() < 0.01,
+                "shift {shift}: {counted} and {normal}"
+            );
         }
     }
 
@@ -188,9 +226,14 @@ mod tests {
     #[test]
     fn ties_and_large_samples_are_approximated() {
         let normal = |base: &[f64], other: &[f64]| {
-            mannwhitneyu(base, other, MannWhitneyUMethod::AsymptoticInclContinuityCorrection, Alternative::TwoSided)
-                .unwrap()
-                .1
+            mannwhitneyu(
+                base,
+                other,
+                MannWhitneyUMethod::AsymptoticInclContinuityCorrection,
+                Alternative::TwoSided,
+            )
+            .unwrap()
+            .1
         };
         let even: Vec<f64> = (0..21).map(|n| f64::from(n) * 2.0).collect();
         let odd: Vec<f64> = (0..20).map(|n| f64::from(n) * 2.0 + 9.0).collect();
@@ -204,7 +247,13 @@ mod tests {
     fn holm_raises_the_smallest_the_most_and_keeps_the_order() {
         let corrected = holm(&[0.01, 0.04, 0.03]);
         let expected = [0.03, 0.06, 0.06];
-        assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");
+        assert!(
+            corrected
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-12),
+            "{corrected:?}"
+        );
         assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
         assert!(holm(&[]).is_empty());
     }
@@ -214,13 +263,27 @@ mod tests {
     #[test]
     fn a_resample_has_the_median_of_its_values() {
         let mut random = Rng::with_seed(1);
-        for sorted in [&[7.0][..], &[7.0; 2], &[7.0; 5], &[1.0, 2.0], &[1.0, 2.0, 4.0], &[1.0, 2.0, 4.0, 8.0]] {
+        for sorted in [
+            &[7.0][..],
+            &[7.0; 2],
+            &[7.0; 5],
+            &[1.0, 2.0],
+            &[1.0, 2.0, 4.0],
+            &[1.0, 2.0, 4.0, 8.0],
+        ] {
             for _ in 0..100 {
                 let mut drawn = vec![0; sorted.len()];
                 let found = resampled_median(sorted, &mut drawn, &mut random);
-                let values: Vec<f64> =
-                    sorted.iter().zip(&drawn).flat_map(|(&value, &times)| vec![value; times]).collect();
-                assert_eq!((values.len(), Some(found)), (sorted.len(), stats::median(&values)), "{values:?}");
+                let values: Vec<f64> = sorted
+                    .iter()
+                    .zip(&drawn)
+                    .flat_map(|(&value, &times)| vec![value; times])
+                    .collect();
+                assert_eq!(
+                    (values.len(), Some(found)),
+                    (sorted.len(), stats::median(&values)),
+                    "{values:?}"
+                );
             }
         }
     }
@@ -229,19 +292,43 @@ mod tests {
     fn the_interval_holds_the_change_and_nothing_is_said_of_single_values() {
         let base: Vec<f64> = (0..31).map(|n| 100.0 + f64::from(n) / 10.0).collect();
         let other: Vec<f64> = base.iter().map(|value| value * 1.1).collect();
-        let (low, high) = interval_of_change(&base, &other, 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
-        assert!(low < 10.0 && 10.0 < high && high - low < 5.0, "{low} to {high}");
+        let (low, high) =
+            interval_of_change(&base, &other, 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
+        assert!(
+            low < 10.0 && 10.0 < high && high - low < 5.0,
+            "{low} to {high}"
+        );
         let wider = interval_of_change(&base, &other, 0.999, 1000, &mut Rng::with_seed(1)).unwrap();
-        assert!(wider.0 < low && high < wider.1, "{wider:?} is not wider than {low} to {high}");
-        assert_eq!(interval_of_change(&[1.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
-        assert_eq!(interval_of_change(&[0.0, 0.0], &base, 0.95, 1000, &mut Rng::with_seed(1)), None);
-        assert_eq!(interval_of_change(&base, &[1.0], 0.95, 1000, &mut Rng::with_seed(1)), None);
-        assert_eq!(interval_of_change(&base, &base, 0.95, 0, &mut Rng::with_seed(1)), None);
+        assert!(
+            wider.0 < low && high < wider.1,
+            "{wider:?} is not wider than {low} to {high}"
+        );
+        assert_eq!(
+            interval_of_change(&[1.0], &base, 0.95, 1000, &mut Rng::with_seed(1)),
+            None
+        );
+        assert_eq!(
+            interval_of_change(&[0.0, 0.0], &base, 0.95, 1000, &mut Rng::with_seed(1)),
+            None
+        );
+        assert_eq!(
+            interval_of_change(&base, &[1.0], 0.95, 1000, &mut Rng::with_seed(1)),
+            None
+        );
+        assert_eq!(
+            interval_of_change(&base, &base, 0.95, 0, &mut Rng::with_seed(1)),
+            None
+        );
         // Medians of two values of 1 and 3 are 1, 2 and 3 in a quarter, a half and a quarter of the
         // resamples, so that a tenth of the changes lies at -50 % or below, and at 100 % or above.
-        let eight_tenths = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.8, 1000, &mut Rng::with_seed(1));
+        let eight_tenths =
+            interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.8, 1000, &mut Rng::with_seed(1));
         assert_eq!(eight_tenths, Some((-50.0, 100.0)));
-        let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.95, 1000, &mut Rng::with_seed(1)).unwrap();
-        assert!((even.0 + 200.0 / 3.0).abs() < 1e-9 && even.1 == 200.0, "the ends are 3 to 1 and 1 to 3: {even:?}");
+        let even = interval_of_change(&[1.0, 3.0], &[1.0, 3.0], 0.95, 1000, &mut Rng::with_seed(1))
+            .unwrap();
+        assert!(
+            (even.0 + 200.0 / 3.0).abs() < 1e-9 && even.1 == 200.0,
+            "the ends are 3 to 1 and 1 to 3: {even:?}"
+        );
     }
 }

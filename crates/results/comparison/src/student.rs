@@ -7,7 +7,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The logarithms of values; `None` unless all are above 0.
 pub(crate) fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
-    values.iter().map(|value| (value.is_finite() && *value > 0.0).then(|| value.ln())).collect()
+    values
+        .iter()
+        .map(|value| (value.is_finite() && *value > 0.0).then(|| value.ln()))
+        .collect()
 }
 
 /// The mean; 0 of no values.
@@ -17,7 +20,12 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 
 /// The variance within two samples.
 pub(crate) fn variance(base: &[f64], other: &[f64]) -> f64 {
-    let squares = |values: &[f64]| -> f64 { values.iter().map(|value| (value - mean(values)).powi(2)).sum() };
+    let squares = |values: &[f64]| -> f64 {
+        values
+            .iter()
+            .map(|value| (value - mean(values)).powi(2))
+            .sum()
+    };
     (squares(base) + squares(other)) / (base.len() + other.len()).saturating_sub(2).max(1) as f64
 }
 
@@ -42,7 +50,9 @@ impl Student {
         let freedom = (base.len() + other.len() - 2) as f64;
         let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
         let by = mean(other) - mean(base);
-        let error = (variance(base, other).max(least) * (1.0 / base.len() as f64 + 1.0 / other.len() as f64)).sqrt();
+        let error = (variance(base, other).max(least)
+            * (1.0 / base.len() as f64 + 1.0 / other.len() as f64))
+            .sqrt();
         let p = match (by == 0.0, error > 0.0) {
             (true, _) => 1.0,
             (false, true) => (2.0 * student.cdf(-(by / error).abs())).min(1.0),
@@ -50,7 +60,11 @@ impl Student {
         };
         let half = student.inverse_cdf((1.0 + level) / 2.0) * error;
         let percent = |by: f64| by.exp_m1() * 100.0;
-        Some(Self { percent: percent(by), p, interval: (percent(by - half), percent(by + half)) })
+        Some(Self {
+            percent: percent(by),
+            p,
+            interval: (percent(by - half), percent(by + half)),
+        })
     }
 }
 
@@ -67,11 +81,17 @@ mod tests {
         let found = Student::new(&base, &other, 0.0, 0.95).unwrap();
         let t = 1.0 / (0.01_f64 * 2.0 / 3.0).sqrt();
         let s = t / (4.0 + t * t).sqrt();
-        assert!((found.p - (1.0 - 1.5 * s + 0.5 * s.powi(3))).abs() < 1e-9, "{found:?}");
+        assert!(
+            (found.p - (1.0 - 1.5 * s + 0.5 * s.powi(3))).abs() < 1e-9,
+            "{found:?}"
+        );
         assert!((found.percent - (1.0_f64.exp() - 1.0) * 100.0).abs() < 1e-9);
         // 2.776 is in every table of t.
         let half = 2.776_445 / t;
-        assert!((found.interval.0 - (1.0 - half).exp_m1() * 100.0).abs() < 1e-3, "{found:?}");
+        assert!(
+            (found.interval.0 - (1.0 - half).exp_m1() * 100.0).abs() < 1e-3,
+            "{found:?}"
+        );
         let wider = Student::new(&base, &other, 0.04, 0.95).unwrap();
         assert!(wider.p > found.p && wider.interval.0 < found.interval.0);
     }
@@ -81,7 +101,13 @@ mod tests {
         assert_eq!(logarithms(&[1.0, 0.0]), None);
         assert_eq!(logarithms(&[f64::NAN]), None);
         assert_eq!(Student::new(&[1.0], &[2.0, 3.0], 0.0, 0.95), None);
-        assert_eq!(Student::new(&[1.0, 1.0], &[1.0, 1.0], 0.0, 0.95).unwrap().p, 1.0);
-        assert_eq!(Student::new(&[1.0, 1.0], &[2.0, 2.0], 0.0, 0.95).unwrap().p, 0.0);
+        assert_eq!(
+            Student::new(&[1.0, 1.0], &[1.0, 1.0], 0.0, 0.95).unwrap().p,
+            1.0
+        );
+        assert_eq!(
+            Student::new(&[1.0, 1.0], &[2.0, 2.0], 0.0, 0.95).unwrap().p,
+            0.0
+        );
     }
 }

@@ -71,16 +71,32 @@ impl Key {
     /// The last part of the row's label, as tables print it: the CPU or its role, the subject and
     /// its.
     pub fn row(&self) -> String {
-        let parts = [self.who.to_string(), self.subject.clone(), self.role.clone()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        let parts = [
+            self.who.to_string(),
+            self.subject.clone(),
+            self.role.clone(),
+        ];
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// The whole label, as in `suspend-deepest parallel, powerdown, last man of 1`.
     pub fn label(&self) -> String {
         let parts = [&self.variant, &self.case, &self.mode].map(String::as_str);
-        let table = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let table = parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         let row = self.row();
-        let tail = if row.is_empty() { String::new() } else { format!(", {row}") };
+        let tail = if row.is_empty() {
+            String::new()
+        } else {
+            format!(", {row}")
+        };
         format!("{table}, {}{tail}", self.metric)
     }
 }
@@ -107,12 +123,15 @@ impl Samples {
 
     /// Index of the lower median.
     fn median_index(&self) -> Option<usize> {
-        self.in_order().get(self.values.len().checked_sub(1)? / 2).copied()
+        self.in_order()
+            .get(self.values.len().checked_sub(1)? / 2)
+            .copied()
     }
 
     /// The lower of the middle two: a value that occurred.
     pub(crate) fn occurred(&self) -> f64 {
-        self.median_index().map_or(f64::NAN, |index| self.values[index])
+        self.median_index()
+            .map_or(f64::NAN, |index| self.values[index])
     }
 }
 
@@ -133,17 +152,28 @@ impl Table {
         let splits: HashMap<(Series, u32, u16, &str), Split> = timelines
             .each()
             .into_iter()
-            .map(|span| ((span.series, span.iteration, span.cpu, span.metric), span.split))
+            .map(|span| {
+                (
+                    (span.series, span.iteration, span.cpu, span.metric),
+                    span.split,
+                )
+            })
             .collect();
         let roles = Roles::new(recording, &splits);
-        let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+        let tick_us = recording
+            .header
+            .time
+            .counter_hz
+            .map_or(0.0, |hz| 1e6 / hz as f64);
         let points = points(recording);
         let mut places: HashMap<Key, usize> = HashMap::new();
         let mut rows: Vec<(Key, Samples)> = Vec::new();
         for measure in recording.measures() {
             let metric = recording.text(measure.metric);
             let (named, case, mode) = recording.series_texts(measure.series);
-            let Some(variant) = variant(named) else { continue };
+            let Some(variant) = variant(named) else {
+                continue;
+            };
             if metric.ends_with(PRINTED_CHANGE) {
                 continue;
             }
@@ -162,15 +192,27 @@ impl Table {
             };
             let place = *places.entry(key.clone()).or_insert_with(|| {
                 let unit = recording.text(measure.unit).to_owned();
-                rows.push((key, Samples { unit, ..Samples::default() }));
+                rows.push((
+                    key,
+                    Samples {
+                        unit,
+                        ..Samples::default()
+                    },
+                ));
                 rows.len() - 1
             });
             let samples = &mut rows[place].1;
             samples.values.push(measure.value);
-            samples.places.push((measure.series, measure.iteration, measure.cpu.unwrap_or(u16::MAX)));
+            samples.places.push((
+                measure.series,
+                measure.iteration,
+                measure.cpu.unwrap_or(u16::MAX),
+            ));
         }
         for (key, samples) in &mut rows {
-            let Some(median) = samples.median_index() else { continue };
+            let Some(median) = samples.median_index() else {
+                continue;
+            };
             let split_of = |index: usize| {
                 let (series, iteration, cpu) = samples.places[index];
                 splits.get(&(series, iteration, cpu, key.metric.as_str()))
@@ -183,7 +225,11 @@ impl Table {
                 nearest.sort_by(|&a, &b| from(a).total_cmp(&from(b)));
             }
             if let Some(split) = std::iter::once(median).chain(nearest).find_map(split_of) {
-                samples.causes = split.causes.iter().map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us)).collect();
+                samples.causes = split
+                    .causes
+                    .iter()
+                    .map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us))
+                    .collect();
             }
         }
         sort(&mut rows);
@@ -197,10 +243,20 @@ impl Table {
 fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
     let mut ranges: BTreeMap<_, Vec<(f64, Name)>> = BTreeMap::new();
     for measure in recording.measures() {
-        let Some(name) = measure.subject else { continue };
-        let point = recording.text(name).rsplit_once(' ').filter(|(_, number)| number.contains('.'));
-        let Some((range, Ok(at))) = point.map(|(range, number)| (range, number.parse::<f64>())) else { continue };
-        let points = ranges.entry((measure.series, measure.metric, range)).or_default();
+        let Some(name) = measure.subject else {
+            continue;
+        };
+        let point = recording
+            .text(name)
+            .rsplit_once(' ')
+            .filter(|(_, number)| number.contains('.'));
+        let Some((range, Ok(at))) = point.map(|(range, number)| (range, number.parse::<f64>()))
+        else {
+            continue;
+        };
+        let points = ranges
+            .entry((measure.series, measure.metric, range))
+            .or_default();
         if !points.contains(&(at, name)) {
             points.push((at, name));
         }
@@ -210,7 +266,10 @@ fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let count = points.len();
         for (place, (_, name)) in (1..).zip(points) {
-            places.insert((series, metric, name), format!("{range}, {} of {count}", ordinal(place)));
+            places.insert(
+                (series, metric, name),
+                format!("{range}, {} of {count}", ordinal(place)),
+            );
         }
     }
     places
@@ -218,7 +277,11 @@ fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
 
 /// The number of rows that a comparison makes of a recording.
 pub fn row_count(recording: &Recording) -> usize {
-    Table::new(&Timelines::new(recording), |variant| Some(variant.to_owned())).rows.len()
+    Table::new(&Timelines::new(recording), |variant| {
+        Some(variant.to_owned())
+    })
+    .rows
+    .len()
 }
 
 /// Tables stay in the order in which they were recorded; within one, roles stand in their order.
@@ -227,7 +290,9 @@ fn sort(rows: &mut [(Key, Samples)]) {
     let mut metrics: HashMap<String, usize> = HashMap::new();
     for (key, _) in rows.iter() {
         let next = tables.len();
-        tables.entry((key.variant.clone(), key.case.clone(), key.mode.clone())).or_insert(next);
+        tables
+            .entry((key.variant.clone(), key.case.clone(), key.mode.clone()))
+            .or_insert(next);
         let next = metrics.len();
         metrics.entry(key.metric.clone()).or_insert(next);
     }
@@ -250,14 +315,20 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<(String, String, String), Vec<u16
     for (key, samples) in rows.iter().filter(|(key, _)| key.metric == POWERDOWN.name) {
         if let Who::Nth { cluster, .. } | Who::LastMan { cluster } = key.who {
             let table = (key.variant.clone(), key.case.clone(), key.mode.clone());
-            tables.entry(table).or_default().push((samples.occurred(), cluster));
+            tables
+                .entry(table)
+                .or_default()
+                .push((samples.occurred(), cluster));
         }
     }
     tables
         .into_iter()
         .map(|(table, mut order)| {
             order.sort_by(|a, b| a.0.total_cmp(&b.0));
-            (table, order.into_iter().map(|(_, cluster)| cluster).collect())
+            (
+                table,
+                order.into_iter().map(|(_, cluster)| cluster).collect(),
+            )
         })
         .collect()
 }
@@ -275,11 +346,15 @@ impl Roles {
         let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
         for measure in recording.measures() {
             let (_, case, mode) = recording.series_texts(measure.series);
-            if recording.text(measure.metric) != POWERDOWN.name || !attribution::lock_order_decides(case, mode) {
+            if recording.text(measure.metric) != POWERDOWN.name
+                || !attribution::lock_order_decides(case, mode)
+            {
                 continue;
             }
             if let (Some(cpu), Some(cluster)) = (measure.cpu, measure.cluster) {
-                let table = tables.entry((measure.series, measure.iteration, cluster)).or_default();
+                let table = tables
+                    .entry((measure.series, measure.iteration, cluster))
+                    .or_default();
                 table.push((measure.value, cpu));
             }
         }
@@ -293,11 +368,20 @@ impl Roles {
             };
             let has_events = table.iter().any(|&(_, cpu)| flushed(cpu).is_some());
             let last_man = if has_events {
-                table.iter().map(|&(_, cpu)| cpu).find(|&cpu| flushed(cpu) == Some(true))
+                table
+                    .iter()
+                    .map(|&(_, cpu)| cpu)
+                    .find(|&cpu| flushed(cpu) == Some(true))
             } else {
-                table.last().map(|&(_, cpu)| cpu).filter(|_| case == "suspend-deepest")
+                table
+                    .last()
+                    .map(|&(_, cpu)| cpu)
+                    .filter(|_| case == "suspend-deepest")
             };
-            let others = table.iter().map(|&(_, cpu)| cpu).filter(|&cpu| Some(cpu) != last_man);
+            let others = table
+                .iter()
+                .map(|&(_, cpu)| cpu)
+                .filter(|&cpu| Some(cpu) != last_man);
             for (n, cpu) in (1..).zip(others) {
                 roles.insert((series, iteration, cpu), Who::Nth { cluster, n });
             }
@@ -309,7 +393,9 @@ impl Roles {
     }
 
     fn who(&self, measure: &Measure) -> Who {
-        let role = measure.cpu.and_then(|cpu| self.roles.get(&(measure.series, measure.iteration, cpu)));
+        let role = measure
+            .cpu
+            .and_then(|cpu| self.roles.get(&(measure.series, measure.iteration, cpu)));
         match (role, measure.cluster.zip(measure.core), measure.cpu) {
             // A CPU's time in a state is over all iterations: it is the CPU's and not the role's.
             (Some(role), _, _) if measure.subject.is_none() => role.clone(),
@@ -344,10 +430,24 @@ mod tests {
             (112, "112th"),
             (113, "113th"),
         ] {
-            assert_eq!(Who::Nth { cluster: 7, n }.to_string(), format!("{ordinal} of 7"));
+            assert_eq!(
+                Who::Nth { cluster: 7, n }.to_string(),
+                format!("{ordinal} of 7")
+            );
         }
-        let places = [Who::Whole, Who::Cpu(3), Who::Place { cluster: 1, core: 2 }, Who::LastMan { cluster: 1 }];
-        assert_eq!(places.map(|who| who.to_string()), ["", "CPU 3", "1.2", "last man of 1"]);
+        let places = [
+            Who::Whole,
+            Who::Cpu(3),
+            Who::Place {
+                cluster: 1,
+                core: 2,
+            },
+            Who::LastMan { cluster: 1 },
+        ];
+        assert_eq!(
+            places.map(|who| who.to_string()),
+            ["", "CPU 3", "1.2", "last man of 1"]
+        );
         let named = str::to_owned;
         let key = |variant: &str, mode: &str, subject: &str, who| Key {
             variant: named(variant),
@@ -360,9 +460,15 @@ mod tests {
         };
         for (key, label) in [
             (key("", "", "", Who::Whole), "forward, clocks"),
-            (key("v1", "serial", "ip4-lookup", Who::Whole), "v1 forward serial, clocks, ip4-lookup"),
+            (
+                key("v1", "serial", "ip4-lookup", Who::Whole),
+                "v1 forward serial, clocks, ip4-lookup",
+            ),
             (key("v1", "", "", Who::Cpu(3)), "v1 forward, clocks, CPU 3"),
-            (key("", "", "ip4-lookup", Who::Cpu(3)), "forward, clocks, CPU 3 ip4-lookup"),
+            (
+                key("", "", "ip4-lookup", Who::Cpu(3)),
+                "forward, clocks, CPU 3 ip4-lookup",
+            ),
         ] {
             assert_eq!(key.label(), label);
         }
@@ -372,15 +478,24 @@ mod tests {
     /// the middle two.
     #[test]
     fn a_median_that_occurred_is_in_the_middle() {
-        for (values, median) in [(&[5.0, 1.0, 4.0, 2.0, 3.0][..], 3.0), (&[9.0, 1.0, 4.0, 2.0], 2.0), (&[7.0], 7.0)] {
-            let samples = Samples { values: values.to_vec(), ..Samples::default() };
+        for (values, median) in [
+            (&[5.0, 1.0, 4.0, 2.0, 3.0][..], 3.0),
+            (&[9.0, 1.0, 4.0, 2.0], 2.0),
+            (&[7.0], 7.0),
+        ] {
+            let samples = Samples {
+                values: values.to_vec(),
+                ..Samples::default()
+            };
             assert_eq!(samples.occurred(), median, "{values:?}");
         }
         assert!(Samples::default().occurred().is_nan());
     }
 
     fn table(recording: &Recording) -> Table {
-        Table::new(&Timelines::new(recording), |variant| (variant != "other").then(|| variant.to_owned()))
+        Table::new(&Timelines::new(recording), |variant| {
+            (variant != "other").then(|| variant.to_owned())
+        })
     }
 
     fn labels(table: &Table) -> Vec<String> {
@@ -393,10 +508,20 @@ mod tests {
     fn rows_stand_by_table_metric_and_role_and_clusters_by_when_they_were_down() {
         let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
         let series = recording.series("v", "suspend-deepest", "parallel");
-        for (cpu, cluster, core, powerdown) in [(0, 0, 0, 50.0), (1, 0, 1, 40.0), (2, 1, 0, 10.0), (3, 1, 1, 20.0)] {
-            for (metric, value) in [("wakeup", 7.0), ("powerdown", powerdown), ("powerdown_printed_change", 1.0)] {
+        for (cpu, cluster, core, powerdown) in [
+            (0, 0, 0, 50.0),
+            (1, 0, 1, 40.0),
+            (2, 1, 0, 10.0),
+            (3, 1, 1, 20.0),
+        ] {
+            for (metric, value) in [
+                ("wakeup", 7.0),
+                ("powerdown", powerdown),
+                ("powerdown_printed_change", 1.0),
+            ] {
                 let measure = recording.measure(series, 0, metric, "us", value);
-                (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(cluster), Some(core));
+                (measure.cpu, measure.cluster, measure.core) =
+                    (Some(cpu), Some(cluster), Some(core));
             }
         }
         let (state, role) = (recording.name("off"), recording.name("last-man"));
@@ -416,7 +541,8 @@ mod tests {
             expected.extend(roles.map(|who| format!("{parallel}, {metric}, {who}")));
         }
         expected.push(format!("{parallel}, time_in_state, 0.1 off"));
-        expected.extend(["CPU 4", "CPU 5"].map(|who| format!("v cpu-off serial, powerdown, {who}")));
+        expected
+            .extend(["CPU 4", "CPU 5"].map(|who| format!("v cpu-off serial, powerdown, {who}")));
         assert_eq!(labels(&table), expected);
         let orders: Vec<_> = table.orders.into_values().collect();
         assert_eq!(orders, [[1, 1, 0, 0]]);
@@ -432,8 +558,14 @@ mod tests {
             let measure = recording.measure(series, 0, "wake_latency", "us", value);
             (measure.subject, measure.role) = (Some(task), Some(role));
         }
-        let expected = ["v apart, wake_latency, render p50", "v apart, wake_latency, render p99"];
-        assert_eq!((labels(&table(&recording)), row_count(&recording)), (expected.map(str::to_owned).to_vec(), 2));
+        let expected = [
+            "v apart, wake_latency, render p50",
+            "v apart, wake_latency, render p99",
+        ];
+        assert_eq!(
+            (labels(&table(&recording)), row_count(&recording)),
+            (expected.map(str::to_owned).to_vec(), 2)
+        );
     }
 
     /// Points of a range match by their place in it: where a run has them is its own.
@@ -441,41 +573,86 @@ mod tests {
     fn a_point_of_a_range_goes_by_its_place() {
         let mut recording = Recording::new(Header::new("idle-replay", "sim", "ns"));
         let series = recording.series("v", "idle-replay", "");
-        for name in ["round trip 0.0029", "round trip 0.0000", "p99.9", "little 800 MHz"] {
+        for name in [
+            "round trip 0.0029",
+            "round trip 0.0000",
+            "p99.9",
+            "little 800 MHz",
+        ] {
             let subject = recording.name(name);
-            recording.measure(series, 0, "idle_energy", "J", 1.0).subject = Some(subject);
+            recording
+                .measure(series, 0, "idle_energy", "J", 1.0)
+                .subject = Some(subject);
         }
-        let rows: Vec<_> = table(&recording).rows.into_iter().map(|(key, _)| key.row()).collect();
-        assert_eq!(rows, ["round trip, 2nd of 2", "round trip, 1st of 2", "p99.9", "little 800 MHz"]);
+        let rows: Vec<_> = table(&recording)
+            .rows
+            .into_iter()
+            .map(|(key, _)| key.row())
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                "round trip, 2nd of 2",
+                "round trip, 1st of 2",
+                "p99.9",
+                "little 800 MHz"
+            ]
+        );
     }
 
     /// The CPU that flushed the L2 is the last man, whenever it came; where nobody did, nobody is.
     #[test]
     fn events_tell_the_last_man() {
-        for (flusher, expected) in [(Some(0), ["last man of 0", "1st of 0"]), (None, ["1st of 0", "2nd of 0"])] {
+        for (flusher, expected) in [
+            (Some(0), ["last man of 0", "1st of 0"]),
+            (None, ["1st of 0", "2nd of 0"]),
+        ] {
             let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
             recording.header.time.counter_hz = Some(10_000_000);
             let series = recording.series("v", "suspend-deepest", "parallel");
             for cpu in 0..2 {
                 let flush = (flusher == Some(cpu)).then_some((10, "flushed-l2-lines"));
-                let events = [(0, "enter-psci"), (5, "enter-cflush")].into_iter().chain(flush);
-                for (ticks, point) in events.chain([(20, "exit-cflush"), (30 + u64::from(cpu), "enter-hw-low-pwr")]) {
-                    let argument = if point == "enter-psci" { smc_of_a_suspend() } else { 0 };
+                let events = [(0, "enter-psci"), (5, "enter-cflush")]
+                    .into_iter()
+                    .chain(flush);
+                for (ticks, point) in events.chain([
+                    (20, "exit-cflush"),
+                    (30 + u64::from(cpu), "enter-hw-low-pwr"),
+                ]) {
+                    let argument = if point == "enter-psci" {
+                        smc_of_a_suspend()
+                    } else {
+                        0
+                    };
                     let point = recording.point(point);
                     recording.event(series, 0, cpu, ticks, ticks, point, argument);
                 }
-                let measure = recording.measure(series, 0, "powerdown", "us", 3.0 + f64::from(cpu) / 10.0);
+                let measure =
+                    recording.measure(series, 0, "powerdown", "us", 3.0 + f64::from(cpu) / 10.0);
                 (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(0), Some(cpu));
             }
             let table = table(&recording);
-            let mut found: Vec<_> =
-                table.rows.iter().map(|(key, samples)| (samples.values[0], key.who.to_string())).collect();
+            let mut found: Vec<_> = table
+                .rows
+                .iter()
+                .map(|(key, samples)| (samples.values[0], key.who.to_string()))
+                .collect();
             found.sort_by(|a, b| a.0.total_cmp(&b.0));
-            assert_eq!(found.iter().map(|(_, who)| who.as_str()).collect::<Vec<_>>(), expected);
+            assert_eq!(
+                found
+                    .iter()
+                    .map(|(_, who)| who.as_str())
+                    .collect::<Vec<_>>(),
+                expected
+            );
             // A tick is 0.1 us: 5 + 10 or 11 of them are code.
             let (key, samples) = &table.rows[0];
             let code = samples.causes[&Cause::Code];
-            assert!((code - 1.5).abs() < 1e-9 || (code - 1.6).abs() < 1e-9, "{}: {code}", key.label());
+            assert!(
+                (code - 1.5).abs() < 1e-9 || (code - 1.6).abs() < 1e-9,
+                "{}: {code}",
+                key.label()
+            );
         }
     }
 

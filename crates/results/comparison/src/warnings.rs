@@ -16,24 +16,52 @@ pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
             let shown: Vec<_> = sides
                 .iter()
                 .zip(&values)
-                .map(|(side, value)| format!("{} ({})", value.as_deref().unwrap_or("unknown"), side.name))
+                .map(|(side, value)| {
+                    format!("{} ({})", value.as_deref().unwrap_or("unknown"), side.name)
+                })
                 .collect();
             warnings.push(format!("{what} differ: {}{then}", shown.join(", ")));
         }
     };
-    differ("platforms", &|side| side.platform.clone(), "; what changed may be the hardware");
-    differ("worlds", &|side| Some(side.world.clone()), "; a figure of one is no measurement of the other");
+    differ(
+        "platforms",
+        &|side| side.platform.clone(),
+        "; what changed may be the hardware",
+    );
+    differ(
+        "worlds",
+        &|side| Some(side.world.clone()),
+        "; a figure of one is no measurement of the other",
+    );
     // Who ran a simulation does not matter; a machine that was measured does.
-    if sides.iter().any(|side| !side.repeatable && side.world != "import") {
-        differ("machines", &|side| side.machine.clone(), "; what changed may be the machine");
+    if sides
+        .iter()
+        .any(|side| !side.repeatable && side.world != "import")
+    {
+        differ(
+            "machines",
+            &|side| side.machine.clone(),
+            "; what changed may be the machine",
+        );
     }
-    if headers.iter().any(|header| header.experiment != headers[0].experiment) {
-        let names: Vec<_> = headers.iter().map(|header| header.experiment.as_str()).collect();
+    if headers
+        .iter()
+        .any(|header| header.experiment != headers[0].experiment)
+    {
+        let names: Vec<_> = headers
+            .iter()
+            .map(|header| header.experiment.as_str())
+            .collect();
         warnings.push(format!("experiments differ: {}", names.join(", ")));
     }
-    if sides.iter().all(|side| side.repeatable) && sides.iter().any(|side| side.seed != sides[0].seed) {
+    if sides.iter().all(|side| side.repeatable)
+        && sides.iter().any(|side| side.seed != sides[0].seed)
+    {
         let seeds: Vec<_> = sides.iter().map(|side| side.seed.to_string()).collect();
-        warnings.push(format!("seeds differ ({}): rows are compared as samples, not exactly", seeds.join(", ")));
+        warnings.push(format!(
+            "seeds differ ({}): rows are compared as samples, not exactly",
+            seeds.join(", ")
+        ));
     }
     warnings
 }
@@ -43,7 +71,13 @@ pub(crate) fn of_order(order: &OtherOrder, sides: &[Side], headers: &[&Header]) 
     let (base, other) = (&sides[0], &sides[order.side]);
     let OtherOrder { case, mode, .. } = order;
     let exact = is_exact(headers, order.side, mode);
-    let text = |order: &[u16]| order.iter().map(u16::to_string).collect::<Vec<_>>().join(" ");
+    let text = |order: &[u16]| {
+        order
+            .iter()
+            .map(u16::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let why = match order.by_chance {
         [false, false] => format!(
             "the clusters' CPUs went down in another order in {} ({}) than in {} ({})",
@@ -69,7 +103,9 @@ pub(crate) fn of_order(order: &OtherOrder, sides: &[Side], headers: &[&Header]) 
                 release(base)
             )
         }
-        _ if order.drawn_as_well => "; the rows of the same case over many orders are judged".to_owned(),
+        _ if order.drawn_as_well => {
+            "; the rows of the same case over many orders are judged".to_owned()
+        }
         ([false, false], _) => String::new(),
         _ => "; `--free-seeds` in both gives rows over many orders".to_owned(),
     };
@@ -78,24 +114,42 @@ pub(crate) fn of_order(order: &OtherOrder, sides: &[Side], headers: &[&Header]) 
 
 /// Rows that match but for their unit.
 pub(crate) fn other_units(tables: &[Table]) -> Option<String> {
-    let base: HashMap<&Key, &str> = tables[0].rows.iter().map(|(key, samples)| (key, samples.unit.as_str())).collect();
+    let base: HashMap<&Key, &str> = tables[0]
+        .rows
+        .iter()
+        .map(|(key, samples)| (key, samples.unit.as_str()))
+        .collect();
     let others = tables[1..].iter().flat_map(|table| &table.rows);
     let mut wrong = others.filter_map(|(key, samples)| {
         let unit = base.get(key)?;
-        factor(&samples.unit, unit).is_none().then(|| format!("{} is in {unit} and in {}", key.label(), samples.unit))
+        factor(&samples.unit, unit)
+            .is_none()
+            .then(|| format!("{} is in {unit} and in {}", key.label(), samples.unit))
     });
     let first = wrong.next()?;
-    Some(format!("rows of units that cannot be compared are left out: {first}, and {} more", wrong.count()))
+    Some(format!(
+        "rows of units that cannot be compared are left out: {first}, and {} more",
+        wrong.count()
+    ))
 }
 
 /// Rows whose iterations are not independent.
 pub(crate) fn dependent(rows: &[Pending<'_>]) -> Option<String> {
     let per = |change: &Change| match change.basis {
-        Basis::Sampled { values_per_independent, .. } => Some(values_per_independent).filter(|per| *per > 1.0),
+        Basis::Sampled {
+            values_per_independent,
+            ..
+        } => Some(values_per_independent).filter(|per| *per > 1.0),
         Basis::Exact => None,
     };
-    let of_rows =
-        rows.iter().flat_map(|row| row.row.changes.iter().flatten().filter_map(per).map(|per| (per, &row.row.key)));
+    let of_rows = rows.iter().flat_map(|row| {
+        row.row
+            .changes
+            .iter()
+            .flatten()
+            .filter_map(per)
+            .map(|per| (per, &row.row.key))
+    });
     let count = of_rows.clone().count();
     let (most, key) = of_rows.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(format!(
@@ -114,7 +168,11 @@ const OUTLYING: f64 = 5.0;
 /// Rows of a recording with outliers, that begin otherwise than they go on, or that drift.
 pub(crate) fn uneven(side: &str, table: &Table) -> Option<String> {
     let (mut outliers, mut warm_up, mut drift) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, samples) in table.rows.iter().filter(|(_, samples)| samples.values.len() >= FEWEST_IN_TIME) {
+    for (key, samples) in table
+        .rows
+        .iter()
+        .filter(|(_, samples)| samples.values.len() >= FEWEST_IN_TIME)
+    {
         let values = &samples.values;
         let (tenth, third) = ((values.len() / 10).max(1), values.len() / 3);
         let median = |values: &[f64]| stats::median(values).unwrap_or(f64::NAN);
@@ -139,10 +197,17 @@ pub(crate) fn uneven(side: &str, table: &Table) -> Option<String> {
     }
     let said = |rows: &[&Key], what: &str| {
         let first = rows.first()?;
-        Some(format!("{what} in {} rows, such as {}", rows.len(), first.label()))
+        Some(format!(
+            "{what} in {} rows, such as {}",
+            rows.len(),
+            first.label()
+        ))
     };
     let parts = [
-        said(&outliers, "outliers (5 standard deviations and more from the median)"),
+        said(
+            &outliers,
+            "outliers (5 standard deviations and more from the median)",
+        ),
         said(&warm_up, "a first tenth that is unlike the rest (warm-up)"),
         said(&drift, "a drift from the first third to the last"),
     ];
@@ -151,10 +216,21 @@ pub(crate) fn uneven(side: &str, table: &Table) -> Option<String> {
 }
 
 pub(crate) fn describe(rule: &Rule) -> String {
-    let parts = [("case", &rule.case), ("mode", &rule.mode), ("metric", &rule.metric), ("row", &rule.row)];
-    let named: Vec<_> =
-        parts.iter().filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?))).collect();
-    if named.is_empty() { "for all rows".to_owned() } else { named.join(", ") }
+    let parts = [
+        ("case", &rule.case),
+        ("mode", &rule.mode),
+        ("metric", &rule.metric),
+        ("row", &rule.row),
+    ];
+    let named: Vec<_> = parts
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)))
+        .collect();
+    if named.is_empty() {
+        "for all rows".to_owned()
+    } else {
+        named.join(", ")
+    }
 }
 
 #[cfg(test)]
@@ -205,15 +281,24 @@ mod tests {
         let board = |name| Some(String::from(name));
         let differ: [(Side, &str); 3] = [
             (
-                Side { platform: board("juno"), ..side("B") },
+                Side {
+                    platform: board("juno"),
+                    ..side("B")
+                },
                 "platforms differ: unknown (A), juno (B); what changed may be the hardware",
             ),
             (
-                Side { world: "qemu".to_owned(), ..side("B") },
+                Side {
+                    world: "qemu".to_owned(),
+                    ..side("B")
+                },
                 "worlds differ: host (A), qemu (B); a figure of one is no measurement of the other",
             ),
             (
-                Side { machine: board("m2"), ..side("B") },
+                Side {
+                    machine: board("m2"),
+                    ..side("B")
+                },
                 "machines differ: unknown (A), m2 (B); what changed may be the machine",
             ),
         ];
@@ -232,15 +317,24 @@ mod tests {
             machine: Some(machine.to_owned()),
             ..side(name)
         };
-        for (world, repeatable, warned) in [("sim", true, 0), ("import", false, 0), ("host", false, 1)] {
-            let found = said([of("A", world, repeatable, "one"), of("B", world, repeatable, "two")]);
+        for (world, repeatable, warned) in
+            [("sim", true, 0), ("import", false, 0), ("host", false, 1)]
+        {
+            let found = said([
+                of("A", world, repeatable, "one"),
+                of("B", world, repeatable, "two"),
+            ]);
             assert_eq!(found.len(), warned, "{world}: {found:?}");
         }
     }
 
     #[test]
     fn seeds_matter_where_both_repeat_themselves() {
-        let of = |seed, repeatable| Side { seed, repeatable, ..side("A") };
+        let of = |seed, repeatable| Side {
+            seed,
+            repeatable,
+            ..side("A")
+        };
         for (sides, warned) in [
             ([of(1, true), of(2, true)], true),
             ([of(1, true), of(1, true)], false),
@@ -267,7 +361,15 @@ mod tests {
             header.world = world.to_owned();
             let clusters = [vec![0, 1], vec![1, 0]];
             let (case, mode) = ("suspend-deepest".to_owned(), "parallel".to_owned());
-            let order = OtherOrder { variant: String::new(), case, mode, side: 1, clusters, by_chance, drawn_as_well };
+            let order = OtherOrder {
+                variant: String::new(),
+                case,
+                mode,
+                side: 1,
+                clusters,
+                by_chance,
+                drawn_as_well,
+            };
             of_order(&order, &[side("A"), side("B")], &[&header, &header])
         };
         let head = "suspend-deepest parallel: the clusters' CPUs went down in another order in B (1 0) than in A (0 1)";
@@ -308,18 +410,34 @@ mod tests {
 
     #[test]
     fn units_that_cannot_be_compared_are_counted() {
-        let one = table(&[("a", "us", &[1.0]), ("b", "us", &[1.0]), ("c", "us", &[1.0])]);
-        let other = table(&[("a", "ns", &[1.0]), ("b", "ticks", &[1.0]), ("c", "bytes", &[1.0]), ("d", "us", &[1.0])]);
+        let one = table(&[
+            ("a", "us", &[1.0]),
+            ("b", "us", &[1.0]),
+            ("c", "us", &[1.0]),
+        ]);
+        let other = table(&[
+            ("a", "ns", &[1.0]),
+            ("b", "ticks", &[1.0]),
+            ("c", "bytes", &[1.0]),
+            ("d", "us", &[1.0]),
+        ]);
         assert_eq!(
             other_units(&[one, other]).as_deref(),
-            Some("rows of units that cannot be compared are left out: c, b is in us and in ticks, and 1 more")
+            Some(
+                "rows of units that cannot be compared are left out: c, b is in us and in ticks, and 1 more"
+            )
         );
-        assert_eq!(other_units(&[table(&[("a", "us", &[1.0])]), table(&[("a", "ns", &[1.0])])]), None);
+        assert_eq!(
+            other_units(&[table(&[("a", "us", &[1.0])]), table(&[("a", "ns", &[1.0])])]),
+            None
+        );
     }
 
     /// Twenty values about 100, with some changed: what is said of them.
     fn uneven_with(change: impl Fn(usize, f64) -> f64, count: usize) -> Option<String> {
-        let values: Vec<f64> = (0..count).map(|n| change(n, 100.0 + (n * 7 % 10) as f64 / 10.0)).collect();
+        let values: Vec<f64> = (0..count)
+            .map(|n| change(n, 100.0 + (n * 7 % 10) as f64 / 10.0))
+            .collect();
         uneven("A", &table(&[("m", "us", &values)]))
     }
 
@@ -329,17 +447,42 @@ mod tests {
         // The median is 100.45, and the values' robust standard deviation 0.37.
         let outlying = |value| uneven_with(move |n, even| if n == 10 { value } else { even }, 20);
         assert_eq!(outlying(102.0), None, "4 standard deviations");
-        let outliers = Some("A has outliers (5 standard deviations and more from the median) in 1 rows, such as c, m");
-        assert_eq!((outlying(103.0).as_deref(), outlying(98.0).as_deref()), (outliers, outliers));
+        let outliers = Some(
+            "A has outliers (5 standard deviations and more from the median) in 1 rows, such as c, m",
+        );
+        assert_eq!(
+            (outlying(103.0).as_deref(), outlying(98.0).as_deref()),
+            (outliers, outliers)
+        );
         // The first tenth, which is two values; of less than twenty, one.
-        let begins = |first: usize, count| uneven_with(move |n, even| if n < first { even + 9.0 } else { even }, count);
-        let warm_up = Some("A has a first tenth that is unlike the rest (warm-up) in 1 rows, such as c, m");
+        let begins = |first: usize, count| {
+            uneven_with(
+                move |n, even| if n < first { even + 9.0 } else { even },
+                count,
+            )
+        };
+        let warm_up =
+            Some("A has a first tenth that is unlike the rest (warm-up) in 1 rows, such as c, m");
         assert_eq!(begins(2, 20).as_deref(), warm_up);
-        assert_eq!((begins(1, 20).as_deref(), begins(1, 19).as_deref()), (outliers, warm_up));
-        assert_eq!((begins(1, 12).as_deref(), begins(1, 11)), (warm_up, None), "too few values have no beginning");
+        assert_eq!(
+            (begins(1, 20).as_deref(), begins(1, 19).as_deref()),
+            (outliers, warm_up)
+        );
+        assert_eq!(
+            (begins(1, 12).as_deref(), begins(1, 11)),
+            (warm_up, None),
+            "too few values have no beginning"
+        );
         let drifts = |per| uneven_with(move |n, even| even + per * n as f64, 40);
         let drift = Some("A has a drift from the first third to the last in 1 rows, such as c, m");
-        assert_eq!((drifts(0.05).as_deref(), drifts(-0.05).as_deref(), drifts(0.0)), (drift, drift, None));
+        assert_eq!(
+            (
+                drifts(0.05).as_deref(),
+                drifts(-0.05).as_deref(),
+                drifts(0.0)
+            ),
+            (drift, drift, None)
+        );
         // Values that are all alike have no spread to be far from.
         let mut alike = [5.0; 30];
         assert_eq!(uneven("A", &table(&[("m", "us", &alike)])), None);

@@ -51,12 +51,42 @@ pub struct Intervals {
 /// Rows of the table: what is counted, which metrics, and of which case. Wakeups from the deepest
 /// level stand apart: there it decides who wakes first, which no table says.
 const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
-    ("powerdown and cache flush", &[POWERDOWN.name, CACHE_FLUSH.name], None, Said::Recorded),
-    ("wakeup, level 0", &[WAKEUP.name], Some("suspend-level0"), Said::Recorded),
-    ("wakeup, deepest", &[WAKEUP.name], Some("suspend-deepest"), Said::Recorded),
-    ("- timer unknown", &[WAKEUP.name], Some("suspend-deepest"), Said::TimerUnknown),
-    ("cpu-off", &[POWERDOWN.name], Some("cpu-off"), Said::Recorded),
-    ("PSCI_VERSION", &[LATENCY.name], Some("psci-version"), Said::Recorded),
+    (
+        "powerdown and cache flush",
+        &[POWERDOWN.name, CACHE_FLUSH.name],
+        None,
+        Said::Recorded,
+    ),
+    (
+        "wakeup, level 0",
+        &[WAKEUP.name],
+        Some("suspend-level0"),
+        Said::Recorded,
+    ),
+    (
+        "wakeup, deepest",
+        &[WAKEUP.name],
+        Some("suspend-deepest"),
+        Said::Recorded,
+    ),
+    (
+        "- timer unknown",
+        &[WAKEUP.name],
+        Some("suspend-deepest"),
+        Said::TimerUnknown,
+    ),
+    (
+        "cpu-off",
+        &[POWERDOWN.name],
+        Some("cpu-off"),
+        Said::Recorded,
+    ),
+    (
+        "PSCI_VERSION",
+        &[LATENCY.name],
+        Some("psci-version"),
+        Said::Recorded,
+    ),
 ];
 
 /// The value that a row holds against the published one.
@@ -82,10 +112,24 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
     let with_published = compared.iter().filter(|cell| cell.published.is_some());
     let releases = distinct(with_published.map(|cell| cell.recorded.variant.as_str()));
     let several = releases.len() > 1;
-    let rows = releases.into_iter().flat_map(|release| ROWS.map(|row| (Some(release), row)));
-    let last = (None, (SUSPENDS, &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..], None, Said::Recorded));
+    let rows = releases
+        .into_iter()
+        .flat_map(|release| ROWS.map(|row| (Some(release), row)));
+    let last = (
+        None,
+        (
+            SUSPENDS,
+            &[POWERDOWN.name, CACHE_FLUSH.name, WAKEUP.name][..],
+            None,
+            Said::Recorded,
+        ),
+    );
     let mut all = Vec::new();
-    let pooled = ROWS.map(|row| (None, row)).into_iter().chain([last]).filter(|_| several);
+    let pooled = ROWS
+        .map(|row| (None, row))
+        .into_iter()
+        .chain([last])
+        .filter(|_| several);
     for (release, (what, metrics, case, said)) in rows.chain(pooled) {
         let predicted = compared.iter().filter(|cell| {
             release.is_none_or(|release| cell.recorded.variant == release)
@@ -102,12 +146,22 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
             Said::Recorded => Some(cell.recorded.value),
             Said::TimerUnknown => cell.timer_unknown(),
         };
-        let model = predicted.clone().filter_map(|cell| Some((value(cell)?, published(cell)?)));
-        let guesses = predicted.clone().map(|cell| Some((cell.guess?, published(cell)?)));
+        let model = predicted
+            .clone()
+            .filter_map(|cell| Some((value(cell)?, published(cell)?)));
+        let guesses = predicted
+            .clone()
+            .map(|cell| Some((cell.guess?, published(cell)?)));
         let intervals = intervals(&predicted.clone().collect::<Vec<_>>(), said);
         let Some(model) = errors(model) else { continue };
         let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
-        all.push(Accuracy { release: release.unwrap_or(ALL).to_owned(), what, model, guess, intervals });
+        all.push(Accuracy {
+            release: release.unwrap_or(ALL).to_owned(),
+            what,
+            model,
+            guess,
+            intervals,
+        });
     }
     all
 }
@@ -115,22 +169,33 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
 /// The counts of some cells' intervals; `None` unless each has one. Where a row does not know who
 /// wakes first, a cell's interval is several, and together they are as wide as their sum.
 fn intervals(cells: &[&ComparedCell], said: Said) -> Option<Intervals> {
-    let cells: Vec<_> = cells.iter().filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us))).collect();
+    let cells: Vec<_> = cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us)))
+        .collect();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
     let places = |cell: &ComparedCell| match said {
         Said::Recorded => Some(vec![cell.interval?]),
         Said::TimerUnknown => cell.interval.map(|_| cell.places()),
     };
-    let own = cells.iter().map(|(cell, value)| Some(places(cell)?.into_iter().any(|place| holds(place, *value))));
-    let guessed = cells.iter().map(|(cell, value)| Some(holds(cell.guess_interval?, *value)));
+    let own = cells
+        .iter()
+        .map(|(cell, value)| Some(places(cell)?.into_iter().any(|place| holds(place, *value))));
+    let guessed = cells
+        .iter()
+        .map(|(cell, value)| Some(holds(cell.guess_interval?, *value)));
     let width = |interval: (f64, f64)| interval.1 - interval.0;
     let all = |places: Vec<(f64, f64)>| places.into_iter().map(width).sum::<f64>();
-    let widths = cells.iter().map(|(cell, _)| Some(all(places(cell)?) / width(cell.guess_interval?)));
+    let widths = cells
+        .iter()
+        .map(|(cell, _)| Some(all(places(cell)?) / width(cell.guess_interval?)));
     let count = |held: Vec<bool>| held.into_iter().filter(|&held| held).count();
     Some(Intervals {
         held: count(own.collect::<Option<_>>()?),
         guess_held: guessed.collect::<Option<_>>().map(count),
-        width_against_guess: widths.collect::<Option<Vec<_>>>().and_then(|widths| stats::median(&widths)),
+        width_against_guess: widths
+            .collect::<Option<Vec<_>>>()
+            .and_then(|widths| stats::median(&widths)),
     })
 }
 
@@ -139,7 +204,10 @@ fn intervals(cells: &[&ComparedCell], said: Said) -> Option<Intervals> {
 fn errors(pairs: impl IntoIterator<Item = (f64, (f64, f64))>) -> Option<Errors> {
     let mut errors = Vec::new();
     let mut within = 0;
-    for (said, (published, known)) in pairs.into_iter().filter(|(_, (published, _))| *published > 0.0) {
+    for (said, (published, known)) in pairs
+        .into_iter()
+        .filter(|(_, (published, _))| *published > 0.0)
+    {
         let error = ((said - published) / published * 100.0).abs();
         errors.push(error);
         within += usize::from((said - published).abs() <= (0.1 * published).max(known));

@@ -68,7 +68,11 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let mut sizes: Vec<(u64, String)> = Vec::new();
     for series in recording.all_series() {
         let (variant, ..) = recording.series_texts(series);
-        let size = recording.header.coordinates.get(variant).and_then(|at| at.get("frame_size")?.as_integer());
+        let size = recording
+            .header
+            .coordinates
+            .get(variant)
+            .and_then(|at| at.get("frame_size")?.as_integer());
         if let Some(size) = size
             && sizes.iter().all(|(known, _)| *known != size as u64)
         {
@@ -78,36 +82,52 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let reference = run.published.footprint.as_ref();
     let row = |(size, variant): &(u64, String)| {
         let own = only(recording, variant);
-        let published = reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
-        let repetitions = LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
+        let published =
+            reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
+        let repetitions =
+            LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
             frame_size: *size,
             outlier: repetitions.iter().any(|values| scatters(values)),
-            clocks_per_packet: repetitions.each_ref().map(|values| stats::median(values).unwrap_or(0.0)),
+            clocks_per_packet: repetitions
+                .each_ref()
+                .map(|values| stats::median(values).unwrap_or(0.0)),
             repetitions,
             instruction_bytes: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
-            published_kb: published.map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
+            published_kb: published
+                .map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
         }
     };
     let rows: Vec<Row> = sizes.iter().map(row).collect();
     let apart = |row: &Row| row.repetitions.each_ref().map(|values| apart(values));
     let best = best(&rows).into_iter().flat_map(|best| best.items);
     let steadiness = Steadiness::new(rows.iter().flat_map(apart), best.flat_map(apart));
-    Batch { accesses: accesses(recording), reference, steadiness, ticks: Ticks::new(recording), rows }
+    Batch {
+        accesses: accesses(recording),
+        reference,
+        steadiness,
+        ticks: Ticks::new(recording),
+        rows,
+    }
 }
 
 /// The frame sizes with the fewest clocks with prefetch, of those that are to be trusted: as far as
 /// their repetitions tell them apart.
 pub fn best(rows: &[Row]) -> Option<Leaders<&Row>> {
-    Leaders::least(rows.iter().filter(|row| !row.outlier), |row| Some(quartiles(&row.repetitions[1])))
+    Leaders::least(rows.iter().filter(|row| !row.outlier), |row| {
+        Some(quartiles(&row.repetitions[1]))
+    })
 }
 
 /// The measures of one variant.
 fn only(recording: &Recording, variant: &str) -> Recording {
     let mut own = Recording::new(recording.header.clone());
     own.append(recording);
-    let series: Vec<Series> = own.all_series().filter(|series| own.series_texts(*series).0 == variant).collect();
+    let series: Vec<Series> = own
+        .all_series()
+        .filter(|series| own.series_texts(*series).0 == variant)
+        .collect();
     own.keep_series(&series);
     own
 }
@@ -119,7 +139,11 @@ fn accesses(recording: &Recording) -> Vec<Access<'_>> {
         let values = values(recording, CASE, metrics::CLOCKS, kind);
         let [low, high] = quartiles(&values);
         let median = stats::median(&values).unwrap_or(0.0);
-        Access { kind, quartiles: [low, median, high], scatters: scatters(&values) }
+        Access {
+            kind,
+            quartiles: [low, median, high],
+            scatters: scatters(&values),
+        }
     };
     kinds.map(access).collect()
 }

@@ -75,7 +75,11 @@ impl ComparedCell {
     pub fn role(&self) -> String {
         let cell = &self.recorded;
         let mut role = if by_rank(&cell.case, &cell.mode) {
-            format!("{} of cluster {}", ordinal(cell.rank_in_cluster), cell.cluster)
+            format!(
+                "{} of cluster {}",
+                ordinal(cell.rank_in_cluster),
+                cell.cluster
+            )
         } else {
             cell.role.clone()
         };
@@ -103,11 +107,24 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
     cells
         .into_iter()
         .map(|recorded| {
-            let published = reference.and_then(|reference| find(reference, &recorded)).cloned();
-            let guess = reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess(cell));
-            let guess_interval =
-                reference.zip(published.as_ref()).and_then(|(reference, cell)| reference.guess_interval(cell));
-            ComparedCell { recorded, published, guess, guess_interval, interval: None, middle: None, modes: Vec::new() }
+            let published = reference
+                .and_then(|reference| find(reference, &recorded))
+                .cloned();
+            let guess = reference
+                .zip(published.as_ref())
+                .and_then(|(reference, cell)| reference.guess(cell));
+            let guess_interval = reference
+                .zip(published.as_ref())
+                .and_then(|(reference, cell)| reference.guess_interval(cell));
+            ComparedCell {
+                recorded,
+                published,
+                guess,
+                guess_interval,
+                interval: None,
+                middle: None,
+                modes: Vec::new(),
+            }
         })
         .collect()
 }
@@ -117,14 +134,42 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
 /// holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
 pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
     let place = |interval: &Interval| {
-        let Interval { variant, case, mode, cpu, metric, .. } = interval;
-        (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone())
+        let Interval {
+            variant,
+            case,
+            mode,
+            cpu,
+            metric,
+            ..
+        } = interval;
+        (
+            variant.clone(),
+            case.clone(),
+            mode.clone(),
+            *cpu,
+            metric.clone(),
+        )
     };
     let by_place: BTreeMap<_, _> = intervals.iter().map(|it| (place(it), it)).collect();
     for cell in compared.iter_mut() {
-        let CellResult { variant, case, mode, cpu, metric, .. } = &cell.recorded;
-        let place = (variant.clone(), case.clone(), mode.clone(), *cpu, metric.clone());
-        let Some(drawn) = by_place.get(&place) else { continue };
+        let CellResult {
+            variant,
+            case,
+            mode,
+            cpu,
+            metric,
+            ..
+        } = &cell.recorded;
+        let place = (
+            variant.clone(),
+            case.clone(),
+            mode.clone(),
+            *cpu,
+            metric.clone(),
+        );
+        let Some(drawn) = by_place.get(&place) else {
+            continue;
+        };
         cell.interval = Some((drawn.low, drawn.high));
         cell.middle = drawn.middle;
         cell.modes = drawn.modes.iter().map(Mode::new).collect();
@@ -132,18 +177,32 @@ pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
     let whole = widths(compared, |cell| cell.interval.into_iter().collect());
     let apart = widths(compared, ComparedCell::places);
     for (cell, (whole, apart)) in compared.iter_mut().zip(whole.into_iter().zip(apart)) {
-        let widen = |interval: &mut (f64, f64), by: f64| *interval = (interval.0 / by, interval.1 * by);
-        cell.interval.iter_mut().for_each(|interval| widen(interval, whole));
-        cell.modes.iter_mut().for_each(|mode| widen(&mut mode.interval, apart));
+        let widen =
+            |interval: &mut (f64, f64), by: f64| *interval = (interval.0 / by, interval.1 * by);
+        cell.interval
+            .iter_mut()
+            .for_each(|interval| widen(interval, whole));
+        cell.modes
+            .iter_mut()
+            .for_each(|mode| widen(&mut mode.interval, apart));
         cell.modes = Mode::apart(std::mem::take(&mut cell.modes));
     }
 }
 
 /// The factor by which the intervals of each cell are widened.
-fn widths(compared: &[ComparedCell], intervals: impl Fn(&ComparedCell) -> Vec<(f64, f64)>) -> Vec<f64> {
-    let kind = |cell: &ComparedCell| (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone());
+fn widths(
+    compared: &[ComparedCell],
+    intervals: impl Fn(&ComparedCell) -> Vec<(f64, f64)>,
+) -> Vec<f64> {
+    let kind = |cell: &ComparedCell| {
+        (cell.recorded.metric == WAKEUP.name).then(|| cell.recorded.case.clone())
+    };
     let off = |cell: &ComparedCell| {
-        let published = cell.published.as_ref().filter(|cell| !cell.used_in_fit)?.value_us;
+        let published = cell
+            .published
+            .as_ref()
+            .filter(|cell| !cell.used_in_fit)?
+            .value_us;
         let off = |(low, high): (f64, f64)| (low / published).max(published / high).max(1.0);
         intervals(cell).into_iter().map(off).min_by(f64::total_cmp)
     };
@@ -151,22 +210,39 @@ fn widths(compared: &[ComparedCell], intervals: impl Fn(&ComparedCell) -> Vec<(f
     let mut by_kind = BTreeMap::new();
     let mut factors = Vec::with_capacity(compared.len());
     for cell in compared {
-        let factor = by_kind.entry((&cell.recorded.variant, kind(cell))).or_insert_with(|| {
-            let others = compared
-                .iter()
-                .filter(|other| other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell));
-            let mut missed: Vec<f64> = others.filter_map(off).collect();
-            missed.sort_by(f64::total_cmp);
-            missed.get((missed.len() * 9).div_ceil(10).checked_sub(1)?).copied()
-        });
+        let factor = by_kind
+            .entry((&cell.recorded.variant, kind(cell)))
+            .or_insert_with(|| {
+                let others = compared.iter().filter(|other| {
+                    other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell)
+                });
+                let mut missed: Vec<f64> = others.filter_map(off).collect();
+                missed.sort_by(f64::total_cmp);
+                missed
+                    .get((missed.len() * 9).div_ceil(10).checked_sub(1)?)
+                    .copied()
+            });
         factors.push(factor.unwrap_or(1.0));
     }
     factors
 }
 
 impl Mode {
-    fn new(TimerMode { timer, weight, figure, low, high }: &TimerMode) -> Self {
-        Self { timers: vec![timer.clone()], weight: *weight, figure: *figure, interval: (*low, *high) }
+    fn new(
+        TimerMode {
+            timer,
+            weight,
+            figure,
+            low,
+            high,
+        }: &TimerMode,
+    ) -> Self {
+        Self {
+            timers: vec![timer.clone()],
+            weight: *weight,
+            figure: *figure,
+            interval: (*low, *high),
+        }
     }
 
     /// Modes that do not overlap, of some in the order of their owners: those that do are one, with
@@ -176,7 +252,10 @@ impl Mode {
         ranked.sort_by(|a, b| a.1.interval.0.total_cmp(&b.1.interval.0));
         let mut apart: Vec<(usize, Self)> = Vec::new();
         for (rank, mut mode) in ranked {
-            match apart.last_mut().filter(|(_, last)| mode.interval.0 <= last.interval.1) {
+            match apart
+                .last_mut()
+                .filter(|(_, last)| mode.interval.0 <= last.interval.1)
+            {
                 Some((first, last)) => {
                     if rank < *first {
                         (*first, last.figure) = (rank, mode.figure);
@@ -189,7 +268,11 @@ impl Mode {
                 None => apart.push((rank, mode)),
             }
         }
-        apart.sort_by(|(a, one), (b, other)| (*a > 0).cmp(&(*b > 0)).then(other.weight.total_cmp(&one.weight)));
+        apart.sort_by(|(a, one), (b, other)| {
+            (*a > 0)
+                .cmp(&(*b > 0))
+                .then(other.weight.total_cmp(&one.weight))
+        });
         apart.into_iter().map(|(_, mode)| mode).collect()
     }
 }
@@ -208,7 +291,9 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
     let core = if by_rank(&recorded.case, &recorded.mode) {
         let mut powerdowns: Vec<_> = table(POWERDOWN.name).collect();
         powerdowns.sort_by(|a, b| a.value_us.total_cmp(&b.value_us).then(a.core.cmp(&b.core)));
-        powerdowns.get(recorded.rank_in_cluster.checked_sub(1)?)?.core
+        powerdowns
+            .get(recorded.rank_in_cluster.checked_sub(1)?)?
+            .core
     } else {
         recorded.core
     };
@@ -249,10 +334,18 @@ pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
         if mode != free_running_mode {
             continue;
         }
-        let mut by_seed: std::collections::BTreeMap<u32, Vec<(f64, u16)>> = std::collections::BTreeMap::new();
-        for measure in recording.measures().iter().filter(|measure| measure.series == series) {
+        let mut by_seed: std::collections::BTreeMap<u32, Vec<(f64, u16)>> =
+            std::collections::BTreeMap::new();
+        for measure in recording
+            .measures()
+            .iter()
+            .filter(|measure| measure.series == series)
+        {
             if recording.text(measure.metric) == POWERDOWN.name {
-                by_seed.entry(measure.iteration).or_default().push((measure.value, measure.cpu.unwrap_or(0)));
+                by_seed
+                    .entry(measure.iteration)
+                    .or_default()
+                    .push((measure.value, measure.cpu.unwrap_or(0)));
             }
         }
         let mut orders = std::collections::BTreeSet::new();
@@ -268,7 +361,11 @@ pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
         let by_rank = by_rank
             .iter()
             .filter_map(|values| stats::summary(values))
-            .map(|of| Range { min: of.min, median: of.median, max: of.max })
+            .map(|of| Range {
+                min: of.min,
+                median: of.median,
+                max: of.max,
+            })
             .collect();
         spreads.push(Spread {
             release: variant.to_owned(),
@@ -288,25 +385,46 @@ mod tests {
     /// Modes of the CPUs `0.0`, `0.1` and so on, each of some weight, figure, low and high.
     fn apart(modes: &[(f64, f64, f64, f64)]) -> Vec<Mode> {
         let drawn = |(core, &(weight, figure, low, high)): (usize, &(f64, f64, f64, f64))| {
-            Mode::new(&TimerMode { timer: format!("0.{core}"), weight, figure, low, high })
+            Mode::new(&TimerMode {
+                timer: format!("0.{core}"),
+                weight,
+                figure,
+                low,
+                high,
+            })
         };
         Mode::apart(modes.iter().enumerate().map(drawn).collect())
     }
 
     #[test]
     fn modes_that_overlap_are_one_and_the_likeliest_owner_comes_first() {
-        let modes =
-            [(0.3, 20.0, 19.0, 21.0), (0.2, 90.0, 85.0, 95.0), (0.2, 93.0, 91.0, 99.0), (0.3, 50.0, 49.0, 51.0)];
+        let modes = [
+            (0.3, 20.0, 19.0, 21.0),
+            (0.2, 90.0, 85.0, 95.0),
+            (0.2, 93.0, 91.0, 99.0),
+            (0.3, 50.0, 49.0, 51.0),
+        ];
         let apart = apart(&modes);
         let timers: Vec<String> = apart.iter().map(|mode| mode.timers.join("/")).collect();
         assert_eq!(timers, ["0.0", "0.1/0.2", "0.3"]);
-        assert_eq!((apart[1].weight, apart[1].figure, apart[1].interval), (0.4, 90.0, (85.0, 99.0)));
-        assert!(apart.iter().all(|mode| (mode.interval.0..=mode.interval.1).contains(&mode.figure)));
+        assert_eq!(
+            (apart[1].weight, apart[1].figure, apart[1].interval),
+            (0.4, 90.0, (85.0, 99.0))
+        );
+        assert!(
+            apart
+                .iter()
+                .all(|mode| (mode.interval.0..=mode.interval.1).contains(&mode.figure))
+        );
     }
 
     #[test]
     fn an_interval_that_spans_others_takes_them_in() {
-        let apart = apart(&[(0.5, 10.0, 9.0, 11.0), (0.25, 30.0, 29.0, 31.0), (0.25, 20.0, 5.0, 40.0)]);
+        let apart = apart(&[
+            (0.5, 10.0, 9.0, 11.0),
+            (0.25, 30.0, 29.0, 31.0),
+            (0.25, 20.0, 5.0, 40.0),
+        ]);
         assert_eq!((apart.len(), apart[0].weight), (1, 1.0));
         assert_eq!((apart[0].figure, apart[0].interval), (10.0, (5.0, 40.0)));
     }

@@ -88,8 +88,21 @@ pub struct State<'r> {
 impl State<'_> {
     /// Its counts as a sum, to which others can be added.
     pub fn sum(&self) -> IdleSum {
-        let &Self { entered, time_us, above, below, rejected, .. } = self;
-        IdleSum { entered, time_us, above, below, rejected }
+        let &Self {
+            entered,
+            time_us,
+            above,
+            below,
+            rejected,
+            ..
+        } = self;
+        IdleSum {
+            entered,
+            time_us,
+            above,
+            below,
+            rejected,
+        }
     }
 }
 
@@ -97,7 +110,10 @@ impl State<'_> {
 pub fn is_of(recording: &Recording) -> bool {
     match recording.header.experiment.as_str() {
         "cpuidle" => true,
-        "ftrace" => recording.measures().iter().any(|of| recording.text(of.metric) == metrics::IDLE_ENTERED.name),
+        "ftrace" => recording
+            .measures()
+            .iter()
+            .any(|of| recording.text(of.metric) == metrics::IDLE_ENTERED.name),
         _ => false,
     }
 }
@@ -106,7 +122,13 @@ pub fn is_of(recording: &Recording) -> bool {
 fn of_trace(counts: &[IdleCount<'_>], trace: &KernelTrace) -> IdleCounts {
     let mut facts = IdleCounts::default();
     for count in counts {
-        let Some(number) = trace.states.iter().position(|state| state.name == count.state) else { continue };
+        let Some(number) = trace
+            .states
+            .iter()
+            .position(|state| state.name == count.state)
+        else {
+            continue;
+        };
         let state = &trace.states[number];
         facts.states.push(CountedState {
             variant: count.variant.to_owned(),
@@ -139,13 +161,18 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
     };
     let names = distinct(counts.iter().map(|count| (count.variant, count.case)));
     let test = |(kernel, case): (&'r str, &'r str)| {
-        let of: Vec<&IdleCount<'r>> =
-            counts.iter().filter(|count| (count.variant, count.case) == (kernel, case)).collect();
+        let of: Vec<&IdleCount<'r>> = counts
+            .iter()
+            .filter(|count| (count.variant, count.case) == (kernel, case))
+            .collect();
         let window = recording.measures().iter().find(|measure| {
             let (variant, test, _) = recording.series_texts(measure.series);
-            recording.text(measure.metric) == metrics::WINDOW.name && (variant, test) == (kernel, case)
+            recording.text(measure.metric) == metrics::WINDOW.name
+                && (variant, test) == (kernel, case)
         });
-        let seconds = window.map(|measure| measure.value).filter(|seconds| *seconds > 0.0);
+        let seconds = window
+            .map(|measure| measure.value)
+            .filter(|seconds| *seconds > 0.0);
         let mut cpus: Vec<Option<u16>> = of.iter().map(|count| count.cpu).collect();
         cpus.sort_unstable();
         cpus.dedup();
@@ -166,7 +193,11 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             below_percent: percent_of(sum.below, sum.entered),
             misses_percent: percent_of(sum.misses(), sum.entered),
             states: each(false),
-            states_of_cpus: if cpus.len() > 1 { each(true) } else { Vec::new() },
+            states_of_cpus: if cpus.len() > 1 {
+                each(true)
+            } else {
+                Vec::new()
+            },
             sum,
         }
     };
@@ -190,10 +221,13 @@ fn grouped_states<'r>(
     let mut groups: Vec<Group<'r>> = Vec::new();
     for count in counts {
         let key = (count.cluster, count.cpu.filter(|_| by_cpu));
-        let at = groups.iter().position(|(cluster, cpu, _)| (*cluster, *cpu) == key).unwrap_or_else(|| {
-            groups.push((key.0, key.1, Vec::new()));
-            groups.len() - 1
-        });
+        let at = groups
+            .iter()
+            .position(|(cluster, cpu, _)| (*cluster, *cpu) == key)
+            .unwrap_or_else(|| {
+                groups.push((key.0, key.1, Vec::new()));
+                groups.len() - 1
+            });
         let states = &mut groups[at].2;
         match states.iter_mut().find(|(state, _)| *state == count.state) {
             Some((_, sum)) => *sum = sum.plus(count.sum),
@@ -205,7 +239,9 @@ fn grouped_states<'r>(
     for (cluster, cpu, states) in groups {
         let whole = IdleSum::over(states.iter().map(|(_, sum)| *sum));
         for (state, sum) in states {
-            let fact = known.iter().find(|known| known.name == state && known.cluster == cluster);
+            let fact = known
+                .iter()
+                .find(|known| known.name == state && known.cluster == cluster);
             all.push(State {
                 cluster,
                 cpu,
@@ -216,7 +252,10 @@ fn grouped_states<'r>(
                 entered: sum.entered,
                 entered_per_second: seconds.map(|seconds| sum.entered / seconds),
                 time_us: sum.time_us,
-                mean_us: sum.time_us.filter(|_| sum.entered > 0.0).map(|time| time / sum.entered),
+                mean_us: sum
+                    .time_us
+                    .filter(|_| sum.entered > 0.0)
+                    .map(|time| time / sum.entered),
                 share_percent: match (sum.time_us, whole.time_us) {
                     (Some(time), Some(whole)) => percent_of(Some(time), whole),
                     _ => percent_of(Some(sum.entered), whole.entered),

@@ -116,23 +116,40 @@ fn mean(values: &[f64]) -> f64 {
 /// Predictions beside figures: the scale with the least relative error, its root mean square, and
 /// the errors. None without two figures.
 fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<Predictor> {
-    let ratios = || predicted.iter().zip(published).map(|(own, (_, figure))| own / figure);
+    let ratios = || {
+        predicted
+            .iter()
+            .zip(published)
+            .map(|(own, (_, figure))| own / figure)
+    };
     let squares: f64 = ratios().map(|ratio| ratio * ratio).sum();
     if published.len() < 2 || squares == 0.0 {
         return None;
     }
     let scale = ratios().sum::<f64>() / squares;
     let fits: Vec<f64> = predicted.iter().map(|own| own * scale).collect();
-    Some(Predictor { scale: Some(scale), ..judged(name, 1, &fits, published) })
+    Some(Predictor {
+        scale: Some(scale),
+        ..judged(name, 1, &fits, published)
+    })
 }
 
 fn judged(name: String, fitted: u32, predicted: &[f64], published: &[(u32, f64)]) -> Predictor {
-    let errors: Vec<f64> =
-        predicted.iter().zip(published).map(|(own, (_, figure))| 100.0 * (own / figure - 1.0)).collect();
-    let per_task = predicted.iter().zip(published).map(|(own, (tasks, _))| (own / f64::from(*tasks), *tasks));
-    let is_constant =
-        per_task.clone().all(|(own, _)| (own / (predicted[0] / f64::from(published[0].0)) - 1.0).abs() < 1e-9);
-    let least = per_task.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|_| !is_constant);
+    let errors: Vec<f64> = predicted
+        .iter()
+        .zip(published)
+        .map(|(own, (_, figure))| 100.0 * (own / figure - 1.0))
+        .collect();
+    let per_task = predicted
+        .iter()
+        .zip(published)
+        .map(|(own, (tasks, _))| (own / f64::from(*tasks), *tasks));
+    let is_constant = per_task
+        .clone()
+        .all(|(own, _)| (own / (predicted[0] / f64::from(published[0].0)) - 1.0).abs() < 1e-9);
+    let least = per_task
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|_| !is_constant);
     Predictor {
         name,
         fitted,
@@ -147,21 +164,41 @@ fn judged(name: String, fitted: u32, predicted: &[f64], published: &[(u32, f64)]
 fn line(published: &[(u32, f64)]) -> Option<Predictor> {
     // Weights of 1 / figure^2 make errors relative.
     let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-        published.iter().map(|&(tasks, figure)| of(f64::from(tasks), figure) / (figure * figure)).sum()
+        published
+            .iter()
+            .map(|&(tasks, figure)| of(f64::from(tasks), figure) / (figure * figure))
+            .sum()
     };
-    let (w, x, xx) = (sum(&|_, _| 1.0), sum(&|tasks, _| tasks), sum(&|tasks, _| tasks * tasks));
-    let (y, xy) = (sum(&|_, figure| figure), sum(&|tasks, figure| tasks * figure));
+    let (w, x, xx) = (
+        sum(&|_, _| 1.0),
+        sum(&|tasks, _| tasks),
+        sum(&|tasks, _| tasks * tasks),
+    );
+    let (y, xy) = (
+        sum(&|_, figure| figure),
+        sum(&|tasks, figure| tasks * figure),
+    );
     let determinant = w * xx - x * x;
     if published.len() < 3 || determinant == 0.0 {
         return None;
     }
-    let (slope, offset) = ((w * xy - x * y) / determinant, (y * xx - x * xy) / determinant);
-    let fits: Vec<f64> = published.iter().map(|&(tasks, _)| offset + slope * f64::from(tasks)).collect();
+    let (slope, offset) = (
+        (w * xy - x * y) / determinant,
+        (y * xx - x * xy) / determinant,
+    );
+    let fits: Vec<f64> = published
+        .iter()
+        .map(|&(tasks, _)| offset + slope * f64::from(tasks))
+        .collect();
     Some(judged("a line".to_owned(), 2, &fits, published))
 }
 
 /// Energy as use times capacity, if tasks fill the slow CPUs first.
-fn by_capacity(board: &facts::TaskBoard, duty_percent: u64, published: &[(u32, f64)]) -> Option<Predictor> {
+fn by_capacity(
+    board: &facts::TaskBoard,
+    duty_percent: u64,
+    published: &[(u32, f64)],
+) -> Option<Predictor> {
     let mut domains = board.domains.clone();
     domains.sort_by_key(|&(_, capacity)| capacity);
     let top = f64::from(domains.last()?.1);
@@ -170,14 +207,22 @@ fn by_capacity(board: &facts::TaskBoard, duty_percent: u64, published: &[(u32, f
         let mut sum = 0.0;
         for (at, &(cpus, capacity)) in domains.iter().enumerate() {
             let holds = f64::from(cpus) * f64::from(capacity) * FULL / 100.0;
-            let here = if at + 1 == domains.len() { left } else { left.min(holds) };
+            let here = if at + 1 == domains.len() {
+                left
+            } else {
+                left.min(holds)
+            };
             sum += here * f64::from(capacity);
             left -= here;
         }
         sum
     };
     let predicted: Vec<f64> = published.iter().map(|&(tasks, _)| energy(tasks)).collect();
-    scaled("capacity-weighted utilisation".to_owned(), &predicted, published)
+    scaled(
+        "capacity-weighted utilisation".to_owned(),
+        &predicted,
+        published,
+    )
 }
 
 /// Reads the boards.
@@ -186,11 +231,20 @@ pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
     let facts: facts::ManyTasks = recording.header.facts()?;
     let rows = named(recording);
     let reference = run.published.eas.as_ref().filter(|reference| {
-        (reference.period_ms, reference.duty_percent, reference.seconds)
-            == (facts.period_ms, facts.duty_percent, facts.seconds)
+        (
+            reference.period_ms,
+            reference.duty_percent,
+            reference.seconds,
+        ) == (facts.period_ms, facts.duty_percent, facts.seconds)
     });
-    let boards: Vec<Board<'r>> = facts.boards.iter().map(|board| read_board(&rows, board, &facts, reference)).collect();
-    let has_published = boards.iter().any(|board| board.published.iter().any(Option::is_some));
+    let boards: Vec<Board<'r>> = facts
+        .boards
+        .iter()
+        .map(|board| read_board(&rows, board, &facts, reference))
+        .collect();
+    let has_published = boards
+        .iter()
+        .any(|board| board.published.iter().any(Option::is_some));
     let source = reference.filter(|_| has_published);
     Ok(EasEnergy {
         boards,
@@ -211,27 +265,53 @@ fn read_board<'r>(
     facts: &facts::ManyTasks,
     reference: Option<&EasReference>,
 ) -> Board<'r> {
-    let own: Vec<&Row<'r>> = rows.iter().filter(|row| row.variant == board.name).collect();
+    let own: Vec<&Row<'r>> = rows
+        .iter()
+        .filter(|row| row.variant == board.name)
+        .collect();
     let watts = board.watts_per_unit;
     let values = |case: &str, mode: &str, metric: Metric, role: &str, tasks: u32| -> Vec<f64> {
         let subject = format!("{tasks} tasks");
-        let is_it =
-            |row: &&&Row<'_>| row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role);
+        let is_it = |row: &&&Row<'_>| {
+            row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
+        };
         own.iter().filter(is_it).map(|row| row.value).collect()
     };
     let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
-        facts.tasks.iter().map(|tasks| mean(&values(case, mode, metric, role, *tasks))).collect()
+        facts
+            .tasks
+            .iter()
+            .map(|tasks| mean(&values(case, mode, metric, role, *tasks)))
+            .collect()
     };
-    let cases = distinct(own.iter().map(|row| row.case).filter(|name| !name.is_empty()));
-    let assumed = distinct(own.iter().map(|row| row.mode).filter(|name| !name.is_empty()));
+    let cases = distinct(
+        own.iter()
+            .map(|row| row.case)
+            .filter(|name| !name.is_empty()),
+    );
+    let assumed = distinct(
+        own.iter()
+            .map(|row| row.mode)
+            .filter(|name| !name.is_empty()),
+    );
     // With and without an energy model, seed by seed.
     let gains = |case: &str, mode: &str, tasks: u32| -> Vec<f64> {
         let energy = |case: &str| values(case, mode, metrics::ENERGY, "", tasks);
-        energy(case).iter().zip(energy(OFF)).map(|(own, other)| 100.0 * (1.0 - own / other)).collect()
+        energy(case)
+            .iter()
+            .zip(energy(OFF))
+            .map(|(own, other)| 100.0 * (1.0 - own / other))
+            .collect()
     };
     let gain = |case: &str, tasks: u32| {
-        let all: Vec<f64> = assumed.iter().flat_map(|mode| gains(case, mode, tasks)).collect();
-        Some(Interval { median: mean(&gains(case, USUAL, tasks)), ..Interval::of_all(&all)? })
+        let all: Vec<f64> = assumed
+            .iter()
+            .flat_map(|mode| gains(case, mode, tasks))
+            .collect();
+        Some(Interval {
+            median: mean(&gains(case, USUAL, tasks)),
+            ..Interval::of_all(&all)?
+        })
     };
     let rules = |case: &&'r str| {
         let energy = |mode: &&str| -> Vec<f64> {
@@ -244,14 +324,22 @@ fn read_board<'r>(
             name: case,
             gain_percent: tasks.filter_map(|tasks| gain(case, *tasks)).collect(),
             energy: assumed.iter().map(energy).collect(),
-            big_runs_percent: of_usual(metrics::RUNNING, &board.big).into_iter().map(|share| 100.0 * share).collect(),
+            big_runs_percent: of_usual(metrics::RUNNING, &board.big)
+                .into_iter()
+                .map(|share| 100.0 * share)
+                .collect(),
             p95_ms: of_usual(metrics::RESPONSE, "p95"),
             moves: of_usual(metrics::MIGRATIONS, ""),
         }
     };
     let rules: Vec<Rules<'r>> = cases.iter().map(rules).collect();
-    let reference = reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
-    let figure = |tasks: &u32| reference.and_then(|reference| reference.figure(*tasks)).map(|figure| figure.energy_j);
+    let reference =
+        reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
+    let figure = |tasks: &u32| {
+        reference
+            .and_then(|reference| reference.figure(*tasks))
+            .map(|figure| figure.energy_j)
+    };
     let published: Vec<Option<f64>> = facts.tasks.iter().map(figure).collect();
     Board {
         name: own.first().map_or("", |row| row.variant),
@@ -272,7 +360,10 @@ fn all_gains(rules: &[Rules<'_>]) -> Option<Interval> {
     let gains = || rules.iter().flat_map(|rules| &rules.gain_percent);
     let usual: Vec<f64> = gains().map(|gain| gain.median).collect();
     let all: Vec<f64> = gains().flat_map(|gain| [gain.low, gain.high]).collect();
-    Some(Interval { median: mean(&usual), ..Interval::of_all(&all)? })
+    Some(Interval {
+        median: mean(&usual),
+        ..Interval::of_all(&all)?
+    })
 }
 
 /// The model with each end of what is assumed, and predictors that know nothing of schedulers.
@@ -283,15 +374,33 @@ pub fn predictors(
     facts: &facts::ManyTasks,
     published: &[Option<f64>],
 ) -> Vec<Predictor> {
-    let known: Vec<(u32, f64)> =
-        facts.tasks.iter().zip(published).filter_map(|(tasks, figure)| Some((*tasks, (*figure)?))).collect();
+    let known: Vec<(u32, f64)> = facts
+        .tasks
+        .iter()
+        .zip(published)
+        .filter_map(|(tasks, figure)| Some((*tasks, (*figure)?)))
+        .collect();
     let of_known = |values: &[f64]| -> Vec<f64> {
-        values.iter().zip(published).filter(|(_, figure)| figure.is_some()).map(|(value, _)| *value).collect()
+        values
+            .iter()
+            .zip(published)
+            .filter(|(_, figure)| figure.is_some())
+            .map(|(value, _)| *value)
+            .collect()
     };
     let mut all = Vec::new();
     for rules in rules {
-        for (energy, part) in rules.energy.iter().zip(assumed).filter(|(_, part)| part.parse::<u32>().is_ok()) {
-            all.extend(scaled(predictor_name(rules.name, part), &of_known(energy), &known));
+        for (energy, part) in rules
+            .energy
+            .iter()
+            .zip(assumed)
+            .filter(|(_, part)| part.parse::<u32>().is_ok())
+        {
+            all.extend(scaled(
+                predictor_name(rules.name, part),
+                &of_known(energy),
+                &known,
+            ));
         }
     }
     let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
@@ -326,14 +435,20 @@ mod tests {
         let constant = scaled("constant".to_owned(), &[10.0, 20.0, 30.0], &published).unwrap();
         assert!(constant.rms_percent > 3.0 && constant.least_at.is_none());
         let line = line(&published).unwrap();
-        assert!(line.rms_percent < constant.rms_percent, "a line has a parameter more");
+        assert!(
+            line.rms_percent < constant.rms_percent,
+            "a line has a parameter more"
+        );
         assert!(scaled("one".to_owned(), &[1.0], &published[..1]).is_none());
     }
 
     #[test]
     fn gains_span_all_that_is_assumed() {
         let facts = facts::ManyTasks {
-            boards: vec![facts::TaskBoard { name: "board".to_owned(), ..Default::default() }],
+            boards: vec![facts::TaskBoard {
+                name: "board".to_owned(),
+                ..Default::default()
+            }],
             tasks: vec![24],
             ..Default::default()
         };
@@ -341,18 +456,37 @@ mod tests {
         header.set_facts(&facts);
         let mut recording = recording::Recording::new(header);
         let subject = recording.name("24 tasks");
-        for (mode, seed, eas, off) in [("300", 0, 96.0, 100.0), ("300", 1, 94.0, 100.0), ("other", 0, 110.0, 100.0)] {
+        for (mode, seed, eas, off) in [
+            ("300", 0, 96.0, 100.0),
+            ("300", 1, 94.0, 100.0),
+            ("other", 0, 110.0, 100.0),
+        ] {
             for (case, value) in [("eas", eas), ("off", off)] {
                 let series = recording.series("board", case, mode);
-                recording.measure(series, seed, metrics::ENERGY.name, metrics::ENERGY.unit, value).subject =
-                    Some(subject);
+                recording
+                    .measure(
+                        series,
+                        seed,
+                        metrics::ENERGY.name,
+                        metrics::ENERGY.unit,
+                        value,
+                    )
+                    .subject = Some(subject);
             }
         }
         let published = published::Published::default();
-        let found = read(&Run { recording: &recording, folder: "", published: &published }).unwrap();
+        let found = read(&Run {
+            recording: &recording,
+            folder: "",
+            published: &published,
+        })
+        .unwrap();
         let gain = found.boards[0].gain_percent.unwrap();
         let rounded = gain.all().map(f64::round);
         assert_eq!(rounded, [-10.0, 5.0, 6.0], "its sign is not known");
-        assert_eq!((found.boards[0].usual, found.boards[0].assumed.len()), (0, 2));
+        assert_eq!(
+            (found.boards[0].usual, found.boards[0].assumed.len()),
+            (0, 2)
+        );
     }
 }

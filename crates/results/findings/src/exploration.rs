@@ -61,14 +61,24 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
         (Err(error), false) => return Err(error),
         (Err(_), true) => None,
     };
-    let operations = recording.measures().iter().find(|measure| recording.text(measure.metric) == "operations");
-    let all = recording.all_series().map(|series| recording.series_texts(series));
-    let broken: Vec<(&str, &str)> =
-        all.filter(|(_, case, _)| *case != TRIED).map(|(variant, case, _)| (variant, case)).collect();
+    let operations = recording
+        .measures()
+        .iter()
+        .find(|measure| recording.text(measure.metric) == "operations");
+    let all = recording
+        .all_series()
+        .map(|series| recording.series_texts(series));
+    let broken: Vec<(&str, &str)> = all
+        .filter(|(_, case, _)| *case != TRIED)
+        .map(|(variant, case, _)| (variant, case))
+        .collect();
     // Of a campaign that broke something several times each variant has a schedule of its own, and
     // none is the campaign's.
     let facts = facts.filter(|_| broken.len() <= 1);
-    let schedule = facts.as_ref().map(|facts| facts.schedule.clone()).filter(|schedule| !schedule.is_empty());
+    let schedule = facts
+        .as_ref()
+        .map(|facts| facts.schedule.clone())
+        .filter(|schedule| !schedule.is_empty());
     let facts = facts.unwrap_or_default();
     Ok(Exploration {
         invariant: broken.first().map_or("", |(_, invariant)| invariant),
@@ -92,6 +102,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
 
 /// The sum of a metric over all that was tried.
 fn tried(recording: &Recording, name: &str) -> u64 {
-    let of = recording.measures().iter().filter(|measure| recording.text(measure.metric) == name);
+    let of = recording
+        .measures()
+        .iter()
+        .filter(|measure| recording.text(measure.metric) == name);
     of.map(|measure| measure.value as u64).sum()
 }

@@ -84,5 +84,8 @@ findings!($, run, findings, {
 
 /// The schema of [`Finding`] as JSON: a key with the finding's name, and the finding below it.
 pub fn schema() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Finding<'_>>()
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Finding<'_>>()
 }

@@ -9,7 +9,12 @@ use std::collections::BTreeMap;
 /// # Errors
 /// They are of another version or form.
 pub fn read(recording: &Recording) -> Result<Option<Functions>, FactsError> {
-    recording.header.facts.is_some().then(|| recording.header.facts()).transpose()
+    recording
+        .header
+        .facts
+        .is_some()
+        .then(|| recording.header.facts())
+        .transpose()
 }
 
 /// The instructions of functions over all passages of a build.
@@ -32,14 +37,24 @@ impl Sums<'_> {
 
     /// The share of the instructions that the first `most` functions have, from 0 to 1.
     pub fn share_of(&self, most: usize) -> f64 {
-        self.functions.iter().take(most).map(|(_, count)| count).sum::<f64>() / self.all().max(1.0)
+        self.functions
+            .iter()
+            .take(most)
+            .map(|(_, count)| count)
+            .sum::<f64>()
+            / self.all().max(1.0)
     }
 }
 
 /// The sums over the passages of the first build; `None` where nothing was counted.
 pub fn of_first_build(counts: &Functions) -> Option<Sums<'_>> {
     let build = &counts.passages.first()?.build;
-    let of_build = || counts.passages.iter().filter(|passage| passage.build == *build);
+    let of_build = || {
+        counts
+            .passages
+            .iter()
+            .filter(|passage| passage.build == *build)
+    };
     let mut functions: BTreeMap<&str, f64> = BTreeMap::new();
     for passage in of_build() {
         for function in &passage.functions {
@@ -48,7 +63,11 @@ pub fn of_first_build(counts: &Functions) -> Option<Sums<'_>> {
     }
     let mut functions: Vec<(&str, f64)> = functions.into_iter().collect();
     functions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Some(Sums { build, passages: of_build().count(), functions })
+    Some(Sums {
+        build,
+        passages: of_build().count(),
+        functions,
+    })
 }
 
 /// The stacks of a recording as tools for flame graphs read them, below the build and the call;
@@ -58,7 +77,13 @@ pub fn folded_stacks(recording: &Recording) -> String {
     let plain = |words: &str| words.replace(';', ",");
     let lines = counts.passages.iter().flat_map(|passage| {
         let stacks = passage.stacks.lines();
-        stacks.map(|stack| format!("{};{};{stack}\n", plain(&passage.build), plain(&passage.call)))
+        stacks.map(|stack| {
+            format!(
+                "{};{};{stack}\n",
+                plain(&passage.build),
+                plain(&passage.call)
+            )
+        })
     });
     lines.collect()
 }

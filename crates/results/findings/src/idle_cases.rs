@@ -86,7 +86,11 @@ pub struct HeldOrder<'r> {
 }
 
 fn percent(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
+    if whole > 0.0 {
+        100.0 * part / whole
+    } else {
+        0.0
+    }
 }
 
 impl SeedCounts {
@@ -94,7 +98,11 @@ impl SeedCounts {
     fn all(recording: &Recording, series: Series) -> Vec<Self> {
         let mut seeds: Vec<Self> = Vec::new();
         let mut last = Vec::new();
-        for measure in recording.measures().iter().filter(|measure| measure.series == series) {
+        for measure in recording
+            .measures()
+            .iter()
+            .filter(|measure| measure.series == series)
+        {
             let at = measure.iteration as usize;
             if at >= seeds.len() {
                 // A damaged recording may name any number.
@@ -145,12 +153,15 @@ fn median(seeds: &[SeedCounts], of: impl Fn(&SeedCounts) -> f64) -> f64 {
 pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
     let recording = run.recording;
     let known = run.published.idle_cases.as_ref();
-    let share = |figure: &CaseFigure, of: Option<u64>| Some(percent(of? as f64, figure.stays? as f64));
+    let share =
+        |figure: &CaseFigure, of: Option<u64>| Some(percent(of? as f64, figure.stays? as f64));
     let row = |series: Series| {
         let (governor, case, _) = recording.series_texts(series);
         let seeds = SeedCounts::all(recording, series);
         let figures = known.map_or(&[][..], |known| &known.figures);
-        let reported = figures.iter().find(|figure| figure.case == case && figure.compared_with == governor);
+        let reported = figures
+            .iter()
+            .find(|figure| figure.case == case && figure.compared_with == governor);
         let has_times = seeds.iter().any(|seed| seed.time[2] > 0.0);
         Row {
             case,
@@ -160,7 +171,8 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
             below: median(&seeds, |seed| seed.below),
             above_percent: median(&seeds, |seed| seed.of(SignOf::Above)),
             below_percent: median(&seeds, |seed| seed.of(SignOf::Below)),
-            shallowest_percent: has_times.then(|| median(&seeds, |seed| seed.of(SignOf::Shallowest))),
+            shallowest_percent: has_times
+                .then(|| median(&seeds, |seed| seed.of(SignOf::Shallowest))),
             deepest_percent: has_times.then(|| median(&seeds, |seed| seed.of(SignOf::Deepest))),
             per_second: seeds
                 .iter()
@@ -174,17 +186,37 @@ pub fn read<'r>(run: &Run<'r>) -> Cases<'r> {
             seeds,
         }
     };
-    let is_entered = |measure: &&Measure| recording.text(measure.metric) == metrics::IDLE_ENTERED.name;
-    let series = distinct(recording.measures().iter().filter(is_entered).map(|measure| measure.series));
+    let is_entered =
+        |measure: &&Measure| recording.text(measure.metric) == metrics::IDLE_ENTERED.name;
+    let series = distinct(
+        recording
+            .measures()
+            .iter()
+            .filter(is_entered)
+            .map(|measure| measure.series),
+    );
     let rows: Vec<Row<'_>> = series.into_iter().map(row).collect();
     let sources = known.map_or(&[][..], |known| &known.cases);
-    let signs = sources.iter().flat_map(|case| case.signs.iter().filter_map(|sign| held(&rows, &case.name, sign)));
-    Cases { signs: signs.collect(), notes: &recording.header.notes, recording: run.folder, sources, rows }
+    let signs = sources.iter().flat_map(|case| {
+        case.signs
+            .iter()
+            .filter_map(|sign| held(&rows, &case.name, sign))
+    });
+    Cases {
+        signs: signs.collect(),
+        notes: &recording.header.notes,
+        recording: run.folder,
+        sources,
+        rows,
+    }
 }
 
 /// Holds a reported order against every seed; `None` if one of the two governors did not run.
 fn held<'r>(rows: &[Row<'_>], case: &'r str, sign: &'r Sign) -> Option<HeldOrder<'r>> {
-    let of = |governor: &str| rows.iter().find(|row| row.case == case && row.governor == governor);
+    let of = |governor: &str| {
+        rows.iter()
+            .find(|row| row.case == case && row.governor == governor)
+    };
     let (more, less) = (of(&sign.more)?, of(&sign.less)?);
     let pairs = || more.seeds.iter().zip(&less.seeds);
     Some(HeldOrder {
@@ -193,7 +225,9 @@ fn held<'r>(rows: &[Row<'_>], case: &'r str, sign: &'r Sign) -> Option<HeldOrder
         more: &sign.more,
         less: &sign.less,
         figures: [more, less].map(|row| median(&row.seeds, |seed| seed.of(sign.of))),
-        agrees: pairs().filter(|(more, less)| exceeds(more.of(sign.of), less.of(sign.of))).count(),
+        agrees: pairs()
+            .filter(|(more, less)| exceeds(more.of(sign.of), less.of(sign.of)))
+            .count(),
         seeds: pairs().count(),
         reason: &sign.reason,
     })

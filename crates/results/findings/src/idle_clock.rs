@@ -130,34 +130,54 @@ pub struct Change<'r> {
 /// The share by which a shift by 10 bits counts less than a division by 1000: 24/1024.
 pub const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
 
-fn times<'r>(recording: &'r Recording, case: &str, metric: Metric) -> Vec<(&'r str, &'r str, Statistics)> {
+fn times<'r>(
+    recording: &'r Recording,
+    case: &str,
+    metric: Metric,
+) -> Vec<(&'r str, &'r str, Statistics)> {
     let mut all: Vec<(Series, &str, &str, Statistics)> = Vec::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric.name) {
+    for measure in recording
+        .measures()
+        .iter()
+        .filter(|measure| recording.text(measure.metric) == metric.name)
+    {
         let (name, of, mode) = recording.series_texts(measure.series);
         let statistic = subject(recording, measure);
         if of != case || Statistics::default().at(statistic).is_none() {
             continue;
         }
-        let at = all.iter().position(|(series, ..)| *series == measure.series).unwrap_or_else(|| {
-            all.push((measure.series, name, mode, Statistics::default()));
-            all.len() - 1
-        });
+        let at = all
+            .iter()
+            .position(|(series, ..)| *series == measure.series)
+            .unwrap_or_else(|| {
+                all.push((measure.series, name, mode, Statistics::default()));
+                all.len() - 1
+            });
         if let Some(value) = all[at].3.at(statistic) {
             *value = Some(measure.value);
         }
     }
-    all.into_iter().map(|(_, name, mode, times)| (name, mode, times)).collect()
+    all.into_iter()
+        .map(|(_, name, mode, times)| (name, mode, times))
+        .collect()
 }
 
 fn changes(recording: &Recording) -> Vec<Change<'_>> {
     let of = |metric: Metric| {
-        recording.measures().iter().filter(move |measure| recording.text(measure.metric) == metric.name)
+        recording
+            .measures()
+            .iter()
+            .filter(move |measure| recording.text(measure.metric) == metric.name)
     };
     of(metrics::CHANGED_CHOICES)
         .map(|choices| {
             let (governor, _, unsaid) = recording.series_texts(choices.series);
-            let same = |other: &&recording::Measure| other.series == choices.series && other.subject == choices.subject;
-            let changed_energy = of(metrics::CHANGED_ENERGY).find(same).map(|measure| measure.value);
+            let same = |other: &&recording::Measure| {
+                other.series == choices.series && other.subject == choices.subject
+            };
+            let changed_energy = of(metrics::CHANGED_ENERGY)
+                .find(same)
+                .map(|measure| measure.value);
             Change {
                 governor,
                 unsaid,
@@ -181,7 +201,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     let published = times(recording, "condition", metrics::CLOCK_READ);
     let saving = match &published[..] {
         [(first, _, slow), (second, _, fast)] => {
-            let less = slow.average_ns.zip(fast.average_ns).map(|(slow, fast)| slow - fast);
+            let less = slow
+                .average_ns
+                .zip(fast.average_ns)
+                .map(|(slow, fast)| slow - fast);
             less.map(|less| (format!("{second} for {first}"), 2.0 * less))
         }
         _ => None,
@@ -190,7 +213,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     // Reads are whole ticks: a mean that is within one of the median is as near as it can be.
     let apart = |(_, _, times): &(&str, &str, Statistics)| {
         let (median, mean) = times.p50_ns.zip(times.trimmed_ns)?;
-        Some(((mean - median).abs() - tick_ns).max(0.0) / median.max(tick_ns).max(f64::MIN_POSITIVE))
+        Some(
+            ((mean - median).abs() - tick_ns).max(0.0) / median.max(tick_ns).max(f64::MIN_POSITIVE),
+        )
     };
     let clocks: Vec<_> = clocks.collect();
     Ok(Clocks {
@@ -206,7 +231,12 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
             })
             .collect(),
         divisions: divisions
-            .map(|(name, mode, times)| Division { name, divisor_known: mode == "divisor known", times, mode })
+            .map(|(name, mode, times)| Division {
+                name,
+                divisor_known: mode == "divisor known",
+                times,
+                mode,
+            })
             .collect(),
         changes: changes(recording),
         saving_per_sleep_ns: saving.as_ref().map(|(_, ns)| *ns),

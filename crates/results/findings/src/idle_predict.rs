@@ -39,19 +39,26 @@ pub struct Row<'r> {
 /// Reads the predictions.
 pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
     let recording: &Recording = run.recording;
-    let texts = recording.all_series().map(|series| recording.series_texts(series));
+    let texts = recording
+        .all_series()
+        .map(|series| recording.series_texts(series));
     let keys = distinct(texts.map(|(governor, predictor, _)| (governor, predictor)));
     let row = |(governor, predictor)| {
         let of = |metric: Metric| {
-            recording.measures().iter().filter(move |measure: &&Measure| {
-                let (own, by, _) = recording.series_texts(measure.series);
-                (own, by) == (governor, predictor) && recording.text(measure.metric) == metric.name
-            })
+            recording
+                .measures()
+                .iter()
+                .filter(move |measure: &&Measure| {
+                    let (own, by, _) = recording.series_texts(measure.series);
+                    (own, by) == (governor, predictor)
+                        && recording.text(measure.metric) == metric.name
+                })
         };
         let range = |metric| Bounds::new(of(metric).map(|measure| measure.value));
         let states = distinct(of(metrics::IDLE_SHARE).map(|measure| subject(recording, measure)));
         let share = |state| {
-            let of_state = of(metrics::IDLE_SHARE).filter(|measure| subject(recording, measure) == state);
+            let of_state =
+                of(metrics::IDLE_SHARE).filter(|measure| subject(recording, measure) == state);
             Some((state, Bounds::new(of_state.map(|measure| measure.value))?))
         };
         Row {
@@ -63,5 +70,9 @@ pub fn read<'r>(run: &Run<'r>) -> Predictions<'r> {
             miss_error_percent: range(metrics::IDLE_MISS_ERROR),
         }
     };
-    Predictions { rows: keys.into_iter().map(row).collect(), notes: &recording.header.notes, recording: run.folder }
+    Predictions {
+        rows: keys.into_iter().map(row).collect(),
+        notes: &recording.header.notes,
+        recording: run.folder,
+    }
 }

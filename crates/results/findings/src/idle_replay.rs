@@ -269,7 +269,11 @@ enum Figure {
 
 impl From<Bounds> for Figure {
     fn from(value: Bounds) -> Self {
-        if value.low == value.high { Self::Known(value.low.into()) } else { Self::Between(Ends(value).into()) }
+        if value.low == value.high {
+            Self::Known(value.low.into())
+        } else {
+            Self::Between(Ends(value).into())
+        }
     }
 }
 
@@ -289,7 +293,10 @@ struct Range {
 
 impl From<Ends> for Range {
     fn from(Ends(Bounds { low, high }): Ends) -> Self {
-        Self { low: low.into(), high: high.into() }
+        Self {
+            low: low.into(),
+            high: high.into(),
+        }
     }
 }
 
@@ -303,25 +310,41 @@ enum Whole {
 
 impl From<f64> for Whole {
     fn from(value: f64) -> Self {
-        if value.fract() == 0.0 && value.abs() < 9e15 { Self::Count(value as i64) } else { Self::Figure(value) }
+        if value.fract() == 0.0 && value.abs() < 9e15 {
+            Self::Count(value as i64)
+        } else {
+            Self::Figure(value)
+        }
     }
 }
 
 impl Bounds {
     pub(crate) fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
         values.fold(None, |so_far: Option<Self>, value| {
-            let Self { low, high } = so_far.unwrap_or(Self { low: value, high: value });
-            Some(Self { low: low.min(value), high: high.max(value) })
+            let Self { low, high } = so_far.unwrap_or(Self {
+                low: value,
+                high: value,
+            });
+            Some(Self {
+                low: low.min(value),
+                high: high.max(value),
+            })
         })
     }
 
     fn exactly(value: f64) -> Self {
-        Self { low: value, high: value }
+        Self {
+            low: value,
+            high: value,
+        }
     }
 
     /// Both ends, some times over.
     pub fn times(self, factor: f64) -> Self {
-        Self { low: self.low * factor, high: self.high * factor }
+        Self {
+            low: self.low * factor,
+            high: self.high * factor,
+        }
     }
 
     /// The middle between both ends.
@@ -339,12 +362,17 @@ struct TraceMeasures<'r> {
 
 impl<'r> TraceMeasures<'r> {
     fn all(recording: &'r Recording) -> Vec<Self> {
-        let texts = recording.all_series().map(|series| recording.series_texts(series));
+        let texts = recording
+            .all_series()
+            .map(|series| recording.series_texts(series));
         let of_case = texts.filter(|(variant, case, _)| *case == CASE && *variant != TRACE);
         let names = distinct(of_case.map(|(variant, ..)| variant));
         // The order in which series are numbered is that of their first rows: governors as they
         // were asked for, and what was best last.
-        names.into_iter().map(|name| Self { recording, name }).collect()
+        names
+            .into_iter()
+            .map(|name| Self { recording, name })
+            .collect()
     }
 
     fn measures(self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
@@ -356,7 +384,9 @@ impl<'r> TraceMeasures<'r> {
     }
 
     fn between(self, metric: Metric, of: &str) -> Option<Bounds> {
-        let values = self.measures(CASE, metric).filter(|measure| subject(self.recording, measure) == of);
+        let values = self
+            .measures(CASE, metric)
+            .filter(|measure| subject(self.recording, measure) == of);
         Bounds::new(values.map(|measure| measure.value))
     }
 
@@ -369,27 +399,42 @@ impl<'r> TraceMeasures<'r> {
             *entered.entry(mode(measure)).or_default() += measure.value;
         }
         let is_end = |mode: &str| facts::Replay::ENDS.contains(&mode);
-        let all = entered.iter().filter(|(mode, _)| !is_end(mode)).map(|(_, all)| *all).fold(1.0, f64::max);
+        let all = entered
+            .iter()
+            .filter(|(mode, _)| !is_end(mode))
+            .map(|(_, all)| *all)
+            .fold(1.0, f64::max);
         let mut counted: BTreeMap<&str, f64> = BTreeMap::new();
         for metric in of {
-            let all_states = |measure: &&Measure| subject(self.recording, measure) == facts::Replay::ALL_STATES;
+            let all_states =
+                |measure: &&Measure| subject(self.recording, measure) == facts::Replay::ALL_STATES;
             for measure in self.measures(CASE, *metric).filter(all_states) {
                 *counted.entry(mode(measure)).or_default() += measure.value;
             }
         }
         let share = |(mode, count): (&str, f64)| {
-            let of = if is_end(mode) { all } else { entered.get(mode).copied().unwrap_or(all).max(1.0) };
+            let of = if is_end(mode) {
+                all
+            } else {
+                entered.get(mode).copied().unwrap_or(all).max(1.0)
+            };
             (100.0 * count / of).min(100.0)
         };
         Bounds::new(counted.into_iter().map(share))
     }
 
     fn state_names(self) -> Vec<&'r str> {
-        distinct(self.measures(CASE, metrics::IDLE_ENTERED).map(|measure| subject(self.recording, measure)))
+        distinct(
+            self.measures(CASE, metrics::IDLE_ENTERED)
+                .map(|measure| subject(self.recording, measure)),
+        )
     }
 
     fn agreement(self) -> Option<Agreement> {
-        let share = |what: &str| self.between(metrics::IDLE_AGREEMENT, what).map(|share| share.low);
+        let share = |what: &str| {
+            self.between(metrics::IDLE_AGREEMENT, what)
+                .map(|share| share.low)
+        };
         Some(Agreement {
             same: share("same")?,
             balanced: share("balanced"),
@@ -401,7 +446,12 @@ impl<'r> TraceMeasures<'r> {
     /// The power domains below it.
     fn power_domains(self) -> Vec<PowerDomain<'r>> {
         let measures = |metric| self.measures(facts::Replay::POWER_DOMAINS, metric);
-        let name = |measure| (role(self.recording, measure), subject(self.recording, measure));
+        let name = |measure| {
+            (
+                role(self.recording, measure),
+                subject(self.recording, measure),
+            )
+        };
         let names = distinct(measures(metrics::IDLE_TIME).map(name));
         let between = |domain: &str, state: &str, metric: Metric| {
             let is_of = |measure: &&Measure| {
@@ -420,9 +470,17 @@ impl<'r> TraceMeasures<'r> {
             name,
             governor: self.name,
             together_us: between(name, "", metrics::IDLE_TIME),
-            states: names.iter().filter(|of| of.0 == name && !of.1.is_empty()).map(|of| state(name, of.1)).collect(),
+            states: names
+                .iter()
+                .filter(|of| of.0 == name && !of.1.is_empty())
+                .map(|of| state(name, of.1))
+                .collect(),
         };
-        names.iter().filter(|(_, state)| state.is_empty()).map(domain).collect()
+        names
+            .iter()
+            .filter(|(_, state)| state.is_empty())
+            .map(domain)
+            .collect()
     }
 
     /// The intervals in which it lost most, the worst first.
@@ -433,9 +491,17 @@ impl<'r> TraceMeasures<'r> {
             variant == self.name && case == "deciding"
         };
         let all: Vec<&Measure> = recording.measures().iter().filter(is_own).collect();
-        let ranks = all.iter().map(|measure| measure.iteration).max().map_or(0, |last| last + 1);
+        let ranks = all
+            .iter()
+            .map(|measure| measure.iteration)
+            .max()
+            .map_or(0, |last| last + 1);
         let value = |rank: u32, metric: &str| {
-            all.iter().find(|measure| measure.iteration == rank && recording.text(measure.metric) == metric).copied()
+            all.iter()
+                .find(|measure| {
+                    measure.iteration == rank && recording.text(measure.metric) == metric
+                })
+                .copied()
         };
         let decision = |rank| {
             let excess = value(rank, metrics::IDLE_EXCESS.name)?;
@@ -462,14 +528,22 @@ impl<'r> TraceMeasures<'r> {
         // Units of the platform's table times seconds.
         let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
         let energies = self.measures(CASE, metrics::IDLE_ENERGY);
-        let energies = energies.map(|measure| (mode(measure), subject(self.recording, measure), measure.value));
+        let energies = energies.map(|measure| {
+            (
+                mode(measure),
+                subject(self.recording, measure),
+                measure.value,
+            )
+        });
         let energies: Vec<(&str, &str, f64)> = energies.collect();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
         Governor {
             name: self.name,
             states: self.state_names().into_iter().map(state).collect(),
-            energy_j: energy.zip(watts).map(|(energy, watts)| Ends(energy.times(watts))),
+            energy_j: energy
+                .zip(watts)
+                .map(|(energy, watts)| Ends(energy.times(watts))),
             energy_unit_s: energy.map(Ends),
             above: self.between(metrics::IDLE_ABOVE, facts::Replay::ALL_STATES),
             below: self.between(metrics::IDLE_BELOW, facts::Replay::ALL_STATES),
@@ -506,7 +580,11 @@ fn counters(recording: &Recording) -> Option<Counters> {
             residency_us: count(metrics::IDLE_TIME)?,
         })
     };
-    Some(Counters { kernel: of("kernel")?, trace: of("trace")?, tracing_ns: value("", metrics::TRACING) })
+    Some(Counters {
+        kernel: of("kernel")?,
+        trace: of("trace")?,
+        tracing_ns: value("", metrics::TRACING),
+    })
 }
 
 /// Reads a replay.
@@ -515,20 +593,41 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let facts: facts::Replay = recording.header.facts()?;
     let is_powered = facts.power.is_some();
     let watts = facts.power.and_then(|power| power.watts_per_unit);
-    let trace = TraceMeasures { recording, name: TRACE };
-    let intervals = |what| trace.between(metrics::IDLE_INTERVALS, what).map_or(0, |count| count.low as u64);
+    let trace = TraceMeasures {
+        recording,
+        name: TRACE,
+    };
+    let intervals = |what| {
+        trace
+            .between(metrics::IDLE_INTERVALS, what)
+            .map_or(0, |count| count.low as u64)
+    };
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
     let all = TraceMeasures::all(recording).into_iter();
     let mut governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
-    let wins: Vec<InOrder<'r, f64>> = governors.iter().map(|one| one.wins_over(&governors)).collect();
-    governors.iter_mut().zip(wins).for_each(|(governor, wins)| governor.wins = wins);
-    let own = governors.iter().map(|governor| governor.name).find(|name| facts.own.as_deref() == Some(name));
+    let wins: Vec<InOrder<'r, f64>> = governors
+        .iter()
+        .map(|one| one.wins_over(&governors))
+        .collect();
+    governors
+        .iter_mut()
+        .zip(wins)
+        .for_each(|(governor, wins)| governor.wins = wins);
+    let own = governors
+        .iter()
+        .map(|governor| governor.name)
+        .find(|name| facts.own.as_deref() == Some(name));
     let powers_sourced = is_powered && !facts.powers_assumed;
     let find = |name: &str| governors.iter().find(|governor| governor.name == name);
     let limited = facts.limits.into_iter().filter_map(|limit| {
         let (under, without) = find(&limit.name).zip(find(&limit.of))?;
-        let time = |of: &Governor<'_>| of.states.iter().map(|state| state.residency_us).collect::<Vec<_>>();
+        let time = |of: &Governor<'_>| {
+            of.states
+                .iter()
+                .map(|state| state.residency_us)
+                .collect::<Vec<_>>()
+        };
         Some(Limited {
             name: under.name,
             of: without.name,
@@ -539,8 +638,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
         })
     });
     let limits: Vec<Limited<'r>> = limited.collect();
-    let free: Vec<&Governor<'r>> =
-        governors.iter().filter(|one| limits.iter().all(|limit| limit.name != one.name)).collect();
+    let free: Vec<&Governor<'r>> = governors
+        .iter()
+        .filter(|one| limits.iter().all(|limit| limit.name != one.name))
+        .collect();
     let verdict = verdict(&free, own, powers_sourced);
     Ok(Replay {
         intervals: Intervals {
@@ -548,13 +649,22 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
             bounded: intervals("bounded"),
             unknown: intervals("unknown"),
         },
-        unknown_because: reasons.map(|measure| (subject(recording, measure), Bounds::exactly(measure.value))).collect(),
+        unknown_because: reasons
+            .map(|measure| (subject(recording, measure), Bounds::exactly(measure.value)))
+            .collect(),
         kernel_counters: counters(recording),
-        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        platform: recording
+            .header
+            .platform
+            .as_ref()
+            .map(|platform| platform.name.as_str()),
         powers_sourced,
         own_governor: own,
         verdict,
-        power_domains: TraceMeasures::all(recording).into_iter().flat_map(TraceMeasures::power_domains).collect(),
+        power_domains: TraceMeasures::all(recording)
+            .into_iter()
+            .flat_map(TraceMeasures::power_domains)
+            .collect(),
         governors,
         limits,
         s2idle: facts.s2idle,
@@ -572,9 +682,13 @@ impl<'r> Replay<'r> {
     /// The governor the middle of whose energy stands for 100 % where nobody says how many watts a
     /// unit is, and that energy: the oracle if it was replayed, or else the first governor.
     pub fn reference(&self) -> Option<(&str, f64)> {
-        let named = self.governors.iter().find(|governor| governor.name == ORACLE);
+        let named = self
+            .governors
+            .iter()
+            .find(|governor| governor.name == ORACLE);
         let governor = named.or(self.governors.first())?;
-        Some((governor.name, governor.energy_unit_s?.0.middle())).filter(|(_, energy)| *energy > 0.0)
+        Some((governor.name, governor.energy_unit_s?.0.middle()))
+            .filter(|(_, energy)| *energy > 0.0)
     }
 
     /// The unit in which the energies of this replay have digits before the point, and how many of
@@ -585,7 +699,9 @@ impl<'r> Replay<'r> {
         let (factor, unit) = match (all().next()?.1, self.reference()) {
             ("J", _) if most < 1e-3 => (1e6, "uJ"),
             ("J", _) if most < 1.0 => (1e3, "mJ"),
-            ("unit s", Some((name, energy))) => return Some((100.0 / energy, format!("% of {name}'s"))),
+            ("unit s", Some((name, energy))) => {
+                return Some((100.0 / energy, format!("% of {name}'s")));
+            }
             (unit, _) => (1.0, unit),
         };
         Some((factor, unit.to_owned()))
@@ -613,13 +729,19 @@ impl<'r> Governor<'r> {
             point == at && (of_trace(mode) == of_trace(of) || mode.is_empty() || of.is_empty())
         };
         self.energies.iter().flat_map(move |own| {
-            other.energies.iter().filter(move |theirs| same(own, theirs)).map(move |theirs| (own.1, own.2, theirs.2))
+            other
+                .energies
+                .iter()
+                .filter(move |theirs| same(own, theirs))
+                .map(move |theirs| (own.1, own.2, theirs.2))
         })
     }
 
     /// The share of the points at which it takes less energy than each of the others.
     fn wins_over(&self, others: &[Self]) -> InOrder<'r, f64> {
-        let real = others.iter().filter(|other| other.name != self.name && ![self.name, other.name].contains(&ORACLE));
+        let real = others
+            .iter()
+            .filter(|other| other.name != self.name && ![self.name, other.name].contains(&ORACLE));
         let share = |other: &Self| {
             let mut points: BTreeMap<&str, bool> = BTreeMap::new();
             for (point, own, theirs) in self.pairs(other) {
@@ -639,13 +761,27 @@ impl<'r> Governor<'r> {
     /// The states that were recorded more or less often than this governor enters them, by more
     /// than a replay is off where all is known.
     fn misses_of(&self, recorded: &Self) -> Vec<Outside<'r>> {
-        let all: f64 = recorded.states.iter().filter_map(|state| state.entered).map(Bounds::middle).sum();
+        let all: f64 = recorded
+            .states
+            .iter()
+            .filter_map(|state| state.entered)
+            .map(Bounds::middle)
+            .sum();
         let outside = self.states.iter().filter_map(|state| {
-            let seen = recorded.states.iter().find(|seen| seen.name == state.name)?.entered?.middle();
+            let seen = recorded
+                .states
+                .iter()
+                .find(|seen| seen.name == state.name)?
+                .entered?
+                .middle();
             let replayed = state.entered?;
             let off = (replayed.low - seen).max(seen - replayed.high);
             let is_outside = off > TOLERANCE * all;
-            is_outside.then_some(Outside { state: state.name, recorded: seen, replayed })
+            is_outside.then_some(Outside {
+                state: state.name,
+                recorded: seen,
+                replayed,
+            })
         });
         outside.collect()
     }
@@ -661,7 +797,12 @@ fn of_trace(mode: &str) -> &str {
 const TOLERANCE: f64 = 0.02;
 
 fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) -> Verdict<'r> {
-    let find = |name: &str| governors.iter().copied().find(|governor| governor.name == name);
+    let find = |name: &str| {
+        governors
+            .iter()
+            .copied()
+            .find(|governor| governor.name == name)
+    };
     let pair = own.and_then(find).zip(find(RECORDED));
     let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
     let measure = |of: &Governor<'_>| match by_energy {
@@ -669,17 +810,27 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
         false => of.wrong_percent,
     };
     let middle = |of: &&Governor<'_>| measure(of).map_or(f64::INFINITY, Bounds::middle);
-    let real = || governors.iter().copied().filter(|of| of.is_real() && measure(of).is_some());
+    let real = || {
+        governors
+            .iter()
+            .copied()
+            .filter(|of| of.is_real() && measure(of).is_some())
+    };
     let best = real().min_by(|a, b| middle(a).total_cmp(&middle(b)));
     let others = || real().filter(|other| best.is_some_and(|best| best.name != other.name));
     let recorded = others().find(|other| other.name == RECORDED);
     let reference = recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
     let pair = best.zip(reference);
-    let less = pair.filter(|_| by_energy).and_then(|(best, reference)| best.less_than(reference));
+    let less = pair
+        .filter(|_| by_energy)
+        .and_then(|(best, reference)| best.less_than(reference));
     let is_lower = |(best, other): (&Governor<'_>, &Governor<'_>)| {
-        measure(best).zip(measure(other)).is_some_and(|(best, other)| best.high < other.low)
+        measure(best)
+            .zip(measure(other))
+            .is_some_and(|(best, other)| best.high < other.low)
     };
-    let is_certain = outside.is_empty() && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
+    let is_certain = outside.is_empty()
+        && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
     Verdict {
         best: best.map(|best| best.name),
         reference: reference.map(|reference| reference.name),

@@ -36,12 +36,20 @@ impl Interval {
 
     fn between(values: &[f64], low: f64, high: f64) -> Option<Self> {
         let at = |q| stats::quantile(values, q);
-        Some(Self { low: at(low)?, median: at(0.5)?, high: at(high)? })
+        Some(Self {
+            low: at(low)?,
+            median: at(0.5)?,
+            high: at(high)?,
+        })
     }
 
     /// The interval in another unit.
     pub fn times(self, factor: f64) -> Self {
-        Self { low: factor * self.low, median: factor * self.median, high: factor * self.high }
+        Self {
+            low: factor * self.low,
+            median: factor * self.median,
+            high: factor * self.high,
+        }
     }
 
     /// The least, the median and the greatest.
@@ -66,7 +74,11 @@ mod tests {
 
     #[test]
     fn an_interval_excludes_zero_on_either_side() {
-        let interval = |low, high| Interval { low, median: 0.0, high };
+        let interval = |low, high| Interval {
+            low,
+            median: 0.0,
+            high,
+        };
         assert!(interval(0.1, 2.0).excludes_zero() && interval(-2.0, -0.1).excludes_zero());
         assert!(!interval(0.0, 2.0).excludes_zero() && !interval(-1.0, 1.0).excludes_zero());
     }

@@ -72,7 +72,11 @@ pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
 
 fn states(recording: &Recording) -> Vec<State<'_>> {
     let mut names: Vec<&str> = Vec::new();
-    for measure in recording.measures().iter().filter(|measure| recording.text(measure.metric) == IDLE_ENTERED.name) {
+    for measure in recording
+        .measures()
+        .iter()
+        .filter(|measure| recording.text(measure.metric) == IDLE_ENTERED.name)
+    {
         if let Some(state) = measure.subject.map(|subject| recording.text(subject))
             && !names.contains(&state)
         {
@@ -82,9 +86,16 @@ fn states(recording: &Recording) -> Vec<State<'_>> {
     let values = |metric: &str, state: &str| -> Vec<f64> {
         let of = |measure: &&recording::Measure| {
             recording.text(measure.metric) == metric
-                && measure.subject.is_some_and(|subject| recording.text(subject) == state)
+                && measure
+                    .subject
+                    .is_some_and(|subject| recording.text(subject) == state)
         };
-        recording.measures().iter().filter(of).map(|measure| measure.value).collect()
+        recording
+            .measures()
+            .iter()
+            .filter(of)
+            .map(|measure| measure.value)
+            .collect()
     };
     let state = |name| State {
         name,
@@ -98,7 +109,10 @@ fn states(recording: &Recording) -> Vec<State<'_>> {
 impl State<'_> {
     /// The fewest entries of a CPU, and the most.
     pub fn ends(&self) -> [f64; 2] {
-        [self.entered.iter().copied().fold(f64::INFINITY, f64::min), self.entered.iter().copied().fold(0.0, f64::max)]
+        [
+            self.entered.iter().copied().fold(f64::INFINITY, f64::min),
+            self.entered.iter().copied().fold(0.0, f64::max),
+        ]
     }
 
     /// Mean length of a stay in microseconds; `None` where the state was never entered.

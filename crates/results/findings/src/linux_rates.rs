@@ -80,26 +80,48 @@ fn one(units: &str) -> &str {
 pub fn read<'r>(run: &Run<'r>) -> Programs<'r> {
     let recording = run.recording;
     Programs {
-        programs: recording.all_series().map(|series| program(recording, series)).collect(),
+        programs: recording
+            .all_series()
+            .map(|series| program(recording, series))
+            .collect(),
         notes: &recording.header.notes,
         recording: run.folder,
     }
 }
 
 fn program(recording: &Recording, series: recording::Series) -> Program<'_> {
-    let mine = || recording.measures().iter().filter(move |measure| measure.series == series);
+    let mine = || {
+        recording
+            .measures()
+            .iter()
+            .filter(move |measure| measure.series == series)
+    };
     let whole = |metric: Metric| {
-        mine().find(|measure| measure.subject.is_none() && recording.text(measure.metric) == metric.name)
+        mine().find(|measure| {
+            measure.subject.is_none() && recording.text(measure.metric) == metric.name
+        })
     };
     let value = |metric| whole(metric).map_or(0.0, |measure| measure.value);
-    let queued = mine().filter(|measure| recording.text(measure.metric) == metrics::CALLBACKS_QUEUED.name);
+    let queued =
+        mine().filter(|measure| recording.text(measure.metric) == metrics::CALLBACKS_QUEUED.name);
     let function = |measure: &recording::Measure| {
-        Some(Function { function: recording.text(measure.subject?), callbacks: measure.value })
+        Some(Function {
+            function: recording.text(measure.subject?),
+            callbacks: measure.value,
+        })
     };
     let mut functions: Vec<Function<'_>> = queued.filter_map(function).collect();
-    functions.sort_by(|a, b| b.callbacks.total_cmp(&a.callbacks).then(a.function.cmp(b.function)));
+    functions.sort_by(|a, b| {
+        b.callbacks
+            .total_cmp(&a.callbacks)
+            .then(a.function.cmp(b.function))
+    });
     let callbacks = value(metrics::CALLBACKS_QUEUED);
-    let maple = functions.iter().filter(|of| MAPLE.contains(&of.function)).map(|of| of.callbacks).sum::<f64>();
+    let maple = functions
+        .iter()
+        .filter(|of| MAPLE.contains(&of.function))
+        .map(|of| of.callbacks)
+        .sum::<f64>();
     let units = value(metrics::UNITS_OF_WORK);
     let per_unit = |callbacks: f64| callbacks / units.max(1.0);
     Program {
@@ -110,7 +132,8 @@ fn program(recording: &Recording, series: recording::Series) -> Program<'_> {
         callbacks,
         callbacks_without_maple_tree: callbacks - maple,
         callbacks_per_s: value(metrics::CALLBACK_RATE),
-        callbacks_per_s_in_between: whole(metrics::STEADY_CALLBACK_RATE).map(|measure| measure.value),
+        callbacks_per_s_in_between: whole(metrics::STEADY_CALLBACK_RATE)
+            .map(|measure| measure.value),
         unit: one(whole(metrics::UNITS_OF_WORK).map_or("", |measure| recording.text(measure.unit))),
         units,
         callbacks_per_unit: per_unit(callbacks),
@@ -123,6 +146,10 @@ fn program(recording: &Recording, series: recording::Series) -> Program<'_> {
 impl Program<'_> {
     /// Callbacks of all functions but the `most` commonest.
     pub fn others(&self, most: usize) -> f64 {
-        self.functions.iter().skip(most).map(|of| of.callbacks).sum()
+        self.functions
+            .iter()
+            .skip(most)
+            .map(|of| of.callbacks)
+            .sum()
     }
 }

@@ -126,28 +126,47 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::GraphLoad = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
-    let sent = sum(recording, CASE, metrics::SENT, "") / sum(recording, CASE, metrics::RECEIVED, "").max(1.0);
+    let sent = sum(recording, CASE, metrics::SENT, "")
+        / sum(recording, CASE, metrics::RECEIVED, "").max(1.0);
     let received = values(recording, CASE, metrics::RATE, "");
     let rates: Vec<f64> = received.iter().map(|rate| rate * sent).collect();
     let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
     let window = median_window(&clocks);
     let of_window = |values: &[f64]| values.get(window).copied().unwrap_or(0.0);
-    let told = |values: &[f64]| Some(Spread { median: of_window(values), ..Spread::new(values)? });
+    let told = |values: &[f64]| {
+        Some(Spread {
+            median: of_window(values),
+            ..Spread::new(values)?
+        })
+    };
     let kinds = kinds(recording);
-    let threads = subjects(recording, THREADS, metrics::RATE).into_iter().map(|worker| Thread {
-        name: worker,
-        mpps: median(recording, THREADS, metrics::RATE, worker),
-        clocks_per_packet: median(recording, THREADS, metrics::CLOCKS_PER_PACKET, worker),
-    });
-    let by_node = subjects(recording, EVENTS, metrics::EVENTS).into_iter().map(|node| {
-        let of_node = kinds.iter().map(|kind| (*kind, events(recording, node, kind)));
-        (node, of_node.collect())
-    });
-    let published = run.published.node_clocks.as_ref().filter(|_| facts.graph == "l2-xconnect");
+    let threads = subjects(recording, THREADS, metrics::RATE)
+        .into_iter()
+        .map(|worker| Thread {
+            name: worker,
+            mpps: median(recording, THREADS, metrics::RATE, worker),
+            clocks_per_packet: median(recording, THREADS, metrics::CLOCKS_PER_PACKET, worker),
+        });
+    let by_node = subjects(recording, EVENTS, metrics::EVENTS)
+        .into_iter()
+        .map(|node| {
+            let of_node = kinds
+                .iter()
+                .map(|kind| (*kind, events(recording, node, kind)));
+            (node, of_node.collect())
+        });
+    let published = run
+        .published
+        .node_clocks
+        .as_ref()
+        .filter(|_| facts.graph == "l2-xconnect");
     let nodes = nodes::read(recording, CASE, window as u32);
     Ok(LoadedGraph {
         threads: threads.collect(),
-        drivers: [facts::Driver { name: "memory".to_owned(), mode: facts.driver.clone() }],
+        drivers: [facts::Driver {
+            name: "memory".to_owned(),
+            mode: facts.driver.clone(),
+        }],
         latency_us: rounds(recording),
         published_nodes: published.map_or_else(Vec::new, |published| beside(&nodes, published)),
         events_per_packet: by_node.collect(),
@@ -179,14 +198,26 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
 fn median_window(values: &[f64]) -> usize {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    order.get(order.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+    order
+        .get(order.len().saturating_sub(1) / 2)
+        .copied()
+        .unwrap_or(0)
 }
 
 fn rounds(recording: &Recording) -> Rounds<'_> {
     let names = subjects(recording, LATENCY, metrics::PACKET_LATENCY).into_iter();
     Rounds {
-        percentiles: names.map(|name| (name, median(recording, LATENCY, metrics::PACKET_LATENCY, name))).collect(),
-        packets: values(recording, LATENCY, metrics::PACKETS, "").first().copied(),
+        percentiles: names
+            .map(|name| {
+                (
+                    name,
+                    median(recording, LATENCY, metrics::PACKET_LATENCY, name),
+                )
+            })
+            .collect(),
+        packets: values(recording, LATENCY, metrics::PACKETS, "")
+            .first()
+            .copied(),
     }
 }
 
@@ -202,25 +233,40 @@ fn counterpart(published: &str) -> Option<&str> {
     }
 }
 
-fn beside<'r>(nodes: &Nodes<'r>, published: &'r DataplaneReference<NodeFigure>) -> Vec<PublishedNode<'r>> {
+fn beside<'r>(
+    nodes: &Nodes<'r>,
+    published: &'r DataplaneReference<NodeFigure>,
+) -> Vec<PublishedNode<'r>> {
     let rows = published.figures.iter().filter_map(|figure| {
         let ours = counterpart(&figure.node)?;
-        let clocks = nodes.nodes.iter().find(|node| node.name == ours)?.clocks_per_packet;
+        let clocks = nodes
+            .nodes
+            .iter()
+            .find(|node| node.name == ours)?
+            .clocks_per_packet;
         let (node, ns) = (figure.node.as_str(), clocks * nodes.ticks.tick_ns);
-        (clocks > 0.0).then_some(PublishedNode { node, published_ns: figure.slide_ns, our_node: ours, ns })
+        (clocks > 0.0).then_some(PublishedNode {
+            node,
+            published_ns: figure.slide_ns,
+            our_node: ours,
+            ns,
+        })
     });
     rows.collect()
 }
 
 /// The kinds of events that were counted, in order.
 fn kinds(recording: &Recording) -> Vec<&str> {
-    distinct(measures_of(recording, EVENTS, metrics::EVENTS).map(|measure| role(recording, measure)))
+    distinct(
+        measures_of(recording, EVENTS, metrics::EVENTS).map(|measure| role(recording, measure)),
+    )
 }
 
 /// Events of a kind per packet of a node.
 fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
     let mut there = measures_of(recording, EVENTS, metrics::EVENTS);
-    let found = there.find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
+    let found = there
+        .find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
     found.map(|measure| measure.value)
 }
 
@@ -234,7 +280,10 @@ mod tests {
     /// leaves it again.
     fn recorded() -> Recording {
         let mut header = Header::new("dataplane", "host", "ticks");
-        header.set_facts(&facts::GraphLoad { graph: "ip4-route".to_owned(), ..facts::GraphLoad::default() });
+        header.set_facts(&facts::GraphLoad {
+            graph: "ip4-route".to_owned(),
+            ..facts::GraphLoad::default()
+        });
         let mut recording = Recording::new(header);
         let series = recording.series("ip4-route", CASE, "");
         for (window, clocks, mpps) in [(0, 653.0, 4.0), (1, 260.0, 10.0), (2, 369.2, 8.0)] {
@@ -254,12 +303,18 @@ mod tests {
                     (metrics::CLOCKS_PER_PACKET, 0.5 * clocks),
                 ];
                 for (metric, value) in values {
-                    recording.measure(series, window, metric.name, metric.unit, value).subject = Some(subject);
+                    recording
+                        .measure(series, window, metric.name, metric.unit, value)
+                        .subject = Some(subject);
                 }
             }
         }
-        let counts =
-            [(metrics::RECEIVED, 100.0), (metrics::SENT, 20.0), (metrics::DROPPED, 70.0), (metrics::PUNTED, 10.0)];
+        let counts = [
+            (metrics::RECEIVED, 100.0),
+            (metrics::SENT, 20.0),
+            (metrics::DROPPED, 70.0),
+            (metrics::PUNTED, 10.0),
+        ];
         for (metric, count) in counts {
             recording.measure(series, 0, metric.name, metric.unit, count);
         }
@@ -269,16 +324,33 @@ mod tests {
     #[test]
     fn everything_is_of_the_median_window_and_the_rate_is_that_out() {
         let (recording, published) = (recorded(), Published::default());
-        let found = read(&Run { recording: &recording, folder: "", published: &published }).unwrap();
-        assert_eq!((found.clocks_per_packet, found.received_mpps, found.mpps), (369.2, 8.0, 1.6));
-        assert_eq!((found.clocks.unwrap().median, found.windows.unwrap().median), (369.2, 1.6));
+        let found = read(&Run {
+            recording: &recording,
+            folder: "",
+            published: &published,
+        })
+        .unwrap();
+        assert_eq!(
+            (found.clocks_per_packet, found.received_mpps, found.mpps),
+            (369.2, 8.0, 1.6)
+        );
+        assert_eq!(
+            (found.clocks.unwrap().median, found.windows.unwrap().median),
+            (369.2, 1.6)
+        );
         assert_eq!(found.windows.unwrap().range, [0.8, 2.0]);
         let nodes = &found.nodes.nodes;
         let clocks: Vec<f64> = nodes.iter().map(|node| node.clocks_per_packet).collect();
         assert_eq!(clocks, [184.6, 184.6]);
         let of_path: f64 = nodes.iter().map(|node| node.clocks_of_path).sum();
-        assert!((of_path - 0.75 * 369.2).abs() < 1e-9, "{of_path}: half of the packets met the second");
-        assert_eq!(found.nodes.dearest().unwrap().alone().unwrap().name, "input");
+        assert!(
+            (of_path - 0.75 * 369.2).abs() < 1e-9,
+            "{of_path}: half of the packets met the second"
+        );
+        assert_eq!(
+            found.nodes.dearest().unwrap().alone().unwrap().name,
+            "input"
+        );
         assert_eq!((found.lost, found.punted), (80, 10));
         assert!(!found.steadiness.repeats, "260 to 653");
     }

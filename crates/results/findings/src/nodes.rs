@@ -56,13 +56,19 @@ pub struct Nodes<'r> {
 /// them: those of the window part in the same way.
 pub fn read<'r>(recording: &'r Recording, case: &'static str, window: u32) -> Nodes<'r> {
     let at = |metric, node: &str| {
-        let mut there = measures_of(recording, case, metric).filter(|measure| measure.iteration == window);
-        there.find(|measure| subject(recording, measure) == node).map_or(0.0, |measure| measure.value)
+        let mut there =
+            measures_of(recording, case, metric).filter(|measure| measure.iteration == window);
+        there
+            .find(|measure| subject(recording, measure) == node)
+            .map_or(0.0, |measure| measure.value)
     };
     let received = 1e6 * at(metrics::RATE, "");
     let seconds = at(metrics::WINDOW, "");
     let node = |name: &'r str| {
-        let (clocks_per_packet, vectors) = (at(metrics::CLOCKS_PER_PACKET, name), at(metrics::VECTORS, name));
+        let (clocks_per_packet, vectors) = (
+            at(metrics::CLOCKS_PER_PACKET, name),
+            at(metrics::VECTORS, name),
+        );
         Node {
             name,
             calls: at(metrics::CALLS, name) as u64,
@@ -77,10 +83,18 @@ pub fn read<'r>(recording: &'r Recording, case: &'static str, window: u32) -> No
     let all = sum(recording, case, metrics::RECEIVED, "").max(1.0);
     let rate = |metric| received * sum(recording, case, metric, "") / all;
     Nodes {
-        nodes: subjects(recording, case, metrics::CALLS).into_iter().map(node).collect(),
+        nodes: subjects(recording, case, metrics::CALLS)
+            .into_iter()
+            .map(node)
+            .collect(),
         seconds,
         loops: at(metrics::LOOPS, "") / seconds.max(1e-9),
-        rates: [received, rate(metrics::SENT), rate(metrics::DROPPED) + rate(metrics::REFUSED), rate(metrics::PUNTED)],
+        rates: [
+            received,
+            rate(metrics::SENT),
+            rate(metrics::DROPPED) + rate(metrics::REFUSED),
+            rate(metrics::PUNTED),
+        ],
         ticks: Ticks::new(recording),
     }
 }

@@ -62,11 +62,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
     let first = measures.first();
     let mut lengths: BTreeMap<u64, Length> = BTreeMap::new();
     for measure in measures {
-        let new = Length { instructions: measure.value as u64, passages: 0, first: measure.iteration + 1 };
+        let new = Length {
+            instructions: measure.value as u64,
+            passages: 0,
+            first: measure.iteration + 1,
+        };
         lengths.entry(measure.value as u64).or_insert(new).passages += 1;
     }
-    let all: Vec<u64> =
-        lengths.values().flat_map(|length| std::iter::repeat_n(length.instructions, length.passages)).collect();
+    let all: Vec<u64> = lengths
+        .values()
+        .flat_map(|length| std::iter::repeat_n(length.instructions, length.passages))
+        .collect();
     let middle = |at: usize| all.get(at).map_or(0.0, |value| *value as f64);
     let instructions = Range {
         least: all.first().copied().unwrap_or(0),
@@ -80,7 +86,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
         unit: "instructions",
         recording: run.folder,
         image: first.map_or("", |measure| run.recording.series_texts(measure.series).0),
-        passage: first.and_then(|measure| measure.subject).map_or("", |subject| run.recording.text(subject)),
+        passage: first
+            .and_then(|measure| measure.subject)
+            .map_or("", |subject| run.recording.text(subject)),
         passages: all.len(),
         instructions,
         lengths,

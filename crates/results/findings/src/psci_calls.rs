@@ -72,14 +72,22 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
     let platform = run.recording.header.platform.as_ref();
     let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
     let published = run.published.calls.as_ref();
-    let reference = published.zip(model).and_then(|(published, model)| published.on(model));
+    let reference = published
+        .zip(model)
+        .and_then(|(published, model)| published.on(model));
     let counts = functions::read(run.recording)?.unwrap_or_default();
     Ok(Calls {
         experiment: "psci-calls",
         unit: "instructions",
         recording: run.folder,
-        conditions_of_others: published.filter(|_| reference.is_some()).map(|of| of.conditions.as_str()),
-        calls: calls(run.recording, published.zip(reference.as_ref()), &counts.by_clock),
+        conditions_of_others: published
+            .filter(|_| reference.is_some())
+            .map(|of| of.conditions.as_str()),
+        calls: calls(
+            run.recording,
+            published.zip(reference.as_ref()),
+            &counts.by_clock,
+        ),
         by_function: Some(counts).filter(|counts| !counts.passages.is_empty()),
         unpublished_cores: model.filter(|_| published.is_some() && reference.is_none()),
         reference,
@@ -91,7 +99,12 @@ fn calls<'r>(
     reference: Option<(&'r CallReference, &CallReference)>,
     by_clock: &BTreeMap<String, u64>,
 ) -> Vec<Call<'r>> {
-    let builds = distinct(recording.measures().iter().map(|measure| recording.series_texts(measure.series).0));
+    let builds = distinct(
+        recording
+            .measures()
+            .iter()
+            .map(|measure| recording.series_texts(measure.series).0),
+    );
     let value = |build: &str, call: &str| {
         recording.measures().iter().find_map(|measure| {
             let subject = recording.text(measure.subject?);
@@ -100,9 +113,14 @@ fn calls<'r>(
         })
     };
     let others = |call: &str| -> Vec<OtherFirmware<'r>> {
-        let Some((published, on_these_cores)) = reference else { return Vec::new() };
+        let Some((published, on_these_cores)) = reference else {
+            return Vec::new();
+        };
         let is_on_these = |figure: &&CallFigure| {
-            on_these_cores.implementations.iter().any(|known| known.name == figure.implementation)
+            on_these_cores
+                .implementations
+                .iter()
+                .any(|known| known.name == figure.implementation)
         };
         let other = |figure: &'r CallFigure| OtherFirmware {
             implementation: &figure.implementation,
@@ -110,17 +128,33 @@ fn calls<'r>(
             low: figure.low,
             high: figure.high,
         };
-        let of_call = published.figures.iter().filter(|figure| figure.call == call);
+        let of_call = published
+            .figures
+            .iter()
+            .filter(|figure| figure.call == call);
         of_call.filter(is_on_these).map(other).collect()
     };
     let mut calls: Vec<Call<'_>> = Vec::new();
-    for call in recording.measures().iter().filter_map(|measure| Some(recording.text(measure.subject?))) {
+    for call in recording
+        .measures()
+        .iter()
+        .filter_map(|measure| Some(recording.text(measure.subject?)))
+    {
         if calls.iter().any(|known| known.call == call) {
             continue;
         }
-        let counts: Option<BTreeMap<_, _>> = builds.iter().map(|build| Some((*build, value(build, call)?))).collect();
+        let counts: Option<BTreeMap<_, _>> = builds
+            .iter()
+            .map(|build| Some((*build, value(build, call)?)))
+            .collect();
         let uncertainty = by_clock.get(call).copied().unwrap_or(0);
-        let call = |counts| Call { call, others: others(call), uncertainty, counts, builds: builds.clone() };
+        let call = |counts| Call {
+            call,
+            others: others(call),
+            uncertainty,
+            counts,
+            builds: builds.clone(),
+        };
         calls.extend(counts.map(call));
     }
     calls

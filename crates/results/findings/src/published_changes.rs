@@ -41,13 +41,26 @@ const SILENT_ABOVE: f64 = 2.0;
 
 /// Checks every change that the reference prints beside the figures of `other` against its figures
 /// of `base`; `None` where nothing is printed or a release has no figures.
-pub fn published_changes(reference: &PsciReference, base: &str, other: &str) -> Option<PublishedChanges> {
-    let of = |release: &str| reference.cells.iter().filter(|cell| cell.release == release).collect::<Vec<_>>();
+pub fn published_changes(
+    reference: &PsciReference,
+    base: &str,
+    other: &str,
+) -> Option<PublishedChanges> {
+    let of = |release: &str| {
+        reference
+            .cells
+            .iter()
+            .filter(|cell| cell.release == release)
+            .collect::<Vec<_>>()
+    };
     let (before, after) = (of(base), of(other));
     let mut found = PublishedChanges {
         base: base.to_owned(),
         other: other.to_owned(),
-        printed: after.iter().filter(|cell| cell.printed_change_percent.is_some()).count(),
+        printed: after
+            .iter()
+            .filter(|cell| cell.printed_change_percent.is_some())
+            .count(),
         remade: 0,
         not_remade: Vec::new(),
         silent: 0,
@@ -61,14 +74,25 @@ pub fn published_changes(reference: &PsciReference, base: &str, other: &str) -> 
         let in_role = role(&after, cell).and_then(|place| at_role(&before, cell, place));
         let (by_label, by_role) = (labelled.map(percent), in_role.map(percent));
         match cell.printed_change_percent {
-            None => found.silent += usize::from(by_label.is_some_and(|percent| percent.abs() > SILENT_ABOVE)),
+            None => {
+                found.silent +=
+                    usize::from(by_label.is_some_and(|percent| percent.abs() > SILENT_ABOVE))
+            }
             Some(printed) => {
                 let agrees = |from: &Cell| (percent(from) - printed).abs() <= rounding(from, cell);
                 if labelled.is_some_and(agrees) || in_role.is_some_and(agrees) {
                     found.remade += 1;
                 } else {
-                    let label = format!("{} {}, {}, {}.{}", cell.case, cell.mode, cell.metric, cell.cluster, cell.core);
-                    found.not_remade.push(PrintedChange { label, printed, by_label, by_role });
+                    let label = format!(
+                        "{} {}, {}, {}.{}",
+                        cell.case, cell.mode, cell.metric, cell.cluster, cell.core
+                    );
+                    found.not_remade.push(PrintedChange {
+                        label,
+                        printed,
+                        by_label,
+                        by_role,
+                    });
                 }
             }
         }
@@ -79,7 +103,8 @@ pub fn published_changes(reference: &PsciReference, base: &str, other: &str) -> 
 /// The error that a printed change may have, in percentage points, because both figures and the
 /// change itself were rounded.
 fn rounding(from: &Cell, to: &Cell) -> f64 {
-    let share = to.resolution_us / from.value_us + to.value_us * from.resolution_us / from.value_us.powi(2);
+    let share =
+        to.resolution_us / from.value_us + to.value_us * from.resolution_us / from.value_us.powi(2);
     share * 100.0 + PRINTED_TO
 }
 
@@ -88,25 +113,37 @@ fn same_table(a: &Cell, b: &Cell) -> bool {
 }
 
 fn same<'c>(cells: &[&'c Cell], like: &Cell) -> Option<&'c Cell> {
-    cells.iter().copied().find(|cell| same_table(cell, like) && cell.core == like.core && cell.metric == like.metric)
+    cells
+        .iter()
+        .copied()
+        .find(|cell| same_table(cell, like) && cell.core == like.core && cell.metric == like.metric)
 }
 
 /// Cores of the cell's cluster by powerdown, shortest first.
 fn order(cells: &[&Cell], like: &Cell) -> Vec<u16> {
-    let mut down: Vec<_> =
-        cells.iter().filter(|cell| same_table(cell, like) && cell.metric == POWERDOWN.name).collect();
+    let mut down: Vec<_> = cells
+        .iter()
+        .filter(|cell| same_table(cell, like) && cell.metric == POWERDOWN.name)
+        .collect();
     down.sort_by(|a, b| a.value_us.total_cmp(&b.value_us));
     down.iter().map(|cell| cell.core).collect()
 }
 
 /// Place of the cell's CPU in the lock order of its cluster, where that decides.
 fn role(cells: &[&Cell], cell: &Cell) -> Option<usize> {
-    by_rank(&cell.case, &cell.mode).then(|| order(cells, cell).iter().position(|&core| core == cell.core))?
+    by_rank(&cell.case, &cell.mode).then(|| {
+        order(cells, cell)
+            .iter()
+            .position(|&core| core == cell.core)
+    })?
 }
 
 fn at_role<'c>(cells: &[&'c Cell], like: &Cell, place: usize) -> Option<&'c Cell> {
     let core = *order(cells, like).get(place)?;
-    cells.iter().copied().find(|cell| same_table(cell, like) && cell.core == core && cell.metric == like.metric)
+    cells
+        .iter()
+        .copied()
+        .find(|cell| same_table(cell, like) && cell.core == core && cell.metric == like.metric)
 }
 
 #[cfg(test)]
@@ -116,12 +153,20 @@ mod tests {
 
     #[test]
     fn no_printed_change_of_v2_12_follows_from_the_table_of_v2_11() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let mut reference = PsciReference::read(&path).unwrap();
         let found = published_changes(&reference, "juno-v2.11", "juno-v2.12").unwrap();
-        assert_eq!((found.printed, found.remade, found.not_remade.len()), (21, 0, 21));
+        assert_eq!(
+            (found.printed, found.remade, found.not_remade.len()),
+            (21, 0, 21)
+        );
         assert_eq!(found.silent, 51);
-        assert_eq!(published_changes(&reference, "juno-v2.12", "juno-2017"), None, "2017 prints no changes");
+        assert_eq!(
+            published_changes(&reference, "juno-v2.12", "juno-2017"),
+            None,
+            "2017 prints no changes"
+        );
 
         // One that is right is found to be right, by label and by role.
         let chosen = |cell: &Cell, release: &str, core: u16| {
@@ -134,11 +179,22 @@ mod tests {
                 cell.core,
             ) == (release, "suspend-level0", "parallel", "powerdown", 1, core)
         };
-        let value = |core| reference.cells.iter().find(|cell| chosen(cell, "juno-v2.11", core)).unwrap().value_us;
+        let value = |core| {
+            reference
+                .cells
+                .iter()
+                .find(|cell| chosen(cell, "juno-v2.11", core))
+                .unwrap()
+                .value_us
+        };
         // In v2.11 core 1 was the first of its cluster, in v2.12 core 0 is.
         let (label, role) = (value(0), value(1));
         for from in [label, role] {
-            let cell = reference.cells.iter_mut().find(|cell| chosen(cell, "juno-v2.12", 0)).unwrap();
+            let cell = reference
+                .cells
+                .iter_mut()
+                .find(|cell| chosen(cell, "juno-v2.12", 0))
+                .unwrap();
             cell.printed_change_percent = Some((cell.value_us - from) / from * 100.0);
             let found = published_changes(&reference, "juno-v2.11", "juno-v2.12").unwrap();
             assert_eq!((found.printed, found.remade), (21, 1));

@@ -120,19 +120,34 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Rates<'r>, FactsError> {
     let facts: facts::Rates = recording.header.facts()?;
     let threads = facts.drivers.iter().flat_map(|driver| {
         let workers = by_subject(recording, &driver.name, FULL_LOAD, metrics::RATE).into_iter();
-        workers.map(|(name, rates)| Thread { name, driver: driver.name.clone(), mpps: stats::median(&rates) })
+        workers.map(|(name, rates)| Thread {
+            name,
+            driver: driver.name.clone(),
+            mpps: stats::median(&rates),
+        })
     });
     let middle = facts.loads.len() as u32 / 2;
-    let windows = |driver: &facts::Driver| apart(&all(recording, &driver.name, FULL_LOAD, metrics::RATE));
-    let steadiness = Steadiness::new(facts.drivers.iter().map(windows), facts.drivers.iter().map(windows));
+    let windows =
+        |driver: &facts::Driver| apart(&all(recording, &driver.name, FULL_LOAD, metrics::RATE));
+    let steadiness = Steadiness::new(
+        facts.drivers.iter().map(windows),
+        facts.drivers.iter().map(windows),
+    );
     Ok(Rates {
         graph: facts.graph.clone(),
         checksum_verified: facts.checksum,
         frame_size: facts.frame_size,
         threads: threads.collect(),
         steadiness,
-        latency_us: facts.drivers.first().map(|driver| latency(recording, &driver.name, middle)),
-        drivers: facts.drivers.iter().map(|of| driver(recording, &facts, of)).collect(),
+        latency_us: facts
+            .drivers
+            .first()
+            .map(|driver| latency(recording, &driver.name, middle)),
+        drivers: facts
+            .drivers
+            .iter()
+            .map(|of| driver(recording, &facts, of))
+            .collect(),
         recording: run.folder,
         facts,
     })
@@ -145,10 +160,21 @@ fn driver<'r>(recording: &'r Recording, facts: &facts::Rates, of: &facts::Driver
     let losses = all(recording, name, FULL_LOAD, metrics::LOSS_RATIO);
     let (lost, lost_at) = lost(recording, name);
     let [generates_on, forwards_on] = processors(recording, name);
-    let loads = facts.loads.iter().zip(all(recording, name, LATENCY, metrics::OFFERED)).zip(0..);
+    let loads = facts
+        .loads
+        .iter()
+        .zip(all(recording, name, LATENCY, metrics::OFFERED))
+        .zip(0..);
     let at_load = |((share, load_mpps), iteration): ((&u64, f64), u32)| {
         let percentiles = latency(recording, name, iteration);
-        (share.to_string(), LoadLatency { load_mpps, percentiles, share: *share })
+        (
+            share.to_string(),
+            LoadLatency {
+                load_mpps,
+                percentiles,
+                share: *share,
+            },
+        )
     };
     Driver {
         name: name.clone(),
@@ -177,7 +203,8 @@ fn of_driver<'r>(
     case: &'static str,
     metric: Metric,
 ) -> impl Iterator<Item = &'r Measure> {
-    measures_of(recording, case, metric).filter(move |measure| recording.series_texts(measure.series).0 == driver)
+    measures_of(recording, case, metric)
+        .filter(move |measure| recording.series_texts(measure.series).0 == driver)
 }
 
 fn all(recording: &Recording, driver: &str, case: &'static str, metric: Metric) -> Vec<f64> {
@@ -192,21 +219,33 @@ fn by_subject<'r>(
     case: &'static str,
     metric: Metric,
 ) -> Vec<(&'r str, Vec<f64>)> {
-    let named = of_driver(recording, driver, case, metric).map(|of| (subject(recording, of), of.value));
+    let named =
+        of_driver(recording, driver, case, metric).map(|of| (subject(recording, of), of.value));
     grouped(named.filter(|(name, _)| !name.is_empty()))
 }
 
 /// Packets that were lost, and where: by counters, most first, and those that no counter tells of.
 fn lost<'r>(recording: &'r Recording, driver: &str) -> (f64, Vec<Loss<'r>>) {
-    let lost: f64 = all(recording, driver, FULL_LOAD, metrics::DROPPED).iter().sum();
+    let lost: f64 = all(recording, driver, FULL_LOAD, metrics::DROPPED)
+        .iter()
+        .sum();
     let counts = of_driver(recording, driver, FULL_LOAD, metrics::PACKETS);
-    let counts = grouped(counts.map(|of| ((subject(recording, of), role(recording, of)), of.value)));
-    let loss = |((place, reason), packets): (_, Vec<f64>)| Loss { place, reason, packets: packets.iter().sum() };
+    let counts =
+        grouped(counts.map(|of| ((subject(recording, of), role(recording, of)), of.value)));
+    let loss = |((place, reason), packets): (_, Vec<f64>)| Loss {
+        place,
+        reason,
+        packets: packets.iter().sum(),
+    };
     let mut counted: Vec<Loss<'r>> = counts.into_iter().map(loss).collect();
     counted.sort_by(|a, b| b.packets.total_cmp(&a.packets));
     let named: f64 = counted.iter().map(|loss| loss.packets).sum();
     if lost > named {
-        counted.push(Loss { place: "", reason: "no counter tells", packets: lost - named });
+        counted.push(Loss {
+            place: "",
+            reason: "no counter tells",
+            packets: lost - named,
+        });
     }
     (lost, counted)
 }
@@ -214,22 +253,30 @@ fn lost<'r>(recording: &'r Recording, driver: &str) -> (f64, Vec<Loss<'r>>) {
 /// Lower and upper bound in millions of packets per second.
 fn bounds(recording: &Recording, driver: &str, case: &'static str) -> [Option<f64>; 2] {
     let found = by_subject(recording, driver, case, metrics::RATE);
-    ["lower", "upper"]
-        .map(|name| found.iter().find(|(there, _)| *there == name).and_then(|(_, values)| values.first().copied()))
+    ["lower", "upper"].map(|name| {
+        found
+            .iter()
+            .find(|(there, _)| *there == name)
+            .and_then(|(_, values)| values.first().copied())
+    })
 }
 
 /// Percentiles of one iteration by name.
 fn latency<'r>(recording: &'r Recording, driver: &str, iteration: u32) -> BTreeMap<&'r str, f64> {
     let of = of_driver(recording, driver, LATENCY, metrics::PACKET_LATENCY);
     let of = of.filter(|measure| measure.iteration == iteration);
-    of.map(|measure| (subject(recording, measure), measure.value)).collect()
+    of.map(|measure| (subject(recording, measure), measure.value))
+        .collect()
 }
 
 /// The CPUs that a driver's generator and forwarder ran on.
 fn processors(recording: &Recording, driver: &str) -> [String; 2] {
     let found = by_subject(recording, driver, FULL_LOAD, metrics::PROCESSOR);
     ["generates", "forwards"].map(|role| {
-        let values = found.iter().filter(|(there, _)| *there == role).flat_map(|(_, values)| values);
+        let values = found
+            .iter()
+            .filter(|(there, _)| *there == role)
+            .flat_map(|(_, values)| values);
         values.map(f64::to_string).collect::<Vec<_>>().join(", ")
     })
 }

@@ -87,17 +87,32 @@ pub struct WakeupSavings {
 
 /// The share of wake-ups that lazy callbacks save, by rate; none where nobody was lazy.
 fn saved(doses: &[Dose]) -> Vec<WakeupSavings> {
-    let of = |rate, mode| doses.iter().find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode));
+    let of = |rate, mode| {
+        doses
+            .iter()
+            .find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode))
+    };
     let saved = |lazy: &Dose| {
         let other = of(lazy.closes_per_s, MODES[1])?;
-        let percent = |other: f64, own: f64| if other > 0.0 { 100.0 * (1.0 - own / other) } else { 0.0 };
+        let percent = |other: f64, own: f64| {
+            if other > 0.0 {
+                100.0 * (1.0 - own / other)
+            } else {
+                0.0
+            }
+        };
         Some(WakeupSavings {
             closes_per_s: lazy.closes_per_s,
             guest_percent: percent(mean(&other.guest), mean(&lazy.guest)),
-            small_kernel_percent: percent(other.small_kernel_and_background, lazy.small_kernel_and_background),
+            small_kernel_percent: percent(
+                other.small_kernel_and_background,
+                lazy.small_kernel_and_background,
+            ),
         })
     };
-    let lazy = doses.iter().filter(|dose| dose.configuration == MODES[2] && dose.closes_per_s > 0);
+    let lazy = doses
+        .iter()
+        .filter(|dose| dose.configuration == MODES[2] && dose.closes_per_s > 0);
     lazy.filter_map(saved).collect()
 }
 
@@ -107,8 +122,10 @@ pub fn mean(values: &[f64]) -> f64 {
 }
 
 fn rates(recording: &Recording) -> Vec<u64> {
-    let mut rates: Vec<u64> =
-        recording.all_series().filter_map(|series| recording.series_texts(series).1.parse().ok()).collect();
+    let mut rates: Vec<u64> = recording
+        .all_series()
+        .filter_map(|series| recording.series_texts(series).1.parse().ok())
+        .collect();
     rates.sort_unstable();
     rates.dedup();
     rates
@@ -123,14 +140,21 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
                 && measure.cpu.is_none()
                 && recording.text(measure.metric) == metric.name
         };
-        recording.measures().iter().filter(is_of).map(|measure| measure.value).collect()
+        recording
+            .measures()
+            .iter()
+            .filter(is_of)
+            .map(|measure| measure.value)
+            .collect()
     };
     let dose = |mode: &'static str, rate| {
         let guest = values(GUEST, rate, mode);
         let small_kernel = values(SMALL, rate, mode).first().copied().unwrap_or(0.0);
         let expected = small_kernel + mean(&values(GUEST, 0, mode));
         let middle = mean(&guest);
-        let spread = guest.iter().fold(0.0_f64, |most, value| most.max((value - middle).abs()));
+        let spread = guest
+            .iter()
+            .fold(0.0_f64, |most, value| most.max((value - middle).abs()));
         Dose {
             closes_per_s: rate,
             configuration: mode,
@@ -141,8 +165,15 @@ fn doses(recording: &Recording, metric: Metric) -> Vec<Dose> {
             used_in_fit: rate == 0,
         }
     };
-    let has = |mode: &&str| recording.all_series().any(|series| recording.series_texts(series).2 == *mode);
-    let all = MODES.into_iter().filter(has).flat_map(|mode| rates(recording).into_iter().map(move |rate| (mode, rate)));
+    let has = |mode: &&str| {
+        recording
+            .all_series()
+            .any(|series| recording.series_texts(series).2 == *mode)
+    };
+    let all = MODES
+        .into_iter()
+        .filter(has)
+        .flat_map(|mode| rates(recording).into_iter().map(move |rate| (mode, rate)));
     all.map(|(mode, rate)| dose(mode, rate)).collect()
 }
 
@@ -155,18 +186,36 @@ fn order(doses: &[Dose]) -> Vec<ExtraWakeups> {
         std::cmp::Ordering::Less => MODES[1],
         std::cmp::Ordering::Equal => NEITHER,
     };
-    let of = |rate, mode| doses.iter().find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode));
-    let mut rates: Vec<u64> = doses.iter().map(|dose| dose.closes_per_s).filter(|&rate| rate != 0).collect();
+    let of = |rate, mode| {
+        doses
+            .iter()
+            .find(move |dose| (dose.closes_per_s, dose.configuration) == (rate, mode))
+    };
+    let mut rates: Vec<u64> = doses
+        .iter()
+        .map(|dose| dose.closes_per_s)
+        .filter(|&rate| rate != 0)
+        .collect();
     rates.sort_unstable();
     rates.dedup();
     let order = |rate| {
         let [first, second] = [of(rate, MODES[0])?, of(rate, MODES[1])?];
-        let all: Vec<&str> = first.guest.iter().zip(&second.guest).map(|(a, b)| more([*a, *b])).collect();
-        let agreed = all.first().filter(|first| all.iter().all(|other| other == *first));
+        let all: Vec<&str> = first
+            .guest
+            .iter()
+            .zip(&second.guest)
+            .map(|(a, b)| more([*a, *b]))
+            .collect();
+        let agreed = all
+            .first()
+            .filter(|first| all.iter().all(|other| other == *first));
         Some(ExtraWakeups {
             closes_per_s: rate,
             guest: agreed.map(|_| more([first.guest[0], second.guest[0]])),
-            small_kernel: more([first.small_kernel_and_background, second.small_kernel_and_background]),
+            small_kernel: more([
+                first.small_kernel_and_background,
+                second.small_kernel_and_background,
+            ]),
         })
     };
     rates.into_iter().filter_map(order).collect()
@@ -175,7 +224,10 @@ fn order(doses: &[Dose]) -> Vec<ExtraWakeups> {
 /// Reads the doses.
 pub fn read<'r>(run: &Run<'r>) -> Doses<'r> {
     let recording = run.recording;
-    let metrics: BTreeMap<_, _> = METRICS.into_iter().map(|metric| (metric.name, doses(recording, metric))).collect();
+    let metrics: BTreeMap<_, _> = METRICS
+        .into_iter()
+        .map(|metric| (metric.name, doses(recording, metric)))
+        .collect();
     Doses {
         lazy: saved(&metrics[metrics::WAKE_UP_RATE.name]),
         wakes_more: order(&metrics[metrics::WAKE_UP_RATE.name]),
@@ -196,14 +248,22 @@ impl Doses<'_> {
     /// The number of rates above 0 at which the small kernel's figure is near the guest's, and the
     /// number of all such rates, over all configurations.
     pub fn near(&self, metric: Metric) -> (usize, usize) {
-        let predicted = self.doses(metric).iter().filter(|dose| dose.closes_per_s != 0);
-        predicted.fold((0, 0), |(near, all), dose| (near + usize::from(dose.near), all + 1))
+        let predicted = self
+            .doses(metric)
+            .iter()
+            .filter(|dose| dose.closes_per_s != 0);
+        predicted.fold((0, 0), |(near, all), dose| {
+            (near + usize::from(dose.near), all + 1)
+        })
     }
 }
 
 impl Dose {
     /// The least and the greatest figure of the guest's runs, per second.
     pub fn ends(&self) -> [f64; 2] {
-        [self.guest.iter().copied().fold(f64::INFINITY, f64::min), self.guest.iter().copied().fold(0.0, f64::max)]
+        [
+            self.guest.iter().copied().fold(f64::INFINITY, f64::min),
+            self.guest.iter().copied().fold(0.0, f64::max),
+        ]
     }
 }

@@ -78,17 +78,27 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
     let powers = |configuration: &str| -> Vec<f64> {
         let energies = values_of(recording, configuration, metrics::ENERGY);
         let times = values_of(recording, configuration, metrics::RUN_TIME);
-        energies.iter().zip(times).map(|(energy, time)| energy / time).collect()
+        energies
+            .iter()
+            .zip(times)
+            .map(|(energy, time)| energy / time)
+            .collect()
     };
     let yardstick = powers(YARDSTICK);
     let of = |name: &'r str| {
         let interval = |metric: Metric| Interval::of_draws(&values_of(recording, name, metric));
         let own = powers(name);
-        let saved: Vec<f64> = yardstick.iter().zip(&own).map(|(other, own)| 100.0 * (1.0 - own / other)).collect();
+        let saved: Vec<f64> = yardstick
+            .iter()
+            .zip(&own)
+            .map(|(other, own)| 100.0 * (1.0 - own / other))
+            .collect();
         let power = Interval::of_draws(&own);
         Configuration {
             name,
-            power_mw: power.zip(facts.watts_per_unit).map(|(power, watts)| power.times(1e3 * watts)),
+            power_mw: power
+                .zip(facts.watts_per_unit)
+                .map(|(power, watts)| power.times(1e3 * watts)),
             power_units: power,
             saved_percent: Interval::of_draws(&saved).filter(|_| name != YARDSTICK),
             deepest_percent: interval(metrics::ASLEEP).map(|share| share.times(100.0)),
@@ -96,7 +106,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
             idle_ticks_per_s: interval(metrics::IDLE_TICK_RATE),
         }
     };
-    let names = distinct(recording.all_series().map(|series| recording.series_texts(series).0));
+    let names = distinct(
+        recording
+            .all_series()
+            .map(|series| recording.series_texts(series).0),
+    );
     let reference = run.published.lazy.as_ref();
     let figures = reference.map_or(&[][..], |reference| &reference.figures);
     let published = figures.iter().map(|figure| PublishedFigure {
@@ -108,7 +122,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Lazy<'r>, FactsError> {
     });
     Ok(Lazy {
         title: facts.title.clone(),
-        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        platform: recording
+            .header
+            .platform
+            .as_ref()
+            .map(|platform| platform.name.as_str()),
         draws: recording.header.iterations,
         configurations: names.into_iter().map(of).collect(),
         published: published.collect(),

@@ -67,7 +67,9 @@ pub struct MeasureRow {
 impl MeasureRow {
     /// The distance between the quartiles as a share of the median; `None` of a single value.
     pub fn apart(&self) -> Option<f64> {
-        (self.count > 1).then(|| (self.quartiles[1] - self.quartiles[0]) / self.median.abs().max(f64::MIN_POSITIVE))
+        (self.count > 1).then(|| {
+            (self.quartiles[1] - self.quartiles[0]) / self.median.abs().max(f64::MIN_POSITIVE)
+        })
     }
 }
 
@@ -77,29 +79,56 @@ impl<'a> Findings<'a> {
         let platform = recording.header.platform.as_ref();
         let reference = platform.and_then(|platform| published.psci_of(&platform.name));
         let findings = Self::new(recording, folder, reference);
-        findings.with_published(|row| strides::published(recording, published, &row.case, &row.subject, &row.metric))
+        findings.with_published(|row| {
+            strides::published(recording, published, &row.case, &row.subject, &row.metric)
+        })
     }
 
     /// Reads a recording's timelines. `reference` is left out where the recording's machine has
     /// another shape than the published one.
-    pub fn new(recording: &'a Recording, folder: &str, reference: Option<&'a PsciReference>) -> Self {
-        let reshaped = recording.header.settings.keys().any(|key| key.starts_with("topology."));
+    pub fn new(
+        recording: &'a Recording,
+        folder: &str,
+        reference: Option<&'a PsciReference>,
+    ) -> Self {
+        let reshaped = recording
+            .header
+            .settings
+            .keys()
+            .any(|key| key.starts_with("topology."));
         let reference = reference.filter(|_| !reshaped);
         let (compared, spreads, accuracy, measures) = Default::default();
         let (folder, timelines) = (folder.to_owned(), Timelines::new(recording));
-        Self { recording, folder, reference, timelines, compared, spreads, accuracy, measures }
+        Self {
+            recording,
+            folder,
+            reference,
+            timelines,
+            compared,
+            spreads,
+            accuracy,
+            measures,
+        }
     }
 
     /// PSCI latencies beside published ones; empty for other experiments.
     pub fn compared(&self) -> &[ComparedCell] {
         self.compared.get_or_init(|| {
-            let cells = self.timelines.cells().into_iter().filter(|cell| cell.mode != FREE_RUNNING).collect();
+            let cells = self
+                .timelines
+                .cells()
+                .into_iter()
+                .filter(|cell| cell.mode != FREE_RUNNING)
+                .collect();
             let mut compared = compare(cells, self.reference);
             with_intervals(&mut compared, &self.recording.header.intervals);
             if !self.is_simulated() {
                 // Nothing was fitted to a measurement: whether a fit used the published cell says
                 // nothing about it.
-                for published in compared.iter_mut().filter_map(|cell| cell.published.as_mut()) {
+                for published in compared
+                    .iter_mut()
+                    .filter_map(|cell| cell.published.as_mut())
+                {
                     published.used_in_fit = false;
                 }
             }
@@ -109,13 +138,20 @@ impl<'a> Findings<'a> {
 
     /// The scatter of free-running seeds.
     pub fn spreads(&self) -> &[Spread] {
-        self.spreads.get_or_init(|| spread(self.recording, FREE_RUNNING))
+        self.spreads
+            .get_or_init(|| spread(self.recording, FREE_RUNNING))
     }
 
     /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
     pub fn accuracy(&self) -> &[Accuracy] {
         let tick_us = tick_ns(self.recording) / 1e3;
-        self.accuracy.get_or_init(|| if self.is_simulated() { accuracy(self.compared(), tick_us) } else { Vec::new() })
+        self.accuracy.get_or_init(|| {
+            if self.is_simulated() {
+                accuracy(self.compared(), tick_us)
+            } else {
+                Vec::new()
+            }
+        })
     }
 
     /// All measures that are not PSCI latencies in a unit of time.
@@ -126,7 +162,10 @@ impl<'a> Findings<'a> {
     /// With published figures beside the measures, for reports to draw beside them; what
     /// `published` gives is in the row's unit.
     pub fn with_published(mut self, published: impl Fn(&MeasureRow) -> Option<f64>) -> Self {
-        let mut rows = self.measures.take().unwrap_or_else(|| measures(self.recording));
+        let mut rows = self
+            .measures
+            .take()
+            .unwrap_or_else(|| measures(self.recording));
         for row in &mut rows {
             row.published = published(row);
         }
@@ -138,16 +177,27 @@ impl<'a> Findings<'a> {
     pub fn source(&self) -> Vec<(&'static str, String)> {
         let header = &self.recording.header;
         let mut facts = vec![("recording", self.folder.clone())];
-        facts.push(("experiment", format!("{} in world {}", header.experiment, header.world)));
+        facts.push((
+            "experiment",
+            format!("{} in world {}", header.experiment, header.world),
+        ));
         if let Some(platform) = &header.platform {
             facts.push(("platform", platform.name.clone()));
         }
-        let versions: Vec<_> = header.versions.iter().map(|(name, version)| format!("{name} ({version})")).collect();
+        let versions: Vec<_> = header
+            .versions
+            .iter()
+            .map(|(name, version)| format!("{name} ({version})"))
+            .collect();
         if !versions.is_empty() {
             facts.push(("versions", versions.join(", ")));
         }
         if !header.settings.is_empty() {
-            let settings: Vec<_> = header.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let settings: Vec<_> = header
+                .settings
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
             facts.push(("settings", settings.join(", ")));
         }
         if header.iterations > 0 {
@@ -170,11 +220,14 @@ impl<'a> Findings<'a> {
     pub fn what_if(&self) -> Option<&'static str> {
         let header = &self.recording.header;
         let is_shown = self.is_simulated() && !self.published().is_empty();
-        let ordered = header.request.get("order").is_none_or(|order| order == "declared");
+        let ordered = header
+            .request
+            .get("order")
+            .is_none_or(|order| order == "declared");
         match (is_shown, header.settings.is_empty(), ordered) {
-            (true, false, _) => {
-                Some("What if: settings differ from the published run, so errors are differences between two machines.")
-            }
+            (true, false, _) => Some(
+                "What if: settings differ from the published run, so errors are differences between two machines.",
+            ),
             (true, true, false) => Some(
                 "What if: the CPUs' order is not the published run's, so errors of parallel suspends are differences between two runs.",
             ),
@@ -190,14 +243,23 @@ impl<'a> Findings<'a> {
 
     /// The warnings that a reader must not overlook, a sentence each.
     pub fn warnings(&self) -> Vec<String> {
-        self.what_if().map(str::to_owned).into_iter().chain(self.doubts()).collect()
+        self.what_if()
+            .map(str::to_owned)
+            .into_iter()
+            .chain(self.doubts())
+            .collect()
     }
 
     /// Releases that have published figures here, with the document's name.
     pub fn published(&self) -> Vec<(&str, &str)> {
-        let Some(reference) = self.reference else { return Vec::new() };
-        let has =
-            |name: &str| self.compared().iter().any(|cell| cell.recorded.variant == name && cell.published.is_some());
+        let Some(reference) = self.reference else {
+            return Vec::new();
+        };
+        let has = |name: &str| {
+            self.compared()
+                .iter()
+                .any(|cell| cell.recorded.variant == name && cell.published.is_some())
+        };
         reference
             .releases
             .iter()
@@ -213,7 +275,8 @@ impl<'a> Findings<'a> {
 
     /// The layout of the tables in the document of a release.
     pub fn layout(&self, release: &str) -> Layout {
-        self.reference.map_or_else(Layout::default, |reference| reference.layout(release))
+        self.reference
+            .map_or_else(Layout::default, |reference| reference.layout(release))
     }
 }
 
@@ -240,24 +303,39 @@ pub fn repeats(header: &Header) -> String {
         1 => "1 iteration".to_owned(),
         more => format!("{more} iterations"),
     };
-    if is_simulated(header) { format!("{iterations}, seed {}", header.seed) } else { iterations }
+    if is_simulated(header) {
+        format!("{iterations}, seed {}", header.seed)
+    } else {
+        iterations
+    }
 }
 
 /// The command that made a recording, with the program by its name.
 pub fn command(header: &Header) -> Option<String> {
     let (program, arguments) = header.run.command.split_first()?;
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let quoted = arguments.iter().map(|argument| match argument.contains(char::is_whitespace) {
-        true => format!("'{argument}'"),
-        false => argument.clone(),
-    });
-    Some(std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" "))
+    let quoted = arguments
+        .iter()
+        .map(|argument| match argument.contains(char::is_whitespace) {
+            true => format!("'{argument}'"),
+            false => argument.clone(),
+        });
+    Some(
+        std::iter::once(program.to_owned())
+            .chain(quoted)
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
 }
 
 /// Subject and role of a measure, which tell rows apart. The role of a CPU, such as the last man's,
 /// does not, and is empty here.
 pub fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
-    let role = if measure.cpu.is_none() { role(recording, measure) } else { "" };
+    let role = if measure.cpu.is_none() {
+        role(recording, measure)
+    } else {
+        ""
+    };
     [subject(recording, measure), role]
 }
 
@@ -284,7 +362,11 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
             cpu,
             number(format!("u{}", recording.text(measure.unit))),
         );
-        groups.entry(key).or_insert_with(|| (index, Vec::new())).1.push(measure.value);
+        groups
+            .entry(key)
+            .or_insert_with(|| (index, Vec::new()))
+            .1
+            .push(measure.value);
     }
     groups
         .into_values()

@@ -6,9 +6,14 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// The measures of a metric in a case, in the recording's order.
-pub fn measures_of<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
+pub fn measures_of<'r>(
+    recording: &'r Recording,
+    case: &'r str,
+    metric: Metric,
+) -> impl Iterator<Item = &'r Measure> {
     recording.measures().iter().filter(move |measure| {
-        recording.text(measure.metric) == metric.name && recording.series_texts(measure.series).1 == case
+        recording.text(measure.metric) == metric.name
+            && recording.series_texts(measure.series).1 == case
     })
 }
 
@@ -49,9 +54,19 @@ impl<'r> Row<'r> {
 pub fn named(recording: &Recording) -> Vec<Row<'_>> {
     let row = |measure: &Measure| {
         let (variant, case, mode) = recording.series_texts(measure.series);
-        let [subject, role] = [measure.subject, measure.role].map(|name| name.map_or("", |name| recording.text(name)));
+        let [subject, role] = [measure.subject, measure.role]
+            .map(|name| name.map_or("", |name| recording.text(name)));
         let metric = recording.text(measure.metric);
-        Row { variant, case, mode, iteration: measure.iteration, metric, subject, role, value: measure.value }
+        Row {
+            variant,
+            case,
+            mode,
+            iteration: measure.iteration,
+            metric,
+            subject,
+            role,
+            value: measure.value,
+        }
     };
     recording.measures().iter().map(row).collect()
 }
@@ -81,7 +96,12 @@ pub fn values_of(recording: &Recording, variant: &str, metric: Metric) -> Vec<f6
             && recording.text(measure.metric) == metric.name
             && recording.series_texts(measure.series).0 == variant
     };
-    recording.measures().iter().filter(is_of).map(|measure| measure.value).collect()
+    recording
+        .measures()
+        .iter()
+        .filter(is_of)
+        .map(|measure| measure.value)
+        .collect()
 }
 
 /// The median of [`values`]; 0 where there are none.
@@ -102,7 +122,11 @@ pub fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> 
 
 /// Length of a tick of the recording's counter in nanoseconds; 0 where its frequency is not known.
 pub fn tick_ns(recording: &Recording) -> f64 {
-    recording.header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64)
+    recording
+        .header
+        .time
+        .counter_hz
+        .map_or(0.0, |hz| 1e9 / hz as f64)
 }
 
 /// The name of the counter whose ticks are clocks.
@@ -121,7 +145,10 @@ pub struct InOrder<'r, V>(
 impl<'r, V> InOrder<'r, V> {
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&V> {
-        self.0.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| value)
     }
 
     /// The names, in order.

@@ -26,7 +26,11 @@ impl Spread {
     pub(crate) fn new(values: &[f64]) -> Option<Self> {
         let summary = stats::summary(values)?;
         let range = [summary.min, summary.max];
-        Some(Self { range, scatters: scatters(values), median: summary.median })
+        Some(Self {
+            range,
+            scatters: scatters(values),
+            median: summary.median,
+        })
     }
 }
 
@@ -39,7 +43,8 @@ pub fn quartiles(values: &[f64]) -> [f64; 2] {
 /// than two.
 pub(crate) fn apart(values: &[f64]) -> Option<f64> {
     let [low, high] = quartiles(values);
-    (values.len() > 1).then(|| (high - low) / stats::median(values).unwrap_or(0.0).max(f64::MIN_POSITIVE))
+    (values.len() > 1)
+        .then(|| (high - low) / stats::median(values).unwrap_or(0.0).max(f64::MIN_POSITIVE))
 }
 
 /// True if the median of some values does not stand for them.
@@ -66,14 +71,18 @@ pub struct Steadiness {
 impl Steadiness {
     /// The steadiness of cells, and of those that the answer rests on, by the distance between the
     /// quartiles of each as a share of its median; `None` for a cell that was measured once.
-    pub fn new(cells: impl IntoIterator<Item = Option<f64>>, decisive: impl IntoIterator<Item = Option<f64>>) -> Self {
+    pub fn new(
+        cells: impl IntoIterator<Item = Option<f64>>,
+        decisive: impl IntoIterator<Item = Option<f64>>,
+    ) -> Self {
         let cells: Vec<f64> = cells.into_iter().flatten().collect();
         let scattering = cells.iter().filter(|apart| **apart > SCATTER).count();
         Self {
             cells: cells.len(),
             scattering,
             apart_percent: 100.0 * stats::median(&cells).unwrap_or(0.0),
-            repeats: 4 * scattering <= cells.len() && decisive.into_iter().flatten().all(|apart| apart <= SCATTER),
+            repeats: 4 * scattering <= cells.len()
+                && decisive.into_iter().flatten().all(|apart| apart <= SCATTER),
         }
     }
 }
@@ -84,12 +93,21 @@ mod tests {
 
     #[test]
     fn a_machine_that_does_not_repeat_itself_is_seen() {
-        assert!(!scatters(&[318.0, 320.0, 322.0, 900.0, 319.0]), "one repetition alone does not move the median");
+        assert!(
+            !scatters(&[318.0, 320.0, 322.0, 900.0, 319.0]),
+            "one repetition alone does not move the median"
+        );
         assert!(scatters(&[318.0, 320.0, 500.0, 900.0, 319.0]));
         let (steady, wild) = (apart(&[10.0, 10.1, 10.2]), apart(&[177.0, 800.0, 9034.0]));
         assert!(Steadiness::new([steady; 4], [steady]).repeats);
-        assert!(Steadiness::new([steady, steady, steady, wild], [steady]).repeats, "one cell of four");
-        assert!(!Steadiness::new([steady, steady, steady, wild], [wild]).repeats, "the answer rests on it");
+        assert!(
+            Steadiness::new([steady, steady, steady, wild], [steady]).repeats,
+            "one cell of four"
+        );
+        assert!(
+            !Steadiness::new([steady, steady, steady, wild], [wild]).repeats,
+            "the answer rests on it"
+        );
         let half = Steadiness::new([steady, wild, apart(&[1.0])], [steady]);
         assert_eq!((half.cells, half.scattering, half.repeats), (2, 1, false));
     }

@@ -24,7 +24,11 @@ fn is_modelled(recording: &Recording) -> bool {
 
 /// The published study that a recording is a prediction of.
 fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
-    let platform = recording.header.platform.as_ref().filter(|_| is_modelled(recording))?;
+    let platform = recording
+        .header
+        .platform
+        .as_ref()
+        .filter(|_| is_modelled(recording))?;
     published.strides_of(&platform.name)
 }
 
@@ -32,16 +36,31 @@ fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p 
 fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
     let at = recording.header.coordinates.get(subject)?;
     let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
-    Some((at.get("loop")?.as_str()?.to_owned(), [stride("stride_first")?, stride("stride_second")?]))
+    Some((
+        at.get("loop")?.as_str()?.to_owned(),
+        [stride("stride_first")?, stride("stride_second")?],
+    ))
 }
 
-fn published_cell<'p>(reference: &'p StrideReference, loop_name: &str, strides: [usize; 2]) -> Option<&'p StrideCell> {
-    let same = |cell: &&StrideCell| cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides;
+fn published_cell<'p>(
+    reference: &'p StrideReference,
+    loop_name: &str,
+    strides: [usize; 2],
+) -> Option<&'p StrideCell> {
+    let same = |cell: &&StrideCell| {
+        cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
+    };
     reference.cells.iter().find(same)
 }
 
 /// The published value of a row of measures, for pictures to draw beside it.
-pub fn published(recording: &Recording, published: &Published, case: &str, subject: &str, metric: &str) -> Option<f64> {
+pub fn published(
+    recording: &Recording,
+    published: &Published,
+    case: &str,
+    subject: &str,
+    metric: &str,
+) -> Option<f64> {
     if (case, metric) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
         return None;
     }
@@ -248,7 +267,11 @@ pub struct BestStrides {
 
 /// Strides in short: `+4`, or `+2/+9` where both differ.
 pub fn label(first: usize, second: usize) -> String {
-    if first == second { format!("+{first}") } else { format!("+{first}/+{second}") }
+    if first == second {
+        format!("+{first}")
+    } else {
+        format!("+{first}/+{second}")
+    }
 }
 
 impl Cells {
@@ -264,7 +287,11 @@ impl Cells {
 
     /// Ticks per packet for which the data of an access was waited for, at least 0.
     pub fn waited_at(&self, access: &str) -> f64 {
-        self.stalls.iter().filter(|stall| stall.access == access).map(|stall| stall.waited).sum()
+        self.stalls
+            .iter()
+            .filter(|stall| stall.access == access)
+            .map(|stall| stall.waited)
+            .sum()
     }
 
     /// Ticks per packet for which no fill buffer was free, over all accesses.
@@ -288,7 +315,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
         let rest = Rest::new(&mut cells, tick_ns(recording));
         return Ok(Strides::Predicted(PredictedStudy {
             world: &header.world,
-            platform: header.platform.as_ref().map_or("", |platform| &platform.name),
+            platform: header
+                .platform
+                .as_ref()
+                .map_or("", |platform| &platform.name),
             ticks: Ticks::new(recording),
             scores: scores(&cells),
             cores: cores(recording, rest.as_ref()),
@@ -323,8 +353,11 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
     let reference = reference(recording, run.published);
     let mut cells: Vec<Cells> = Vec::new();
     for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
-        let Some((loop_name, strides)) = place(recording, name) else { continue };
-        let published = reference.and_then(|reference| published_cell(reference, &loop_name, strides));
+        let Some((loop_name, strides)) = place(recording, name) else {
+            continue;
+        };
+        let published =
+            reference.and_then(|reference| published_cell(reference, &loop_name, strides));
         let values = values(recording, CASE, metrics::CLOCKS_PER_PACKET, name);
         let clocks = stats::median(&values).unwrap_or(0.0);
         let [stride_first, stride_second] = strides;
@@ -344,19 +377,32 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
             values,
         });
     }
-    for (metric, is_wait) in [(metrics::STALL_WAITED, true), (metrics::STALL_BLOCKED, false)] {
+    for (metric, is_wait) in [
+        (metrics::STALL_WAITED, true),
+        (metrics::STALL_BLOCKED, false),
+    ] {
         for measure in measures_of(recording, CASE, metric) {
             let (name, access) = (subject(recording, measure), role(recording, measure));
-            let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else { continue };
+            let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else {
+                continue;
+            };
             let place = match cell.stalls.iter().position(|stall| stall.access == access) {
                 Some(place) => place,
                 None => {
-                    cell.stalls.push(Stall { access: access.to_owned(), waited: 0.0, blocked: 0.0 });
+                    cell.stalls.push(Stall {
+                        access: access.to_owned(),
+                        waited: 0.0,
+                        blocked: 0.0,
+                    });
                     cell.stalls.len() - 1
                 }
             };
             let stall = &mut cell.stalls[place];
-            *(if is_wait { &mut stall.waited } else { &mut stall.blocked }) = measure.value;
+            *(if is_wait {
+                &mut stall.waited
+            } else {
+                &mut stall.blocked
+            }) = measure.value;
         }
     }
     cells
@@ -378,8 +424,14 @@ fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
 fn gains(cells: &[Cells]) -> Gains {
     // Without prefetch no strides are apart: the split loop is the single one.
     let none = |name| {
-        let name = if name == "single-split" { "single" } else { name };
-        of_loop(cells, name).find(|cell| cell.is_plain()).map(|cell| cell.clocks_per_packet)
+        let name = if name == "single-split" {
+            "single"
+        } else {
+            name
+        };
+        of_loop(cells, name)
+            .find(|cell| cell.is_plain())
+            .map(|cell| cell.clocks_per_packet)
     };
     let gain = |name| {
         let (base, best, none) = (none("single")?, fewest(of_loop(cells, name))?, none(name)?);
@@ -397,8 +449,15 @@ fn gains(cells: &[Cells]) -> Gains {
     };
     let gains: Vec<Gain> = LOOPS.into_iter().filter_map(gain).collect();
     let best = best_gains(&gains).map(|best| best.items[0]);
-    let (gain_prefetch, gain_parallel) = (best.map(|gain| gain.gain_prefetch), best.map(|gain| gain.gain_parallel));
-    Gains { gain_prefetch, gain_parallel, gains }
+    let (gain_prefetch, gain_parallel) = (
+        best.map(|gain| gain.gain_prefetch),
+        best.map(|gain| gain.gain_parallel),
+    );
+    Gains {
+        gain_prefetch,
+        gain_parallel,
+        gains,
+    }
 }
 
 /// The gains of the loops that are best of all, as far as repetitions tell them apart.
@@ -411,23 +470,40 @@ pub fn best_gains(gains: &[Gain]) -> Option<Leaders<&Gain>> {
 fn steadiness(cells: &[Cells], gains: &Gains) -> Steadiness {
     let is_best = |cell: &Cells| {
         let at = (&cell.loop_name, cell.stride_first, cell.stride_second);
-        gains.gains.iter().any(|gain| (&gain.loop_name, gain.stride_first, gain.stride_second) == at)
+        gains
+            .gains
+            .iter()
+            .any(|gain| (&gain.loop_name, gain.stride_first, gain.stride_second) == at)
     };
     let decisive = cells.iter().filter(|cell| cell.is_plain() || is_best(cell));
-    Steadiness::new(cells.iter().map(|cell| apart(&cell.values)), decisive.map(|cell| apart(&cell.values)))
+    Steadiness::new(
+        cells.iter().map(|cell| apart(&cell.values)),
+        decisive.map(|cell| apart(&cell.values)),
+    )
 }
 
 /// The cells of a loop that have a published figure.
-fn published_of<'c>(cells: &'c [Cells], loop_name: &'c str) -> impl Iterator<Item = (&'c Cells, f64)> {
+fn published_of<'c>(
+    cells: &'c [Cells],
+    loop_name: &'c str,
+) -> impl Iterator<Item = (&'c Cells, f64)> {
     of_loop(cells, loop_name).filter_map(|cell| Some((cell, cell.published_clocks_per_packet?)))
 }
 
 /// The error table: the model, and beside it what needs no model.
 fn scores(cells: &[Cells]) -> Vec<Score> {
     let mut scores = Vec::new();
-    let single = |stride: usize| Some(published_of(cells, "single").find(|(cell, _)| cell.stride_first == stride)?.1);
+    let single = |stride: usize| {
+        Some(
+            published_of(cells, "single")
+                .find(|(cell, _)| cell.stride_first == stride)?
+                .1,
+        )
+    };
     // A constant that knows what the fit knows: the best single-loop cell.
-    let constant = published_of(cells, "single").map(|(_, published)| published).fold(f64::INFINITY, f64::min);
+    let constant = published_of(cells, "single")
+        .map(|(_, published)| published)
+        .fold(f64::INFINITY, f64::min);
     for loop_name in ["single", "dual", "single-split"] {
         let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
             let errors: Vec<f64> = published_of(cells, loop_name)
@@ -436,18 +512,35 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
             stats::rms(&errors)
         };
         let mut add = |predictor, fitted, rms_percent: Option<f64>| {
-            scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
+            scores.extend(rms_percent.map(|rms_percent| Score {
+                loop_name,
+                predictor,
+                fitted,
+                rms_percent,
+            }));
         };
         let used = published_of(cells, loop_name).any(|(cell, _)| cell.used_in_fit);
         add("model", used, errors(&|cell| Some(cell.clocks_per_packet)));
         if loop_name == "dual" {
-            add("dual(k) = single(2k)", false, errors(&|cell| single(2 * cell.stride_first)));
+            add(
+                "dual(k) = single(2k)",
+                false,
+                errors(&|cell| single(2 * cell.stride_first)),
+            );
         }
         if loop_name == "single-split" {
-            add("single(min(S2, 10))", false, errors(&|cell| single(cell.stride_second.min(10))));
+            add(
+                "single(min(S2, 10))",
+                false,
+                errors(&|cell| single(cell.stride_second.min(10))),
+            );
         }
         if loop_name != "single" {
-            add("constant: best of single", false, errors(&|_| Some(constant)));
+            add(
+                "constant: best of single",
+                false,
+                errors(&|_| Some(constant)),
+            );
         }
     }
     scores
@@ -469,19 +562,32 @@ pub struct Rest {
 impl Rest {
     /// The rest of the path, and with it the rate of each cell.
     pub fn new(cells: &mut [Cells], tick_ns: f64) -> Option<Self> {
-        let left = |cell: &Cells| Some(1e3 / cell.published_mpps? - tick_ns * cell.published_clocks_per_packet?);
-        let left: Vec<f64> = cells.iter().filter(|cell| cell.used_in_fit).filter_map(left).collect();
+        let left = |cell: &Cells| {
+            Some(1e3 / cell.published_mpps? - tick_ns * cell.published_clocks_per_packet?)
+        };
+        let left: Vec<f64> = cells
+            .iter()
+            .filter(|cell| cell.used_in_fit)
+            .filter_map(left)
+            .collect();
         let ns = stats::mean(&left)?;
         for cell in cells.iter_mut() {
             cell.mpps = Some(1e3 / (ns + tick_ns * cell.clocks_per_packet));
         }
-        let single: Vec<f64> = of_loop(cells, "single").filter_map(|cell| cell.published_mpps).collect();
+        let single: Vec<f64> = of_loop(cells, "single")
+            .filter_map(|cell| cell.published_mpps)
+            .collect();
         let constant = single.iter().copied().fold(0.0, f64::max);
         let mut scores = Vec::new();
         for loop_name in ["single", "dual", "single-split"] {
             let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
-                let error = |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
-                stats::rms(&of_loop(cells, loop_name).filter_map(error).collect::<Vec<_>>())
+                let error =
+                    |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
+                stats::rms(
+                    &of_loop(cells, loop_name)
+                        .filter_map(error)
+                        .collect::<Vec<_>>(),
+                )
             };
             let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
             let rows = [
@@ -490,12 +596,23 @@ impl Rest {
             ];
             for (predictor, rms_percent) in rows {
                 let fitted = fitted && predictor.starts_with("model");
-                scores.extend(rms_percent.map(|rms_percent| Score { loop_name, predictor, fitted, rms_percent }));
+                scores.extend(rms_percent.map(|rms_percent| Score {
+                    loop_name,
+                    predictor,
+                    fitted,
+                    rms_percent,
+                }));
             }
         }
-        let [least, most] =
-            [left.iter().copied().fold(f64::INFINITY, f64::min), left.iter().copied().fold(0.0, f64::max)];
-        Some(Self { ns, ns_over_cells: [least, most], scores })
+        let [least, most] = [
+            left.iter().copied().fold(f64::INFINITY, f64::min),
+            left.iter().copied().fold(0.0, f64::max),
+        ];
+        Some(Self {
+            ns,
+            ns_over_cells: [least, most],
+            scores,
+        })
     }
 }
 
@@ -504,12 +621,13 @@ fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
     loops
         .filter_map(|loop_name| {
             let least = |value: &dyn Fn(&Cells, f64) -> f64| {
-                published_of(cells, loop_name).min_by(|a, b| value(a.0, a.1).total_cmp(&value(b.0, b.1)))
+                published_of(cells, loop_name)
+                    .min_by(|a, b| value(a.0, a.1).total_cmp(&value(b.0, b.1)))
             };
             let (predicted, there) = least(&|cell, _| cell.clocks_per_packet)?;
             let (published, minimum) = least(&|_, published| published)?;
-            let (_, longest) =
-                published_of(cells, loop_name).max_by_key(|(cell, _)| (cell.stride_second, cell.stride_first))?;
+            let (_, longest) = published_of(cells, loop_name)
+                .max_by_key(|(cell, _)| (cell.stride_second, cell.stride_first))?;
             let cost = |clocks: f64| (clocks / minimum - 1.0) * 100.0;
             Some(BestStrides {
                 loop_name,
@@ -525,7 +643,11 @@ fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
 fn cannot_tell(recording: &Recording) -> Vec<&str> {
     let costs = recording.header.costs.get("prefetch");
     let lines = costs.and_then(|costs| costs.get("fit")?.get("cannot_tell")?.as_array());
-    lines.into_iter().flatten().filter_map(toml::Value::as_str).collect()
+    lines
+        .into_iter()
+        .flatten()
+        .filter_map(toml::Value::as_str)
+        .collect()
 }
 
 /// Several cores, if the platform's memory is known.
@@ -533,7 +655,9 @@ fn cores(recording: &Recording, rest: Option<&Rest>) -> Vec<Cores> {
     let value = |metric, of: &str| stats::median(&values(recording, CORES_CASE, metric, of));
     let numbers = subjects(recording, CORES_CASE, metrics::CLOCKS_PER_PACKET);
     let clocks = |of: &str| value(metrics::CLOCKS_PER_PACKET, of);
-    let Some(one) = clocks("1") else { return Vec::new() };
+    let Some(one) = clocks("1") else {
+        return Vec::new();
+    };
     let time = |clocks: f64| clocks * tick_ns(recording) + rest.map_or(0.0, |rest| rest.ns);
     let row = |of: &str| {
         let (cores, clocks) = (of.parse().ok()?, clocks(of)?);

@@ -48,17 +48,26 @@ impl Groups {
         let mut groups: Vec<Group> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (place, point) in summary.points.iter().enumerate() {
-            let Some(value) = &point.settings[key] else { continue };
+            let Some(value) = &point.settings[key] else {
+                continue;
+            };
             let name = value.text();
             let at = *places.entry(name.clone()).or_insert_with(|| {
-                groups.push(Group { name, at: number(value), points: Vec::new() });
+                groups.push(Group {
+                    name,
+                    at: number(value),
+                    points: Vec::new(),
+                });
                 groups.len() - 1
             });
             groups[at].points.push(place);
         }
         let are_numbers = groups.iter().all(|group| group.at.is_some());
         if are_numbers {
-            groups.sort_by(|a, b| a.at.unwrap_or_default().total_cmp(&b.at.unwrap_or_default()));
+            groups.sort_by(|a, b| {
+                a.at.unwrap_or_default()
+                    .total_cmp(&b.at.unwrap_or_default())
+            });
         }
         if groups.len() > MOST_VALUES {
             if !are_numbers {
@@ -66,18 +75,28 @@ impl Groups {
             }
             groups = parts(groups);
         }
-        (groups.len() > 1).then(|| Self { key: summary.keys[key].clone(), groups })
+        (groups.len() > 1).then(|| Self {
+            key: summary.keys[key].clone(),
+            groups,
+        })
     }
 
     /// The mean of a quantity in each group that has it.
     pub fn means(&self, summary: &Summary, quantity: usize) -> Vec<(&Group, f64)> {
         let mean = |group: &Group| mean(summary, quantity, group.points.iter());
-        self.groups.iter().filter_map(|group| Some((group, mean(group)?))).collect()
+        self.groups
+            .iter()
+            .filter_map(|group| Some((group, mean(group)?)))
+            .collect()
     }
 }
 
 /// The mean of a quantity over some points, by their places; `None` where none has it.
-pub fn mean<'p>(summary: &Summary, quantity: usize, points: impl Iterator<Item = &'p usize>) -> Option<f64> {
+pub fn mean<'p>(
+    summary: &Summary,
+    quantity: usize,
+    points: impl Iterator<Item = &'p usize>,
+) -> Option<f64> {
     let values = points.map(|&place| summary.points[place].figures[quantity]);
     stats::mean(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
 }
@@ -103,7 +122,11 @@ fn parts(groups: Vec<Group>) -> Vec<Group> {
             [first, .., last] => format!("{} to {}", first.name, last.name),
             [] => String::new(),
         };
-        Group { name, at: Some(mean), points: members.into_iter().flat_map(|group| group.points).collect() }
+        Group {
+            name,
+            at: Some(mean),
+            points: members.into_iter().flat_map(|group| group.points).collect(),
+        }
     };
     merged.into_iter().map(merge).collect()
 }
@@ -137,25 +160,46 @@ fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect>
     let means = groups.means(summary, quantity);
     let value = |place: usize| summary.points[place].figures[quantity];
     let (mut count, mut sum) = (0_usize, 0.0);
-    for place in means.iter().flat_map(|(group, _)| &group.points).filter(|&&place| value(place).is_finite()) {
+    for place in means
+        .iter()
+        .flat_map(|(group, _)| &group.points)
+        .filter(|&&place| value(place).is_finite())
+    {
         (count, sum) = (count + 1, sum + value(*place));
     }
     let mean = sum / count.max(1) as f64;
     let (mut between, mut within) = (0.0, 0.0);
     for (group, of_group) in &means {
-        for place in group.points.iter().filter(|&&place| value(place).is_finite()) {
+        for place in group
+            .points
+            .iter()
+            .filter(|&&place| value(place).is_finite())
+        {
             between += (of_group - mean).powi(2);
             within += (value(*place) - of_group).powi(2);
         }
     }
     // Between groups of a few points each lies some of what varies within them.
     let free = count.saturating_sub(means.len());
-    let by_chance = if free > 0 { within / free as f64 * (means.len() - 1) as f64 } else { 0.0 };
-    let share = if between + within > 0.0 { ((between - by_chance) / (between + within)).max(0.0) } else { 0.0 };
+    let by_chance = if free > 0 {
+        within / free as f64 * (means.len() - 1) as f64
+    } else {
+        0.0
+    };
+    let share = if between + within > 0.0 {
+        ((between - by_chance) / (between + within)).max(0.0)
+    } else {
+        0.0
+    };
     let by_mean = |a: &&(&Group, f64), b: &&(&Group, f64)| a.1.total_cmp(&b.1);
     let named = |(group, mean): &(&Group, f64)| (group.name.clone(), *mean);
     let (least, greatest) = (means.iter().min_by(by_mean)?, means.iter().max_by(by_mean)?);
-    Some(Effect { key: groups.key.clone(), share, least: named(least), greatest: named(greatest) })
+    Some(Effect {
+        key: groups.key.clone(),
+        share,
+        least: named(least),
+        greatest: named(greatest),
+    })
 }
 
 #[cfg(test)]
@@ -168,7 +212,9 @@ mod tests {
     use super::*;
 
     fn grouped(summary: &Summary) -> Vec<Groups> {
-        (0..summary.keys.len()).filter_map(|key| Groups::new(summary, key)).collect()
+        (0..summary.keys.len())
+            .filter_map(|key| Groups::new(summary, key))
+            .collect()
     }
 
     #[test]
@@ -179,11 +225,23 @@ mod tests {
         let keys: Vec<&str> = found.iter().map(|effect| effect.key.as_str()).collect();
         assert_eq!(keys, ["scp.channels", "topology.clusters"]);
         assert!(found[0].share > 0.4 && found[1].share > 0.3, "{found:?}");
-        assert!(found[0].share + found[1].share < 1.0, "what keys do together is no key's: {found:?}");
-        assert_eq!((found[0].least.0.as_str(), found[0].greatest.0.as_str()), ("4", "1"));
-        assert_eq!((found[1].least.0.as_str(), found[1].greatest.0.as_str()), ("1", "16"));
+        assert!(
+            found[0].share + found[1].share < 1.0,
+            "what keys do together is no key's: {found:?}"
+        );
+        assert_eq!(
+            (found[0].least.0.as_str(), found[0].greatest.0.as_str()),
+            ("4", "1")
+        );
+        assert_eq!(
+            (found[1].least.0.as_str(), found[1].greatest.0.as_str()),
+            ("1", "16")
+        );
         let nothing = effects(&summary, &by_key, 1);
-        assert!(nothing.iter().all(|effect| effect.share == 0.0), "{nothing:?}");
+        assert!(
+            nothing.iter().all(|effect| effect.share == 0.0),
+            "{nothing:?}"
+        );
     }
 
     #[test]
@@ -194,8 +252,15 @@ mod tests {
             point.settings[2] = Some(Value::Text(format!("word {number}")));
         }
         let by_key = grouped(&summary);
-        let names: Vec<&str> = by_key[1].groups.iter().map(|group| group.name.as_str()).collect();
-        assert_eq!((names.len(), names[0], names[7]), (8, "0 us to 59 us", "420 us to 479 us"));
+        let names: Vec<&str> = by_key[1]
+            .groups
+            .iter()
+            .map(|group| group.name.as_str())
+            .collect();
+        assert_eq!(
+            (names.len(), names[0], names[7]),
+            (8, "0 us to 59 us", "420 us to 479 us")
+        );
         assert_eq!(by_key.len(), 2);
     }
 

@@ -26,14 +26,23 @@ impl Ticks {
         let platform = recording.header.platform.as_ref();
         let text = platform.and_then(|platform| platform.text.parse::<toml::Table>().ok());
         let hz = text.and_then(|text| text.get("core")?.get("hz")?.as_integer());
-        let (counter, tick_ns) = (rows::counter(recording).to_owned(), rows::tick_ns(recording));
-        Self { counter, tick_ns, core_hz: hz.map(|hz| hz as f64) }
+        let (counter, tick_ns) = (
+            rows::counter(recording).to_owned(),
+            rows::tick_ns(recording),
+        );
+        Self {
+            counter,
+            tick_ns,
+            core_hz: hz.map(|hz| hz as f64),
+        }
     }
 
     /// True if the counter is a timer: its ticks are no clocks of a core, and are told as
     /// nanoseconds.
     pub fn is_timer(&self) -> bool {
-        self.tick_ns > 0.0 && (self.counter != "TSC" && self.counter != "counter" || self.tick_ns > LONGEST_CLOCK_NS)
+        self.tick_ns > 0.0
+            && (self.counter != "TSC" && self.counter != "counter"
+                || self.tick_ns > LONGEST_CLOCK_NS)
     }
 
     /// The factor from ticks to the unit in which they are told.
@@ -53,10 +62,20 @@ mod tests {
 
     #[test]
     fn ticks_of_a_timer_are_no_clocks() {
-        let of = |counter: &str, tick_ns, core_hz| Ticks { counter: counter.to_owned(), tick_ns, core_hz };
+        let of = |counter: &str, tick_ns, core_hz| Ticks {
+            counter: counter.to_owned(),
+            tick_ns,
+            core_hz,
+        };
         let timer = of("CNTVCT", 40.0, Some(2e9));
-        assert_eq!((timer.is_timer(), timer.factor(), timer.core_clocks(1.0)), (true, 40.0, Some(80.0)));
-        assert!(of("CNTVCT", 1.0, None).is_timer() && of("CNTVCT", 1.0, None).core_clocks(5.0).is_none());
+        assert_eq!(
+            (timer.is_timer(), timer.factor(), timer.core_clocks(1.0)),
+            (true, 40.0, Some(80.0))
+        );
+        assert!(
+            of("CNTVCT", 1.0, None).is_timer()
+                && of("CNTVCT", 1.0, None).core_clocks(5.0).is_none()
+        );
         assert!(!of("TSC", 0.4, None).is_timer() && !of("counter", 0.0, None).is_timer());
     }
 }

@@ -71,13 +71,22 @@ pub struct Less {
 impl Less {
     /// How much less `one` takes than `other`; `None` of fewer than six rounds.
     fn new(one: &TunedCell, other: &TunedCell) -> Option<Self> {
-        let less: Vec<f64> = one.measured.iter().zip(&other.measured).map(|(a, b)| 100.0 * (1.0 - a / b)).collect();
+        let less: Vec<f64> = one
+            .measured
+            .iter()
+            .zip(&other.measured)
+            .map(|(a, b)| 100.0 * (1.0 - a / b))
+            .collect();
         let (first, second) = less.split_at(less.len() / 2);
         let halves = stats::median_interval(first).zip(stats::median_interval(second));
         let apart = halves.filter(|(first, second)| first[1] < second[0] || second[1] < first[0]);
         let both = apart.map(|(first, second)| [first[0].min(second[0]), first[1].max(second[1])]);
         let interval = both.or(stats::median_interval(&less))?;
-        Some(Self { percent: stats::median(&less)?, interval, drifts: apart.is_some() })
+        Some(Self {
+            percent: stats::median(&less)?,
+            interval,
+            drifts: apart.is_some(),
+        })
     }
 
     /// True if it surely takes less, or surely more.
@@ -155,8 +164,15 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     let facts: facts::TunedLoop = run.recording.header.facts()?;
     let cells = cells(run.recording, &facts);
     let far = facts.sets.last().map_or("", |set| &set.name);
-    let last: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == far && cell.batch == facts.batch).collect();
-    let pick = last.iter().find(|cell| cell.values == facts.pick).or(least(last.iter())).copied();
+    let last: Vec<&TunedCell> = cells
+        .iter()
+        .filter(|cell| cell.set == far && cell.batch == facts.batch)
+        .collect();
+    let pick = last
+        .iter()
+        .find(|cell| cell.values == facts.pick)
+        .or(least(last.iter()))
+        .copied();
     let best = pick.map(|pick| best(&facts, &last, pick));
     Ok(Tune {
         ticks: Ticks::new(run.recording),
@@ -175,9 +191,15 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
 
 fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
     let mut found: Vec<(&str, &str, Vec<f64>)> = Vec::new();
-    for row in named(recording).into_iter().filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name) {
+    for row in named(recording)
+        .into_iter()
+        .filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name)
+    {
         let key = (row.variant, row.subject);
-        match found.iter_mut().rfind(|(set, subject, _)| (*set, *subject) == key) {
+        match found
+            .iter_mut()
+            .rfind(|(set, subject, _)| (*set, *subject) == key)
+        {
             Some((.., rounds)) => rounds.push(row.value),
             None => found.push((row.variant, row.subject, vec![row.value])),
         }
@@ -185,7 +207,10 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
     let cell = |(set, subject, measured): (&str, &str, Vec<f64>)| {
         let place = recording.header.coordinates.get(subject)?;
         let number = |key: &str| place.get(key)?.as_integer();
-        let knobs = facts.knobs.iter().map(|knob| Some(number(&knob.name)? as u32));
+        let knobs = facts
+            .knobs
+            .iter()
+            .map(|knob| Some(number(&knob.name)? as u32));
         Some(TunedCell {
             set: set.to_owned(),
             batch: number("batch")? as u64,
@@ -200,12 +225,26 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
 
 /// All distances alike, and choices as they are today.
 fn all(facts: &facts::TunedLoop, ahead: u32) -> Vec<u32> {
-    facts.knobs.iter().map(|knob| if knob.is_distance { ahead } else { knob.today as u32 }).collect()
+    facts
+        .knobs
+        .iter()
+        .map(|knob| {
+            if knob.is_distance {
+                ahead
+            } else {
+                knob.today as u32
+            }
+        })
+        .collect()
 }
 
 /// Bytes in words.
 pub fn size(bytes: u64) -> String {
-    if bytes >= 1 << 20 { format!("{} MB", bytes >> 20) } else { format!("{} kB", bytes >> 10) }
+    if bytes >= 1 << 20 {
+        format!("{} MB", bytes >> 20)
+    } else {
+        format!("{} kB", bytes >> 10)
+    }
 }
 
 fn least<'c, 'd: 'c>(cells: impl Iterator<Item = &'c &'d TunedCell>) -> Option<&'c &'d TunedCell> {
@@ -213,8 +252,17 @@ fn least<'c, 'd: 'c>(cells: impl Iterator<Item = &'c &'d TunedCell>) -> Option<&
 }
 
 /// What follows a rule, the least of it.
-fn follows<'c>(facts: &facts::TunedLoop, cells: &[&'c TunedCell], rule: &str) -> Option<&'c TunedCell> {
-    let of_rule = |cell: &&&TunedCell| facts.beside.iter().any(|of| of.name == rule && of.values == cell.values);
+fn follows<'c>(
+    facts: &facts::TunedLoop,
+    cells: &[&'c TunedCell],
+    rule: &str,
+) -> Option<&'c TunedCell> {
+    let of_rule = |cell: &&&TunedCell| {
+        facts
+            .beside
+            .iter()
+            .any(|of| of.name == rule && of.values == cell.values)
+    };
     least(cells.iter().filter(of_rule)).copied()
 }
 
@@ -224,30 +272,51 @@ const NONE: &str = "no prefetch";
 
 fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Best {
     let near = (0..best.values.len()).map(|knob| {
-        let same_but =
-            |cell: &&&TunedCell| (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at]);
-        let near = group.iter().filter(same_but).filter(|cell| cell.clocks <= best.clocks * (1.0 + NEAR));
+        let same_but = |cell: &&&TunedCell| {
+            (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at])
+        };
+        let near = group
+            .iter()
+            .filter(same_but)
+            .filter(|cell| cell.clocks <= best.clocks * (1.0 + NEAR));
         let values = || near.clone().map(|cell| cell.values[knob]);
-        [values().min().unwrap_or(best.values[knob]), values().max().unwrap_or(best.values[knob])]
+        [
+            values().min().unwrap_or(best.values[knob]),
+            values().max().unwrap_or(best.values[knob]),
+        ]
     });
-    let define = |(knob, value): (&facts::TunedKnob, &u32)| Some(format!("#define {} {value}", knob.define.as_ref()?));
+    let define = |(knob, value): (&facts::TunedKnob, &u32)| {
+        Some(format!("#define {} {value}", knob.define.as_ref()?))
+    };
     let clocks = |values: &[u32]| group.iter().find(|cell| cell.values == values).copied();
     let as_in_source: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
     let today = follows(facts, group, TODAY).or_else(|| clocks(&as_in_source));
-    let less_than_today = today.filter(|today| today.values != best.values).and_then(|today| Less::new(best, today));
+    let less_than_today = today
+        .filter(|today| today.values != best.values)
+        .and_then(|today| Less::new(best, today));
     let others = group.iter().filter(|cell| cell.values != best.values);
     let rivals = others.filter_map(|cell| {
-        Some(Rival { values: cell.values.clone(), less_percent: -Less::new(best, cell)?.interval[0] })
+        Some(Rival {
+            values: cell.values.clone(),
+            less_percent: -Less::new(best, cell)?.interval[0],
+        })
     });
     let rival = rivals.max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
     let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE / (1.0 - SURE));
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
-    let defines = facts.knobs.iter().zip(&best.values).filter_map(define).filter(|_| is_less);
+    let defines = facts
+        .knobs
+        .iter()
+        .zip(&best.values)
+        .filter_map(define)
+        .filter(|_| is_less);
     Best {
         values: best.values.clone(),
         clocks: best.clocks,
         near: near.collect(),
-        none: follows(facts, group, NONE).or_else(|| clocks(&all(facts, 0))).map(|cell| cell.clocks),
+        none: follows(facts, group, NONE)
+            .or_else(|| clocks(&all(facts, 0)))
+            .map(|cell| cell.clocks),
         today: today.map(|today| today.clocks),
         less_than_today,
         is_sure: rival.is_none() && best.rounds > 5,
@@ -265,7 +334,9 @@ fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> V
             name: name.to_owned(),
             values: cell.values.clone(),
             clocks: cell.clocks,
-            best_takes_less: (cell.values != best.values).then(|| Less::new(best, cell)).flatten(),
+            best_takes_less: (cell.values != best.values)
+                .then(|| Less::new(best, cell))
+                .flatten(),
         })
     };
     rules.into_iter().filter_map(rule).collect()
@@ -276,9 +347,16 @@ fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
     let place = |set: &str| facts.sets.iter().position(|other| other.name == set);
     names.sort_by_key(|(set, batch)| (place(set), *batch));
     let group = |(set, batch): (&str, u64)| {
-        let of: Vec<&TunedCell> = cells.iter().filter(|cell| cell.set == set && cell.batch == batch).collect();
+        let of: Vec<&TunedCell> = cells
+            .iter()
+            .filter(|cell| cell.set == set && cell.batch == batch)
+            .collect();
         let best = least(of.iter())?;
-        let clocks = |values: &[u32]| of.iter().find(|cell| cell.values == values).map(|cell| cell.clocks);
+        let clocks = |values: &[u32]| {
+            of.iter()
+                .find(|cell| cell.values == values)
+                .map(|cell| cell.clocks)
+        };
         Some(Group {
             set: set.to_owned(),
             batch,
@@ -304,7 +382,14 @@ mod tests {
 
     fn cell(measured: Vec<f64>) -> TunedCell {
         let clocks = stats::median(&measured).unwrap();
-        TunedCell { set: "memory".to_owned(), batch: 256, values: vec![1], clocks, rounds: measured.len(), measured }
+        TunedCell {
+            set: "memory".to_owned(),
+            batch: 256,
+            values: vec![1],
+            clocks,
+            rounds: measured.len(),
+            measured,
+        }
     }
 
     #[test]
@@ -314,13 +399,36 @@ mod tests {
         let slow = cell(rounds().collect());
         let less = Less::new(&cell(rounds().map(|ticks| ticks * 0.97).collect()), &slow).unwrap();
         assert!((less.percent - 3.0).abs() < 1e-9 && less.is_certain());
-        let even = rounds().enumerate().map(|(round, ticks)| ticks * if round % 2 == 0 { 0.9 } else { 1.1 });
-        assert!(!Less::new(&cell(even.collect()), &slow).unwrap().is_certain());
-        let late = rounds().enumerate().map(|(round, ticks)| ticks * if round < 20 { 0.98 } else { 0.9 });
+        let even = rounds()
+            .enumerate()
+            .map(|(round, ticks)| ticks * if round % 2 == 0 { 0.9 } else { 1.1 });
+        assert!(
+            !Less::new(&cell(even.collect()), &slow)
+                .unwrap()
+                .is_certain()
+        );
+        let late = rounds()
+            .enumerate()
+            .map(|(round, ticks)| ticks * if round < 20 { 0.98 } else { 0.9 });
         let late = Less::new(&cell(late.collect()), &slow).unwrap();
-        assert!(late.drifts && late.is_certain() && (late.interval[1] - late.interval[0] - 8.0).abs() < 1e-9);
-        let turns = rounds().enumerate().map(|(round, ticks)| ticks * if round < 20 { 1.02 } else { 0.9 });
-        assert!(!Less::new(&cell(turns.collect()), &slow).unwrap().is_certain(), "the halves differ in sign");
-        assert_eq!(Less::new(&cell(vec![1.0; 5]), &slow), None, "five rounds say nothing");
+        assert!(
+            late.drifts
+                && late.is_certain()
+                && (late.interval[1] - late.interval[0] - 8.0).abs() < 1e-9
+        );
+        let turns = rounds()
+            .enumerate()
+            .map(|(round, ticks)| ticks * if round < 20 { 1.02 } else { 0.9 });
+        assert!(
+            !Less::new(&cell(turns.collect()), &slow)
+                .unwrap()
+                .is_certain(),
+            "the halves differ in sign"
+        );
+        assert_eq!(
+            Less::new(&cell(vec![1.0; 5]), &slow),
+            None,
+            "five rounds say nothing"
+        );
     }
 }

@@ -81,18 +81,40 @@ impl Iteration {
 /// order that one seed gave. In free order another CPU can be the last in each, so the CPUs of an
 /// iteration are put in order first, and medians over the iterations are taken then (of an even
 /// number the lower one, which occurred).
-pub fn what_if_point(findings: &Findings<'_>, metric: &str, settings: &[(String, String)]) -> Option<WhatIfPoint> {
+pub fn what_if_point(
+    findings: &Findings<'_>,
+    metric: &str,
+    settings: &[(String, String)],
+) -> Option<WhatIfPoint> {
     let (recording, timelines) = (findings.recording, &findings.timelines);
-    let unit = recording.measures().iter().find(|measure| recording.text(measure.metric) == metric)?.unit;
-    let (drawn, shared) = (iterations(findings, metric, true), iterations(findings, metric, false));
-    let (is_drawn, ordered) = if drawn.is_empty() { (false, &shared) } else { (true, &drawn) };
+    let unit = recording
+        .measures()
+        .iter()
+        .find(|measure| recording.text(measure.metric) == metric)?
+        .unit;
+    let (drawn, shared) = (
+        iterations(findings, metric, true),
+        iterations(findings, metric, false),
+    );
+    let (is_drawn, ordered) = if drawn.is_empty() {
+        (false, &shared)
+    } else {
+        (true, &drawn)
+    };
     let middle = ordered.len().checked_sub(1)? / 2;
     let median_of = |pick: fn(&[Value]) -> Option<f64>| {
-        let mut values: Vec<f64> = ordered.iter().filter_map(|iteration| pick(&iteration.values)).collect();
+        let mut values: Vec<f64> = ordered
+            .iter()
+            .filter_map(|iteration| pick(&iteration.values))
+            .collect();
         values.sort_by(f64::total_cmp);
         values.get(middle).copied()
     };
-    let end = |part: f64| ordered[((ordered.len() - 1) as f64 * part).round() as usize].longest().0;
+    let end = |part: f64| {
+        ordered[((ordered.len() - 1) as f64 * part).round() as usize]
+            .longest()
+            .0
+    };
     let over_seeds = (is_drawn && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
     // Runs of many seeds leave no events.
     let with_events = if shared.is_empty() { ordered } else { &shared };
@@ -102,23 +124,46 @@ pub fn what_if_point(findings: &Findings<'_>, metric: &str, settings: &[(String,
         let spans = timelines.each().into_iter();
         let is_told = (told.series, told.number, cpu, metric);
         spans
-            .map(|span| ((span.series, span.iteration, span.cpu, span.metric), span.split))
+            .map(|span| {
+                (
+                    (span.series, span.iteration, span.cpu, span.metric),
+                    span.split,
+                )
+            })
             .find(|(of, _)| *of == is_told)
     });
-    let tick_us = recording.header.time.counter_hz.map_or(0.0, |hz| 1e6 / hz as f64);
+    let tick_us = recording
+        .header
+        .time
+        .counter_hz
+        .map_or(0.0, |hz| 1e6 / hz as f64);
     let share = |ticks: u64| ticks as f64 * tick_us / told_longest;
-    let most = split.as_ref().and_then(|(_, split)| split.causes.iter().max_by_key(|(_, ticks)| **ticks));
+    let most = split
+        .as_ref()
+        .and_then(|(_, split)| split.causes.iter().max_by_key(|(_, ticks)| **ticks));
     let hung_on = split.as_ref().zip(cpu).and_then(|(_, cpu)| {
-        let path = timelines.iteration(told.series, told.number)?.path(cpu, metric);
+        let path = timelines
+            .iteration(told.series, told.number)?
+            .path(cpu, metric);
         let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
         Some((spent.title(), share(ticks)))
     });
-    let values = |iteration: &Iteration| iteration.values.iter().map(|(value, _)| *value).collect::<Vec<f64>>();
+    let values = |iteration: &Iteration| {
+        iteration
+            .values
+            .iter()
+            .map(|(value, _)| *value)
+            .collect::<Vec<f64>>()
+    };
     Some(WhatIfPoint {
         values: spread_evenly(ordered.iter().flat_map(values).collect(), MOST_VALUES),
         settings: settings.to_vec(),
         unit: recording.text(unit).to_owned(),
-        cpus: ordered[0].values.iter().filter(|(_, cpu)| cpu.is_some()).count(),
+        cpus: ordered[0]
+            .values
+            .iter()
+            .filter(|(_, cpu)| cpu.is_some())
+            .count(),
         shortest: median_of(|values| values.first().map(|(value, _)| *value))?,
         median: median_of(|values| {
             recording::stats::median(&values.iter().map(|(value, _)| *value).collect::<Vec<_>>())
@@ -136,16 +181,30 @@ fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Vec<Iterati
     let recording = findings.recording;
     let is_drawn = |series: Series| {
         let (_, _, mode) = recording.series_texts(series);
-        recording.header.seeded_modes.iter().any(|drawn| drawn == mode)
+        recording
+            .header
+            .seeded_modes
+            .iter()
+            .any(|drawn| drawn == mode)
     };
     let mut iterations: BTreeMap<(Series, u32), Vec<Value>> = BTreeMap::new();
-    let of_metric = recording.measures().iter().filter(|measure| recording.text(measure.metric) == metric);
+    let of_metric = recording
+        .measures()
+        .iter()
+        .filter(|measure| recording.text(measure.metric) == metric);
     for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
-        iterations.entry((measure.series, measure.iteration)).or_default().push((measure.value, measure.cpu));
+        iterations
+            .entry((measure.series, measure.iteration))
+            .or_default()
+            .push((measure.value, measure.cpu));
     }
     let in_order = |((series, number), mut values): ((Series, u32), Vec<Value>)| {
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        Iteration { series, number, values }
+        Iteration {
+            series,
+            number,
+            values,
+        }
     };
     let mut ordered: Vec<Iteration> = iterations.into_iter().map(in_order).collect();
     ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
@@ -161,7 +220,9 @@ fn spread_evenly(mut values: Vec<f64>, most: usize) -> Vec<f64> {
     if values.len() <= most || most < 2 {
         return values;
     }
-    (0..most).map(|index| values[index * (values.len() - 1) / (most - 1)]).collect()
+    (0..most)
+        .map(|index| values[index * (values.len() - 1) / (most - 1)])
+        .collect()
 }
 
 #[cfg(test)]
@@ -180,12 +241,20 @@ mod tests {
         // The two CPUs take turns at being last, so neither's own median is the longest.
         for (iteration, values) in [(0, [10.0, 100.0]), (1, [102.0, 12.0]), (2, [11.0, 101.0])] {
             for (cpu, value) in (0..).zip(values) {
-                recording.measure(series, iteration, "powerdown", "us", value).cpu = Some(cpu);
+                recording
+                    .measure(series, iteration, "powerdown", "us", value)
+                    .cpu = Some(cpu);
             }
         }
         let point = point_of(&recording, "powerdown").unwrap();
-        assert_eq!((point.cpus, point.shortest, point.median, point.longest), (2, 11.0, 56.0, 101.0));
-        assert_eq!((point_of(&recording, "latency"), point.over_seeds), (None, None));
+        assert_eq!(
+            (point.cpus, point.shortest, point.median, point.longest),
+            (2, 11.0, 56.0, 101.0)
+        );
+        assert_eq!(
+            (point_of(&recording, "latency"), point.over_seeds),
+            (None, None)
+        );
     }
 
     /// Twenty seeds from 100 to 119 beside iterations that share one order.
@@ -196,12 +265,21 @@ mod tests {
         recording.measure(shared, 0, "powerdown", "us", 500.0).cpu = Some(0);
         let drawn = recording.series("r", "suspend-deepest", "parallel-free");
         for seed in 0..20 {
-            recording.measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed)).cpu = Some(0);
+            recording
+                .measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed))
+                .cpu = Some(0);
         }
-        assert_eq!(point_of(&recording, "powerdown").unwrap().over_seeds, None, "nothing says that they are");
+        assert_eq!(
+            point_of(&recording, "powerdown").unwrap().over_seeds,
+            None,
+            "nothing says that they are"
+        );
         recording.header.seeded_modes = vec!["parallel-free".to_owned()];
         let point = point_of(&recording, "powerdown").unwrap();
-        assert_eq!((point.longest, point.over_seeds), (109.0, Some((101.0, 118.0, 20))));
+        assert_eq!(
+            (point.longest, point.over_seeds),
+            (109.0, Some((101.0, 118.0, 20)))
+        );
     }
 
     #[test]
@@ -212,7 +290,13 @@ mod tests {
             recording.measure(series, iteration, "rate", "Mpps", rate);
         }
         let point = point_of(&recording, "rate").unwrap();
-        assert_eq!((point.cpus, point.shortest, point.median, point.longest), (0, 10.0, 10.0, 10.0));
-        assert_eq!((point.values, point.most, point.hung_on), (vec![9.0, 10.0, 11.0], None, None));
+        assert_eq!(
+            (point.cpus, point.shortest, point.median, point.longest),
+            (0, 10.0, 10.0, 10.0)
+        );
+        assert_eq!(
+            (point.values, point.most, point.hung_on),
+            (vec![9.0, 10.0, 11.0], None, None)
+        );
     }
 }

@@ -115,7 +115,11 @@ pub struct Data<'r> {
 impl Way<'_> {
     /// Accesses of a node that are not found in L1.
     pub fn beyond_l1(&self, node: &str) -> f64 {
-        self.nodes.iter().filter(|of| of.node == node).map(|of| of.l2 + of.memory).sum()
+        self.nodes
+            .iter()
+            .filter(|of| of.node == node)
+            .map(|of| of.l2 + of.memory)
+            .sum()
     }
 
     /// The bytes that a frame touches, in KB of 1024.
@@ -125,8 +129,15 @@ impl Way<'_> {
 
     /// Accesses of the receiving node to metadata that go to memory.
     pub fn metadata_from_memory(&self) -> f64 {
-        let receive = self.nodes.iter().filter(|of| of.node == "receive").flat_map(|of| &of.data);
-        receive.filter(|data| data.kind == "metadata").map(|data| data.memory).sum()
+        let receive = self
+            .nodes
+            .iter()
+            .filter(|of| of.node == "receive")
+            .flat_map(|of| &of.data);
+        receive
+            .filter(|data| data.kind == "metadata")
+            .map(|data| data.memory)
+            .sum()
     }
 }
 
@@ -135,7 +146,11 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
     let recording = run.recording;
     let rows = named(recording);
     let ways = |prefix: &str| -> Vec<Way<'r>> {
-        let mut variants: Vec<&str> = rows.iter().filter(|row| row.case == PATH).map(|row| row.variant).collect();
+        let mut variants: Vec<&str> = rows
+            .iter()
+            .filter(|row| row.case == PATH)
+            .map(|row| row.variant)
+            .collect();
         variants.dedup();
         variants
             .into_iter()
@@ -144,11 +159,22 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
             .collect()
     };
     let cache = |level| bytes(&rows, CACHES, level);
-    let name = recording.header.platform.as_ref().map_or("", |platform| &platform.name);
-    let reference = run.published.node_clocks.as_ref().filter(|of| of.platform == name);
+    let name = recording
+        .header
+        .platform
+        .as_ref()
+        .map_or("", |platform| &platform.name);
+    let reference = run
+        .published
+        .node_clocks
+        .as_ref()
+        .filter(|of| of.platform == name);
     WorkingSet {
         platform: name,
-        device: rows.iter().find(|row| row.case == PATH).map_or("", |row| row.mode),
+        device: rows
+            .iter()
+            .find(|row| row.case == PATH)
+            .map_or("", |row| row.mode),
         l1_bytes: cache("L1"),
         l2_bytes: cache("L2"),
         frame_sizes: ways("frame-"),
@@ -159,19 +185,30 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
 }
 
 fn bytes(rows: &[Row<'_>], variant: &str, subject: &str) -> u64 {
-    let of =
-        |row: &&Row<'_>| row.is_of(FOOTPRINT, metrics::FOOTPRINT) && row.variant == variant && row.subject == subject;
+    let of = |row: &&Row<'_>| {
+        row.is_of(FOOTPRINT, metrics::FOOTPRINT) && row.variant == variant && row.subject == subject
+    };
     rows.iter().filter(of).map(|row| row.value as u64).sum()
 }
 
-fn predicted<'r>(recording: &Recording, rows: &[Row<'r>], published: &[NodeFigure]) -> Vec<Prediction<'r>> {
+fn predicted<'r>(
+    recording: &Recording,
+    rows: &[Row<'r>],
+    published: &[NodeFigure],
+) -> Vec<Prediction<'r>> {
     let of = |variant: &'r str| {
-        let values = |metric| rows.iter().filter(move |row| row.is_of(NODES, metric) && row.variant == variant);
+        let values = |metric| {
+            rows.iter()
+                .filter(move |row| row.is_of(NODES, metric) && row.variant == variant)
+        };
         let pairs = values(metrics::PASSAGE).zip(values(metrics::CLOCKS_PER_PACKET));
         let time = |(instructions, clocks): (&Row<'r>, &Row<'r>)| {
             // A device's nodes have its name in front.
             let is_of = |figure: &&NodeFigure| {
-                let device = figure.node.split_once('/').and_then(|(_, port)| port.split_once('-'));
+                let device = figure
+                    .node
+                    .split_once('/')
+                    .and_then(|(_, port)| port.split_once('-'));
                 device.map_or(figure.node.as_str(), |(_, name)| name) == clocks.subject
             };
             Some(NodeTime {
@@ -185,30 +222,63 @@ fn predicted<'r>(recording: &Recording, rows: &[Row<'r>], published: &[NodeFigur
         let mut times: Vec<NodeTime<'r>> = pairs.filter_map(time).collect();
         let all = |of: fn(&NodeTime<'r>) -> f64| times.iter().map(of).sum::<f64>();
         let each = all(|of| of.published_ns) / all(|of| of.instructions).max(f64::MIN_POSITIVE);
-        times.iter_mut().for_each(|of| of.in_proportion_ns = each * of.instructions);
-        let rms_percent = [|of: &NodeTime<'r>| of.ns, |of: &NodeTime<'r>| of.in_proportion_ns].map(|ns| {
-            let errors: Vec<f64> = times.iter().map(|of| 100.0 * (ns(of) / of.published_ns - 1.0)).collect();
+        times
+            .iter_mut()
+            .for_each(|of| of.in_proportion_ns = each * of.instructions);
+        let rms_percent = [
+            |of: &NodeTime<'r>| of.ns,
+            |of: &NodeTime<'r>| of.in_proportion_ns,
+        ]
+        .map(|ns| {
+            let errors: Vec<f64> = times
+                .iter()
+                .map(|of| 100.0 * (ns(of) / of.published_ns - 1.0))
+                .collect();
             stats::rms(&errors).unwrap_or(0.0)
         });
-        Prediction { nodes: variant, times, rms_percent }
+        Prediction {
+            nodes: variant,
+            times,
+            rms_percent,
+        }
     };
-    let mut variants: Vec<&str> = rows.iter().filter(|row| row.case == NODES).map(|row| row.variant).collect();
+    let mut variants: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.case == NODES)
+        .map(|row| row.variant)
+        .collect();
     variants.dedup();
-    variants.into_iter().map(of).filter(|of| !of.times.is_empty()).collect()
+    variants
+        .into_iter()
+        .map(of)
+        .filter(|of| !of.times.is_empty())
+        .collect()
 }
 
 fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way<'r>> {
     let at = recording.header.coordinates.get(variant)?;
     let number = |key: &str| Some(at.get(key)?.as_integer()? as u64);
     let mut nodes: Vec<Node<'r>> = Vec::new();
-    for row in rows.iter().filter(|row| row.case == PATH && row.variant == variant) {
+    for row in rows
+        .iter()
+        .filter(|row| row.case == PATH && row.variant == variant)
+    {
         let (node, kind) = (row.subject, row.role);
         if nodes.last().is_none_or(|last| last.node != node) {
-            nodes.push(Node { node, l2: 0.0, memory: 0.0, data: Vec::new() });
+            nodes.push(Node {
+                node,
+                l2: 0.0,
+                memory: 0.0,
+                data: Vec::new(),
+            });
         }
         let of = nodes.last_mut()?;
         if of.data.last().is_none_or(|last| last.kind != kind) {
-            of.data.push(Data { kind, l2: 0.0, memory: 0.0 });
+            of.data.push(Data {
+                kind,
+                l2: 0.0,
+                memory: 0.0,
+            });
         }
         let data = of.data.last_mut()?;
         if row.is_of(PATH, metrics::L2_ACCESSES) {
@@ -221,7 +291,13 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
     }
     let bytes = ["descriptors", "indices", "lines"].map(|kind| bytes(rows, variant, kind));
     let [frame_size, pool, buffer_bytes] = ["frame_size", "pool", "buffer_bytes"].map(number);
-    Some(Way { frame_size: frame_size?, pool: pool?, buffer_bytes: buffer_bytes?, bytes, nodes })
+    Some(Way {
+        frame_size: frame_size?,
+        pool: pool?,
+        buffer_bytes: buffer_bytes?,
+        bytes,
+        nodes,
+    })
 }
 
 /// The node that meets a frame's lines after another has touched all of them.

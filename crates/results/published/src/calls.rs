@@ -64,33 +64,58 @@ impl CallReference {
         let document = files.document(&file.figures)?;
         let checked = |row: Spanned<CallFigure>| {
             let figure = row.get_ref();
-            if !file.implementation.iter().any(|known| known.name == figure.implementation) {
-                let message = format!("`{}` has no [[implementation]] with its source", figure.implementation);
+            if !file
+                .implementation
+                .iter()
+                .any(|known| known.name == figure.implementation)
+            {
+                let message = format!(
+                    "`{}` has no [[implementation]] with its source",
+                    figure.implementation
+                );
                 return Err(document.wrong(row.span(), message, format!("add it to {CALLS}.toml")));
             }
-            if !matches!(figure.build.as_str(), "plain" | "instrumented") || figure.low > figure.high {
+            if !matches!(figure.build.as_str(), "plain" | "instrumented")
+                || figure.low > figure.high
+            {
                 let help = "build should be plain or instrumented, low at most high";
                 return Err(document.wrong(row.span(), "no range of a build", help));
             }
             Ok(row.into_inner())
         };
-        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        Ok(Self { conditions: file.conditions, implementations: file.implementation, figures })
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            conditions: file.conditions,
+            implementations: file.implementation,
+            figures,
+        })
     }
 
     /// What was measured on cores of a model; `None` if nothing was.
     pub fn on(&self, cpu: &str) -> Option<Self> {
         let mut of = self.clone();
-        of.implementations.retain(|implementation| implementation.cpu == cpu);
-        of.figures.retain(|figure| of.implementations.iter().any(|known| known.name == figure.implementation));
+        of.implementations
+            .retain(|implementation| implementation.cpu == cpu);
+        of.figures.retain(|figure| {
+            of.implementations
+                .iter()
+                .any(|known| known.name == figure.implementation)
+        });
         (!of.implementations.is_empty()).then_some(of)
     }
 
     /// The figure of a call, if there is one.
     pub fn find(&self, call: &str, implementation: &str, build: &str) -> Option<&CallFigure> {
         self.figures.iter().find(|figure| {
-            (figure.call.as_str(), figure.implementation.as_str(), figure.build.as_str())
-                == (call, implementation, build)
+            (
+                figure.call.as_str(),
+                figure.implementation.as_str(),
+                figure.build.as_str(),
+            ) == (call, implementation, build)
         })
     }
 }

@@ -66,9 +66,23 @@ impl ClockReference {
         let file: File = files.document(&format!("{CLOCKS}.toml"))?.read()?;
         let figures = files.document(&file.figures)?;
         let checked = |row| checked(&figures, row);
-        let clocks = figures.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        let divisions = files.document(&file.divisions)?.rows()?.into_iter().map(Spanned::into_inner).collect();
-        Ok(Self { source: file.source, conditions: file.conditions, clocks, divisions })
+        let clocks = figures
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        let divisions = files
+            .document(&file.divisions)?
+            .rows()?
+            .into_iter()
+            .map(Spanned::into_inner)
+            .collect();
+        Ok(Self {
+            source: file.source,
+            conditions: file.conditions,
+            clocks,
+            divisions,
+        })
     }
 
     /// The names of the clocks, in the file's order.
@@ -78,17 +92,30 @@ impl ClockReference {
 
     /// A statistic of a clock in nanoseconds, if it was published.
     pub fn statistic(&self, clock: &str, statistic: &str) -> Option<f64> {
-        let found = self.clocks.iter().find(|figure| figure.clock == clock && figure.statistic == statistic);
+        let found = self
+            .clocks
+            .iter()
+            .find(|figure| figure.clock == clock && figure.statistic == statistic);
         found.map(|figure| figure.value)
     }
 
     /// The conditions that an experiment may know: the clocks that are given to a simulated kernel,
     /// with what a read of each costs there. Nothing that is simulated predicts these costs.
     pub fn conditions(&self, conditions: &mut Conditions) {
-        conditions.add("clocks", &[CLOCKS], self.names().into_iter().map(str::to_owned));
+        conditions.add(
+            "clocks",
+            &[CLOCKS],
+            self.names().into_iter().map(str::to_owned),
+        );
         for name in self.names() {
-            let values = STATISTICS.iter().filter_map(|statistic| self.statistic(name, statistic));
-            conditions.add("clock-read-ns", &[CLOCKS, name], values.map(|value| value.to_string()));
+            let values = STATISTICS
+                .iter()
+                .filter_map(|statistic| self.statistic(name, statistic));
+            conditions.add(
+                "clock-read-ns",
+                &[CLOCKS, name],
+                values.map(|value| value.to_string()),
+            );
         }
     }
 }
@@ -102,7 +129,11 @@ fn checked(document: &Document, row: Spanned<ClockFigure>) -> Result<ClockFigure
     }
     if !(figure.value > 0.0 && figure.value < 1e9) {
         let message = format!("a read of {} ns", figure.value);
-        return Err(document.wrong(row.span(), message, "a read should take more than 0 and less than 10^9 ns"));
+        return Err(document.wrong(
+            row.span(),
+            message,
+            "a read should take more than 0 and less than 10^9 ns",
+        ));
     }
     Ok(row.into_inner())
 }

@@ -71,15 +71,35 @@ pub const NODE_CLOCKS: &str = "dataplane-runtime";
 pub const FOOTPRINT: &str = "dataplane-footprint";
 
 impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
-    fn read(files: &dyn Files, name: &str, right: &str, is_right: fn(&F) -> bool) -> Result<Self, Error> {
-        let Description { title, source, platform, note } = files.document(&format!("{name}.toml"))?.read()?;
+    fn read(
+        files: &dyn Files,
+        name: &str,
+        right: &str,
+        is_right: fn(&F) -> bool,
+    ) -> Result<Self, Error> {
+        let Description {
+            title,
+            source,
+            platform,
+            note,
+        } = files.document(&format!("{name}.toml"))?.read()?;
         let document = files.document(&format!("{name}.csv"))?;
         let checked = |row: Spanned<F>| match is_right(row.get_ref()) {
             true => Ok(row.into_inner()),
             false => Err(document.wrong(row.span(), "no figure", right)),
         };
-        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        Ok(Self { figures, title, source, platform, note })
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            figures,
+            title,
+            source,
+            platform,
+            note,
+        })
     }
 }
 
@@ -89,9 +109,17 @@ impl DataplaneReference<NodeFigure> {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read_nodes(files: &dyn Files) -> Result<Self, Error> {
-        Self::read(files, NODE_CLOCKS, "clocks and slide_ns must be greater than 0", |row| {
-            row.slide_ns.is_finite() && row.slide_ns > 0.0 && row.clocks.is_finite() && row.clocks > 0.0
-        })
+        Self::read(
+            files,
+            NODE_CLOCKS,
+            "clocks and slide_ns must be greater than 0",
+            |row| {
+                row.slide_ns.is_finite()
+                    && row.slide_ns > 0.0
+                    && row.clocks.is_finite()
+                    && row.clocks > 0.0
+            },
+        )
     }
 }
 
@@ -101,6 +129,11 @@ impl DataplaneReference<FootprintFigure> {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read_footprint(files: &dyn Files) -> Result<Self, Error> {
-        Self::read(files, FOOTPRINT, "frame_size must be greater than 0", |row| row.frame_size > 0)
+        Self::read(
+            files,
+            FOOTPRINT,
+            "frame_size must be greater than 0",
+            |row| row.frame_size > 0,
+        )
     }
 }

@@ -69,15 +69,30 @@ impl EasReference {
             let sound = |value: f64| value.is_finite() && value > 0.0;
             if figure.tasks == 0 || !sound(figure.energy_j) || !sound(figure.interval_j) {
                 let help = "a number of tasks, an energy in J and its interval should be above 0";
-                return Err(document.wrong(row.span(), "no tasks, no energy, or no interval", help));
+                return Err(document.wrong(
+                    row.span(),
+                    "no tasks, no energy, or no interval",
+                    help,
+                ));
             }
             Ok(row.into_inner())
         };
-        let figures: Vec<EasFigure> = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
+        let figures: Vec<EasFigure> = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
         let configuration = file.configuration.get_ref();
-        if !figures.iter().any(|figure| figure.configuration == *configuration) {
+        if !figures
+            .iter()
+            .any(|figure| figure.configuration == *configuration)
+        {
             let message = format!("no figure has the configuration `{configuration}`");
-            return Err(description.wrong(file.configuration.span(), message, "name one of the figures"));
+            return Err(description.wrong(
+                file.configuration.span(),
+                message,
+                "name one of the figures",
+            ));
         }
         Ok(Self {
             source: file.source,
@@ -93,6 +108,8 @@ impl EasReference {
 
     /// The figure that is compared for a number of tasks.
     pub fn figure(&self, tasks: u32) -> Option<&EasFigure> {
-        self.figures.iter().find(|figure| figure.tasks == tasks && figure.configuration == self.configuration)
+        self.figures
+            .iter()
+            .find(|figure| figure.tasks == tasks && figure.configuration == self.configuration)
     }
 }

@@ -73,13 +73,19 @@ impl EnergyReference {
                 let help = "an energy in J and a time in s should be above 0";
                 return Err(document.wrong(row.span(), "no energy, or no time", help));
             }
-            if (figure.configuration == file.reference) != figure.printed_energy_benefit_percent.is_none() {
+            if (figure.configuration == file.reference)
+                != figure.printed_energy_benefit_percent.is_none()
+            {
                 let help = "a benefit should stand in every row but those of the reference";
                 return Err(document.wrong(row.span(), "a benefit too many or too few", help));
             }
             Ok(row.into_inner())
         };
-        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
         let this = Self {
             source: file.source,
             conditions: file.conditions,
@@ -90,19 +96,29 @@ impl EnergyReference {
             reference: file.reference,
         };
         if this.figure(&this.scale, &this.reference).is_none() {
-            let message = format!("`scale` names {}, whose {} is not published", this.scale, this.reference);
-            return Err(description.wrong(file.scale.span(), message, "name a benchmark of the figures"));
+            let message = format!(
+                "`scale` names {}, whose {} is not published",
+                this.scale, this.reference
+            );
+            return Err(description.wrong(
+                file.scale.span(),
+                message,
+                "name a benchmark of the figures",
+            ));
         }
         Ok(this)
     }
 
     /// A benchmark in a configuration, if it was published.
     pub fn figure(&self, benchmark: &str, configuration: &str) -> Option<&EnergyFigure> {
-        self.figures.iter().find(|figure| figure.benchmark == benchmark && figure.configuration == configuration)
+        self.figures
+            .iter()
+            .find(|figure| figure.benchmark == benchmark && figure.configuration == configuration)
     }
 
     /// The power of a benchmark in the reference, in watts.
     pub fn power(&self, benchmark: &str) -> Option<f64> {
-        self.figure(benchmark, &self.reference).map(|figure| figure.energy_j / figure.time_s)
+        self.figure(benchmark, &self.reference)
+            .map(|figure| figure.energy_j / figure.time_s)
     }
 }

@@ -32,16 +32,24 @@ impl PsciReference {
     pub fn guess(&self, cell: &Cell) -> Option<f64> {
         let place = (cell.cluster, cell.core);
         match (cell.case.as_str(), cell.metric.as_str()) {
-            (CPU_OFF, metric) if metric == POWERDOWN.name => return self.value(cell, DEEPEST, "serial", metric, place),
+            (CPU_OFF, metric) if metric == POWERDOWN.name => {
+                return self.value(cell, DEEPEST, "serial", metric, place);
+            }
             (VERSION, _) => return self.like_another_of_its_cluster(cell),
-            _ if cell.mode != "parallel" || ![DEEPEST, LEVEL0].contains(&cell.case.as_str()) => return None,
+            _ if cell.mode != "parallel" || ![DEEPEST, LEVEL0].contains(&cell.case.as_str()) => {
+                return None;
+            }
             _ => {}
         }
         match cell.metric.as_str() {
             metric if metric == POWERDOWN.name => self.guess_powerdown(cell, place),
             metric if metric == CACHE_FLUSH.name => self.guess_flush(cell, place),
-            metric if metric == WAKEUP.name && cell.case == DEEPEST => self.guess_by_pattern(cell, place),
-            metric if metric == WAKEUP.name => self.value(cell, &cell.case, "serial", metric, place),
+            metric if metric == WAKEUP.name && cell.case == DEEPEST => {
+                self.guess_by_pattern(cell, place)
+            }
+            metric if metric == WAKEUP.name => {
+                self.value(cell, &cell.case, "serial", metric, place)
+            }
             _ => None,
         }
     }
@@ -54,12 +62,16 @@ impl PsciReference {
         // Wakeups from the two levels are two kinds, and so are other cases; powerdowns and flushes
         // are one.
         let kind = |cell: &Cell| {
-            let apart = cell.metric == WAKEUP.name || [CPU_OFF, VERSION].contains(&cell.case.as_str());
+            let apart =
+                cell.metric == WAKEUP.name || [CPU_OFF, VERSION].contains(&cell.case.as_str());
             apart.then(|| cell.case.clone())
         };
         let guess = self.guess(cell)?;
         let others = self.cells.iter().filter(|other| {
-            other.release != cell.release && !other.used_in_fit && other.value_us > 0.0 && kind(other) == kind(cell)
+            other.release != cell.release
+                && !other.used_in_fit
+                && other.value_us > 0.0
+                && kind(other) == kind(cell)
         });
         let mut off: Vec<f64> = others
             .filter_map(|other| {
@@ -75,8 +87,12 @@ impl PsciReference {
     fn guess_by_pattern(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let find = |release: &str, mode: &str, place: ClusterCore| {
             let same = |other: &&Cell| {
-                (other.release.as_str(), other.mode.as_str(), other.cluster, other.core)
-                    == (release, mode, place.0, place.1)
+                (
+                    other.release.as_str(),
+                    other.mode.as_str(),
+                    other.cluster,
+                    other.core,
+                ) == (release, mode, place.0, place.1)
                     && (&other.case, &other.metric) == (&cell.case, &cell.metric)
             };
             self.cells.iter().find(same).map(|cell| cell.value_us)
@@ -85,7 +101,9 @@ impl PsciReference {
         let parallel = |release: &str, place| find(release, "parallel", place);
         let says = |pattern: Option<&str>, place| match pattern {
             None => serial(&cell.release, place),
-            Some(other) => Some(parallel(other, place)? + serial(&cell.release, place)? - serial(other, place)?),
+            Some(other) => Some(
+                parallel(other, place)? + serial(&cell.release, place)? - serial(other, place)?,
+            ),
         };
         let column: Vec<&Cell> = self
             .cells
@@ -96,22 +114,43 @@ impl PsciReference {
             })
             .collect();
         let off = |pattern: Option<&str>| {
-            let off =
-                |cell: &&Cell| Some((says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us).ln().abs());
+            let off = |cell: &&Cell| {
+                Some(
+                    (says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us)
+                        .ln()
+                        .abs(),
+                )
+            };
             column.iter().map(off).sum::<Option<f64>>()
         };
-        let others =
-            self.releases.iter().map(|(name, _)| Some(name.as_str())).filter(|name| *name != Some(&cell.release));
+        let others = self
+            .releases
+            .iter()
+            .map(|(name, _)| Some(name.as_str()))
+            .filter(|name| *name != Some(&cell.release));
         let patterns = std::iter::once(None).chain(others);
-        let best = patterns.filter_map(|pattern| Some((pattern, off(pattern)?))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let best = patterns
+            .filter_map(|pattern| Some((pattern, off(pattern)?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))?;
         says(best.0, place)
     }
 
     fn like_another_of_its_cluster(&self, cell: &Cell) -> Option<f64> {
         let is_alike = |other: &&Cell| {
             other.used_in_fit
-                && (&other.release, &other.case, &other.mode, &other.metric, other.cluster)
-                    == (&cell.release, &cell.case, &cell.mode, &cell.metric, cell.cluster)
+                && (
+                    &other.release,
+                    &other.case,
+                    &other.mode,
+                    &other.metric,
+                    other.cluster,
+                ) == (
+                    &cell.release,
+                    &cell.case,
+                    &cell.mode,
+                    &cell.metric,
+                    cell.cluster,
+                )
         };
         self.cells.iter().find(is_alike).map(|other| other.value_us)
     }
@@ -124,47 +163,83 @@ impl PsciReference {
         let rank = order.iter().position(|&other| other == place)?;
         let Some(before) = rank.checked_sub(1) else {
             let alone = order.iter().filter(|other| other.0 == place.0);
-            let alone = alone.filter_map(|&other| self.value(cell, LEVEL0, "serial", POWERDOWN.name, other));
+            let alone = alone
+                .filter_map(|&other| self.value(cell, LEVEL0, "serial", POWERDOWN.name, other));
             return alone.min_by(f64::total_cmp);
         };
-        let published = |case: &str, place| self.value(cell, case, "parallel", POWERDOWN.name, place);
-        let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else { return None };
-        self.cell(cell, LEVEL0, "parallel", POWERDOWN.name, last).filter(|last| last.used_in_fit)?;
-        Some(published(&cell.case, order[before])? + published(LEVEL0, last)? - published(LEVEL0, last_but_one)?)
+        let published =
+            |case: &str, place| self.value(cell, case, "parallel", POWERDOWN.name, place);
+        let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else {
+            return None;
+        };
+        self.cell(cell, LEVEL0, "parallel", POWERDOWN.name, last)
+            .filter(|last| last.used_in_fit)?;
+        Some(
+            published(&cell.case, order[before])? + published(LEVEL0, last)?
+                - published(LEVEL0, last_but_one)?,
+        )
     }
 
     fn guess_flush(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let serial = |case: &str, place| self.value(cell, case, "serial", CACHE_FLUSH.name, place);
-        if self.scp_order(&cell.release, &cell.case, "parallel").is_empty() {
+        if self
+            .scp_order(&cell.release, &cell.case, "parallel")
+            .is_empty()
+        {
             return serial(&cell.case, place);
         }
         if cell.case == LEVEL0 {
             let known = self.cells.iter().find(|known| {
-                (known.release.as_str(), known.case.as_str(), known.mode.as_str(), known.metric.as_str())
-                    == (cell.release.as_str(), LEVEL0, "parallel", CACHE_FLUSH.name)
+                (
+                    known.release.as_str(),
+                    known.case.as_str(),
+                    known.mode.as_str(),
+                    known.metric.as_str(),
+                ) == (cell.release.as_str(), LEVEL0, "parallel", CACHE_FLUSH.name)
                     && known.used_in_fit
             })?;
-            return Some(serial(LEVEL0, place)? * known.value_us / serial(LEVEL0, (known.cluster, known.core))?);
+            return Some(
+                serial(LEVEL0, place)? * known.value_us
+                    / serial(LEVEL0, (known.cluster, known.core))?,
+            );
         }
         let order = self.scp_order(&cell.release, DEEPEST, "parallel");
         let of_cluster = || order.iter().copied().filter(|other| other.0 == place.0);
         match of_cluster().next_back() == Some(place) {
-            true => of_cluster().filter_map(|other| serial(DEEPEST, other)).max_by(f64::total_cmp),
+            true => of_cluster()
+                .filter_map(|other| serial(DEEPEST, other))
+                .max_by(f64::total_cmp),
             false => serial(LEVEL0, place),
         }
     }
 
     /// Another cell of the same release.
-    fn cell(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: ClusterCore) -> Option<&Cell> {
+    fn cell(
+        &self,
+        like: &Cell,
+        case: &str,
+        mode: &str,
+        metric: &str,
+        place: ClusterCore,
+    ) -> Option<&Cell> {
         self.cells.iter().find(|cell| {
             cell.release == like.release
-                && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str()) == (case, mode, metric)
+                && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str())
+                    == (case, mode, metric)
                 && (cell.cluster, cell.core) == place
         })
     }
 
-    fn value(&self, like: &Cell, case: &str, mode: &str, metric: &str, place: ClusterCore) -> Option<f64> {
-        self.cell(like, case, mode, metric, place).map(|cell| cell.value_us)
+    fn value(
+        &self,
+        like: &Cell,
+        case: &str,
+        mode: &str,
+        metric: &str,
+        place: ClusterCore,
+    ) -> Option<f64> {
+        self.cell(like, case, mode, metric, place)
+            .map(|cell| cell.value_us)
     }
 }
 
@@ -174,7 +249,12 @@ mod tests {
     use std::path::Path;
 
     /// The median error over cells that no fit used, in percent.
-    fn median(reference: &PsciReference, release: &str, metrics: &[&str], case: Option<&str>) -> f64 {
+    fn median(
+        reference: &PsciReference,
+        release: &str,
+        metrics: &[&str],
+        case: Option<&str>,
+    ) -> f64 {
         let cells = reference.cells.iter().filter(|cell| {
             cell.release == release
                 && cell.mode == "parallel"
@@ -182,43 +262,78 @@ mod tests {
                 && metrics.contains(&cell.metric.as_str())
                 && case.is_none_or(|case| case == cell.case)
         });
-        let mut errors: Vec<f64> =
-            cells.filter_map(|cell| Some((reference.guess(cell)? / cell.value_us - 1.0).abs() * 100.0)).collect();
+        let mut errors: Vec<f64> = cells
+            .filter_map(|cell| Some((reference.guess(cell)? / cell.value_us - 1.0).abs() * 100.0))
+            .collect();
         errors.sort_by(f64::total_cmp);
         errors[errors.len() / 2]
     }
 
     #[test]
     fn the_guess_is_a_good_one_but_for_wakeups_from_the_deepest_level() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let reference = PsciReference::read(&file).unwrap();
         for (release, _) in &reference.releases {
-            assert!(median(&reference, release, &["powerdown", "cache_flush"], None) < 3.0, "{release}");
-            assert!(median(&reference, release, &["wakeup"], Some(LEVEL0)) < 8.0, "{release}");
-            assert!(median(&reference, release, &["wakeup"], Some(DEEPEST)) > 4.0, "{release}");
+            assert!(
+                median(&reference, release, &["powerdown", "cache_flush"], None) < 3.0,
+                "{release}"
+            );
+            assert!(
+                median(&reference, release, &["wakeup"], Some(LEVEL0)) < 8.0,
+                "{release}"
+            );
+            assert!(
+                median(&reference, release, &["wakeup"], Some(DEEPEST)) > 4.0,
+                "{release}"
+            );
         }
     }
 
     #[test]
     fn what_is_guessed_is_what_the_tables_can_tell() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
         let reference = PsciReference::read(&file).unwrap();
         let guessed = |of: &dyn Fn(&Cell) -> bool| {
-            reference.cells.iter().filter(|cell| of(cell) && reference.guess(cell).is_some()).count()
+            reference
+                .cells
+                .iter()
+                .filter(|cell| of(cell) && reference.guess(cell).is_some())
+                .count()
         };
         // Three releases, two cases, six CPUs, three metrics; then a metric of a case.
-        assert_eq!(guessed(&|cell| cell.mode == "parallel" && cell.case != VERSION), 108);
-        assert_eq!((guessed(&|cell| cell.case == VERSION), guessed(&|cell| cell.case == CPU_OFF)), (18, 18));
-        assert_eq!(guessed(&|_| true), 108 + 18 + 18, "a serial suspend is what the others are guessed from");
+        assert_eq!(
+            guessed(&|cell| cell.mode == "parallel" && cell.case != VERSION),
+            108
+        );
+        assert_eq!(
+            (
+                guessed(&|cell| cell.case == VERSION),
+                guessed(&|cell| cell.case == CPU_OFF)
+            ),
+            (18, 18)
+        );
+        assert_eq!(
+            guessed(&|_| true),
+            108 + 18 + 18,
+            "a serial suspend is what the others are guessed from"
+        );
         let mut without = reference.clone();
         let cell = |case: &str, mode: &str, metric: &str| {
-            let is = |cell: &&Cell| (&*cell.case, &*cell.mode, &*cell.metric, cell.core) == (case, mode, metric, 1);
+            let is = |cell: &&Cell| {
+                (&*cell.case, &*cell.mode, &*cell.metric, cell.core) == (case, mode, metric, 1)
+            };
             reference.cells.iter().find(is).unwrap()
         };
         without.conditions.clear();
         for metric in ["powerdown", "cache_flush"] {
             let guess = without.guess(cell(DEEPEST, "parallel", metric));
-            assert_eq!(guess, Some(cell(DEEPEST, "serial", metric).value_us), "{metric}");
+            assert_eq!(
+                guess,
+                Some(cell(DEEPEST, "serial", metric).value_us),
+                "{metric}"
+            );
         }
         let mut other = reference.cells[0].clone();
         other.release = "no-such-release".to_owned();

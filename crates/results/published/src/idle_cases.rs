@@ -134,7 +134,14 @@ impl CaseReference {
                 }
             }
         };
-        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        Ok(Self { cases: file.case, figures })
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            cases: file.case,
+            figures,
+        })
     }
 }

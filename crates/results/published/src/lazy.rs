@@ -54,17 +54,34 @@ impl LazyReference {
         let saves_percent = *file.saves_percent.get_ref();
         if saves_percent[0].total_cmp(&saves_percent[1]).is_gt() {
             let help = "the least comes first: [5, 10]";
-            return Err(description.wrong(file.saves_percent.span(), "the least is above the most", help));
+            return Err(description.wrong(
+                file.saves_percent.span(),
+                "the least is above the most",
+                help,
+            ));
         }
         let document = files.document(&file.figures)?;
         let checked = |row: Spanned<LazyFigure>| {
             let sound = |value: f64| value.is_finite() && value > 0.0;
             if !sound(row.get_ref().without) || !sound(row.get_ref().with) {
-                return Err(document.wrong(row.span(), "a figure is not above 0", "write what was measured"));
+                return Err(document.wrong(
+                    row.span(),
+                    "a figure is not above 0",
+                    "write what was measured",
+                ));
             }
             Ok(row.into_inner())
         };
-        let figures = document.rows()?.into_iter().map(checked).collect::<Result<_, _>>()?;
-        Ok(Self { source: file.source, conditions: file.conditions, saves_percent, figures })
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            source: file.source,
+            conditions: file.conditions,
+            saves_percent,
+            figures,
+        })
     }
 }

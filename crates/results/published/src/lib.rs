@@ -67,11 +67,16 @@ impl Published {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn read(files: &dyn Files, experiment: &str) -> Result<Self, Error> {
-        let mut all = Self { psci: PsciReference::all(files)?, ..Self::default() };
+        let mut all = Self {
+            psci: PsciReference::all(files)?,
+            ..Self::default()
+        };
         match experiment {
             "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
             "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
-            "dataplane" => all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?,
+            "dataplane" => {
+                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?
+            }
             "batch" => {
                 all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?;
                 all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;
@@ -88,20 +93,30 @@ impl Published {
 
     /// The PSCI latencies of a platform, if there are any.
     pub fn psci_of(&self, platform: &str) -> Option<&PsciReference> {
-        self.psci.iter().find(|reference| reference.platform == platform)
+        self.psci
+            .iter()
+            .find(|reference| reference.platform == platform)
     }
 
     /// The stride study of a platform, if it is about that one.
     pub fn strides_of(&self, platform: &str) -> Option<&StrideReference> {
-        self.strides.as_ref().filter(|reference| reference.platform == platform)
+        self.strides
+            .as_ref()
+            .filter(|reference| reference.platform == platform)
     }
 
     /// Under what conditions the published runs ran: what experiments may know of them.
     pub fn conditions(&self) -> Conditions {
         let mut conditions = Conditions::default();
-        self.psci.iter().for_each(|reference| reference.conditions(&mut conditions));
-        self.strides.iter().for_each(|reference| reference.conditions(&mut conditions));
-        self.clocks.iter().for_each(|reference| reference.conditions(&mut conditions));
+        self.psci
+            .iter()
+            .for_each(|reference| reference.conditions(&mut conditions));
+        self.strides
+            .iter()
+            .for_each(|reference| reference.conditions(&mut conditions));
+        self.clocks
+            .iter()
+            .for_each(|reference| reference.conditions(&mut conditions));
         conditions
     }
 }

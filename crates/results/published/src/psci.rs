@@ -96,7 +96,10 @@ struct Release {
 
 impl Release {
     fn session(&self) -> (String, String) {
-        (self.name.clone(), self.session.clone().unwrap_or_else(|| self.name.clone()))
+        (
+            self.name.clone(),
+            self.session.clone().unwrap_or_else(|| self.name.clone()),
+        )
     }
 }
 
@@ -178,7 +181,10 @@ impl PsciReference {
     /// The first thing that is wrong, with its file and line.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Self::read_from(&Folder(path.parent().unwrap_or(Path::new(".")).to_owned()), &name)
+        Self::read_from(
+            &Folder(path.parent().unwrap_or(Path::new(".")).to_owned()),
+            &name,
+        )
     }
 
     /// Reads the reference whose TOML file has this name among some files.
@@ -190,7 +196,9 @@ impl PsciReference {
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
         let used = |cell: &Cell| {
-            file.fit.iter().any(|rule| rule.covers(cell, &cells, &orders))
+            file.fit
+                .iter()
+                .any(|rule| rule.covers(cell, &cells, &orders))
                 && !file.leave_out.iter().any(|left_out| left_out.covers(cell))
         };
         let used: Vec<bool> = cells.iter().map(used).collect();
@@ -200,11 +208,23 @@ impl PsciReference {
         Ok(Self {
             platform: file.platform,
             sessions: file.release.iter().map(Release::session).collect(),
-            layouts: file.release.iter().map(|release| (release.name.clone(), release.layout)).collect(),
-            releases: file.release.into_iter().map(|release| (release.name, release.source)).collect(),
+            layouts: file
+                .release
+                .iter()
+                .map(|release| (release.name.clone(), release.layout))
+                .collect(),
+            releases: file
+                .release
+                .into_iter()
+                .map(|release| (release.name, release.source))
+                .collect(),
             cells,
             fit_rules: file.fit.into_iter().map(|rule| rule.rule).collect(),
-            left_out: file.leave_out.into_iter().map(|left_out| left_out.why).collect(),
+            left_out: file
+                .leave_out
+                .into_iter()
+                .map(|left_out| left_out.why)
+                .collect(),
             conditions: orders,
         })
     }
@@ -215,7 +235,11 @@ impl PsciReference {
     /// The first thing that is wrong, with its file and line.
     pub fn all(files: &dyn Files) -> Result<Vec<Self>, Error> {
         let names = files.list("")?;
-        names.iter().filter(|name| name.ends_with("-psci.toml")).map(|name| Self::read_from(files, name)).collect()
+        names
+            .iter()
+            .filter(|name| name.ends_with("-psci.toml"))
+            .map(|name| Self::read_from(files, name))
+            .collect()
     }
 
     /// Reads the latencies of a platform, if there are any.
@@ -223,22 +247,39 @@ impl PsciReference {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
-        Ok(Self::all(files)?.into_iter().find(|reference| reference.platform == platform))
+        Ok(Self::all(files)?
+            .into_iter()
+            .find(|reference| reference.platform == platform))
     }
 
     /// Layout of the tables in a release's document; that of the later documents for an unknown
     /// release.
     pub fn layout(&self, release: &str) -> Layout {
-        self.layouts.iter().find(|(name, _)| name == release).map_or_else(Layout::default, |&(_, layout)| layout)
+        self.layouts
+            .iter()
+            .find(|(name, _)| name == release)
+            .map_or_else(Layout::default, |&(_, layout)| layout)
     }
 
     /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked
     /// for; and the sessions in which a CPU owned the timer, by case and CPU. No figure is among
     /// it.
     pub fn conditions(&self, conditions: &mut Conditions) {
-        for Condition { release, session, scp_protocol, case, scp_order, timer, wake_order } in &self.conditions {
+        for Condition {
+            release,
+            session,
+            scp_protocol,
+            case,
+            scp_order,
+            timer,
+            wake_order,
+        } in &self.conditions
+        {
             let name = |(cluster, core): &(u16, u16)| format!("{cluster}.{core}");
-            let label = session.as_ref().map_or_else(|| release.clone(), |session| format!("{release} ({session})"));
+            let label = session.as_ref().map_or_else(
+                || release.clone(),
+                |session| format!("{release} ({session})"),
+            );
             let place = [self.platform.as_str(), &label, case];
             conditions.add("scp-order", &place, scp_order.iter().map(name));
             conditions.add("timer", &place, timer.iter().map(name));
@@ -248,7 +289,11 @@ impl PsciReference {
             for owner in timer.iter().map(name) {
                 let place = [self.platform.as_str(), case, &owner];
                 let sessions = conditions.get("timer-owner", &place).to_vec();
-                conditions.add("timer-owner", &place, sessions.into_iter().chain([label.clone()]));
+                conditions.add(
+                    "timer-owner",
+                    &place,
+                    sessions.into_iter().chain([label.clone()]),
+                );
             }
         }
     }
@@ -256,8 +301,13 @@ impl PsciReference {
     /// The CPU, as (cluster, core), that a condition declares to own the timer, and the order in
     /// which it wakes the others, if one is declared.
     pub fn wake_ups(&self, release: &str, case: &str) -> (Option<ClusterCore>, &[ClusterCore]) {
-        let condition = self.conditions.iter().find(|condition| condition.release == release && condition.case == case);
-        condition.map_or((None, &[]), |condition| (condition.timer, &condition.wake_order))
+        let condition = self
+            .conditions
+            .iter()
+            .find(|condition| condition.release == release && condition.case == case);
+        condition.map_or((None, &[]), |condition| {
+            (condition.timer, &condition.wake_order)
+        })
     }
 
     /// The declared order in which CPUs, as (cluster, core), reached the SCP; empty where none is
@@ -277,14 +327,22 @@ impl Rule {
     fn covers(&self, cell: &Cell, cells: &[Cell], orders: &[Condition]) -> bool {
         let matches = cell.mode == self.mode
             && self.case.as_ref().is_none_or(|case| *case == cell.case)
-            && self.metric.as_ref().is_none_or(|metric| *metric == cell.metric)
-            && self.cpus.as_ref().is_none_or(|cpus| cpus.contains(&(cell.cluster, cell.core)));
+            && self
+                .metric
+                .as_ref()
+                .is_none_or(|metric| *metric == cell.metric)
+            && self
+                .cpus
+                .as_ref()
+                .is_none_or(|cpus| cpus.contains(&(cell.cluster, cell.core)));
         matches
             && self.place.is_none_or(|place| {
                 if place == CpuPosition::Shortest {
                     return shortest_like(cell, cells) == Some((cell.cluster, cell.core));
                 }
-                let order = orders.iter().find(|order| order.release == cell.release && order.case == cell.case);
+                let order = orders
+                    .iter()
+                    .find(|order| order.release == cell.release && order.case == cell.case);
                 order.and_then(|order| place.core_of(order)) == Some((cell.cluster, cell.core))
             })
     }
@@ -301,10 +359,18 @@ impl LeaveOut {
 
 /// The CPU with the shortest cell of a cell's table and metric.
 fn shortest_like(cell: &Cell, cells: &[Cell]) -> Option<(u16, u16)> {
-    let key = |cell: &Cell| (cell.release.clone(), cell.case.clone(), cell.mode.clone(), cell.metric.clone());
+    let key = |cell: &Cell| {
+        (
+            cell.release.clone(),
+            cell.case.clone(),
+            cell.mode.clone(),
+            cell.metric.clone(),
+        )
+    };
     let of = key(cell);
     let same = cells.iter().filter(|other| key(other) == of);
-    same.min_by(|a, b| a.value_us.total_cmp(&b.value_us)).map(|cell| (cell.cluster, cell.core))
+    same.min_by(|a, b| a.value_us.total_cmp(&b.value_us))
+        .map(|cell| (cell.cluster, cell.core))
 }
 
 impl CpuPosition {
@@ -313,7 +379,8 @@ impl CpuPosition {
         match self {
             Self::PoweredLastButOne => {
                 let timer = condition.timer?;
-                let mut others: Vec<_> = order.iter().copied().filter(|&cpu| cpu != timer).collect();
+                let mut others: Vec<_> =
+                    order.iter().copied().filter(|&cpu| cpu != timer).collect();
                 others.sort_unstable();
                 others.iter().rev().nth(1).copied()
             }
@@ -321,7 +388,10 @@ impl CpuPosition {
             Self::Last => order.last().copied(),
             Self::AfterFirstLastMan => {
                 let last_of = |cluster| order.iter().rposition(|&(other, _)| other == cluster);
-                let first_last_man = order.iter().filter_map(|&(cluster, _)| last_of(cluster)).min()?;
+                let first_last_man = order
+                    .iter()
+                    .filter_map(|&(cluster, _)| last_of(cluster))
+                    .min()?;
                 order.get(first_last_man + 1).copied()
             }
         }
@@ -350,7 +420,11 @@ fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
         };
         // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns,
         // without trailing zeros.
-        let resolution_us = if row.value.contains('.') || row.unit == "ns" { 0.01 } else { 0.5 };
+        let resolution_us = if row.value.contains('.') || row.unit == "ns" {
+            0.01
+        } else {
+            0.5
+        };
         Ok(Cell {
             release: row.release,
             case: row.case,

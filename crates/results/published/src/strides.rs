@@ -25,7 +25,12 @@ pub struct StrideCell {
 impl StrideCell {
     /// `single+3`, `single-split+2/13`.
     pub fn label(&self) -> String {
-        let Self { loop_name, stride_first, stride_second, .. } = self;
+        let Self {
+            loop_name,
+            stride_first,
+            stride_second,
+            ..
+        } = self;
         match stride_first == stride_second {
             true => format!("{loop_name}+{stride_first}"),
             false => format!("{loop_name}+{stride_first}/{stride_second}"),
@@ -81,11 +86,19 @@ impl StrideReference {
             let row = row.into_inner();
             if !matches!(row.loop_name.as_str(), "single" | "single-split" | "dual") {
                 let message = format!("`{}` is no loop", row.loop_name);
-                return Err(document.wrong(place, message, "a loop is single, single-split or dual"));
+                return Err(document.wrong(
+                    place,
+                    message,
+                    "a loop is single, single-split or dual",
+                ));
             }
             if !(row.clocks_per_packet.is_finite() && row.clocks_per_packet > 0.0) {
                 let message = format!("{} clocks per packet", row.clocks_per_packet);
-                return Err(document.wrong(place, message, "clocks_per_packet must be greater than 0"));
+                return Err(document.wrong(
+                    place,
+                    message,
+                    "clocks_per_packet must be greater than 0",
+                ));
             }
             if !(row.mpps.is_finite() && row.mpps > 0.0) {
                 let message = format!("{} Mpps", row.mpps);
@@ -100,8 +113,15 @@ impl StrideReference {
                 mpps: row.mpps,
             })
         };
-        let cells = document.rows()?.into_iter().map(cell).collect::<Result<_, _>>()?;
-        Ok(Self { cells, platform: description.platform })
+        let cells = document
+            .rows()?
+            .into_iter()
+            .map(cell)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            cells,
+            platform: description.platform,
+        })
     }
 
     /// Reads the stride tables of a platform, if there are any.
@@ -109,11 +129,18 @@ impl StrideReference {
     /// # Errors
     /// As [`StrideReference::read`].
     pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
-        Ok(if_there(files, STRIDES, Self::read)?.filter(|reference| reference.platform == platform))
+        Ok(
+            if_there(files, STRIDES, Self::read)?
+                .filter(|reference| reference.platform == platform),
+        )
     }
 
     /// The cells that were measured: what a prediction is asked for. No figure is among it.
     pub fn conditions(&self, conditions: &mut Conditions) {
-        conditions.add("stride-cells", &[&self.platform], self.cells.iter().map(StrideCell::label));
+        conditions.add(
+            "stride-cells",
+            &[&self.platform],
+            self.cells.iter().map(StrideCell::label),
+        );
     }
 }

@@ -29,15 +29,24 @@ impl<'a> Report<'a> {
     /// Reads a recording that lies in `folder`, with the published figures of its platform beside
     /// it.
     pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
-        Self { findings: Findings::read(recording, folder, published), published, told: OnceLock::new() }
+        Self {
+            findings: Findings::read(recording, folder, published),
+            published,
+            told: OnceLock::new(),
+        }
     }
 
     fn run(&self) -> Run<'_> {
-        Run { recording: self.findings.recording, folder: &self.findings.folder, published: self.published }
+        Run {
+            recording: self.findings.recording,
+            folder: &self.findings.folder,
+            published: self.published,
+        }
     }
 
     fn told(&self) -> &StoryContent {
-        self.told.get_or_init(|| stories::tell(&self.run(), &self.findings))
+        self.told
+            .get_or_init(|| stories::tell(&self.run(), &self.findings))
     }
 
     /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be
@@ -51,7 +60,9 @@ impl<'a> Report<'a> {
                 rst::document(&source(), &document_tables(findings)).into()
             }
             Format::Rst => rst::document(&source(), &self.blocks()).into(),
-            Format::Markdown => markdown::document(self.experiment(), &source(), &self.blocks()).into(),
+            Format::Markdown => {
+                markdown::document(self.experiment(), &source(), &self.blocks()).into()
+            }
             Format::Csv => csv::csv(&self.rows()).into_bytes(),
             Format::Json => format!("{:#}\n", self.json()).into_bytes(),
             Format::Html => crate::html::html(findings, &self.blocks()).into_bytes(),
@@ -90,7 +101,15 @@ impl<'a> Report<'a> {
         }
         let facts = self.findings.source().into_iter();
         let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-        let told: Vec<Block> = self.told().blocks.all().iter().cloned().chain(self.declared()).chain(facts).collect();
+        let told: Vec<Block> = self
+            .told()
+            .blocks
+            .all()
+            .iter()
+            .cloned()
+            .chain(self.declared())
+            .chain(facts)
+            .collect();
         terminal::render(&told, style)
     }
 
@@ -109,7 +128,10 @@ impl<'a> Report<'a> {
         all.extend(self.declared());
         if !findings.measures().is_empty() && !self.told().is_plain {
             let summary = text!["All other measures of the recording"];
-            let blocks = measure_tables(findings.measures()).into_iter().map(Block::Table).collect();
+            let blocks = measure_tables(findings.measures())
+                .into_iter()
+                .map(Block::Table)
+                .collect();
             all.push(Block::heading(1, "Measures"));
             all.push(Block::Folded { summary, blocks });
         }
@@ -119,11 +141,15 @@ impl<'a> Report<'a> {
     /// The pictures and lanes that the recording declares, but for those of the story.
     fn declared(&self) -> Vec<Block> {
         let told: Vec<&Picture> = self.told().blocks.pictures().collect();
-        let is_told =
-            |picture: &Picture| told.iter().any(|told| told.drawing == picture.drawing || told.title == picture.title);
+        let is_told = |picture: &Picture| {
+            told.iter()
+                .any(|told| told.drawing == picture.drawing || told.title == picture.title)
+        };
         let mut all = Vec::new();
         let lanes = Lanes::from_recording(self.findings.recording, MOST_LANES.0, MOST_LANES.1);
-        let has_lanes = told.iter().any(|told| matches!(told.drawing, Drawing::Lanes(_)));
+        let has_lanes = told
+            .iter()
+            .any(|told| matches!(told.drawing, Drawing::Lanes(_)));
         let several = lanes.len() > 1;
         for (number, lanes) in lanes.into_iter().enumerate().filter(|_| !has_lanes) {
             if number == 0 {
@@ -136,10 +162,15 @@ impl<'a> Report<'a> {
             all.push(Block::Picture(lanes.into()));
             if let Some(lanes) = by_variant {
                 let blocks = vec![Block::Picture(lanes.into())];
-                all.push(Block::Folded { summary: "The same lanes, those of a policy together".into(), blocks });
+                all.push(Block::Folded {
+                    summary: "The same lanes, those of a policy together".into(),
+                    blocks,
+                });
             }
         }
-        let pictures = pictures(&self.findings).into_iter().map(|declared| declared.picture);
+        let pictures = pictures(&self.findings)
+            .into_iter()
+            .map(|declared| declared.picture);
         let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();
         if !pictures.is_empty() {
             all.push(Block::heading(1, "Pictures"));
@@ -150,7 +181,12 @@ impl<'a> Report<'a> {
 }
 
 /// A table for a terminal; columns after the first `left` are numbers.
-pub fn table_text(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>, left: usize, style: Style) -> String {
+pub fn table_text(
+    headings: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+    left: usize,
+    style: Style,
+) -> String {
     use crate::blocks::{Cell, Column};
     let column = |(at, heading): (usize, &&str)| Column {
         heading: (*heading).to_owned(),
@@ -158,8 +194,15 @@ pub fn table_text(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>
         ..Column::default()
     };
     let columns = headings.iter().enumerate().map(column).collect();
-    let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
+    let rows = rows
+        .into_iter()
+        .map(|row| row.into_iter().map(Cell::from).collect())
+        .collect();
     let mut blocks = Blocks::default();
-    blocks.table(Table { columns, rows, ..Table::default() });
+    blocks.table(Table {
+        columns,
+        rows,
+        ..Table::default()
+    });
     terminal::render(blocks.all(), style)
 }

@@ -15,7 +15,11 @@ fn is_shape(key: &str) -> bool {
 
 /// The settings that a point's line in the chart stands for.
 pub(crate) fn line_of(point: &WhatIfPoint) -> String {
-    let kept = point.settings.iter().filter(|(key, _)| !is_shape(key)).map(|(key, value)| format!("{key}={value}"));
+    let kept = point
+        .settings
+        .iter()
+        .filter(|(key, _)| !is_shape(key))
+        .map(|(key, value)| format!("{key}={value}"));
     kept.collect::<Vec<_>>().join(" ")
 }
 
@@ -35,26 +39,47 @@ pub fn what_if_html(what_if: &WhatIf, asked: Option<&str>) -> String {
 /// All settings of a combination, their keys without the section: there is little room.
 fn short_name(point: &WhatIfPoint) -> String {
     let short = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-    let settings: Vec<_> = point.settings.iter().map(|(key, value)| format!("{}={value}", short(key))).collect();
-    if settings.is_empty() { "as it is".to_owned() } else { settings.join(", ") }
+    let settings: Vec<_> = point
+        .settings
+        .iter()
+        .map(|(key, value)| format!("{}={value}", short(key)))
+        .collect();
+    if settings.is_empty() {
+        "as it is".to_owned()
+    } else {
+        settings.join(", ")
+    }
 }
 
 /// The settings that a point's line in the chart stands for; its name where there are none.
 fn line_name(point: &WhatIfPoint) -> String {
-    Some(line_of(point)).filter(|line| !line.is_empty()).unwrap_or_else(|| "as it is".to_owned())
+    Some(line_of(point))
+        .filter(|line| !line.is_empty())
+        .unwrap_or_else(|| "as it is".to_owned())
 }
 
 /// From the combination with the shortest longest to the one with the longest.
 fn answer(what_if: &WhatIf) -> Option<String> {
     let shortest = Leaders::least(&what_if.points, |point| Some([point.longest; 2]))?;
     let least = shortest.items[0];
-    let most = what_if.points.iter().max_by(|a, b| a.longest.total_cmp(&b.longest))?;
+    let most = what_if
+        .points
+        .iter()
+        .max_by(|a, b| a.longest.total_cmp(&b.longest))?;
     let (metric, is_time) = (&what_if.measured.2, what_if.is_of_time());
-    let (most_of, comes_to) = if is_time { ("longest", "takes") } else { ("largest", "is") };
-    let why =
-        most.hung_on.map_or_else(String::new, |(what, part)| format!("; {:.0} % of that go to {what}", part * 100.0));
+    let (most_of, comes_to) = if is_time {
+        ("longest", "takes")
+    } else {
+        ("largest", "is")
+    };
+    let why = most.hung_on.map_or_else(String::new, |(what, part)| {
+        format!("; {:.0} % of that go to {what}", part * 100.0)
+    });
     Some(match what_if.points.len() {
-        1 => format!("The {most_of} {metric} {comes_to} {}{why}.", with_seeds(most, what_if.unit())),
+        1 => format!(
+            "The {most_of} {metric} {comes_to} {}{why}.",
+            with_seeds(most, what_if.unit())
+        ),
         of if shortest.behind == 0 => {
             format!(
                 "The {most_of} {metric} {comes_to} {} with all {of} combinations{why}.",
@@ -81,14 +106,23 @@ fn answer(what_if: &WhatIf) -> Option<String> {
 
 /// True if the seeds of the lower of two combinations reach those of the higher.
 fn overlap(least: &WhatIfPoint, most: &WhatIfPoint) -> bool {
-    least.over_seeds.zip(most.over_seeds).is_some_and(|((_, high, _), (low, _, _))| high >= low)
+    least
+        .over_seeds
+        .zip(most.over_seeds)
+        .is_some_and(|((_, high, _), (low, _, _))| high >= low)
 }
 
 /// The longest with its interval over seeds: "464.1 us (450.3 to 480.2 in 90 % of 20 seeds)".
 fn with_seeds(point: &WhatIfPoint, unit: &str) -> String {
-    let interval = point.over_seeds.map_or_else(String::new, |(low, high, seeds)| {
-        format!(" ({} to {} in 90 % of {seeds} seeds)", figure(low), figure(high))
-    });
+    let interval = point
+        .over_seeds
+        .map_or_else(String::new, |(low, high, seeds)| {
+            format!(
+                " ({} to {} in 90 % of {seeds} seeds)",
+                figure(low),
+                figure(high)
+            )
+        });
     format!("{} {unit}{interval}", figure(point.longest))
 }
 
@@ -106,53 +140,94 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         told.paragraph(asked);
     }
     told.picture(chart(what_if));
-    let seeds = what_if.points.iter().find_map(|point| point.over_seeds).map(|(.., seeds)| seeds);
-    let keys = what_if.points.first().map_or(&[][..], |point| &point.settings).iter().enumerate();
+    let seeds = what_if
+        .points
+        .iter()
+        .find_map(|point| point.over_seeds)
+        .map(|(.., seeds)| seeds);
+    let keys = what_if
+        .points
+        .first()
+        .map_or(&[][..], |point| &point.settings)
+        .iter()
+        .enumerate();
     let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
     let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);
     let table = Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
-            table.numbers(key.as_str(), "", move |point| point.settings.get(at).map(|(_, value)| value.as_str()))
+            table.numbers(key.as_str(), "", move |point| {
+                point.settings.get(at).map(|(_, value)| value.as_str())
+            })
         })
-        .when(of_cpus, |table| table.numbers("CPUs", "", |point| whole(point.cpus as f64)))
+        .when(of_cpus, |table| {
+            table.numbers("CPUs", "", |point| whole(point.cpus as f64))
+        })
         .numbers("shortest", "", |point| figure(point.shortest))
         .numbers("median", "", |point| figure(point.median))
         .numbers("longest", "", |point| figure(point.longest))
         .when(seeds.is_some(), |table| {
             table.numbers("90 % of seeds", "", |point| {
-                point.over_seeds.map(|(low, high, _)| format!("{} to {}", figure(low), figure(high)))
+                point
+                    .over_seeds
+                    .map(|(low, high, _)| format!("{} to {}", figure(low), figure(high)))
             })
         })
         .when(of_cpus, |table| {
             table
-                .words("the longest hung on", |point| point.hung_on.map(|(what, part)| spent(what, part)))
-                .words("most of its CPU", |point| point.most.map(|(cause, part)| spent(cause.title(), part)))
+                .words("the longest hung on", |point| {
+                    point.hung_on.map(|(what, part)| spent(what, part))
+                })
+                .words("most of its CPU", |point| {
+                    point.most.map(|(cause, part)| spent(cause.title(), part))
+                })
         });
-    let over = seeds.map_or_else(|| "the iterations".to_owned(), |seeds| format!("{seeds} seeds"));
+    let over = seeds.map_or_else(
+        || "the iterations".to_owned(),
+        |seeds| format!("{seeds} seeds"),
+    );
     let case = format!("{case} {mode}");
     let (over_cpus, unit) = (if of_cpus { " over the CPUs" } else { "" }, what_if.unit());
-    let title = format!("{}: {}, {metric}{over_cpus} ({unit}); medians over {over}", what_if.release, case.trim_end());
+    let title = format!(
+        "{}: {}, {metric}{over_cpus} ({unit}); medians over {over}",
+        what_if.release,
+        case.trim_end()
+    );
     let table = table.done().titled(title);
     told.table(match seeds {
-        Some(_) => table.noted("What the longest hung on is told of one order, that of the first seed."),
+        Some(_) => {
+            table.noted("What the longest hung on is told of one order, that of the first seed.")
+        }
         None => table,
     });
-    let samples = what_if.points.iter().take(MOST_SAMPLES).map(|point| Sample {
-        name: short_name(point),
-        series: line_name(point),
-        values: point.values.clone(),
-    });
+    let samples = what_if
+        .points
+        .iter()
+        .take(MOST_SAMPLES)
+        .map(|point| Sample {
+            name: short_name(point),
+            series: line_name(point),
+            values: point.values.clone(),
+        });
     let samples: Vec<Sample> = samples.filter(|sample| sample.values.len() > 1).collect();
     if !samples.is_empty() {
         let picture = Picture::new(
-            format!("How the {} scatter", if of_cpus { "CPUs" } else { "values" }),
+            format!(
+                "How the {} scatter",
+                if of_cpus { "CPUs" } else { "values" }
+            ),
             &what_if.measured.2,
             unit,
             Drawing::Samples(samples),
         );
         let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
-        let first = if left_out > 0 { format!(" The first {MOST_SAMPLES} combinations.") } else { String::new() };
-        told.picture(picture.noted(format!("A box holds half of the values, the line in it is their median.{first}")));
+        let first = if left_out > 0 {
+            format!(" The first {MOST_SAMPLES} combinations.")
+        } else {
+            String::new()
+        };
+        told.picture(picture.noted(format!(
+            "A box holds half of the values, the line in it is their median.{first}"
+        )));
     }
     told
 }
@@ -161,20 +236,54 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
 /// each combination.
 fn chart(what_if: &WhatIf) -> Picture {
     let metric = &what_if.measured.2;
-    let most_of = if what_if.is_of_time() { "longest" } else { "largest" };
-    let value = |point: &WhatIfPoint| Figure { value: point.longest, published: None };
-    if what_if.points.windows(2).all(|two| two[0].cpus == two[1].cpus) {
-        let bar = |point: &WhatIfPoint| Bar { name: short_name(point), parts: vec![(line_name(point), value(point))] };
+    let most_of = if what_if.is_of_time() {
+        "longest"
+    } else {
+        "largest"
+    };
+    let value = |point: &WhatIfPoint| Figure {
+        value: point.longest,
+        published: None,
+    };
+    if what_if
+        .points
+        .windows(2)
+        .all(|two| two[0].cpus == two[1].cpus)
+    {
+        let bar = |point: &WhatIfPoint| Bar {
+            name: short_name(point),
+            parts: vec![(line_name(point), value(point))],
+        };
         let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
-        return Picture::new(format!("The {most_of} {metric}"), metric, what_if.unit(), Drawing::Bars(bars));
+        return Picture::new(
+            format!("The {most_of} {metric}"),
+            metric,
+            what_if.unit(),
+            Drawing::Bars(bars),
+        );
     }
-    let points = what_if.points.iter().map(|point| (line_name(point), (point.cpus as f64, value(point))));
+    let points = what_if
+        .points
+        .iter()
+        .map(|point| (line_name(point), (point.cpus as f64, value(point))));
     let curves = grouped(points).into_iter().map(|(name, mut points)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve { name, points, best: None }
+        Curve {
+            name,
+            points,
+            best: None,
+        }
     });
-    let drawing = Drawing::Curves { x: "cores".to_owned(), curves: curves.collect() };
-    Picture::new(format!("The {most_of} {metric} against cores"), metric, what_if.unit(), drawing)
+    let drawing = Drawing::Curves {
+        x: "cores".to_owned(),
+        curves: curves.collect(),
+    };
+    Picture::new(
+        format!("The {most_of} {metric} against cores"),
+        metric,
+        what_if.unit(),
+        drawing,
+    )
 }
 
 /// For machines; figures are in the metric's unit.
@@ -205,10 +314,9 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
 /// What the writer says.
 pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let keys = what_if
-        .points
-        .first()
-        .map_or_else(Vec::new, |point| point.settings.iter().map(|(key, _)| key.clone()).collect());
+    let keys = what_if.points.first().map_or_else(Vec::new, |point| {
+        point.settings.iter().map(|(key, _)| key.clone()).collect()
+    });
     let heads = [
         "cpus",
         "shortest_us",
@@ -219,19 +327,40 @@ pub fn what_if_csv(what_if: &WhatIf) -> Result<String, csv::Error> {
         "longest_low_us",
         "longest_high_us",
     ];
-    let unit = if what_if.is_of_time() { format!("_{}", what_if.unit()) } else { String::new() };
-    let heads = heads.map(|head| if head == "most_us" { head.to_owned() } else { head.replace("_us", &unit) });
+    let unit = if what_if.is_of_time() {
+        format!("_{}", what_if.unit())
+    } else {
+        String::new()
+    };
+    let heads = heads.map(|head| {
+        if head == "most_us" {
+            head.to_owned()
+        } else {
+            head.replace("_us", &unit)
+        }
+    });
     writer.write_record(keys.into_iter().chain(heads))?;
     for point in &what_if.points {
         let most = point.most.map_or_else(Default::default, |(cause, part)| {
-            (cause.name().to_owned(), format!("{:.3}", part * point.longest))
+            (
+                cause.name().to_owned(),
+                format!("{:.3}", part * point.longest),
+            )
         });
-        let figures = [point.shortest, point.median, point.longest].map(|value| format!("{value:.3}"));
-        let ends =
-            point.over_seeds.map_or_else(Default::default, |(low, high, _)| [low, high].map(|end| format!("{end:.3}")));
+        let figures =
+            [point.shortest, point.median, point.longest].map(|value| format!("{value:.3}"));
+        let ends = point
+            .over_seeds
+            .map_or_else(Default::default, |(low, high, _)| {
+                [low, high].map(|end| format!("{end:.3}"))
+            });
         let settings = point.settings.iter().map(|(_, value)| value.clone());
         writer.write_record(
-            settings.chain([point.cpus.to_string()]).chain(figures).chain([most.0, most.1]).chain(ends),
+            settings
+                .chain([point.cpus.to_string()])
+                .chain(figures)
+                .chain([most.0, most.1])
+                .chain(ends),
         )?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;

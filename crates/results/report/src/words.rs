@@ -28,7 +28,12 @@ pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the sam
 pub(crate) fn guess(row: &Accuracy) -> String {
     row.guess.map_or_else(
         || "-".to_owned(),
-        |guess| format!("{:.1} %, {:.1} %", guess.median_error_percent, guess.worst_error_percent),
+        |guess| {
+            format!(
+                "{:.1} %, {:.1} %",
+                guess.median_error_percent, guess.worst_error_percent
+            )
+        },
     )
 }
 
@@ -39,17 +44,26 @@ pub(crate) const INTERVALS: &str = "median and worst: of the errors' absolute va
 
 /// The way in which the intervals did in a row of the accuracy table.
 pub(crate) fn held(row: &Accuracy) -> String {
-    let Some(intervals) = row.intervals else { return "-".to_owned() };
-    let guess = intervals.guess_held.map_or_else(|| "-".to_owned(), |held| held.to_string());
+    let Some(intervals) = row.intervals else {
+        return "-".to_owned();
+    };
+    let guess = intervals
+        .guess_held
+        .map_or_else(|| "-".to_owned(), |held| held.to_string());
     let width = intervals.width_against_guess;
-    let width = width.map_or_else(|| "-".to_owned(), |it| format!("{it:.0$}", 1 + usize::from(it < 0.095)));
+    let width = width.map_or_else(
+        || "-".to_owned(),
+        |it| format!("{it:.0$}", 1 + usize::from(it < 0.095)),
+    );
     format!("{}, {guess}; {width} x", intervals.held)
 }
 
 /// A word that starts with a capital.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }
 
 /// A CPU by its place: cluster.core.
@@ -71,7 +85,10 @@ fn room(text: &str) -> usize {
 /// The sentences of a text, each with its full stop.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut from = 0;
-    let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
+    let ends = text
+        .match_indices(". ")
+        .map(|(at, _)| at + 1)
+        .chain([text.len()]);
     let parts = ends.map(|to| text[std::mem::replace(&mut from, to)..to].trim());
     parts.filter(|sentence| !sentence.is_empty()).collect()
 }
@@ -104,16 +121,23 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 pub fn folded(text: &str, width: usize) -> String {
     let mut folded = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let (words, end) = line.strip_suffix('\n').map_or((line, ""), |words| (words, "\n"));
+        let (words, end) = line
+            .strip_suffix('\n')
+            .map_or((line, ""), |words| (words, "\n"));
         let indent = words.len() - words.trim_start_matches(' ').len();
-        let is_drawn =
-            words.chars().any(|c| ('\u{2500}'..='\u{259f}').contains(&c)) || words.trim_start().contains(" |");
+        let is_drawn = words
+            .chars()
+            .any(|c| ('\u{2500}'..='\u{259f}').contains(&c))
+            || words.trim_start().contains(" |");
         if room(words) <= width || is_drawn || width < indent + 12 {
             folded.push_str(line);
             continue;
         }
         let more = " ".repeat(indent + 2);
-        for (number, part) in wrap(&words[indent..], width - indent - 2).into_iter().enumerate() {
+        for (number, part) in wrap(&words[indent..], width - indent - 2)
+            .into_iter()
+            .enumerate()
+        {
             if number > 0 {
                 folded.push('\n');
             }
@@ -149,13 +173,19 @@ mod tests {
     #[test]
     fn lines_are_broken_between_words_and_colours_take_no_room() {
         assert_eq!(wrap("one two three", 9), ["one two", "three"]);
-        assert_eq!(wrap("\x1b[1mone\x1b[0m two three", 9), ["\x1b[1mone\x1b[0m two", "three"]);
+        assert_eq!(
+            wrap("\x1b[1mone\x1b[0m two three", 9),
+            ["\x1b[1mone\x1b[0m two", "three"]
+        );
     }
 
     #[test]
     fn a_long_line_goes_on_further_in_and_what_is_drawn_stays() {
         let text = "one\n  two three four five\n\u{2502} a table that is wide \u{2502}\nlast";
-        assert_eq!(folded(text, 16), "one\n  two three\n    four five\n\u{2502} a table that is wide \u{2502}\nlast");
+        assert_eq!(
+            folded(text, 16),
+            "one\n  two three\n    four five\n\u{2502} a table that is wide \u{2502}\nlast"
+        );
         assert_eq!(folded(text, 80), text);
         let bold = "\x1b[1mone two three four\x1b[0m\n";
         assert_eq!(folded(bold, 18), bold, "colours take no room");

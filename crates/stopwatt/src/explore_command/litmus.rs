@@ -53,7 +53,10 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     for file in &options.files {
         find(file, &mut files)?;
     }
-    let outcomes: Vec<Outcome> = files.par_iter().map(|file| one(file, options, expected.as_ref())).collect();
+    let outcomes: Vec<Outcome> = files
+        .par_iter()
+        .map(|file| one(file, options, expected.as_ref()))
+        .collect();
     let form = match options.format {
         Format::Json => Form::Json(in_json(&files, &outcomes)),
         Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
@@ -66,20 +69,30 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     });
     let answer = if let skipped @ 1.. = skipped.count() {
         Err(miette!(
-            help =
-                "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
+            help = "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
             "{skipped} of {} tests got no answer",
             outcomes.len()
         ))
-    } else if let Some((test, _)) = outcomes.iter().find_map(resting).filter(|_| expected.is_none()) {
+    } else if let Some((test, _)) = outcomes
+        .iter()
+        .find_map(resting)
+        .filter(|_| expected.is_none())
+    {
         Err(miette!(
-            help = format!("follow them further: --unroll {}", 4 * options.unroll.max(1)),
+            help = format!(
+                "follow them further: --unroll {}",
+                4 * options.unroll.max(1)
+            ),
             "the answer to {} is none: it rests on loops of at most {} jumps backwards",
             test.name,
             options.unroll
         ))
     } else {
-        Ok(if outcomes.iter().any(differs) { Answer::No } else { Answer::Yes })
+        Ok(if outcomes.iter().any(differs) {
+            Answer::No
+        } else {
+            Answer::Yes
+        })
     };
     Ok(Printout { answer, form })
 }
@@ -87,7 +100,9 @@ pub(super) fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
 /// A test whose verdict rests on the bound on its loops.
 fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
     match outcome {
-        Outcome::Answered(test, answer, _) => answer.rests_on_bound(test.quantifier).then_some((test, answer)),
+        Outcome::Answered(test, answer, _) => answer
+            .rests_on_bound(test.quantifier)
+            .then_some((test, answer)),
         Outcome::Unanswered(_) => None,
     }
 }
@@ -102,8 +117,16 @@ fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
 
 /// An error with its file and its line.
 fn told(path: &Path, error: &Error) -> String {
-    let line = if error.line() > 0 { format!(":{}", error.line()) } else { String::new() };
-    let kind = if matches!(error, Error::Unsupported { .. }) { "not modelled: " } else { "" };
+    let line = if error.line() > 0 {
+        format!(":{}", error.line())
+    } else {
+        String::new()
+    };
+    let kind = if matches!(error, Error::Unsupported { .. }) {
+        "not modelled: "
+    } else {
+        ""
+    };
     format!("{}{line}: {kind}{}", path.display(), error.what())
 }
 
@@ -111,26 +134,47 @@ fn told(path: &Path, error: &Error) -> String {
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if path.is_dir() {
-        let entries = std::fs::read_dir(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
-        let mut inner: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        inner.retain(|path| path.is_dir() || path.extension().is_some_and(|extension| extension == "litmus"));
+        let entries = std::fs::read_dir(path)
+            .map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+        let mut inner: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        inner.retain(|path| {
+            path.is_dir()
+                || path
+                    .extension()
+                    .is_some_and(|extension| extension == "litmus")
+        });
         inner.sort();
         inner.iter().try_for_each(|path| find(path, files))
     } else if name.starts_with('@') {
         let folder = path.parent().unwrap_or(Path::new(""));
         let text = read_text(path)?;
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-        lines.filter(|line| !line.is_empty()).try_for_each(|line| find(&folder.join(line), files))
+        let lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim());
+        lines
+            .filter(|line| !line.is_empty())
+            .try_for_each(|line| find(&folder.join(line), files))
     } else {
         files.push(path.to_owned());
         Ok(())
     }
 }
 
-fn one(path: &Path, options: &LitmusOptions, expected: Option<&BTreeMap<String, Expectation>>) -> Outcome {
-    let text = disk::text(path).map_err(|error| Error::Malformed { line: 0, what: format!("cannot be read: {error}") });
+fn one(
+    path: &Path,
+    options: &LitmusOptions,
+    expected: Option<&BTreeMap<String, Expectation>>,
+) -> Outcome {
+    let text = disk::text(path).map_err(|error| Error::Malformed {
+        line: 0,
+        what: format!("cannot be read: {error}"),
+    });
     let answered = text.and_then(|text| litmus::parse(&text)).and_then(|test| {
-        let test = test.with_unroll(options.unroll).with_limit(Duration::from_secs(options.timeout));
+        let test = test
+            .with_unroll(options.unroll)
+            .with_limit(Duration::from_secs(options.timeout));
         litmus::answer(&test).map(|answer| (test, answer))
     });
     match answered {
@@ -158,7 +202,11 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
                 }
                 if let Some(difference) = difference {
                     differ += 1;
-                    text.push_str(&format!("{} ({}): {difference}\n", test.name, file.display()));
+                    text.push_str(&format!(
+                        "{} ({}): {difference}\n",
+                        test.name,
+                        file.display()
+                    ));
                 }
             }
             Outcome::Unanswered(error) => {
@@ -169,7 +217,10 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
         }
     }
     if is_compared {
-        text.push_str(&format!("{answered} answered: {} as expected, {differ} not.", answered - differ));
+        text.push_str(&format!(
+            "{answered} answered: {} as expected, {differ} not.",
+            answered - differ
+        ));
     } else {
         text.push_str(&format!("{answered} answered."));
     }
@@ -187,7 +238,10 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                 .states
                 .iter()
                 .map(|state| {
-                    let entries = state.0.iter().map(|(name, value)| (name.to_string(), test.shown(*value).into()));
+                    let entries = state
+                        .0
+                        .iter()
+                        .map(|(name, value)| (name.to_string(), test.shown(*value).into()));
                     Value::Object(entries.collect())
                 })
                 .collect();

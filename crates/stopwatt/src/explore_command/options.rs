@@ -150,17 +150,34 @@ impl PsciOptions {
         let own = MachineOptions::default();
         let machine = |kind: &MachineKind| match kind {
             MachineKind::Leaves => own,
-            MachineKind::Coherent => MachineOptions { coherent: true, ..own },
-            MachineKind::CoherentTicket => MachineOptions { coherent: true, ticket: true, ..own },
+            MachineKind::Coherent => MachineOptions {
+                coherent: true,
+                ..own
+            },
+            MachineKind::CoherentTicket => MachineOptions {
+                coherent: true,
+                ticket: true,
+                ..own
+            },
         };
         let machines: Vec<MachineOptions> = self.machine.iter().map(machine).collect();
-        let machines = if machines.is_empty() { MachineOptions::all() } else { machines };
-        let subject = Psci { cpus, machines, fault: self.fault };
+        let machines = if machines.is_empty() {
+            MachineOptions::all()
+        } else {
+            machines
+        };
+        let subject = Psci {
+            cpus,
+            machines,
+            fault: self.fault,
+        };
         if let Some(hooks) = &self.hooks {
             self.search.check_for_hooks()?;
-            explorations::use_hooks(hooks).map_err(|wrong| miette!(help = wrong.help, "{}", wrong.message))?;
+            explorations::use_hooks(hooks)
+                .map_err(|wrong| miette!(help = wrong.help, "{}", wrong.message))?;
         }
-        self.search.plan(subject, scenario, Limits { steps: self.steps })
+        self.search
+            .plan(subject, scenario, Limits { steps: self.steps })
     }
 }
 
@@ -172,9 +189,18 @@ impl RcuOptions {
     pub(super) fn plan(&self) -> miette::Result<Plan<Rcu>> {
         let scenario = scenario(&self.search, Rcu::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 4)?;
-        let modes = if self.mode.is_empty() { Mode::ALL.to_vec() } else { self.mode.clone() };
-        let subject = Rcu { cpus, modes, fault: self.fault };
-        self.search.plan(subject, scenario, Limits { steps: self.steps })
+        let modes = if self.mode.is_empty() {
+            Mode::ALL.to_vec()
+        } else {
+            self.mode.clone()
+        };
+        let subject = Rcu {
+            cpus,
+            modes,
+            fault: self.fault,
+        };
+        self.search
+            .plan(subject, scenario, Limits { steps: self.steps })
     }
 }
 
@@ -189,7 +215,12 @@ impl SearchOptions {
         Ok(())
     }
 
-    fn plan<S: Recordable>(&self, subject: S, scenario: Option<S::Actions>, limits: Limits) -> miette::Result<Plan<S>> {
+    fn plan<S: Recordable>(
+        &self,
+        subject: S,
+        scenario: Option<S::Actions>,
+        limits: Limits,
+    ) -> miette::Result<Plan<S>> {
         let strategies = match &self.strategy[..] {
             [] => Strategy::in_turn(),
             given => given.to_vec(),
@@ -201,20 +232,37 @@ impl SearchOptions {
             ));
         }
         let schedules = self.schedules.unwrap_or(u64::MAX);
-        let exploration = Exploration { strategies, seed: self.seed, limits, script: scenario, schedules };
+        let exploration = Exploration {
+            strategies,
+            seed: self.seed,
+            limits,
+            script: scenario,
+            schedules,
+        };
         let time = match (self.time, self.schedules) {
             (Some(time), _) => time,
             (None, Some(_)) => Duration::MAX,
             (None, None) => Duration::from_secs(10),
         };
         let name = experiment::<S>();
-        let folder = self.output.clone().unwrap_or_else(|| match subject.fault() {
-            Some(fault) => Path::new("recordings").join(format!("{name}-{}", fault.name)),
-            None => Path::new("recordings").join(&name),
-        });
+        let folder = self
+            .output
+            .clone()
+            .unwrap_or_else(|| match subject.fault() {
+                Some(fault) => Path::new("recordings").join(format!("{name}-{}", fault.name)),
+                None => Path::new("recordings").join(&name),
+            });
         let told = self.told.clone();
         let always_recorded = self.output.is_some() || told.report.is_some();
-        Ok(Plan { subject, exploration, time, threads: self.threads.into(), folder, always_recorded, told })
+        Ok(Plan {
+            subject,
+            exploration,
+            time,
+            threads: self.threads.into(),
+            folder,
+            always_recorded,
+            told,
+        })
     }
 }
 
@@ -223,11 +271,19 @@ fn scenario<C>(
     options: &SearchOptions,
     read: fn(&Document) -> Result<C, document::Error>,
 ) -> Result<Option<C>, document::Error> {
-    let document = options.scenario.as_deref().map(Document::open).transpose()?;
+    let document = options
+        .scenario
+        .as_deref()
+        .map(Document::open)
+        .transpose()?;
     document.map(|document| read(&document)).transpose()
 }
 
-fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> miette::Result<usize> {
+fn cpus(
+    asked: Option<u8>,
+    scenario: Option<&impl Script>,
+    otherwise: usize,
+) -> miette::Result<usize> {
     match (scenario.map(Script::cpus), asked) {
         (Some(have), Some(cpus)) if have != usize::from(cpus) => Err(miette!(
             help = "leave --cpus out, or give the scenario that many",
@@ -239,13 +295,18 @@ fn cpus(asked: Option<u8>, scenario: Option<&impl Script>, otherwise: usize) -> 
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let parsed = humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero());
+    let parsed = humantime::parse_duration(text)
+        .ok()
+        .filter(|duration| !duration.is_zero());
     parsed.ok_or_else(|| format!("`{text}` is no time; 60s or 5m would be right"))
 }
 
 fn mode(name: &str) -> Result<Mode, String> {
-    Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
-        format!("there is no mode `{name}`; {} are right", names.join(", "))
-    })
+    Mode::ALL
+        .into_iter()
+        .find(|mode| mode.name() == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+            format!("there is no mode `{name}`; {} are right", names.join(", "))
+        })
 }

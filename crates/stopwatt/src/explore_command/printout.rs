@@ -18,10 +18,16 @@ pub(super) enum Form {
 
 impl Printout {
     pub(super) fn text(answer: Answer, text: String) -> Self {
-        Self { answer: Ok(answer), form: Form::Text(text) }
+        Self {
+            answer: Ok(answer),
+            form: Form::Text(text),
+        }
     }
 
     pub(super) fn json(answer: Answer, value: Value) -> Self {
-        Self { answer: Ok(answer), form: Form::Json(value) }
+        Self {
+            answer: Ok(answer),
+            form: Form::Json(value),
+        }
     }
 }

@@ -46,11 +46,14 @@ pub(super) fn replay(console: &Console, options: &ReplayOptions) -> miette::Resu
     let folder = options.recording.display().to_string();
     let cannot = || format!("cannot replay {folder}");
     report_command::report_of(options.report.as_ref())?;
-    let reader = Reader::open(&options.recording).into_diagnostic().wrap_err_with(cannot)?;
+    let reader = Reader::open(&options.recording)
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
     let header = reader.header();
     let facts: Exploration = header.facts().map_err(|_| {
         miette!(
-            help = "stopwatt explore psci and stopwatt explore rcu leave one when they find something",
+            help =
+                "stopwatt explore psci and stopwatt explore rcu leave one when they find something",
             "{folder} is a recording of {}, and holds no schedule",
             header.experiment
         )
@@ -73,7 +76,11 @@ fn replay_of<S: Recordable>(
     let cannot = || format!("cannot replay {folder}");
     let refused = |error: ScheduleError| match error {
         ScheduleError::Sources { .. } => {
-            miette!(help = "find it again with this program, or add --anyway", "{}: {error}", cannot())
+            miette!(
+                help = "find it again with this program, or add --anyway",
+                "{}: {error}",
+                cannot()
+            )
         }
         error => miette!("{}: {error}", cannot()),
     };
@@ -81,10 +88,22 @@ fn replay_of<S: Recordable>(
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;
-    let answer = if ran.failure.is_some() { Answer::No } else { Answer::Yes };
-    let recording = ran.failure.as_ref().map(|_| explorations::record(&subject, &found, &account, limits, seed));
+    let answer = if ran.failure.is_some() {
+        Answer::No
+    } else {
+        Answer::Yes
+    };
+    let recording = ran
+        .failure
+        .as_ref()
+        .map(|_| explorations::record(&subject, &found, &account, limits, seed));
     if let Some(recording) = &recording {
-        report_command::write_beside(console, recording, &options.recording, options.report.as_ref())?;
+        report_command::write_beside(
+            console,
+            recording,
+            &options.recording,
+            options.report.as_ref(),
+        )?;
     }
     if options.format == Format::Json {
         let value = json!({
@@ -94,14 +113,24 @@ fn replay_of<S: Recordable>(
         });
         return Ok(Printout::json(answer, value));
     }
-    let mut text = if options.all { operations::<S>(&found, &account) } else { String::new() };
+    let mut text = if options.all {
+        operations::<S>(&found, &account)
+    } else {
+        String::new()
+    };
     if let Some(recording) = &recording {
-        text.push_str(&Report::new(recording, &folder, &Published::default()).run_text(console.style(), options.all));
+        text.push_str(
+            &Report::new(recording, &folder, &Published::default())
+                .run_text(console.style(), options.all),
+        );
     }
     text.push_str(&match (&ran.failure, same) {
         (Some(_), true) => format!("The same {} operations.\n", ran.steps),
         (Some(failure), false) => {
-            format!("The run did something else than when it was found, and broke {}.\n", failure.invariant.name())
+            format!(
+                "The run did something else than when it was found, and broke {}.\n",
+                failure.invariant.name()
+            )
         }
         (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
     });
@@ -112,16 +141,27 @@ fn replay_of<S: Recordable>(
 fn operations<S: Recordable>(found: &CounterexampleIn<S>, account: &Account) -> String {
     let narrator = S::narrator(found.machine, &found.script);
     let steps = &account.steps;
-    let matter = that_matter(account, found.script.cpus(), &found.schedule, explorations::READABLE);
+    let matter = that_matter(
+        account,
+        found.script.cpus(),
+        &found.schedule,
+        explorations::READABLE,
+    );
     let line = |&at: &usize| {
         let step = &steps[at];
         let who = narrator.process(step.process);
-        format!("{who:<21} {:>7}  {}\n", step.operation.to_string(), narrator.step(step))
+        format!(
+            "{who:<21} {:>7}  {}\n",
+            step.operation.to_string(),
+            narrator.step(step)
+        )
     };
     let mut text: String = matter.iter().map(line).collect();
     if matter.len() < steps.len() {
         let left_out = steps.len() - matter.len();
-        text.push_str(&format!("{left_out} operations that led to nothing of this are left out.\n"));
+        text.push_str(&format!(
+            "{left_out} operations that led to nothing of this are left out.\n"
+        ));
     }
     text
 }

@@ -20,7 +20,13 @@ use std::time::{Duration, Instant};
 /// Explores as planned; the answer is no if something was found.
 pub(super) fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Result<Printout> {
     let request = recordings::Request::new();
-    recordings::check_target(&plan.folder, &experiment::<S>(), "explore", &request, plan.told.replace)?;
+    recordings::check_target(
+        &plan.folder,
+        &experiment::<S>(),
+        "explore",
+        &request,
+        plan.told.replace,
+    )?;
     report_command::report_of(plan.told.report.as_ref())?;
     let watchdog = watch::<S>(console, plan.subject.cpus());
     let progress = Arc::new(Progress::default());
@@ -63,7 +69,10 @@ fn watch<S: Recordable>(console: &Console, cpus: usize) -> Watchdog {
 /// A shorter run that breaks the same invariant, with what it shows.
 type ShortRun<S> = (CounterexampleIn<S>, Account);
 
-fn shrink<S: Recordable>(plan: &Plan<S>, found: &CounterexampleIn<S>) -> miette::Result<ShortRun<S>> {
+fn shrink<S: Recordable>(
+    plan: &Plan<S>,
+    found: &CounterexampleIn<S>,
+) -> miette::Result<ShortRun<S>> {
     let limits = plan.exploration.limits;
     let (again, _) = plan.subject.replay(found, limits);
     if again.hash != found.hash {
@@ -100,8 +109,13 @@ fn tell<S: Recordable>(
     };
     recording.header.run = provenance::this_run();
     let is_recorded = shrunk.is_some() || plan.always_recorded;
-    let written = if is_recorded { recordings::write(&mut recording, &plan.folder) } else { Ok(()) };
-    let reported = report_command::write_beside(console, &recording, &plan.folder, plan.told.report.as_ref());
+    let written = if is_recorded {
+        recordings::write(&mut recording, &plan.folder)
+    } else {
+        Ok(())
+    };
+    let reported =
+        report_command::write_beside(console, &recording, &plan.folder, plan.told.report.as_ref());
     let is_recorded = is_recorded && written.is_ok();
     let answer = written.and(reported).map(|()| match shrunk {
         Some(_) => Answer::No,
@@ -109,7 +123,12 @@ fn tell<S: Recordable>(
         None => Answer::Yes,
     });
     if plan.told.format == Format::Json {
-        let form = Form::Json(rates_value(plan, tally, (seconds, is_stopped), shrunk.map(|(shrunk, _)| shrunk)));
+        let form = Form::Json(rates_value(
+            plan,
+            tally,
+            (seconds, is_stopped),
+            shrunk.map(|(shrunk, _)| shrunk),
+        ));
         return Ok(Printout { answer, form });
     }
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
@@ -118,9 +137,20 @@ fn tell<S: Recordable>(
         true => report.run_text(console.style(), plan.told.all),
         false => report.story_text(console.style(), plan.told.all),
     };
-    let of = if plan.time == Duration::MAX { String::new() } else { format!(" of {}", plan.time.as_secs()) };
-    let stopped = if is_stopped { format!("Stopped after {seconds:.0}{of} s. ") } else { String::new() };
-    Ok(Printout { answer, form: Form::Text(format!("{stopped}{story}{}", rates_text(tally, seconds))) })
+    let of = if plan.time == Duration::MAX {
+        String::new()
+    } else {
+        format!(" of {}", plan.time.as_secs())
+    };
+    let stopped = if is_stopped {
+        format!("Stopped after {seconds:.0}{of} s. ")
+    } else {
+        String::new()
+    };
+    Ok(Printout {
+        answer,
+        form: Form::Text(format!("{stopped}{story}{}", rates_text(tally, seconds))),
+    })
 }
 
 fn rates_value<S: Recordable>(
@@ -145,7 +175,11 @@ fn rates_value<S: Recordable>(
 fn rates_text<M, C>(tally: &explore::Tally<M, C>, seconds: f64) -> String {
     let (schedules, steps) = (tally.schedules as f64, tally.steps as f64);
     let complete = "Complete: nothing breaks in any run with at most that number of preemptions. ";
-    let nothing = if tally.found.is_none() && tally.complete { complete } else { "" };
+    let nothing = if tally.found.is_none() && tally.complete {
+        complete
+    } else {
+        ""
+    };
     format!(
         "{nothing}{} schedules of {:.0} operations in {seconds:.1} s: {:.0} schedules/s, {:.1} M operations/s\n",
         tally.schedules,

@@ -8,15 +8,31 @@ use std::path::{Path, PathBuf};
 /// folder.
 fn write_page(page: &Path, folder: &Path, arguments: &[&str]) {
     let recording = folder.join("recording");
-    let files = ["--report", page.to_str().unwrap(), "-o", recording.to_str().unwrap()];
+    let files = [
+        "--report",
+        page.to_str().unwrap(),
+        "-o",
+        recording.to_str().unwrap(),
+    ];
     let output = stopwatt(&[&["run", "psci-latency"], arguments, &files].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// A page of all cases of one release.
 fn page() -> PathBuf {
     let folder = made_once("browser", |folder| {
-        let more = ["--release", "juno-2017", "--iterations", "5", "--free-seeds", "3"];
+        let more = [
+            "--release",
+            "juno-2017",
+            "--iterations",
+            "5",
+            "--free-seeds",
+            "3",
+        ];
         write_page(&folder.join("latency.html"), folder, &more);
     });
     folder.join("latency.html")
@@ -32,27 +48,51 @@ fn within(selector: &str) -> String {
 /// From and to of the view, in ticks.
 fn view(page: &Page) -> (f64, f64) {
     let plot = within(".plot");
-    (page.number(&format!("Number({plot}.dataset.from)")), page.number(&format!("Number({plot}.dataset.to)")))
+    (
+        page.number(&format!("Number({plot}.dataset.from)")),
+        page.number(&format!("Number({plot}.dataset.to)")),
+    )
 }
 
 /// Middle of the drawing in the window.
 fn middle(page: &Page) -> (f64, f64) {
     let at = |side: &str, size: &str| {
-        page.number(&format!("(b => b.{side} + b.{size} / 2)({}.getBoundingClientRect())", within(".plot")))
+        page.number(&format!(
+            "(b => b.{side} + b.{size} / 2)({}.getBoundingClientRect())",
+            within(".plot")
+        ))
     };
     (at("left", "width"), at("top", "height"))
 }
 
 #[test]
 fn the_timeline_has_a_lane_a_cpu_and_nothing_complains() {
-    let page = Page::open(&page(), Look { width: 1280, dark: false, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     page.show(CASE);
-    let lanes =
-        page.value(&format!("[...{}.querySelectorAll('b')].map(b => b.textContent).join(' ')", within(".names")));
+    let lanes = page.value(&format!(
+        "[...{}.querySelectorAll('b')].map(b => b.textContent).join(' ')",
+        within(".names")
+    ));
     assert_eq!(lanes, "0.0 0.1 1.0 1.1 1.2 1.3 SCP");
-    for (what, least) in [(".lock", 5.0), (".l2", 2.0), (".scp", 4.0), (".wait", 8.0), (".path", 5.0), (".serves", 4.0)]
-    {
-        let count = page.number(&format!("{}.querySelectorAll('{what}').length", within(".plot")));
+    for (what, least) in [
+        (".lock", 5.0),
+        (".l2", 2.0),
+        (".scp", 4.0),
+        (".wait", 8.0),
+        (".path", 5.0),
+        (".serves", 4.0),
+    ] {
+        let count = page.number(&format!(
+            "{}.querySelectorAll('{what}').length",
+            within(".plot")
+        ));
         assert!(count >= least, "{count} of {what}");
     }
     // The lane of 1.3 waits for each of the three that had the lock before it, in their order.
@@ -61,29 +101,54 @@ fn the_timeline_has_a_lane_a_cpu_and_nothing_complains() {
         within(".plot")
     ));
     assert_eq!(labels, "lock wait: 1.1, lock wait: 1.1, lock wait: 1.2");
-    let drawn = page.value(&format!("{}.textContent", within(".plot"))).to_string();
-    assert!(!drawn.contains("undefined") && drawn.contains("L2 flush"), "what waits for nobody names nobody: {drawn}");
+    let drawn = page
+        .value(&format!("{}.textContent", within(".plot")))
+        .to_string();
+    assert!(
+        !drawn.contains("undefined") && drawn.contains("L2 flush"),
+        "what waits for nobody names nobody: {drawn}"
+    );
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
 #[test]
 fn wheel_keys_and_buttons_zoom_and_pan() {
-    let page = Page::open(&page(), Look { width: 1280, dark: true, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: true,
+            scripts: true,
+        },
+    );
     page.show(CASE);
     let whole = view(&page);
     let (x, y) = middle(&page);
     page.wheel(x, y, -60.0);
-    assert_eq!(view(&page), whole, "the wheel over a picture that was not clicked scrolls the page");
+    assert_eq!(
+        view(&page),
+        whole,
+        "the wheel over a picture that was not clicked scrolls the page"
+    );
     page.show(CASE);
     let (x, y) = middle(&page);
     page.click(x, y);
     page.wheel(x, y, -120.0);
     let closer = view(&page);
-    assert!(closer.1 - closer.0 < 0.8 * (whole.1 - whole.0), "{whole:?} {closer:?}");
-    assert!(closer.0 > whole.0 && closer.1 < whole.1, "around the mouse: {closer:?}");
+    assert!(
+        closer.1 - closer.0 < 0.8 * (whole.1 - whole.0),
+        "{whole:?} {closer:?}"
+    );
+    assert!(
+        closer.0 > whole.0 && closer.1 < whole.1,
+        "around the mouse: {closer:?}"
+    );
     page.key("ArrowRight");
     let right = view(&page);
-    assert!(right.0 > closer.0 && (right.1 - right.0 - (closer.1 - closer.0)).abs() < 1.0, "{closer:?} {right:?}");
+    assert!(
+        right.0 > closer.0 && (right.1 - right.0 - (closer.1 - closer.0)).abs() < 1.0,
+        "{closer:?} {right:?}"
+    );
     page.key("+");
     let nearer = view(&page);
     assert!(nearer.1 - nearer.0 < right.1 - right.0, "{nearer:?}");
@@ -124,7 +189,14 @@ fn press(page: &Page, button: &str) {
 
 #[test]
 fn the_answer_comes_first_and_belongs_to_the_view() {
-    let page = Page::open(&page(), Look { width: 1280, dark: false, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     page.show(CASE);
     let told = shown_text(&page, ".headline");
     assert_eq!(
@@ -144,20 +216,40 @@ fn the_answer_comes_first_and_belongs_to_the_view() {
     ));
     let parts: Vec<(String, f64)> = serde_json::from_str(parts.as_str().unwrap()).unwrap();
     assert_eq!(parts[0].0, "serves", "{parts:?}");
-    assert!(parts.len() > 2 && parts.windows(2).all(|two| two[0].1 >= two[1].1), "{parts:?}");
+    assert!(
+        parts.len() > 2 && parts.windows(2).all(|two| two[0].1 >= two[1].1),
+        "{parts:?}"
+    );
     press(&page, "Wakeup");
-    let told = [".headline", ".answer", ".drawn .axis-title"].map(|selector| shown_text(&page, selector));
+    let told =
+        [".headline", ".answer", ".drawn .axis-title"].map(|selector| shown_text(&page, selector));
     for told in &told {
-        assert!(!told.to_lowercase().contains("power down") && !told.contains("Powerdown"), "{told}");
+        assert!(
+            !told.to_lowercase().contains("power down") && !told.contains("Powerdown"),
+            "{told}"
+        );
     }
-    assert!(told[0].contains("takes to wake up") && told[1].contains("to wake up?"), "{told:?}");
-    assert!(told[2].starts_with("Wakeup") && told[2].contains("critical path of 1.1"), "{told:?}");
+    assert!(
+        told[0].contains("takes to wake up") && told[1].contains("to wake up?"),
+        "{told:?}"
+    );
+    assert!(
+        told[2].starts_with("Wakeup") && told[2].contains("critical path of 1.1"),
+        "{told:?}"
+    );
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
 #[test]
 fn the_address_holds_the_view_and_the_way_back_leads_back() {
-    let first = Page::open(&page(), Look { width: 1280, dark: false, scripts: true });
+    let first = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     first.show(CASE);
     let whole = view(&first);
     press(&first, "Wakeup");
@@ -165,20 +257,49 @@ fn the_address_holds_the_view_and_the_way_back_leads_back() {
     let (x, y) = middle(&first);
     first.click(x, y);
     first.wheel(x, y, -120.0);
-    first.wait_for("the view to be nearer", || view(&first).1 - view(&first).0 < wakeup.1 - wakeup.0);
-    let address = || first.value("location.hash").as_str().unwrap_or_default().to_owned();
-    first.wait_for("the address to name the view", || address().contains("view=wakeup&from="));
+    first.wait_for("the view to be nearer", || {
+        view(&first).1 - view(&first).0 < wakeup.1 - wakeup.0
+    });
+    let address = || {
+        first
+            .value("location.hash")
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    first.wait_for("the address to name the view", || {
+        address().contains("view=wakeup&from=")
+    });
     let (zoomed, hash) = (view(&first), address());
     let hash = hash.as_str();
-    assert!(hash.starts_with(CASE) && hash.contains("view=wakeup&from="), "{hash}");
+    assert!(
+        hash.starts_with(CASE) && hash.contains("view=wakeup&from="),
+        "{hash}"
+    );
 
     // Another reader follows the link.
-    let second = Page::open_at(&page(), hash, Look { width: 1280, dark: false, scripts: true });
+    let second = Page::open_at(
+        &page(),
+        hash,
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     let seen = view(&second);
-    assert!((seen.0 - zoomed.0).abs() < 2.0 && (seen.1 - zoomed.1).abs() < 2.0, "{zoomed:?} {seen:?}");
+    assert!(
+        (seen.0 - zoomed.0).abs() < 2.0 && (seen.1 - zoomed.1).abs() < 2.0,
+        "{zoomed:?} {seen:?}"
+    );
     assert!(shown_text(&second, ".headline").contains("to wake up"));
-    let top = second.number(&format!("document.querySelector('{CASE}').getBoundingClientRect().top"));
-    assert!((0.0..200.0).contains(&top), "the case is in the window: {top}");
+    let top = second.number(&format!(
+        "document.querySelector('{CASE}').getBoundingClientRect().top"
+    ));
+    assert!(
+        (0.0..200.0).contains(&top),
+        "the case is in the window: {top}"
+    );
 
     let back = |page: &Page| {
         let before = address();
@@ -208,20 +329,37 @@ fn the_address_holds_the_view_and_the_way_back_leads_back() {
 #[test]
 fn contents_lead_to_every_case_at_any_width() {
     for (width, is_open) in [(1600, true), (400, false)] {
-        let page = Page::open(&page(), Look { width, dark: false, scripts: true });
+        let page = Page::open(
+            &page(),
+            Look {
+                width,
+                dark: false,
+                scripts: true,
+            },
+        );
         let open = page.value("document.querySelector('.contents details').open");
         assert_eq!(open, is_open, "{width}");
         let cases = page.number(
             "[...document.querySelectorAll('article')].filter(a => document.querySelector(`.contents a[href='#${a.id}']`)).length",
         );
-        assert_eq!(cases, page.number("document.querySelectorAll('article').length"));
-        page.value(&format!("document.querySelector('.contents a[href=\"{CASE}\"]').click()"));
+        assert_eq!(
+            cases,
+            page.number("document.querySelectorAll('article').length")
+        );
+        page.value(&format!(
+            "document.querySelector('.contents a[href=\"{CASE}\"]').click()"
+        ));
         page.settle();
-        let top = page.number(&format!("document.querySelector('{CASE} h3').getBoundingClientRect().top"));
+        let top = page.number(&format!(
+            "document.querySelector('{CASE} h3').getBoundingClientRect().top"
+        ));
         let bar = page.number(
             "(b => b.height < 200 ? b.bottom : 0)(document.querySelector('.contents').getBoundingClientRect())",
         );
-        assert!(top >= bar && top < 250.0, "{width}: the heading is at {top}, the bar ends at {bar}");
+        assert!(
+            top >= bar && top < 250.0,
+            "{width}: the heading is at {top}, the bar ends at {bar}"
+        );
         let current = page.value("document.querySelector('.contents [aria-current]')?.hash");
         assert_eq!(current, CASE, "{width}");
         assert_eq!(page.console(), Vec::<String>::new());
@@ -230,8 +368,20 @@ fn contents_lead_to_every_case_at_any_width() {
 
 #[test]
 fn no_line_crosses_a_label_and_no_label_of_the_axis_another() {
-    for (width, view) in [(1280, "Powerdown"), (1280, "Wakeup"), (700, "Whole iteration"), (400, "Wakeup")] {
-        let page = Page::open(&page(), Look { width, dark: false, scripts: true });
+    for (width, view) in [
+        (1280, "Powerdown"),
+        (1280, "Wakeup"),
+        (700, "Whole iteration"),
+        (400, "Wakeup"),
+    ] {
+        let page = Page::open(
+            &page(),
+            Look {
+                width,
+                dark: false,
+                scripts: true,
+            },
+        );
         page.show(CASE);
         press(&page, view);
         // What is drawn later lies above: lines come before the bars with their labels.
@@ -248,31 +398,57 @@ fn no_line_crosses_a_label_and_no_label_of_the_axis_another() {
              for (const a of ticks) for (const b of folds) if (a.left < b.left && b.left < a.right && b.top < a.bottom) n++; return n; }})()",
             within(".drawn .plot")
         ));
-        assert_eq!(over, 0.0, "{view} at {width}: labels of the axis lie on each other or on a break");
+        assert_eq!(
+            over, 0.0,
+            "{view} at {width}: labels of the axis lie on each other or on a break"
+        );
     }
 }
 
 #[test]
 fn two_fingers_zoom_and_one_pans() {
-    let page = Page::open(&page(), Look { width: 400, dark: false, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 400,
+            dark: false,
+            scripts: true,
+        },
+    );
     page.show(CASE);
     page.show(&format!("{CASE} .drawn"));
     let whole = view(&page);
     let (x, y) = middle(&page);
-    page.touch(&[[(x - 30.0, y), (x - 110.0, y)], [(x + 30.0, y), (x + 110.0, y)]]);
+    page.touch(&[
+        [(x - 30.0, y), (x - 110.0, y)],
+        [(x + 30.0, y), (x + 110.0, y)],
+    ]);
     let closer = view(&page);
     let wide = |(from, to): (f64, f64)| to - from;
     assert!(wide(closer) < 0.5 * wide(whole), "{whole:?} {closer:?}");
-    assert!(closer.0 > whole.0 && closer.1 < whole.1, "between the fingers: {closer:?}");
+    assert!(
+        closer.0 > whole.0 && closer.1 < whole.1,
+        "between the fingers: {closer:?}"
+    );
     page.touch(&[[(x, y), (x - 60.0, y)]]);
     let later = view(&page);
-    assert!(later.0 > closer.0 && (wide(later) - wide(closer)).abs() < 1.0, "{closer:?} {later:?}");
+    assert!(
+        later.0 > closer.0 && (wide(later) - wide(closer)).abs() < 1.0,
+        "{closer:?} {later:?}"
+    );
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
 #[test]
 fn a_span_says_what_it_is() {
-    let page = Page::open(&page(), Look { width: 1280, dark: false, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     page.show(CASE);
     let place = |side: &str, size: &str| {
         page.number(&format!(
@@ -283,30 +459,72 @@ fn a_span_says_what_it_is() {
     page.point(place("left", "width"), place("top", "height"));
     let text = page.value(&format!("{}.textContent", within(".detail")));
     let text = text.as_str().unwrap();
-    assert!(text.starts_with("1.3 (CPU 3): L2 flush, 8") && text.ends_with("in CPU_SUSPEND."), "{text}");
+    assert!(
+        text.starts_with("1.3 (CPU 3): L2 flush, 8") && text.ends_with("in CPU_SUSPEND."),
+        "{text}"
+    );
 }
 
 #[test]
 fn without_scripts_everything_is_there_to_read() {
-    let page = Page::open(&page(), Look { width: 1280, dark: false, scripts: false });
-    let stills = page.number(&format!("document.querySelectorAll('{CASE} .still svg.plot').length"));
-    assert_eq!(stills, 2.0, "powerdown and wakeup of the median; the worst iteration is no worse");
-    let tall = page.number(&format!("{}.getBoundingClientRect().height", within(".still svg.plot")));
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: false,
+        },
+    );
+    let stills = page.number(&format!(
+        "document.querySelectorAll('{CASE} .still svg.plot').length"
+    ));
+    assert_eq!(
+        stills, 2.0,
+        "powerdown and wakeup of the median; the worst iteration is no worse"
+    );
+    let tall = page.number(&format!(
+        "{}.getBoundingClientRect().height",
+        within(".still svg.plot")
+    ));
     assert!(tall > 250.0, "{tall}");
     let answer = page.value(&format!("{}.textContent", within(".answer")));
-    assert!(answer.as_str().unwrap().contains("held in turn by 1.0"), "{answer}");
-    assert_eq!(page.number(&format!("{}.querySelectorAll('tbody tr').length", within(".figures"))), 6.0);
-    assert!(page.number(&format!("{}.querySelectorAll('tr').length", within(".twin"))) > 60.0);
+    assert!(
+        answer.as_str().unwrap().contains("held in turn by 1.0"),
+        "{answer}"
+    );
+    assert_eq!(
+        page.number(&format!(
+            "{}.querySelectorAll('tbody tr').length",
+            within(".figures")
+        )),
+        6.0
+    );
+    assert!(
+        page.number(&format!(
+            "{}.querySelectorAll('tr').length",
+            within(".twin")
+        )) > 60.0
+    );
     assert_eq!(page.console(), Vec::<String>::new());
 }
 
 #[test]
 fn a_narrow_window_scrolls_in_no_direction_but_down() {
     for scripts in [true, false] {
-        let page = Page::open(&page(), Look { width: 400, dark: false, scripts });
+        let page = Page::open(
+            &page(),
+            Look {
+                width: 400,
+                dark: false,
+                scripts,
+            },
+        );
         page.show(CASE);
         let wide = page.number("document.documentElement.scrollWidth");
-        assert!(wide <= 400.0, "{wide} pixels of page in a window of 400, scripts {scripts}");
+        assert!(
+            wide <= 400.0,
+            "{wide} pixels of page in a window of 400, scripts {scripts}"
+        );
         // No label is cut by the edge of the drawing, and none lies on another.
         if scripts {
             let overlaps = page.number(&format!(
@@ -324,15 +542,32 @@ fn a_narrow_window_scrolls_in_no_direction_but_down() {
 #[test]
 fn light_and_dark_are_the_readers_choice() {
     let paper = |dark| {
-        let page = Page::open(&page(), Look { width: 800, dark, scripts: true });
+        let page = Page::open(
+            &page(),
+            Look {
+                width: 800,
+                dark,
+                scripts: true,
+            },
+        );
         page.value("getComputedStyle(document.body).backgroundColor")
     };
-    assert_eq!((paper(false), paper(true)), ("rgb(252, 251, 249)".into(), "rgb(21, 24, 28)".into()));
+    assert_eq!(
+        (paper(false), paper(true)),
+        ("rgb(252, 251, 249)".into(), "rgb(21, 24, 28)".into())
+    );
 }
 
 #[test]
 fn what_was_zoomed_is_printed_whole_on_white() {
-    let page = Page::open(&page(), Look { width: 1280, dark: true, scripts: true });
+    let page = Page::open(
+        &page(),
+        Look {
+            width: 1280,
+            dark: true,
+            scripts: true,
+        },
+    );
     page.show(CASE);
     page.value(&format!("{}.focus()", within(".plot")));
     for _ in 0..4 {
@@ -343,10 +578,25 @@ fn what_was_zoomed_is_printed_whole_on_white() {
             "[...document.querySelectorAll('{CASE} {selector}')].filter(e => e.getBoundingClientRect().height > 0).length"
         ))
     };
-    assert_eq!((shown(".drawn .plot"), shown(".still .plot")), (1.0, 0.0), "on the screen");
+    assert_eq!(
+        (shown(".drawn .plot"), shown(".still .plot")),
+        (1.0, 0.0),
+        "on the screen"
+    );
     page.print();
-    assert_eq!((shown(".drawn .plot"), shown(".still .plot"), shown(".tools")), (0.0, 2.0, 0.0), "on paper");
-    assert_eq!(page.value("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    assert_eq!(
+        (
+            shown(".drawn .plot"),
+            shown(".still .plot"),
+            shown(".tools")
+        ),
+        (0.0, 2.0, 0.0),
+        "on paper"
+    );
+    assert_eq!(
+        page.value("getComputedStyle(document.body).backgroundColor"),
+        "rgb(255, 255, 255)"
+    );
     let axis = page.value(&format!("{}.textContent", within(".still .tick")));
     assert_eq!(axis, "0 us", "from the beginning");
 }
@@ -356,14 +606,35 @@ fn a_cpu_without_a_lane_is_called_as_in_the_tables() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     let shape = ["--set", "topology.clusters=16x4"];
-    let arguments = [&["--release", "juno-v2.12", "--iterations", "1", "--free-seeds", "0"], &shape[..]].concat();
+    let arguments = [
+        &[
+            "--release",
+            "juno-v2.12",
+            "--iterations",
+            "1",
+            "--free-seeds",
+            "0",
+        ],
+        &shape[..],
+    ]
+    .concat();
     write_page(&file, folder.path(), &arguments);
-    let page = Page::open(&file, Look { width: 1280, dark: false, scripts: true });
+    let page = Page::open(
+        &file,
+        Look {
+            width: 1280,
+            dark: false,
+            scripts: true,
+        },
+    );
     page.show("#juno-v2-12-suspend-deepest-parallel");
     let labels = page.value(
         "[...document.querySelectorAll('#juno-v2-12-suspend-deepest-parallel .drawn text')].map(t => t.textContent)\
          .filter(t => t.startsWith('lock wait')).join(', ')",
     );
     let labels = labels.as_str().unwrap();
-    assert!(labels.contains("lock wait: ") && !labels.contains("CPU"), "{labels}");
+    assert!(
+        labels.contains("lock wait: ") && !labels.contains("CPU"),
+        "{labels}"
+    );
 }

@@ -42,7 +42,12 @@ impl Drop for Page {
 }
 
 fn chromium() -> PathBuf {
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let names = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    ];
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths)
         .flat_map(|folder| names.map(|name| folder.join(name)))
@@ -53,7 +58,13 @@ fn chromium() -> PathBuf {
 /// Starts the browser, which reads commands from its descriptor 3 and writes messages to 4.
 fn start(home: &Path, look: Look) -> (Child, File, File) {
     let pipes = ["commands", "messages"].map(|name| home.join(name));
-    assert!(Command::new("mkfifo").args(&pipes).status().expect("mkfifo starts").success());
+    assert!(
+        Command::new("mkfifo")
+            .args(&pipes)
+            .status()
+            .expect("mkfifo starts")
+            .success()
+    );
     let [commands, messages] = &pipes;
     let browser = Command::new("sh")
         .args([
@@ -75,7 +86,10 @@ fn start(home: &Path, look: Look) -> (Child, File, File) {
         .stderr(Stdio::null())
         .spawn()
         .expect("sh starts");
-    let commands = File::options().write(true).open(commands).expect("the browser opens its end");
+    let commands = File::options()
+        .write(true)
+        .open(commands)
+        .expect("the browser opens its end");
     let messages = File::open(messages).expect("the browser opens its end");
     (browser, commands, messages)
 }
@@ -101,14 +115,26 @@ impl Page {
             _home: home,
         };
         let target = page.call("Target.createTarget", json!({"url": "about:blank"}));
-        let attached = page.call("Target.attachToTarget", json!({"targetId": target["targetId"], "flatten": true}));
-        page.session = attached["sessionId"].as_str().expect("a session").to_owned();
+        let attached = page.call(
+            "Target.attachToTarget",
+            json!({"targetId": target["targetId"], "flatten": true}),
+        );
+        page.session = attached["sessionId"]
+            .as_str()
+            .expect("a session")
+            .to_owned();
         for domain in ["Log", "Runtime", "Page"] {
             page.call(&format!("{domain}.enable"), json!({}));
         }
         page.look(look);
-        page.call("Emulation.setScriptExecutionDisabled", json!({"value": !look.scripts}));
-        let address = format!("file://{}{place}", file.canonicalize().expect("the file is there").display());
+        page.call(
+            "Emulation.setScriptExecutionDisabled",
+            json!({"value": !look.scripts}),
+        );
+        let address = format!(
+            "file://{}{place}",
+            file.canonicalize().expect("the file is there").display()
+        );
         page.call("Page.navigate", json!({"url": address}));
         while page.message()["method"] != "Page.loadEventFired" {}
         page
@@ -116,7 +142,8 @@ impl Page {
 
     /// Looks at the page in another width, or in other colours.
     pub fn look(&self, look: Look) {
-        let size = json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        let size =
+            json!({"width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
         let scheme = if look.dark { "dark" } else { "light" };
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
@@ -126,12 +153,18 @@ impl Page {
     /// The next message of the browser. What the console says is kept.
     fn message(&self) -> Value {
         let mut bytes = Vec::new();
-        self.messages.borrow_mut().read_until(0, &mut bytes).expect("the pipe is open");
+        self.messages
+            .borrow_mut()
+            .read_until(0, &mut bytes)
+            .expect("the pipe is open");
         assert_eq!(bytes.pop(), Some(0), "Chromium ended");
         let message: Value = serde_json::from_slice(&bytes).expect("messages are JSON");
         let told = &message["params"];
         let text = match message["method"].as_str() {
-            Some("Log.entryAdded") => Some(format!("{}: {}", told["entry"]["level"], told["entry"]["text"])),
+            Some("Log.entryAdded") => Some(format!(
+                "{}: {}",
+                told["entry"]["level"], told["entry"]["text"]
+            )),
             Some("Runtime.exceptionThrown") => Some(told["exceptionDetails"].to_string()),
             Some("Runtime.consoleAPICalled") => Some(told["args"].to_string()),
             _ => None,
@@ -149,7 +182,10 @@ impl Page {
             command["sessionId"] = self.session.as_str().into();
         }
         let text = format!("{command}\0");
-        self.commands.borrow_mut().write_all(text.as_bytes()).expect("Chromium listens");
+        self.commands
+            .borrow_mut()
+            .write_all(text.as_bytes())
+            .expect("Chromium listens");
         loop {
             let mut message = self.message();
             if message["id"] == id {
@@ -163,18 +199,25 @@ impl Page {
     pub fn value(&self, expression: &str) -> Value {
         let ask = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let mut answer = self.call("Runtime.evaluate", ask);
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {}",
+            answer["exceptionDetails"]
+        );
         answer["result"]["value"].take()
     }
 
     /// A number of the page.
     pub fn number(&self, expression: &str) -> f64 {
-        self.value(expression).as_f64().unwrap_or_else(|| panic!("{expression} is no number"))
+        self.value(expression)
+            .as_f64()
+            .unwrap_or_else(|| panic!("{expression} is no number"))
     }
 
     /// Brings what a selector finds to the top of the window and lets the page draw.
     pub fn show(&self, selector: &str) {
-        let show = format!("document.querySelector({selector:?}).scrollIntoView({{block: 'start'}})");
+        let show =
+            format!("document.querySelector({selector:?}).scrollIntoView({{block: 'start'}})");
         self.value(&show);
         self.settle();
     }
@@ -183,7 +226,10 @@ impl Page {
     pub fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
         let start = Instant::now();
         while !is_so() {
-            assert!(start.elapsed() < Duration::from_secs(300), "the page does not get {what}");
+            assert!(
+                start.elapsed() < Duration::from_secs(300),
+                "the page does not get {what}"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         self.settle();
@@ -216,12 +262,24 @@ impl Page {
 
     /// Presses and releases a key: one character, or a name such as `ArrowLeft`.
     pub fn key(&self, key: &str) {
-        let codes = [("Enter", 13), ("Escape", 27), ("End", 35), ("Home", 36), ("ArrowLeft", 37), ("ArrowUp", 38)];
-        let codes = codes.into_iter().chain([("ArrowRight", 39), ("ArrowDown", 40), ("Tab", 9)]);
+        let codes = [
+            ("Enter", 13),
+            ("Escape", 27),
+            ("End", 35),
+            ("Home", 36),
+            ("ArrowLeft", 37),
+            ("ArrowUp", 38),
+        ];
+        let codes = codes
+            .into_iter()
+            .chain([("ArrowRight", 39), ("ArrowDown", 40), ("Tab", 9)]);
         let code = codes
             .into_iter()
             .find(|(name, _)| *name == key)
-            .map_or_else(|| i32::from(key.to_ascii_uppercase().as_bytes()[0]), |(_, code)| code);
+            .map_or_else(
+                || i32::from(key.to_ascii_uppercase().as_bytes()[0]),
+                |(_, code)| code,
+            );
         let mut event = json!({"type": "keyDown", "key": key, "windowsVirtualKeyCode": code});
         if key.chars().count() == 1 {
             event["text"] = key.into();
@@ -256,7 +314,10 @@ impl Page {
                 .zip(fingers)
                 .map(|(id, [from, to])| json!({"x": at(from.0, to.0), "y": at(from.1, to.1), "id": id}))
                 .collect();
-            self.call("Input.dispatchTouchEvent", json!({"type": kind, "touchPoints": points}));
+            self.call(
+                "Input.dispatchTouchEvent",
+                json!({"type": kind, "touchPoints": points}),
+            );
             self.settle();
         };
         send("touchStart", 0, fingers);
@@ -271,7 +332,9 @@ impl Page {
         let clip = json!({"x": x, "y": y, "width": width, "height": height, "scale": 1});
         let request = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
         let taken = self.call("Page.captureScreenshot", request);
-        BASE64_STANDARD.decode(taken["data"].as_str().expect("text")).expect("base64")
+        BASE64_STANDARD
+            .decode(taken["data"].as_str().expect("text"))
+            .expect("base64")
     }
 
     /// Shows the page as it would be printed.

@@ -42,29 +42,47 @@ pub fn stopwatt_in(folder: &Path, arguments: &[&str]) -> Output {
 
 /// The error of a run, in one line.
 pub fn error_of(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+    String::from_utf8_lossy(&output.stderr)
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Compiles a shared object.
 pub fn shared_object(source: &Path, folder: &Path) -> PathBuf {
-    let object = folder.join(source.file_stem().unwrap()).with_extension("so");
+    let object = folder
+        .join(source.file_stem().unwrap())
+        .with_extension("so");
     let built = Command::new("cc")
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"])
+        .args([
+            "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I",
+        ])
         .arg(root().join("crates/code/stopwatt-loop/include"))
         .arg(source)
         .arg("-o")
         .arg(&object)
         .output()
         .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     object
 }
 
 /// A folder that `make` fills once for this build of the command, whichever test comes first: tests
 /// run in processes of their own.
 pub fn made_once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
-    let built = std::fs::metadata(env!("CARGO_BIN_EXE_stopwatt")).unwrap().modified().unwrap();
-    let built = built.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos();
+    let built = std::fs::metadata(env!("CARGO_BIN_EXE_stopwatt"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    let built = built
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_nanos();
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("made-once");
     let folder = home.join(format!("{name}-{built}"));
     std::fs::create_dir_all(&home).unwrap();
@@ -82,8 +100,14 @@ pub fn made_once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
 
 /// The Python with the packages of `python/requirements.txt`.
 pub fn test_python() -> PathBuf {
-    let python = std::env::var_os("STOPWATT_TEST_PYTHON")
-        .map_or_else(|| root().join("target/python/tools/bin/python"), PathBuf::from);
-    assert!(python.exists(), "{} is missing; `cargo xtask needs` makes it", python.display());
+    let python = std::env::var_os("STOPWATT_TEST_PYTHON").map_or_else(
+        || root().join("target/python/tools/bin/python"),
+        PathBuf::from,
+    );
+    assert!(
+        python.exists(),
+        "{} is missing; `cargo xtask needs` makes it",
+        python.display()
+    );
     python
 }

@@ -13,9 +13,22 @@ fn text(output: &Output) -> String {
 /// Records releases of Juno into a folder of its own.
 fn record(folder: &Path, name: &str, more: &[&str]) -> String {
     let path = folder.join(name).to_str().unwrap().to_owned();
-    let arguments = ["run", "psci-latency", "--iterations", "3", "--free-seeds", "0", "-o", &path];
+    let arguments = [
+        "run",
+        "psci-latency",
+        "--iterations",
+        "3",
+        "--free-seeds",
+        "0",
+        "-o",
+        &path,
+    ];
     let output = stopwatt(&[&arguments[..], more].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     path
 }
 
@@ -25,7 +38,11 @@ fn a_recording_does_not_differ_from_itself() {
     let path = record(folder.path(), "r", &[]);
     let output = stopwatt(&["compare", &path, &path, "--threshold", "0"]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output).contains("No regression: 288 unchanged of 288 comparisons of a row.\n"), "{}", text(&output));
+    assert!(
+        text(&output).contains("No regression: 288 unchanged of 288 comparisons of a row.\n"),
+        "{}",
+        text(&output)
+    );
 }
 
 #[test]
@@ -34,7 +51,11 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     let path = record(folder.path(), "r", &[]);
     let (a, b) = (format!("{path}@juno-v2.11"), format!("{path}@juno-v2.12"));
     let output = stopwatt(&["compare", &a, &b, "--all"]);
-    assert_eq!(output.status.code(), Some(3), "two sessions of one release differ by as much");
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "two sessions of one release differ by as much"
+    );
     let printed = text(&output);
     for part in [
         "exact: a world that repeats itself",
@@ -50,17 +71,37 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     }
     assert!(!printed.contains('\u{1b}'), "NO_COLOR is respected");
     let widest = printed.lines().map(|line| line.chars().count()).max();
-    assert!(widest <= Some(100), "without a terminal lines have at most 100 columns, not {widest:?}");
+    assert!(
+        widest <= Some(100),
+        "without a terminal lines have at most 100 columns, not {widest:?}"
+    );
 
-    let json: Value = serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
-    assert_eq!(json["published_changes"]["not_remade"].as_array().unwrap().len(), 21);
+    let json: Value =
+        serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
+    assert_eq!(
+        json["published_changes"]["not_remade"]
+            .as_array()
+            .unwrap()
+            .len(),
+        21
+    );
     assert_eq!(json["rows"].as_array().unwrap().len(), 96);
-    assert_eq!((json["outcome"].as_str(), json["regression"].as_bool()), (Some("cannot-be-judged"), Some(false)));
+    assert_eq!(
+        (json["outcome"].as_str(), json["regression"].as_bool()),
+        (Some("cannot-be-judged"), Some(false))
+    );
     let moved = json["sessions"][0]["board_costs_moved"].as_array().unwrap();
-    assert!(moved.iter().any(|cost| cost["cost"] == "scp.take"), "{moved:?}");
+    assert!(
+        moved.iter().any(|cost| cost["cost"] == "scp.take"),
+        "{moved:?}"
+    );
 
     let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
-    assert!(page.starts_with("<!DOCTYPE html>") && page.len() < report::MOST_BYTES, "{} bytes", page.len());
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.len() < report::MOST_BYTES,
+        "{} bytes",
+        page.len()
+    );
     let answer = &page[page.find("class=headline").unwrap()..];
     let answer = &answer[..answer.find("</p>").unwrap()];
     for part in [
@@ -70,12 +111,17 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     ] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
-    let table = &page[page.find("<h3>suspend-level0 serial: powerdown (us)").unwrap()..];
+    let table = &page[page
+        .find("<h3>suspend-level0 serial: powerdown (us)")
+        .unwrap()..];
     let picture = &table[table.find("<figure").unwrap()..table.find("</figure>").unwrap()];
     // A line for each recording and CPU, and a point for each of the three iterations.
     let count = |class: &str| picture.matches(&format!("<i class=\"{class} m")).count();
     assert_eq!((count("range"), count("point")), (12, 36), "{picture}");
-    assert!(picture.contains("3 values from") && !page.contains("http:"), "{picture}");
+    assert!(
+        picture.contains("3 values from") && !page.contains("http:"),
+        "{picture}"
+    );
     // The board was in another state, so no cause is told of any row, and no path.
     assert!(json["critical_paths"].as_array().unwrap().is_empty());
     for row in json["rows"].as_array().unwrap() {
@@ -89,8 +135,13 @@ fn causes_and_critical_paths_of_one_session_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let release = ["--release", "juno-v2.12", "--order", "declared"];
     let a = record(folder.path(), "a", &release);
-    let b = record(folder.path(), "b", &[&release[..], &["--set", "costs.scp.take=60 us"]].concat());
-    let json: Value = serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
+    let b = record(
+        folder.path(),
+        "b",
+        &[&release[..], &["--set", "costs.scp.take=60 us"]].concat(),
+    );
+    let json: Value =
+        serde_json::from_slice(&stopwatt(&["compare", &a, &b, "--format", "json"]).stdout).unwrap();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 0);
     let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
     let answer = &page[page.find("class=headline").unwrap()..];
@@ -98,23 +149,42 @@ fn causes_and_critical_paths_of_one_session_are_told() {
     for part in ["most of it SCP wait", "The slowest CPU of", "; the SCP"] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
-    let table = &page[page.find("<h3>suspend-level0 serial: powerdown (us)").unwrap()..];
+    let table = &page[page
+        .find("<h3>suspend-level0 serial: powerdown (us)")
+        .unwrap()..];
     // What a path hangs on adds up, and stands on the page with what changed most.
     let tables = json["critical_paths"].as_array().unwrap();
     assert!(!tables.is_empty());
     let us = |path: &Value, part: &str| path["parts"][part].as_f64().unwrap_or(0.0);
-    for path in tables.iter().flat_map(|table| table["paths"].as_array().unwrap()) {
-        let sum: f64 = path["parts"].as_object().unwrap().keys().map(|part| us(path, part)).sum();
+    for path in tables
+        .iter()
+        .flat_map(|table| table["paths"].as_array().unwrap())
+    {
+        let sum: f64 = path["parts"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|part| us(path, part))
+            .sum();
         assert!((sum - path["us"].as_f64().unwrap()).abs() < 0.01, "{path}");
     }
-    let is_shown =
-        |of: &&Value| of["case"] == "suspend-level0" && of["mode"] == "serial" && of["metric"] == "powerdown";
+    let is_shown = |of: &&Value| {
+        of["case"] == "suspend-level0" && of["mode"] == "serial" && of["metric"] == "powerdown"
+    };
     let paths = &tables.iter().find(is_shown).unwrap()["paths"];
     let whole = paths[1]["us"].as_f64().unwrap() - paths[0]["us"].as_f64().unwrap();
-    let said = &table[table.find("Critical path of the slowest CPU (1.0) ").unwrap()..][..150];
-    assert!(said.contains(&format!("(1.0) {whole:+.2} us (")), "{whole}: {said}");
+    let said = &table[table
+        .find("Critical path of the slowest CPU (1.0) ")
+        .unwrap()..][..150];
+    assert!(
+        said.contains(&format!("(1.0) {whole:+.2} us (")),
+        "{whole}: {said}"
+    );
     let of_scp = us(&paths[1], "scp") - us(&paths[0], "scp");
-    assert!(said.contains(&format!("): the SCP {of_scp:+.2} (")), "{of_scp}: {said}");
+    assert!(
+        said.contains(&format!("): the SCP {of_scp:+.2} (")),
+        "{of_scp}: {said}"
+    );
     let level0 = json["rows"].as_array().unwrap().iter().filter(|row| {
         row["case"] == "suspend-level0"
             && row["mode"] == "serial"
@@ -139,7 +209,11 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
     let base = record(folder.path(), "base", &release);
     let take = [&release[..], &["--set", "costs.scp.take=83.5 us"]].concat();
     let slower = record(folder.path(), "slower", &take);
-    let code = |more: &[&str]| stopwatt(&[&["compare", &base, &slower][..], more].concat()).status.code();
+    let code = |more: &[&str]| {
+        stopwatt(&[&["compare", &base, &slower][..], more].concat())
+            .status
+            .code()
+    };
     assert_eq!(code(&[]), Some(1), "3 % more of the SCP");
     assert_eq!(code(&["--threshold", "5%"]), Some(0));
     let policy = folder.path().join("policy.toml");
@@ -156,20 +230,37 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
     )
     .unwrap();
     assert_eq!(code(&["--policy", policy_path]), Some(0));
-    assert_eq!(code(&["--metric", "latency", "--metric", "cache_flush"]), Some(0));
+    assert_eq!(
+        code(&["--metric", "latency", "--metric", "cache_flush"]),
+        Some(0)
+    );
 
     std::fs::write(&policy, "treshold = 10.0\n").unwrap();
-    for wrong in
-        [vec!["--policy", policy_path], vec!["--threshold", "-1"], vec!["--metric", "none"], vec!["no such recording"]]
-    {
+    for wrong in [
+        vec!["--policy", policy_path],
+        vec!["--threshold", "-1"],
+        vec!["--metric", "none"],
+        vec!["no such recording"],
+    ] {
         let output = stopwatt(&[&["compare", &base, &slower][..], &wrong].concat());
-        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{wrong:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         assert!(output.stdout.is_empty());
     }
-    let said = String::from_utf8(stopwatt(&["compare", &base, &slower, "--metric", "none"]).stderr).unwrap();
-    let said = said.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = String::from_utf8(stopwatt(&["compare", &base, &slower, "--metric", "none"]).stderr)
+        .unwrap();
+    let said = said
+        .replace('│', " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     assert!(
-        said.contains("no recording has the measure `none`") && said.contains("powerdown, time_in_state"),
+        said.contains("no recording has the measure `none`")
+            && said.contains("powerdown, time_in_state"),
         "{said}"
     );
 }
@@ -179,68 +270,151 @@ fn ci_formats_have_the_members_that_their_readers_need() {
     let folder = tempfile::tempdir().unwrap();
     let base = record(folder.path(), "base", &["--release", "juno-v2.12"]);
     let json = |format: &str| -> Value {
-        serde_json::from_slice(&stopwatt(&["compare", &base, &base, "--format", format]).stdout).unwrap()
+        serde_json::from_slice(&stopwatt(&["compare", &base, &base, "--format", format]).stdout)
+            .unwrap()
     };
     let github = json("github-action-benchmark");
     let entries = github.as_array().unwrap();
     assert_eq!(entries.len(), 96);
     for entry in entries {
-        assert!(entry["name"].is_string() && entry["unit"] == "us" && entry["value"].is_number(), "{entry}");
-        assert!(entry["range"].is_string() && entry["extra"].is_string(), "{entry}");
+        assert!(
+            entry["name"].is_string() && entry["unit"] == "us" && entry["value"].is_number(),
+            "{entry}"
+        );
+        assert!(
+            entry["range"].is_string() && entry["extra"].is_string(),
+            "{entry}"
+        );
     }
     let bencher = json("bencher");
     let benchmarks = bencher.as_object().unwrap();
     assert_eq!(benchmarks.len(), 96, "names are unique");
-    for (entry, (name, benchmark)) in
-        entries.iter().map(|entry| (entry, benchmarks.get_key_value(entry["name"].as_str().unwrap()).unwrap()))
-    {
+    for (entry, (name, benchmark)) in entries.iter().map(|entry| {
+        (
+            entry,
+            benchmarks
+                .get_key_value(entry["name"].as_str().unwrap())
+                .unwrap(),
+        )
+    }) {
         let latency = &benchmark["latency"];
         let value = latency["value"].as_f64().unwrap();
-        assert!((value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3, "{name} is in nanoseconds: {benchmark}");
-        assert!(latency["lower_value"].as_f64() <= Some(value) && Some(value) <= latency["upper_value"].as_f64());
+        assert!(
+            (value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3,
+            "{name} is in nanoseconds: {benchmark}"
+        );
+        assert!(
+            latency["lower_value"].as_f64() <= Some(value)
+                && Some(value) <= latency["upper_value"].as_f64()
+        );
     }
 }
 
 #[test]
 fn junit_and_benchstat_say_what_the_comparison_says() {
     let folder = tempfile::tempdir().unwrap();
-    let case = ["--release", "juno-v2.12", "--case", "suspend-deepest", "--mode", "serial"];
+    let case = [
+        "--release",
+        "juno-v2.12",
+        "--case",
+        "suspend-deepest",
+        "--mode",
+        "serial",
+    ];
     let base = record(folder.path(), "base", &case);
-    let slower = record(folder.path(), "slower", &[&case[..], &["--set", "costs.scp.take=100 us"]].concat());
+    let slower = record(
+        folder.path(),
+        "slower",
+        &[&case[..], &["--set", "costs.scp.take=100 us"]].concat(),
+    );
     let printed = |format: &[&str]| {
         let output = stopwatt(&[&["compare", &base, &slower, "--format"], format].concat());
-        assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         text(&output)
     };
     let json: Value = serde_json::from_str(&printed(&["json"])).unwrap();
     let worse = |row: &&Value| row["changes"][0]["verdict"] == "worse";
-    let (rows, failed) =
-        (json["rows"].as_array().unwrap(), json["rows"].as_array().unwrap().iter().filter(worse).count());
-    assert!(failed > 0 && failed < rows.len(), "{failed} of {}", rows.len());
+    let (rows, failed) = (
+        json["rows"].as_array().unwrap(),
+        json["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(worse)
+            .count(),
+    );
+    assert!(
+        failed > 0 && failed < rows.len(),
+        "{failed} of {}",
+        rows.len()
+    );
 
     let junit = printed(&["junit"]);
-    assert!(junit.contains(&format!("tests=\"{}\" failures=\"{failed}\"", rows.len())), "{junit}");
+    assert!(
+        junit.contains(&format!("tests=\"{}\" failures=\"{failed}\"", rows.len())),
+        "{junit}"
+    );
     assert_eq!(junit.matches("<failure ").count(), failed, "{junit}");
 
     // Three iterations of each row, in both recordings; a time is in nanoseconds.
     let lines = printed(&["benchstat"]);
-    assert_eq!(lines.lines().filter(|line| line.starts_with("Benchmark")).count(), rows.len() * 3 * 2);
+    assert_eq!(
+        lines
+            .lines()
+            .filter(|line| line.starts_with("Benchmark"))
+            .count(),
+        rows.len() * 3 * 2
+    );
     assert_eq!(lines.matches("recording: ").count(), 2);
     let base_of_row = rows[0]["cells"][0]["median"].as_f64().unwrap() * 1e3;
-    assert!(lines.contains(&format!(" 1 {base_of_row} {}-ns", rows[0]["metric"].as_str().unwrap())), "{lines}");
+    assert!(
+        lines.contains(&format!(
+            " 1 {base_of_row} {}-ns",
+            rows[0]["metric"].as_str().unwrap()
+        )),
+        "{lines}"
+    );
 }
 
 #[test]
 fn the_base_may_lie_in_a_commit() {
     let folder = tempfile::tempdir().unwrap();
-    let case = ["--release", "juno-v2.12", "--case", "suspend-level0", "--mode", "serial"];
+    let case = [
+        "--release",
+        "juno-v2.12",
+        "--case",
+        "suspend-level0",
+        "--mode",
+        "serial",
+    ];
     let repository = folder.path().join("repository");
     std::fs::create_dir_all(repository.join("ci")).unwrap();
     let base = record(&repository.join("ci"), "base", &case);
     let git = |arguments: &[&str]| {
-        let who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-        let output = Command::new("git").args(who).args(arguments).current_dir(&repository).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let who = [
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.org",
+            "-c",
+            "init.defaultBranch=main",
+        ];
+        let output = Command::new("git")
+            .args(who)
+            .args(arguments)
+            .current_dir(&repository)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     };
     git(&["init", "-q"]);
     git(&["add", "."]);
@@ -255,14 +429,22 @@ fn the_base_may_lie_in_a_commit() {
         command.unwrap()
     };
     let output = compare("HEAD:ci/base@v2.12");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(text(&output).contains("No regression"), "{}", text(&output));
     for wrong in ["HEAD:ci/absent", "absent:ci/base", "--help:x"] {
         let output = compare(wrong);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
     let said = String::from_utf8_lossy(&compare("absent:ci/base").stderr).into_owned();
-    assert!(said.contains("there is no folder `absent:ci/base`"), "{said}");
+    assert!(
+        said.contains("there is no folder `absent:ci/base`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -270,18 +452,53 @@ fn a_board_log_stands_beside_the_simulation_and_more_than_two_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
     let simulated = record(folder.path(), "simulated", &["--release", "juno-v2.12"]);
     let published = folder.path().join("published").to_str().unwrap().to_owned();
-    let output =
-        stopwatt(&["import", "csv", "data/published/juno-psci.csv", "--platform", "juno-r1", "-o", &published]);
+    let output = stopwatt(&[
+        "import",
+        "csv",
+        "data/published/juno-psci.csv",
+        "--platform",
+        "juno-r1",
+        "-o",
+        &published,
+    ]);
     assert!(output.status.success());
-    let (old, new) = (format!("{published}@juno-v2.11"), format!("{published}@juno-v2.12"));
+    let (old, new) = (
+        format!("{published}@juno-v2.11"),
+        format!("{published}@juno-v2.12"),
+    );
     let output = stopwatt(&["compare", &simulated, &old, &new, "--format", "json"]);
-    assert_eq!(output.status.code(), Some(3), "one value per row is no evidence");
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "one value per row is no evidence"
+    );
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(json["rows"].as_array().unwrap().len(), 96, "every case and name matches");
-    assert!(json["rows"].as_array().unwrap().iter().all(|row| row["changes"].as_array().unwrap().len() == 2));
-    assert!(json["warnings"][0].as_str().unwrap().starts_with("worlds differ"), "{}", json["warnings"]);
+    assert_eq!(
+        json["rows"].as_array().unwrap().len(),
+        96,
+        "every case and name matches"
+    );
+    assert!(
+        json["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|row| row["changes"].as_array().unwrap().len() == 2)
+    );
+    assert!(
+        json["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("worlds differ"),
+        "{}",
+        json["warnings"]
+    );
     let output = stopwatt(&["compare", &simulated, &old, &new, "--all"]);
-    assert!(text(&output).contains("│ row ") && text(&output).contains("C/A"), "{}", text(&output));
+    assert!(
+        text(&output).contains("│ row ") && text(&output).contains("C/A"),
+        "{}",
+        text(&output)
+    );
 }
 
 /// Recordings of UART logs, one for each run, of six CPUs in two tests; times are `by` as long, and
@@ -291,20 +508,29 @@ fn logs(folder: &Path, name: &str, runs: u32, by: u32) -> Vec<String> {
         let mut text = String::new();
         for (test, number) in [("susp_deep_serial", 0), ("cpu_susp_serial", 1)] {
             for cpu in 0..6_u32 {
-                let of = |usual: u32| usual * by + (run * 7 + cpu * 3 + number * 5 + usual / 1000) % 11 * usual / 4000;
+                let of = |usual: u32| {
+                    usual * by + (run * 7 + cpu * 3 + number * 5 + usual / 1000) % 11 * usual / 4000
+                };
                 let (cluster, core) = if cpu < 2 { (0, cpu) } else { (1, cpu - 2) };
                 let [down, up, flush] = [100_000, 20_000, 5_000].map(of);
-                text += &format!("<RT_INSTR:test_rt_instr_{test}\t{cluster}\t{core}\t{down}\t{up}\t{flush}/>\n");
+                text += &format!(
+                    "<RT_INSTR:test_rt_instr_{test}\t{cluster}\t{core}\t{down}\t{up}\t{flush}/>\n"
+                );
             }
         }
         text
     };
     let import = |run: u32| {
-        let [from, to] = [format!("{name}-{run}.log"), format!("{name}/{run}")].map(|path| folder.join(path));
+        let [from, to] =
+            [format!("{name}-{run}.log"), format!("{name}/{run}")].map(|path| folder.join(path));
         std::fs::write(&from, log(run)).unwrap();
         let [from, to] = [from, to].map(|path| path.to_str().unwrap().to_owned());
         let output = stopwatt(&["import", "rt-instr", &from, "-o", &to]);
-        assert!(output.status.success() && text(&output).contains("3 runs a side"), "{}", text(&output));
+        assert!(
+            output.status.success() && text(&output).contains("3 runs a side"),
+            "{}",
+            text(&output)
+        );
         to
     };
     (1..=runs).map(import).collect()
@@ -314,18 +540,36 @@ fn logs(folder: &Path, name: &str, runs: u32, by: u32) -> Vec<String> {
 #[test]
 fn too_few_runs_are_an_outcome_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
-    let (base, slower, same) =
-        (logs(folder.path(), "base", 3, 1), logs(folder.path(), "slower", 3, 10), logs(folder.path(), "same", 3, 1));
+    let (base, slower, same) = (
+        logs(folder.path(), "base", 3, 1),
+        logs(folder.path(), "slower", 3, 10),
+        logs(folder.path(), "same", 3, 1),
+    );
     let policy = folder.path().join("policy.toml");
     let policy = policy.to_str().unwrap();
     let one = |more: &[&str]| stopwatt(&[&["compare", &base[0], &slower[0]], more].concat());
     let said = text(&one(&[]));
-    assert!(said.starts_with("36 of 36 rows are about 10 times slower in B; with one run a side"), "{said}");
-    let junit = |output: Output| text(&output).matches("<failure type=\"cannot-be-judged\"").count();
+    assert!(
+        said.starts_with("36 of 36 rows are about 10 times slower in B; with one run a side"),
+        "{said}"
+    );
+    let junit = |output: Output| {
+        text(&output)
+            .matches("<failure type=\"cannot-be-judged\"")
+            .count()
+    };
     for (unjudged, status, failures) in [("tell", 3, 36), ("fail", 1, 36), ("pass", 0, 0)] {
-        std::fs::write(policy, format!("threshold = 2.0\nunjudged = \"{unjudged}\"\n")).unwrap();
+        std::fs::write(
+            policy,
+            format!("threshold = 2.0\nunjudged = \"{unjudged}\"\n"),
+        )
+        .unwrap();
         assert_eq!(one(&["--policy", policy]).status.code(), Some(status));
-        assert_eq!(junit(one(&["--policy", policy, "--format", "junit"])), failures, "{unjudged}");
+        assert_eq!(
+            junit(one(&["--policy", policy, "--format", "junit"])),
+            failures,
+            "{unjudged}"
+        );
     }
     let with = |base: &[String], other: &[String]| {
         let words: Vec<&str> = base.iter().map(String::as_str).collect();
@@ -335,14 +579,32 @@ fn too_few_runs_are_an_outcome_of_their_own() {
     assert_eq!(with(&base[..2], &slower[..2]).status.code(), Some(3));
     let worse = with(&base, &slower);
     assert_eq!(worse.status.code(), Some(1));
-    assert!(text(&worse).starts_with("Powerdown is about 10 times slower in B, in 12 of 12 rows"), "{}", text(&worse));
+    assert!(
+        text(&worse).starts_with("Powerdown is about 10 times slower in B, in 12 of 12 rows"),
+        "{}",
+        text(&worse)
+    );
     assert_eq!(with(&base, &same).status.code(), Some(0));
-    assert!(text(&with(&base, &same)).starts_with("Nothing changed"), "{}", text(&with(&base, &same)));
-    let sides = ["base", "slower"].map(|side| folder.path().join(side).to_str().unwrap().to_owned());
+    assert!(
+        text(&with(&base, &same)).starts_with("Nothing changed"),
+        "{}",
+        text(&with(&base, &same))
+    );
+    let sides =
+        ["base", "slower"].map(|side| folder.path().join(side).to_str().unwrap().to_owned());
     let folders = stopwatt(&["compare", &sides[0], &sides[1], "--format", "json"]);
     let json: Value = serde_json::from_slice(&folders.stdout).unwrap();
-    assert_eq!((folders.status.code(), json["outcome"].as_str()), (Some(1), Some("regression")));
-    assert_eq!((&json["recordings"][0]["runs"], &json["in_common"][0]["verdict"]), (&3.into(), &"worse".into()));
+    assert_eq!(
+        (folders.status.code(), json["outcome"].as_str()),
+        (Some(1), Some("regression"))
+    );
+    assert_eq!(
+        (
+            &json["recordings"][0]["runs"],
+            &json["in_common"][0]["verdict"]
+        ),
+        (&3.into(), &"worse".into())
+    );
 }
 
 /// A recording of `psci-calls --firmware` in which PSCI_VERSION takes this number of instructions.
@@ -352,10 +614,15 @@ fn counted(folder: &Path, name: &str, instructions: f64) -> String {
     header.repeatable = Some(true);
     let mut recording = Recording::new(header);
     let series = recording.series("firmware", "psci-calls", "serial");
-    let others = [("CPU_ON", 1088.0 + instructions / 100.0), ("power-down level 0, early out", 231.0 + instructions)];
+    let others = [
+        ("CPU_ON", 1088.0 + instructions / 100.0),
+        ("power-down level 0, early out", 231.0 + instructions),
+    ];
     for (call, value) in [("PSCI_VERSION", instructions)].into_iter().chain(others) {
         let subject = recording.name(call);
-        recording.measure(series, 0, "call", "instructions", value).subject = Some(subject);
+        recording
+            .measure(series, 0, "call", "instructions", value)
+            .subject = Some(subject);
     }
     let path = folder.join(name);
     recording.write(&path).unwrap();
@@ -367,16 +634,31 @@ fn counted(folder: &Path, name: &str, instructions: f64) -> String {
 #[test]
 fn one_instruction_more_in_a_call_is_a_regression() {
     let folder = tempfile::tempdir().unwrap();
-    let [before, same, after] =
-        [("before", 177.0), ("same", 177.0), ("after", 178.0)].map(|(name, value)| counted(folder.path(), name, value));
+    let [before, same, after] = [("before", 177.0), ("same", 177.0), ("after", 178.0)]
+        .map(|(name, value)| counted(folder.path(), name, value));
     let policy = folder.path().join("ci.toml");
-    std::fs::write(&policy, "threshold = 0.0\n[[rule]]\nrow = \"CPU_ON\"\nleast = 16.0\n").unwrap();
-    let compare = |other: &str| stopwatt(&["compare", &before, other, "--policy", policy.to_str().unwrap()]);
+    std::fs::write(
+        &policy,
+        "threshold = 0.0\n[[rule]]\nrow = \"CPU_ON\"\nleast = 16.0\n",
+    )
+    .unwrap();
+    let compare = |other: &str| {
+        stopwatt(&[
+            "compare",
+            &before,
+            other,
+            "--policy",
+            policy.to_str().unwrap(),
+        ])
+    };
     assert_eq!(compare(&same).status.code(), Some(0));
     let worse = compare(&after);
     assert_eq!(worse.status.code(), Some(1));
     let printed = text(&worse).replace('\n', " ");
-    assert!(printed.contains("Regression: 2 worse, 1 changed below the threshold of 3"), "{printed}");
+    assert!(
+        printed.contains("Regression: 2 worse, 1 changed below the threshold of 3"),
+        "{printed}"
+    );
 }
 
 /// On Juno a call costs in proportion to what PSCI_VERSION took; in serial cases the CPU waits for
@@ -384,9 +666,11 @@ fn one_instruction_more_in_a_call_is_a_regression() {
 #[test]
 fn a_change_of_calls_is_told_in_time_of_a_board() {
     let folder = tempfile::tempdir().unwrap();
-    let [before, after] =
-        [("before", 100.0), ("after", 150.0)].map(|(name, value)| counted(folder.path(), name, value));
-    let output = stopwatt(&["compare", &before, &after, "--on", "juno-r1", "--format", "json"]);
+    let [before, after] = [("before", 100.0), ("after", 150.0)]
+        .map(|(name, value)| counted(folder.path(), name, value));
+    let output = stopwatt(&[
+        "compare", &before, &after, "--on", "juno-r1", "--format", "json",
+    ]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let of = &json["on_board"];
     let [least, most] = [0, 1].map(|end| of["ns_per_instruction"][0][1][end].as_f64().unwrap());
@@ -395,7 +679,9 @@ fn a_change_of_calls_is_told_in_time_of_a_board() {
     assert_eq!(of["calls"][0], serde_json::json!(["PSCI_VERSION", 50.0]));
     let later = |case: &str, mode: &str| {
         let cases = of["cases"].as_array().unwrap();
-        let found = cases.iter().find(|found| (&found["case"], &found["mode"]) == (&case.into(), &mode.into()));
+        let found = cases
+            .iter()
+            .find(|found| (&found["case"], &found["mode"]) == (&case.into(), &mode.into()));
         found.unwrap()["us"][1].as_f64().unwrap()
     };
     let whole = 50.0 * most / 1e3;

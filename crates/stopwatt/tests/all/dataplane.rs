@@ -6,9 +6,13 @@ use serde_json::Value;
 use std::process::Output;
 
 fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
     // Errors have a rule at their left.
-    text.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('│', " ")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn done(arguments: &[&str]) -> String {
@@ -24,7 +28,12 @@ fn json(arguments: &[&str]) -> Value {
 /// The refusal, in one line.
 fn refused(arguments: &[&str]) -> String {
     let output = stopwatt(arguments);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));
+    assert_eq!(
+        output.status.code(),
+        Some(2),
+        "{arguments:?}: {}",
+        said(&output)
+    );
     said(&output)
 }
 
@@ -34,12 +43,26 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
     for graph in ["l2-xconnect", "ip4-route"] {
         let path = folder.path().join(graph);
         let to = path.to_str().unwrap();
-        let result = json(&["run", "dataplane", "--graph", graph, "--windows", "2", "--window", "20", "-o", to]);
+        let result = json(&[
+            "run",
+            "dataplane",
+            "--graph",
+            graph,
+            "--windows",
+            "2",
+            "--window",
+            "20",
+            "-o",
+            to,
+        ]);
         assert!(result["clocks_per_packet"].as_f64().unwrap() > 0.0);
         assert!(result["mpps"].as_f64().unwrap() > 0.0);
         for node in result["nodes"].as_array().unwrap() {
             assert!(node["name"].is_string() && node["clocks_per_packet"].as_f64().unwrap() > 0.0);
-            assert_eq!(node["vectors"].as_u64().unwrap(), node["calls"].as_u64().unwrap() * 256);
+            assert_eq!(
+                node["vectors"].as_u64().unwrap(),
+                node["calls"].as_u64().unwrap() * 256
+            );
         }
         let count = |key: &str| result[key].as_u64().unwrap();
         assert!(count("received") > 0 && count("received") == count("sent") + count("lost"));
@@ -54,9 +77,16 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
         );
         // The cross connect was published, with its input, its output and what lies between.
         let published = result["published_nodes"].as_array().unwrap();
-        assert_eq!(published.len(), if graph == "l2-xconnect" { 6 } else { 0 }, "{result}");
+        assert_eq!(
+            published.len(),
+            if graph == "l2-xconnect" { 6 } else { 0 },
+            "{result}"
+        );
         for node in published {
-            assert!(node["published_ns"].as_f64().unwrap() >= 7.0 && node["ns"].as_f64().unwrap() > 0.0, "{node}");
+            assert!(
+                node["published_ns"].as_f64().unwrap() >= 7.0 && node["ns"].as_f64().unwrap() > 0.0,
+                "{node}"
+            );
         }
     }
 }
@@ -67,11 +97,28 @@ fn a_loaded_graph_as_json_and_as_a_recording() {
 fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let run =
-        ["run", "dataplane", "--windows", "1", "--window", "30", "--replace", "--all", "-o", to.to_str().unwrap()];
+    let run = [
+        "run",
+        "dataplane",
+        "--windows",
+        "1",
+        "--window",
+        "30",
+        "--replace",
+        "--all",
+        "-o",
+        to.to_str().unwrap(),
+    ];
     let shown = done(&run);
-    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
-    assert_ne!(shown.contains("instructions"), shown.contains("No hardware events per packet"), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 100),
+        "{shown}"
+    );
+    assert_ne!(
+        shown.contains("instructions"),
+        shown.contains("No hardware events per packet"),
+        "{shown}"
+    );
     let shown = done(&[&run[..], &["--counters", "none"]].concat());
     assert!(!shown.contains("events per packet"), "{shown}");
     let shown = done(&[&run[..], &["--counters", "software"]].concat());
@@ -81,7 +128,12 @@ fn events_for_each_packet_and_node_or_a_line_that_says_why_there_are_none() {
     }
     assert!(shown.contains("task clock ns"), "{shown}");
     let result = json(&[&run[..], &["--counters", "software"]].concat());
-    assert!(result["events_per_packet"]["ip4-lookup"]["task clock ns"].as_f64().unwrap() > 0.0);
+    assert!(
+        result["events_per_packet"]["ip4-lookup"]["task clock ns"]
+            .as_f64()
+            .unwrap()
+            > 0.0
+    );
 }
 
 #[test]
@@ -113,7 +165,10 @@ fn a_loaded_graph_reads_like_vpp() {
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(expected), "{expected} is missing in:\n{text}");
     }
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "the tables fit the terminal:\n{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "the tables fit the terminal:\n{text}"
+    );
 }
 
 #[test]
@@ -121,27 +176,50 @@ fn a_prediction_as_json_has_every_published_cell_and_is_the_same_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str| {
         let to = folder.path().join(name);
-        let mut result = json(&["run", "prefetch", "--world", "sim", "--frames", "20", "-o", to.to_str().unwrap()]);
+        let mut result = json(&[
+            "run",
+            "prefetch",
+            "--world",
+            "sim",
+            "--frames",
+            "20",
+            "-o",
+            to.to_str().unwrap(),
+        ]);
         result.as_object_mut().unwrap().remove("recording");
         result
     };
     let result = run("one");
     assert_eq!(result, run("two"));
     let cells = result["cells"].as_array().unwrap();
-    let published: Vec<&Value> = cells.iter().filter(|cell| cell["published_clocks_per_packet"].is_number()).collect();
+    let published: Vec<&Value> = cells
+        .iter()
+        .filter(|cell| cell["published_clocks_per_packet"].is_number())
+        .collect();
     assert_eq!(published.len(), 25);
     for cell in published {
-        assert_eq!(cell["used_in_fit"].as_bool().unwrap(), cell["loop"] == "single");
-        assert!(cell["stride_first"].is_u64() && cell["stride_second"].is_u64() && cell["clocks_per_packet"].is_f64());
+        assert_eq!(
+            cell["used_in_fit"].as_bool().unwrap(),
+            cell["loop"] == "single"
+        );
+        assert!(
+            cell["stride_first"].is_u64()
+                && cell["stride_second"].is_u64()
+                && cell["clocks_per_packet"].is_f64()
+        );
     }
     let recording = Recording::read(folder.path().join("one")).unwrap();
     let mut seen = std::collections::HashSet::new();
     for measure in recording.measures() {
         let is_new = seen.insert((measure.metric, measure.subject, measure.role));
-        assert!(is_new, "two figures of one thing would pass for repetitions");
+        assert!(
+            is_new,
+            "two figures of one thing would pass for repetitions"
+        );
     }
     assert!(seen.len() > 2 * cells.len(), "stalls are there too");
-    let bytes = |name: &str| std::fs::read(folder.path().join(name).join("measures.parquet")).unwrap();
+    let bytes =
+        |name: &str| std::fs::read(folder.path().join(name).join("measures.parquet")).unwrap();
     assert_eq!(bytes("one"), bytes("two"));
 }
 
@@ -149,17 +227,37 @@ fn a_prediction_as_json_has_every_published_cell_and_is_the_same_each_time() {
 fn scores(seed: &str) -> (Vec<(String, String, f64)>, Value) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let run = ["run", "prefetch", "--world", "sim", "--frames", "200", "--seed", seed, "-o", to.to_str().unwrap()];
+    let run = [
+        "run",
+        "prefetch",
+        "--world",
+        "sim",
+        "--frames",
+        "200",
+        "--seed",
+        seed,
+        "-o",
+        to.to_str().unwrap(),
+    ];
     let result = json(&run);
     let text = |score: &Value, key: &str| score[key].as_str().unwrap().to_owned();
     let scores = result["scores"].as_array().unwrap().iter();
-    let scores =
-        scores.map(|score| (text(score, "loop"), text(score, "predictor"), score["rms_percent"].as_f64().unwrap()));
+    let scores = scores.map(|score| {
+        (
+            text(score, "loop"),
+            text(score, "predictor"),
+            score["rms_percent"].as_f64().unwrap(),
+        )
+    });
     (scores.collect(), result.clone())
 }
 
 fn score(scores: &[(String, String, f64)], loop_name: &str, predictor: &str) -> f64 {
-    scores.iter().find(|score| score.0 == loop_name && score.1 == predictor).unwrap().2
+    scores
+        .iter()
+        .find(|score| score.0 == loop_name && score.1 == predictor)
+        .unwrap()
+        .2
 }
 
 #[test]
@@ -168,13 +266,32 @@ fn the_tables_are_predicted_as_well_as_promised() {
     assert!(score(&scores, "single", "model") <= 1.0, "{scores:?}");
     assert!(score(&scores, "dual", "model") <= 5.0, "{scores:?}");
     assert!(score(&scores, "single-split", "model") <= 6.0, "{scores:?}");
-    assert!(score(&scores, "dual", "model") < score(&scores, "dual", "dual(k) = single(2k)"), "{scores:?}");
-    for best in result["best"].as_array().unwrap().iter().filter(|best| best["loop"] != "single-split") {
+    assert!(
+        score(&scores, "dual", "model") < score(&scores, "dual", "dual(k) = single(2k)"),
+        "{scores:?}"
+    );
+    for best in result["best"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|best| best["loop"] != "single-split")
+    {
         assert!(best["cost_percent"].as_f64().unwrap() <= 1.0, "{best}");
     }
-    let burst: Vec<f64> = result["burst_of_eight"].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
-    assert!(burst[..6].iter().all(|blocked| *blocked == 0.0), "{burst:?}");
-    assert!(burst[6] > 0.2, "the seventh prefetch of a burst is the first that waits: {burst:?}");
+    let burst: Vec<f64> = result["burst_of_eight"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n.as_f64().unwrap())
+        .collect();
+    assert!(
+        burst[..6].iter().all(|blocked| *blocked == 0.0),
+        "{burst:?}"
+    );
+    assert!(
+        burst[6] > 0.2,
+        "the seventh prefetch of a burst is the first that waits: {burst:?}"
+    );
 }
 
 #[test]
@@ -183,7 +300,10 @@ fn another_seed_tells_the_same_story() {
         let (scores, _) = scores(seed);
         assert!(score(&scores, "single", "model") <= 1.5, "seed {seed}");
         assert!(score(&scores, "dual", "model") <= 5.0, "seed {seed}");
-        assert!(score(&scores, "single-split", "model") <= 6.5, "seed {seed}");
+        assert!(
+            score(&scores, "single-split", "model") <= 6.5,
+            "seed {seed}"
+        );
     }
 }
 
@@ -194,34 +314,75 @@ fn gains_are_told_apart_and_places_are_parameters() {
     let folder = tempfile::tempdir().unwrap();
     let run = |more: &[&str]| {
         let to = folder.path().join("r").display().to_string();
-        let run = ["run", "prefetch", "--world", "sim", "--frames", "50", "--replace", "-o", &to];
+        let run = [
+            "run",
+            "prefetch",
+            "--world",
+            "sim",
+            "--frames",
+            "50",
+            "--replace",
+            "-o",
+            &to,
+        ];
         json(&[&run[..], more].concat())
     };
     let at = |result: &Value, name: &str, strides: [&Value; 2]| {
         let cells = result["cells"].as_array().unwrap();
-        let is = |cell: &&Value| cell["loop"] == name && [&cell["stride_first"], &cell["stride_second"]] == strides;
-        cells.iter().find(is).unwrap()["clocks_per_packet"].as_f64().unwrap()
+        let is = |cell: &&Value| {
+            cell["loop"] == name && [&cell["stride_first"], &cell["stride_second"]] == strides
+        };
+        cells.iter().find(is).unwrap()["clocks_per_packet"]
+            .as_f64()
+            .unwrap()
     };
     let of = |result: &Value, name: &str, stride: u64| at(result, name, [&stride.into(); 2]);
     let received = run(&[]);
     let plain = of(&received, "single", 0);
     for gain in received["gains"].as_array().unwrap() {
-        let [parallel, prefetch] = ["gain_parallel", "gain_prefetch"].map(|key| gain[key].as_f64().unwrap());
+        let [parallel, prefetch] =
+            ["gain_parallel", "gain_prefetch"].map(|key| gain[key].as_f64().unwrap());
         let name = gain["loop"].as_str().unwrap();
-        let best = at(&received, name, [&gain["stride_first"], &gain["stride_second"]]);
+        let best = at(
+            &received,
+            name,
+            [&gain["stride_first"], &gain["stride_second"]],
+        );
         // Without prefetch no strides are apart: the split loop is the single one.
-        let without = of(&received, if name == "single-split" { "single" } else { name }, 0);
+        let without = of(
+            &received,
+            if name == "single-split" {
+                "single"
+            } else {
+                name
+            },
+            0,
+        );
         assert!((parallel - plain / without).abs() < 1e-9, "{gain}");
         assert!((parallel * prefetch - plain / best).abs() < 1e-9, "{gain}");
     }
-    assert_eq!(received["gains"][0]["gain_parallel"], 1.0, "the single loop is its own measure");
+    assert_eq!(
+        received["gains"][0]["gain_parallel"], 1.0,
+        "the single loop is its own measure"
+    );
     // Colder lines cost more, and data in no cache leaves a prefetch more to gain.
     let [cached, cold] = [run(&["--data-in", "l2"]), run(&["--header-in", "dram"])];
     assert!(of(&cached, "single", 0) < plain && plain < of(&cold, "single", 0));
     let gain = |result: &Value| result["gains"][0]["gain_prefetch"].as_f64().unwrap();
-    assert!(gain(&cached) < gain(&received), "{} {}", gain(&cached), gain(&received));
-    assert!(refused(&["run", "prefetch", "--world", "sim", "--data-in", "llc"]).contains("no last-level cache"));
-    assert!(refused(&["run", "prefetch", "--in-frame", "--header-in", "l2"]).contains("that --in-frame takes away"));
+    assert!(
+        gain(&cached) < gain(&received),
+        "{} {}",
+        gain(&cached),
+        gain(&received)
+    );
+    assert!(
+        refused(&["run", "prefetch", "--world", "sim", "--data-in", "llc"])
+            .contains("no last-level cache")
+    );
+    assert!(
+        refused(&["run", "prefetch", "--in-frame", "--header-in", "l2"])
+            .contains("that --in-frame takes away")
+    );
 }
 
 #[test]
@@ -229,35 +390,77 @@ fn a_sweep_here_names_the_best_of_each_loop() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
     let to = to.to_str().unwrap();
-    let result = json(&["run", "prefetch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to]);
+    let result = json(&[
+        "run",
+        "prefetch",
+        "--repetitions",
+        "2",
+        "--frames",
+        "2",
+        "--buffers",
+        "2048",
+        "-o",
+        to,
+    ]);
     assert_eq!(result["cells"].as_array().unwrap().len(), 31);
     assert_eq!(result["gains"].as_array().unwrap().len(), 4);
-    assert_eq!((&result["world"], &result["layout"]), (&"host".into(), &"in-buffer".into()));
+    assert_eq!(
+        (&result["world"], &result["layout"]),
+        (&"host".into(), &"in-buffer".into())
+    );
     for gain in ["gain_prefetch", "gain_parallel"] {
-        assert!(result[gain].as_f64().is_some_and(|gain| gain > 0.0), "{result}");
+        assert!(
+            result[gain].as_f64().is_some_and(|gain| gain > 0.0),
+            "{result}"
+        );
     }
     let page = done(&["report", to, "--format", "html"]);
-    assert!(page.contains("Clocks per packet against the stride") && page.contains("two strides apart"));
+    assert!(
+        page.contains("Clocks per packet against the stride") && page.contains("two strides apart")
+    );
 }
 
 #[test]
 fn frame_sizes_have_clocks_and_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let arguments =
-        ["run", "batch", "--repetitions", "2", "--frames", "2", "--buffers", "2048", "-o", to.to_str().unwrap()];
+    let arguments = [
+        "run",
+        "batch",
+        "--repetitions",
+        "2",
+        "--frames",
+        "2",
+        "--buffers",
+        "2048",
+        "-o",
+        to.to_str().unwrap(),
+    ];
     let result = json(&arguments);
     let rows = result["rows"].as_array().unwrap();
-    let sizes: Vec<u64> = rows.iter().map(|row| row["frame_size"].as_u64().unwrap()).collect();
+    let sizes: Vec<u64> = rows
+        .iter()
+        .map(|row| row["frame_size"].as_u64().unwrap())
+        .collect();
     assert_eq!(sizes, [64, 128, 256, 512, 1024]);
     for row in rows {
-        assert!(row["clocks_per_packet"].as_array().unwrap().iter().all(|clocks| clocks.as_f64().unwrap() > 0.0));
+        assert!(
+            row["clocks_per_packet"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|clocks| clocks.as_f64().unwrap() > 0.0)
+        );
         let size = row["frame_size"].as_u64().unwrap();
         assert_eq!(row["bytes"][2], size * 64);
         assert!(row["outlier"].is_boolean());
         // An index is of 4 bytes there as here; frames of 1024 were not published.
         let published = row["published_kb"][0].as_f64();
-        assert_eq!(published, (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0), "{row}");
+        assert_eq!(
+            published,
+            (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0),
+            "{row}"
+        );
     }
     let shown = done(&["report", to.to_str().unwrap(), "--all"]);
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
@@ -265,7 +468,10 @@ fn frame_sizes_have_clocks_and_bytes() {
         assert!((64..65_536).contains(&code), "{code}");
     }
     assert!(shown.contains("metadata line of the buffer"), "{shown}");
-    assert!(shown.contains("KB that a frame touches") && shown.contains("Types of Data"), "{shown}");
+    assert!(
+        shown.contains("KB that a frame touches") && shown.contains("Types of Data"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -273,24 +479,58 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
     // A core to which nothing was fitted.
-    let arguments =
-        ["run", "batch", "--world", "sim", "--platform", "neoverse-n1", "--frames", "20", "-o", to.to_str().unwrap()];
+    let arguments = [
+        "run",
+        "batch",
+        "--world",
+        "sim",
+        "--platform",
+        "neoverse-n1",
+        "--frames",
+        "20",
+        "-o",
+        to.to_str().unwrap(),
+    ];
     let set = json(&arguments);
     let beyond_l1 = |way: &serde_json::Value| {
-        let second = way["nodes"].as_array().unwrap().iter().find(|node| node["node"] == "l2-input").unwrap();
+        let second = way["nodes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|node| node["node"] == "l2-input")
+            .unwrap();
         second["l2"].as_f64().unwrap() + second["memory"].as_f64().unwrap()
     };
     let ways = set["frame_sizes"].as_array().unwrap();
     let at = |size: u64, stride: u64| {
-        ways.iter().find(|way| way["frame_size"] == size && way["buffer_bytes"] == stride).unwrap()
+        ways.iter()
+            .find(|way| way["frame_size"] == size && way["buffer_bytes"] == stride)
+            .unwrap()
     };
-    assert!(beyond_l1(at(64, 4160)) < 0.05 && beyond_l1(at(1024, 4160)) > 1.0, "{set}");
-    assert!(beyond_l1(at(64, 4096)) > 1.0, "buffers that share their sets: {set}");
+    assert!(
+        beyond_l1(at(64, 4160)) < 0.05 && beyond_l1(at(1024, 4160)) > 1.0,
+        "{set}"
+    );
+    assert!(
+        beyond_l1(at(64, 4096)) > 1.0,
+        "buffers that share their sets: {set}"
+    );
     let bytes = serde_json::json!([256 * 32, 256 * 4, 256 * 128]);
-    assert_eq!(at(256, 2048)["bytes"], bytes, "the bytes that the slides print");
-    assert_eq!(set["predicted"], serde_json::json!([]), "nothing was fitted to it");
+    assert_eq!(
+        at(256, 2048)["bytes"],
+        bytes,
+        "the bytes that the slides print"
+    );
+    assert_eq!(
+        set["predicted"],
+        serde_json::json!([]),
+        "nothing was fitted to it"
+    );
     let shown = done(&["report", to.to_str().unwrap(), "--all"]);
-    assert!(shown.contains("beyond L1") && shown.contains("By buffers that go around"), "{shown}");
+    assert!(
+        shown.contains("beyond L1") && shown.contains("By buffers that go around"),
+        "{shown}"
+    );
     for (wrong, expected) in [
         (["--data-in", "llc"], "no last-level cache"),
         (["--header-in", "l2"], "host"),
@@ -308,15 +548,41 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
 fn the_slides_nodes_are_predicted_beside_a_trivial_predictor() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r").display().to_string();
-    let set = json(&["run", "batch", "--world", "sim", "--frames", "2", "--buffer-bytes", "4160", "-o", &to]);
+    let set = json(&[
+        "run",
+        "batch",
+        "--world",
+        "sim",
+        "--frames",
+        "2",
+        "--buffer-bytes",
+        "4160",
+        "-o",
+        &to,
+    ]);
     let predicted = set["predicted"].as_array().unwrap();
-    let nodes: Vec<&str> = predicted.iter().map(|of| of["nodes"].as_str().unwrap()).collect();
+    let nodes: Vec<&str> = predicted
+        .iter()
+        .map(|of| of["nodes"].as_str().unwrap())
+        .collect();
     assert_eq!(nodes, ["ours", "per packet"]);
     for of in predicted {
         let times = of["times"].as_array().unwrap();
-        let sum = |key: &str| times.iter().map(|time| time[key].as_f64().unwrap()).sum::<f64>();
-        assert_eq!((times.len(), sum("published_ns")), (5, 62.0 + 17.0 + 9.0 + 7.0 + 51.0), "{of}");
-        assert!((sum("in_proportion_ns") - sum("published_ns")).abs() < 1e-6 && sum("ns") > 0.0, "{of}");
+        let sum = |key: &str| {
+            times
+                .iter()
+                .map(|time| time[key].as_f64().unwrap())
+                .sum::<f64>()
+        };
+        assert_eq!(
+            (times.len(), sum("published_ns")),
+            (5, 62.0 + 17.0 + 9.0 + 7.0 + 51.0),
+            "{of}"
+        );
+        assert!(
+            (sum("in_proportion_ns") - sum("published_ns")).abs() < 1e-6 && sum("ns") > 0.0,
+            "{of}"
+        );
     }
 }
 
@@ -334,10 +600,23 @@ fn wrong_arguments_say_what_would_be_right() {
         assert!(said.contains(expected), "{said}");
     }
     let said = refused(&["run", "prefetch", "--world", "sim", "--platform", "nowhere"]);
-    assert!(said.contains("nowhere.toml") && said.contains("there are: macchiatobin"), "{said}");
+    assert!(
+        said.contains("nowhere.toml") && said.contains("there are: macchiatobin"),
+        "{said}"
+    );
     // Facts without a fit.
-    let said = refused(&["run", "prefetch", "--world", "sim", "--platform", "neoverse-n1"]);
-    assert!(said.contains("nothing was fitted") && said.contains("calibrate-prefetch"), "{said}");
+    let said = refused(&[
+        "run",
+        "prefetch",
+        "--world",
+        "sim",
+        "--platform",
+        "neoverse-n1",
+    ]);
+    assert!(
+        said.contains("nothing was fitted") && said.contains("calibrate-prefetch"),
+        "{said}"
+    );
 }
 
 /// Memory serves four cores as fast as one here, and they cannot be faster than four times one.
@@ -345,13 +624,26 @@ fn wrong_arguments_say_what_would_be_right() {
 fn several_modelled_cores_share_memory() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r").display().to_string();
-    let result = json(&["run", "prefetch", "--world", "sim", "--frames", "20", "-o", &to]);
+    let result = json(&[
+        "run", "prefetch", "--world", "sim", "--frames", "20", "-o", &to,
+    ]);
     let cores = result["cores"].as_array().unwrap();
-    let of = |key: &str| cores.iter().map(|row| row[key].as_f64().unwrap()).collect::<Vec<_>>();
+    let of = |key: &str| {
+        cores
+            .iter()
+            .map(|row| row[key].as_f64().unwrap())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(of("cores"), [1.0, 2.0, 4.0]);
-    assert!(of("memory_busy").is_sorted() && of("clocks_per_packet").is_sorted(), "{cores:?}");
+    assert!(
+        of("memory_busy").is_sorted() && of("clocks_per_packet").is_sorted(),
+        "{cores:?}"
+    );
     let rates = of("rate");
-    assert!(rates[0] == 1.0 && rates[2] > 3.0 && rates[2] <= 4.0, "{rates:?}");
+    assert!(
+        rates[0] == 1.0 && rates[2] > 3.0 && rates[2] <= 4.0,
+        "{rates:?}"
+    );
 }
 
 #[test]
@@ -361,30 +653,63 @@ fn the_slides_runtime_imports() {
     let table = "Time 125.1, average vectors/node 255.99\nName\tState\tCalls\tVectors\tSuspends\tClocks\tVectors/Call\n\
                  fib-walk\tany wait\t0\t0\t63\t7.37e1\t0.00\nl2-input\tactive\t1224065\t313360152\t0\t4.25e-1\t25.99\n";
     std::fs::write(&file, table).unwrap();
-    let import =
-        ["import", "vpp-runtime", file.to_str().unwrap(), "-o", to.to_str().unwrap(), "--counter-hz", "25000000"];
+    let import = [
+        "import",
+        "vpp-runtime",
+        file.to_str().unwrap(),
+        "-o",
+        to.to_str().unwrap(),
+        "--counter-hz",
+        "25000000",
+    ];
     let text = done(&import);
-    assert!(text.starts_with("0.42 clocks for each packet that came in"), "{text}");
+    assert!(
+        text.starts_with("0.42 clocks for each packet that came in"),
+        "{text}"
+    );
     let recording = Recording::read(&to).unwrap();
     assert_eq!(recording.header.time.counter_hz, Some(25_000_000));
-    assert!(recording.header.run.machine.is_none() && recording.header.run.more.is_empty(), "it was not measured here");
+    assert!(
+        recording.header.run.machine.is_none() && recording.header.run.more.is_empty(),
+        "it was not measured here"
+    );
     std::fs::write(&file, "nothing").unwrap();
     let said = refused(&import);
-    assert!(said.contains("runtime.txt") && said.contains("no table"), "{said}");
+    assert!(
+        said.contains("runtime.txt") && said.contains("no table"),
+        "{said}"
+    );
 }
 
 #[test]
 fn two_workers_each_with_a_generator_share_the_routes() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r");
-    let run = ["run", "dataplane", "--workers", "2", "--windows", "2", "--window", "50", "-o", to.to_str().unwrap()];
+    let run = [
+        "run",
+        "dataplane",
+        "--workers",
+        "2",
+        "--windows",
+        "2",
+        "--window",
+        "50",
+        "-o",
+        to.to_str().unwrap(),
+    ];
     let result: Value = json(&run);
     let threads = result["threads"].as_array().unwrap();
     assert_eq!(threads.len(), 2);
-    let rates: Vec<f64> = threads.iter().map(|thread| thread["mpps"].as_f64().unwrap()).collect();
+    let rates: Vec<f64> = threads
+        .iter()
+        .map(|thread| thread["mpps"].as_f64().unwrap())
+        .collect();
     assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
     assert_eq!(result["received"], result["sent"]);
-    assert!(result["mpps"].as_f64().unwrap() > rates[0].max(rates[1]), "the rate is that of both: {result}");
+    assert!(
+        result["mpps"].as_f64().unwrap() > rates[0].max(rates[1]),
+        "the rate is that of both: {result}"
+    );
 }
 
 /// Packets of a capture file, through the IPv4 nodes: three of four are good, and the counters say
@@ -393,16 +718,47 @@ fn two_workers_each_with_a_generator_share_the_routes() {
 fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     use dataplane::inputs::udp_packet;
     let folder = tempfile::tempdir().unwrap();
-    let (us, peer) = ("02:00:00:00:00:01".parse().unwrap(), "02:00:00:00:00:02".parse().unwrap());
-    let packets = [(64, 1), (1, 2), (9, 3), (2, 4)]
-        .map(|(ttl, last)| udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl));
+    let (us, peer) = (
+        "02:00:00:00:00:01".parse().unwrap(),
+        "02:00:00:00:00:02".parse().unwrap(),
+    );
+    let packets = [(64, 1), (1, 2), (9, 3), (2, 4)].map(|(ttl, last)| {
+        udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl)
+    });
     let capture = folder.path().join("in.pcap");
-    std::fs::write(&capture, dataplane::pcap::write(packets.iter().map(|packet| &packet[..60]))).unwrap();
-    let (capture, to) = (capture.display().to_string(), folder.path().join("r").display().to_string());
-    let given = ["run", "dataplane", "--receive", &capture, "--windows", "2", "--window", "20", "-o", &to];
+    std::fs::write(
+        &capture,
+        dataplane::pcap::write(packets.iter().map(|packet| &packet[..60])),
+    )
+    .unwrap();
+    let (capture, to) = (
+        capture.display().to_string(),
+        folder.path().join("r").display().to_string(),
+    );
+    let given = [
+        "run",
+        "dataplane",
+        "--receive",
+        &capture,
+        "--windows",
+        "2",
+        "--window",
+        "20",
+        "-o",
+        &to,
+    ];
     let result: Value = json(&given);
-    let count = |key: &str| result[key].as_u64().unwrap_or_else(|| panic!("{key}: {result}"));
-    let expired = result["errors"].as_array().unwrap().iter().find(|row| row["reason"] == "ip4 ttl <= 1").unwrap();
+    let count = |key: &str| {
+        result[key]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{key}: {result}"))
+    };
+    let expired = result["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["reason"] == "ip4 ttl <= 1")
+        .unwrap();
     let expired = expired["packets"].as_u64().unwrap();
     assert_eq!(count("received"), count("sent") + expired, "{result}");
     // The last frame may end within the file.
@@ -420,13 +776,24 @@ fn interfaces_need_a_way_out_and_a_neighbour_and_are_looked_for() {
     for (given, expected) in [
         ("--receive eth0", "give --send INTERFACE"),
         ("--receive eth0 --send eth1", "give --neighbour MAC"),
-        ("--receive eth0 --send eth1 --neighbour 02:00", "no Ethernet address"),
-        ("--receive a.pcap --send eth1", "--send and --neighbour are for interfaces"),
+        (
+            "--receive eth0 --send eth1 --neighbour 02:00",
+            "no Ethernet address",
+        ),
+        (
+            "--receive a.pcap --send eth1",
+            "--send and --neighbour are for interfaces",
+        ),
         ("--send eth1", "--send and --neighbour are for interfaces"),
         ("--receive a.pcap --workers 2", "leave --workers out"),
         ("--receive a.pcap --graph g.toml", "for a graph of ours"),
     ] {
-        let said = refused(&["run", "dataplane"].into_iter().chain(given.split_whitespace()).collect::<Vec<_>>());
+        let said = refused(
+            &["run", "dataplane"]
+                .into_iter()
+                .chain(given.split_whitespace())
+                .collect::<Vec<_>>(),
+        );
         assert!(said.contains(expected), "{given}: {said}");
     }
 }
@@ -442,7 +809,8 @@ fn the_checkouts_own_data_is_in_force_in_the_checkout() {
 /// used, are predicted better than without a model.
 #[test]
 fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() {
-    let [cold, near, other] = ["cold-1", "near-1", "cold-2"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
+    let [cold, near, other] =
+        ["cold-1", "near-1", "cold-2"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
     let fit = [
         "calibrate-prefetch",
         "--platform",
@@ -463,15 +831,25 @@ fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() 
         assert_eq!(study["used_in_fit"], used);
         assert_eq!(study["cells"].as_array().unwrap().len(), 31);
         for score in study["scores"].as_array().unwrap() {
-            assert_eq!(score["used_in_fit"], used && score["loop"] == "single", "{score}");
+            assert_eq!(
+                score["used_in_fit"],
+                used && score["loop"] == "single",
+                "{score}"
+            );
             if ["dual", "quad"].contains(&score["loop"].as_str().unwrap()) {
                 assert!(score["model_wins"].as_bool().unwrap(), "{score}");
-                assert!(score["model_rms_percent"].as_f64().unwrap() < 12.0, "{score}");
+                assert!(
+                    score["model_rms_percent"].as_f64().unwrap() < 12.0,
+                    "{score}"
+                );
             }
         }
     }
     let text = done(&fit);
-    assert!(text.contains("fitted to 22 cells") && text.contains("best of single"), "{text}");
+    assert!(
+        text.contains("fitted to 22 cells") && text.contains("best of single"),
+        "{text}"
+    );
 }
 
 /// A second modelled core: its costs are of recordings, and nothing was published of it.
@@ -479,14 +857,33 @@ fn a_core_fitted_to_recorded_single_loops_predicts_the_dual_and_the_quad_loop() 
 fn a_core_without_published_figures_has_the_cells_of_a_host() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r").display().to_string();
-    let run = ["run", "prefetch", "--world", "sim", "--platform", "zen5", "--frames", "10", "-o", &to];
+    let run = [
+        "run",
+        "prefetch",
+        "--world",
+        "sim",
+        "--platform",
+        "zen5",
+        "--frames",
+        "10",
+        "-o",
+        &to,
+    ];
     let result = json(&run);
     let cells = result["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 31);
-    assert!(cells.iter().all(|cell| cell["published_clocks_per_packet"].is_null()), "{result}");
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell["published_clocks_per_packet"].is_null()),
+        "{result}"
+    );
     assert!(result["gain_prefetch"].as_f64().unwrap() > 1.5, "{result}");
     let text = done(&["report", &to, "--all"]);
-    assert!(text.contains("modelled zen5") && text.contains("by parallelism"), "{text}");
+    assert!(
+        text.contains("modelled zen5") && text.contains("by parallelism"),
+        "{text}"
+    );
     assert!(
         !text.contains("published column") && !text.contains("Limits"),
         "the limits are those of another core:\n{text}"
@@ -497,14 +894,38 @@ fn a_core_without_published_figures_has_the_cells_of_a_host() {
 fn accesses_in_other_orders_are_measured_in_three_cases() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("r").display().to_string();
-    let run = ["run", "patterns", "--repetitions", "2", "--frames", "2", "--buffers", "1024", "-o", &to];
+    let run = [
+        "run",
+        "patterns",
+        "--repetitions",
+        "2",
+        "--frames",
+        "2",
+        "--buffers",
+        "1024",
+        "-o",
+        &to,
+    ];
     let result = json(&run);
     let measures = result["measures"].as_array().unwrap();
-    let of = |case: &str| measures.iter().filter(|measure| measure["case"] == case).count();
+    let of = |case: &str| {
+        measures
+            .iter()
+            .filter(|measure| measure["case"] == case)
+            .count()
+    };
     assert_eq!(["order", "loops", "copy"].map(of), [3, 2, 4]);
-    assert!(measures.iter().all(|measure| measure["median"].as_f64().unwrap() > 0.0), "{result}");
+    assert!(
+        measures
+            .iter()
+            .all(|measure| measure["median"].as_f64().unwrap() > 0.0),
+        "{result}"
+    );
     let text = done(&["report", &to]);
-    assert!(text.contains("copied after a store prefetch") && text.contains("a barrier per access"), "{text}");
+    assert!(
+        text.contains("copied after a store prefetch") && text.contains("a barrier per access"),
+        "{text}"
+    );
     assert!(refused(&["run", "patterns", "--stride", "0"]).contains("from 1 to 64"));
 }
 
@@ -519,12 +940,22 @@ fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
     let short = ["--repetitions", "1", "--frames", "1", "--buffers", "1024"];
     let modelled = made("modelled", &["--world", "sim", "--frames", "2"]);
     let in_frame = made("in-frame", &[&short[..], &["--in-frame"]].concat());
-    let [cold, half] = ["cold-1", "cold-rounds24-1"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
+    let [cold, half] =
+        ["cold-1", "cold-rounds24-1"].map(|name| format!("data/recordings/x86-prefetch/{name}"));
     for (arguments, expected) in [
-        (&["--from", &modelled][..], "is a recording of `prefetch` in the world sim"),
+        (
+            &["--from", &modelled][..],
+            "is a recording of `prefetch` in the world sim",
+        ),
         (&["--from", &in_frame], "a study without --in-frame"),
-        (&["--from", &cold, "--from", &half], "its work per packet: 24 rounds, chained"),
-        (&["--from", &cold, "--predict", &half], "its work per packet: 24 rounds, chained"),
+        (
+            &["--from", &cold, "--from", &half],
+            "its work per packet: 24 rounds, chained",
+        ),
+        (
+            &["--from", &cold, "--predict", &half],
+            "its work per packet: 24 rounds, chained",
+        ),
         (&["--from", "nowhere"], "there is no recording `nowhere`"),
         (&["--from", &cold, "--check"], "cannot be used with"),
         (&["--predict", &cold], "--from <RECORDING>"),
@@ -534,5 +965,8 @@ fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     let said = refused(&["calibrate-prefetch", "--from", &cold]);
-    assert!(said.contains("needs the facts of the core") && said.contains("zen5"), "no core is the usual one: {said}");
+    assert!(
+        said.contains("needs the facts of the core") && said.contains("zen5"),
+        "no core is the usual one: {said}"
+    );
 }

@@ -7,11 +7,17 @@ use std::path::Path;
 
 /// Every Rust file below `crates`, `xtask` and `firmware`.
 fn sources() -> Vec<String> {
-    let mut open = ["crates", "xtask", "firmware"].map(|folder| root().join(folder)).to_vec();
+    let mut open = ["crates", "xtask", "firmware"]
+        .map(|folder| root().join(folder))
+        .to_vec();
     let mut texts = Vec::new();
     while let Some(path) = open.pop() {
         if path.is_dir() && !path.ends_with("target") {
-            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            open.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             texts.push(fs::read_to_string(&path).unwrap());
         }
@@ -51,36 +57,69 @@ fn names_in_code() -> BTreeSet<String> {
 #[test]
 fn each_term_of_the_glossary_is_a_word_of_the_command_line_or_of_a_type() {
     let glossary = fs::read_to_string(root().join("docs/glossary.md")).unwrap();
-    let rows = glossary.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let rows = glossary
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let terms: Vec<&str> = rows.collect();
     assert!(terms.len() > 30, "{terms:?}");
     let mut help = String::new();
     let list = stopwatt(&["list", "--format", "json"]);
     let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
     let experiments = list["experiments"].as_array().unwrap();
-    let runs = experiments.iter().map(|about| vec!["run", about["name"].as_str().unwrap(), "--help"]);
-    let others =
-        ["compare", "report", "sweep", "explore", "what-if", "calibrate", "import"].map(|name| vec![name, "--help"]);
-    for arguments in runs.chain(others).chain([vec!["import", "rt-instr", "--help"], vec!["--help"]]) {
+    let runs = experiments
+        .iter()
+        .map(|about| vec!["run", about["name"].as_str().unwrap(), "--help"]);
+    let others = [
+        "compare",
+        "report",
+        "sweep",
+        "explore",
+        "what-if",
+        "calibrate",
+        "import",
+    ]
+    .map(|name| vec![name, "--help"]);
+    for arguments in runs
+        .chain(others)
+        .chain([vec!["import", "rt-instr", "--help"], vec!["--help"]])
+    {
         help.push_str(&String::from_utf8_lossy(&stopwatt(&arguments).stdout).to_lowercase());
     }
-    let help: BTreeSet<&str> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+    let help: BTreeSet<&str> = help
+        .split(|c: char| !c.is_alphanumeric() && c != '-')
+        .collect();
     let names = names_in_code();
     let is_known = |word: &str| {
         let (plural, option) = (format!("{word}s"), format!("--{word}"));
         let is_type = names.contains(word) || names.contains(&plural);
-        is_type || [word, &plural, &option].iter().any(|word| help.contains(word))
+        is_type
+            || [word, &plural, &option]
+                .iter()
+                .any(|word| help.contains(word))
     };
-    let unknown: Vec<&&str> = terms.iter().filter(|term| !term.split(' ').all(is_known)).collect();
-    assert!(unknown.is_empty(), "neither `--help` nor a type's name has {unknown:?}");
+    let unknown: Vec<&&str> = terms
+        .iter()
+        .filter(|term| !term.split(' ').all(is_known))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "neither `--help` nor a type's name has {unknown:?}"
+    );
 }
 
 /// A block of Rust, and the file that the text before it names last.
 fn blocks(page: &str) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
     for (at, _) in page.match_indices("```rust\n") {
-        let file = page[..at].rsplit('`').find(|part| part.ends_with(".rs")).unwrap_or_default().to_owned();
-        let block = page[at..].lines().skip(1).take_while(|line| !line.starts_with("```"));
+        let file = page[..at]
+            .rsplit('`')
+            .find(|part| part.ends_with(".rs"))
+            .unwrap_or_default()
+            .to_owned();
+        let block = page[at..]
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.starts_with("```"));
         found.push((file, block.map(|line| line.trim().to_owned()).collect()));
     }
     found
@@ -92,25 +131,59 @@ fn the_code_in_architecture_stands_in_the_files_that_it_names() {
     let blocks = blocks(&page);
     assert!(!blocks.is_empty());
     for (file, lines) in blocks {
-        let text = fs::read_to_string(root().join(&file)).unwrap_or_else(|error| panic!("`{file}`: {error}"));
+        let text = fs::read_to_string(root().join(&file))
+            .unwrap_or_else(|error| panic!("`{file}`: {error}"));
         let there: BTreeSet<&str> = text.lines().map(str::trim).collect();
-        for line in lines.iter().filter(|line| !line.is_empty() && *line != "// ...") {
-            assert!(there.contains(line.as_str()), "{file} has no line `{line}`, which ARCHITECTURE.md shows");
+        for line in lines
+            .iter()
+            .filter(|line| !line.is_empty() && *line != "// ...")
+        {
+            assert!(
+                there.contains(line.as_str()),
+                "{file} has no line `{line}`, which ARCHITECTURE.md shows"
+            );
         }
     }
 }
 
 #[test]
 fn every_file_that_a_document_names_by_its_path_is_there() {
-    let mut pages = vec![root().join("README.md"), root().join("ARCHITECTURE.md"), root().join("CONTRIBUTING.md")];
-    pages.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
-    let starts = ["crates/", "docs/", "xtask/", "firmware/", "bench/", "python/"];
-    for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
+    let mut pages = vec![
+        root().join("README.md"),
+        root().join("ARCHITECTURE.md"),
+        root().join("CONTRIBUTING.md"),
+    ];
+    pages.extend(
+        fs::read_dir(root().join("docs"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path()),
+    );
+    let starts = [
+        "crates/",
+        "docs/",
+        "xtask/",
+        "firmware/",
+        "bench/",
+        "python/",
+    ];
+    for page in pages
+        .iter()
+        .filter(|page| page.extension().is_some_and(|ending| ending == "md"))
+    {
         let text = fs::read_to_string(page).unwrap();
-        for path in text.split('`').filter(|part| starts.iter().any(|start| part.starts_with(start))) {
-            let is_path = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+        for path in text
+            .split('`')
+            .filter(|part| starts.iter().any(|start| part.starts_with(start)))
+        {
+            let is_path = path
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
             let is_pattern = path.contains("NAME") || path.contains("RELEASE");
-            assert!(!is_path || is_pattern || Path::new(&root()).join(path).exists(), "{}: {path}", page.display());
+            assert!(
+                !is_path || is_pattern || Path::new(&root()).join(path).exists(),
+                "{}: {path}",
+                page.display()
+            );
         }
     }
 }

@@ -8,18 +8,28 @@ use std::fs;
 /// The commands that a text in Markdown has as code.
 fn hints(text: &str) -> BTreeSet<String> {
     let code = text.split('`').skip(1).step_by(2);
-    code.filter(|part| part.starts_with("stopwatt ")).map(str::to_owned).collect()
+    code.filter(|part| part.starts_with("stopwatt "))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn markdown(folder: &str) -> String {
     let output = stopwatt(&["report", folder, "--format", "markdown"]);
-    assert!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{folder}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// The arguments of a command without its name.
 fn arguments(command: &str) -> Vec<&str> {
-    command.split_whitespace().skip(1).map(|word| word.trim_matches('"')).collect()
+    command
+        .split_whitespace()
+        .skip(1)
+        .map(|word| word.trim_matches('"'))
+        .collect()
 }
 
 #[test]
@@ -30,16 +40,27 @@ fn what_the_result_of_any_experiment_advises_is_a_command() {
         let folder = entry.unwrap().path();
         // The command that made it is told as it was then.
         let header = fs::read_to_string(folder.join("recording.toml")).unwrap();
-        let made = header.lines().find_map(|line| line.strip_prefix("command = ")).unwrap_or_default();
+        let made = header
+            .lines()
+            .find_map(|line| line.strip_prefix("command = "))
+            .unwrap_or_default();
         let made: Vec<&str> = made.split('"').skip(1).step_by(2).skip(1).collect();
         let of_it = hints(&markdown(folder.to_str().unwrap()));
-        all.extend(of_it.into_iter().filter(|command| arguments(command) != made));
+        all.extend(
+            of_it
+                .into_iter()
+                .filter(|command| arguments(command) != made),
+        );
     }
     assert!(!all.is_empty());
     for command in all {
         // Help comes only if everything before it is right.
         let output = stopwatt(&[&arguments(&command)[..], &["--help"]].concat());
-        assert!(output.status.success(), "`{command}`: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "`{command}`: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -48,13 +69,21 @@ fn what_an_exploration_advises_runs() {
     let folder = tempfile::tempdir().unwrap();
     let found = folder.path().join("f");
     let found = found.to_str().unwrap();
-    assert_eq!(stopwatt(&["explore", "psci", "--fault", "rejected-cpu-on", "-o", found]).status.code(), Some(1));
+    assert_eq!(
+        stopwatt(&["explore", "psci", "--fault", "rejected-cpu-on", "-o", found])
+            .status
+            .code(),
+        Some(1)
+    );
     let all = hints(&markdown(found));
     assert!(all.len() > 1, "{all:?}");
     for command in all {
         let output = stopwatt_in(folder.path(), &arguments(&command));
         let said = String::from_utf8_lossy(&output.stderr);
         // 1 is an answer: the schedule breaks the library again.
-        assert!(matches!(output.status.code(), Some(0 | 1)), "`{command}`: {said}");
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "`{command}`: {said}"
+        );
     }
 }

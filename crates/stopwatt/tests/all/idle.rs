@@ -10,13 +10,23 @@ const TRACE: &str = "crates/record/import/data/guest.trace";
 fn run(arguments: &[&str], output: &Path) -> Value {
     let output = output.to_str().unwrap();
     let said = stopwatt(&[&["run"], arguments, &["--format", "json", "-o", output]].concat());
-    assert!(said.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said.stderr));
+    assert!(
+        said.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&said.stderr)
+    );
     serde_json::from_slice(&said.stdout).unwrap()
 }
 
 fn states<'j>(json: &'j Value, governor: &str) -> &'j [Value] {
-    let row = json["governors"].as_array().unwrap().iter().find(|row| row["name"] == governor);
-    row.unwrap_or_else(|| panic!("{governor}: {json}"))["states"].as_array().unwrap()
+    let row = json["governors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["name"] == governor);
+    row.unwrap_or_else(|| panic!("{governor}: {json}"))["states"]
+        .as_array()
+        .unwrap()
 }
 
 /// A trace of stays of 12 us in a deep state, which interrupts end; and a platform for it.
@@ -38,7 +48,10 @@ fn short_stays(first: &str, power: &str, folder: &Path) -> [String; 2] {
                 "sched_switch: prev_comm=w prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120",
             ),
         ] {
-            text.push_str(&format!("          <idle>-0       [000] d..1. 100.{:06}: {what}\n", at + after));
+            text.push_str(&format!(
+                "          <idle>-0       [000] d..1. 100.{:06}: {what}\n",
+                at + after
+            ));
         }
     }
     let state = |name: &str, exit: u32, residency: u32, power: u32| {
@@ -69,57 +82,112 @@ fn no_saving_is_claimed_where_the_kernel_did_what_its_governor_does_not() {
     let sourced = "source = \"a data sheet\"";
     let of = |first: &str, power: &str, governors: &[&str]| {
         let [trace, platform] = short_stays(first, power, folder.path());
-        let arguments = [&["idle-replay", &trace, "--platform", &platform, "--replace"], governors].concat();
+        let arguments = [
+            &["idle-replay", &trace, "--platform", &platform, "--replace"],
+            governors,
+        ]
+        .concat();
         run(&arguments, &folder.path().join("replay"))
     };
-    let named = of("# kernel-release: 6.6.50\n# idle-governor: menu\n", sourced, &[]);
+    let named = of(
+        "# kernel-release: 6.6.50\n# idle-governor: menu\n",
+        sourced,
+        &[],
+    );
     assert_eq!(named["own_governor"], "menu@6.6.50");
     let outside = named["verdict"]["outside"].as_array().unwrap();
-    assert!(outside.iter().any(|one| one["state"] == "C2" && one["recorded"] == 500.0), "{outside:?}");
-    assert!(named["verdict"]["saving"].is_null() && named["verdict"]["is_certain"] == false, "{}", named["verdict"]);
-    assert!(named["verdict"]["less"]["low"].as_f64().unwrap() > 0.5, "{}", named["verdict"]);
+    assert!(
+        outside
+            .iter()
+            .any(|one| one["state"] == "C2" && one["recorded"] == 500.0),
+        "{outside:?}"
+    );
+    assert!(
+        named["verdict"]["saving"].is_null() && named["verdict"]["is_certain"] == false,
+        "{}",
+        named["verdict"]
+    );
+    assert!(
+        named["verdict"]["less"]["low"].as_f64().unwrap() > 0.5,
+        "{}",
+        named["verdict"]
+    );
     // Another governor may well have chosen so.
     let other = of("", sourced, &["--governors", "menu@6.6.50"]);
-    assert!(other["verdict"]["saving"]["low"].as_f64().unwrap() > 0.5, "{}", other["verdict"]);
+    assert!(
+        other["verdict"]["saving"]["low"].as_f64().unwrap() > 0.5,
+        "{}",
+        other["verdict"]
+    );
     // Without a source of powers nothing is said of energy first.
-    let assumed = of("", "source = \"none\"\nassumed = \"all\"", &["--governors", "menu@6.6.50"]);
-    assert!(assumed["powers_sourced"] == false && assumed["verdict"]["less"].is_null(), "{}", assumed["verdict"]);
+    let assumed = of(
+        "",
+        "source = \"none\"\nassumed = \"all\"",
+        &["--governors", "menu@6.6.50"],
+    );
+    assert!(
+        assumed["powers_sourced"] == false && assumed["verdict"]["less"].is_null(),
+        "{}",
+        assumed["verdict"]
+    );
     assert_eq!(assumed["verdict"]["best"], "menu@6.6.50");
 }
 
 #[test]
 fn a_trace_is_replayed_with_its_kernels_governor_and_those_of_a_current_kernel() {
     let folder = tempfile::tempdir().unwrap();
-    let json = run(&["idle-replay", TRACE, "--platform", "qemu-virt"], &folder.path().join("replay"));
+    let json = run(
+        &["idle-replay", TRACE, "--platform", "qemu-virt"],
+        &folder.path().join("replay"),
+    );
     let count = |what: &str| json["intervals"][what].as_u64().unwrap();
     let all = count("known") + count("bounded") + count("unknown");
     assert!(count("known") > all / 2, "{}", json["intervals"]);
     let governors = json["governors"].as_array().unwrap();
-    let names: Vec<&str> = governors.iter().map(|governor| governor["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = governors
+        .iter()
+        .map(|governor| governor["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["recorded", "menu@6.1", "menu", "teo@7.1", "oracle"]);
     assert_eq!(json["own_governor"], "menu@6.1");
     assert_eq!(json["powers_sourced"], false);
     // The kernel did what its own governor may have done.
     assert_eq!(json["verdict"]["outside"], serde_json::json!([]));
     let end = |figure: &Value, end: &str| figure.as_f64().or_else(|| figure[end].as_f64()).unwrap();
-    for (recorded, own) in states(&json, "recorded").iter().zip(states(&json, "menu@6.1")) {
+    for (recorded, own) in states(&json, "recorded")
+        .iter()
+        .zip(states(&json, "menu@6.1"))
+    {
         let (count, own) = (end(&recorded["entered"], "low"), &own["entered"]);
-        assert!(end(own, "low") <= count && count <= end(own, "high"), "{recorded} and {own}");
+        assert!(
+            end(own, "low") <= count && count <= end(own, "high"),
+            "{recorded} and {own}"
+        );
     }
     for governor in governors {
         assert!(governor["energy_j"].is_null(), "qemu-virt has no powers");
         assert!(governor["delay_us"]["p50"].is_u64() || governor["delay_us"]["p50"].is_object());
         for state in governor["states"].as_array().unwrap() {
             for key in ["entered", "above", "below", "residency_us"] {
-                assert!(state[key].is_number() || state[key]["low"].is_number(), "{}: {state}", governor["name"]);
+                assert!(
+                    state[key].is_number() || state[key]["low"].is_number(),
+                    "{}: {state}",
+                    governor["name"]
+                );
             }
         }
     }
     // The traced kernel's own row counts every interval once, but for those that the trace does not
     // end.
-    let unfinished = json["unknown_because"]["the interval has no end in the trace"].as_u64().unwrap_or(0);
-    let entered: u64 =
-        governors[0]["states"].as_array().unwrap().iter().map(|state| state["entered"].as_u64().unwrap()).sum();
+    let unfinished = json["unknown_because"]["the interval has no end in the trace"]
+        .as_u64()
+        .unwrap_or(0);
+    let entered: u64 = governors[0]["states"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|state| state["entered"].as_u64().unwrap())
+        .sum();
     assert_eq!(entered + unfinished, all);
 }
 
@@ -127,30 +195,70 @@ fn a_trace_is_replayed_with_its_kernels_governor_and_those_of_a_current_kernel()
 #[test]
 fn governors_of_releases_are_replayed_by_the_changes_that_each_has() {
     let folder = tempfile::tempdir().unwrap();
-    let dated = ["menu@6.1.140", "menu@6.1.150", "menu@6.1.158", "teo@6.12.117"];
-    let json = run(&["idle-replay", TRACE, "--governors", &dated.join(",")], &folder.path().join("replay"));
+    let dated = [
+        "menu@6.1.140",
+        "menu@6.1.150",
+        "menu@6.1.158",
+        "teo@6.12.117",
+    ];
+    let json = run(
+        &["idle-replay", TRACE, "--governors", &dated.join(",")],
+        &folder.path().join("replay"),
+    );
     let governors = json["governors"].as_array().unwrap();
     let row = |name: &str| {
         let row = governors.iter().find(|governor| governor["name"] == name);
         row.unwrap_or_else(|| panic!("{name}: {json}"))["states"].clone()
     };
     assert_ne!(row("menu@6.1.140"), row("menu@6.1.150"));
-    assert_eq!(row("menu@6.1.140"), row("menu@6.1.158"), "nothing is refused here, so the revert is all");
-    let listed = stopwatt(&["list", "governors", "menu@6.12.117", "teo@6.6", "--format", "json"]);
+    assert_eq!(
+        row("menu@6.1.140"),
+        row("menu@6.1.158"),
+        "nothing is refused here, so the revert is all"
+    );
+    let listed = stopwatt(&[
+        "list",
+        "governors",
+        "menu@6.12.117",
+        "teo@6.6",
+        "--format",
+        "json",
+    ]);
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
-    assert_eq!([&listed["governors"][0]["judged"], &listed["governors"][1]["judged"]], [true, false]);
-    let commits = |row: &Value| row["rules"].as_array().unwrap().iter().map(|rule| rule["commit"].clone()).collect();
+    assert_eq!(
+        [
+            &listed["governors"][0]["judged"],
+            &listed["governors"][1]["judged"]
+        ],
+        [true, false]
+    );
+    let commits = |row: &Value| {
+        row["rules"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rule| rule["commit"].clone())
+            .collect()
+    };
     let commits: Vec<Value> = commits(&listed["governors"][0]);
-    assert!(commits.contains(&"fa3fa55de0d6".into()) && !commits.contains(&"85975daeaa4d".into()), "{commits:?}");
+    assert!(
+        commits.contains(&"fa3fa55de0d6".into()) && !commits.contains(&"85975daeaa4d".into()),
+        "{commits:?}"
+    );
     for (name, said) in [
         ("menu@5.4", "from Linux 5.10 on"),
         ("tea@6.1", "menu@6.12.117 and teo@6.6"),
         ("teo@x", "is no release of Linux"),
         ("mneu", "there are: menu-3.10"),
     ] {
-        for command in [&["run", "idle-replay", "--governors", name][..], &["list", "governors", name]] {
+        for command in [
+            &["run", "idle-replay", "--governors", name][..],
+            &["list", "governors", name],
+        ] {
             let refused = stopwatt(command);
-            let error = String::from_utf8_lossy(&refused.stderr).replace("\n        ", " ").replace("\n  │ ", " ");
+            let error = String::from_utf8_lossy(&refused.stderr)
+                .replace("\n        ", " ")
+                .replace("\n  │ ", " ");
             assert_eq!(refused.status.code(), Some(2), "{error}");
             assert!(error.contains(said), "{command:?}: {error}");
         }
@@ -161,15 +269,27 @@ fn governors_of_releases_are_replayed_by_the_changes_that_each_has() {
 fn joules_need_a_sourced_size_of_the_unit() {
     let folder = tempfile::tempdir().unwrap();
     let of = |platform: &str, output: &str| {
-        run(&["idle-replay", TRACE, "--platform", platform], &folder.path().join(output))
+        run(
+            &["idle-replay", TRACE, "--platform", platform],
+            &folder.path().join(output),
+        )
     };
     let without = of("tc2", "without");
     let text = std::fs::read_to_string(root().join("data/platforms/idle/tc2.toml")).unwrap();
-    let with = text.replacen("[power]\n", "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n", 1);
+    let with = text.replacen(
+        "[power]\n",
+        "[power]\nwatts_per_unit = { value = 0.5, source = \"a test\" }\n",
+        1,
+    );
     let file = folder.path().join("with.toml");
     std::fs::write(&file, with).unwrap();
     let with = of(file.to_str().unwrap(), "with");
-    for (without, with) in without["governors"].as_array().unwrap().iter().zip(with["governors"].as_array().unwrap()) {
+    for (without, with) in without["governors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(with["governors"].as_array().unwrap())
+    {
         assert!(without["energy_j"].is_null());
         for end in ["low", "high"] {
             let units = without["energy_unit_s"][end].as_f64().unwrap();
@@ -177,7 +297,13 @@ fn joules_need_a_sourced_size_of_the_unit() {
         }
     }
     // The traced kernel had other states than this board, so what it chose is told in words alone.
-    assert!(without["governors"].as_array().unwrap().iter().all(|governor| governor["name"] != "recorded"));
+    assert!(
+        without["governors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|governor| governor["name"] != "recorded")
+    );
     assert!(
         without["notes"]
             .as_array()
@@ -201,9 +327,15 @@ fn the_same_trace_gives_the_same_bytes() {
 fn without_a_trace_the_sample_is_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let (named, sample) = (folder.path().join("named"), folder.path().join("sample"));
-    let (named, sample) = (run(&["idle-replay", TRACE], &named), run(&["idle-replay"], &sample));
+    let (named, sample) = (
+        run(&["idle-replay", TRACE], &named),
+        run(&["idle-replay"], &sample),
+    );
     assert_eq!(named["governors"], sample["governors"]);
-    assert!(sample.to_string().contains("No trace was named"), "{sample}");
+    assert!(
+        sample.to_string().contains("No trace was named"),
+        "{sample}"
+    );
 }
 
 #[test]
@@ -216,9 +348,15 @@ fn what_is_wrong_is_said_before_anything_runs() {
     let error = said(&["idle-replay", "nowhere.trace"]);
     assert!(error.contains("nowhere.trace is not there"), "{error}");
     let error = said(&["idle-replay", TRACE, "--platform", "juno-r3"]);
-    assert!(error.contains("did you mean juno-r1?") && error.contains("qemu-virt"), "{error}");
+    assert!(
+        error.contains("did you mean juno-r1?") && error.contains("qemu-virt"),
+        "{error}"
+    );
     let error = said(&["idle-replay", TRACE, "--governors", "menu-6.1,tea"]);
-    assert!(error.contains("`tea`") && error.contains("menu-6.1, menu"), "{error}");
+    assert!(
+        error.contains("`tea`") && error.contains("menu-6.1, menu"),
+        "{error}"
+    );
     let error = said(&["idle-clock", TRACE]);
     assert!(error.contains("--world sim"), "{error}");
 }
@@ -226,13 +364,24 @@ fn what_is_wrong_is_said_before_anything_runs() {
 #[test]
 fn clocks_of_this_machine_are_timed() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["idle-clock", "--rounds", "3", "--reads", "200", "--threads", "2"];
+    let arguments = [
+        "idle-clock",
+        "--rounds",
+        "3",
+        "--reads",
+        "200",
+        "--threads",
+        "2",
+    ];
     let json = run(&arguments, &folder.path().join("clock"));
     let clocks = json["clocks"].as_array().unwrap();
     assert_eq!(clocks.len(), 14);
     for clock in clocks {
         let figure = |key: &str| clock[key].as_f64().unwrap();
-        assert!(figure("min_ns") <= figure("average_ns") && figure("average_ns") <= figure("max_ns"), "{clock}");
+        assert!(
+            figure("min_ns") <= figure("average_ns") && figure("average_ns") <= figure("max_ns"),
+            "{clock}"
+        );
         assert!(figure("stddev_ns") >= 0.0 && matches!(clock["threads"].as_u64(), Some(1 | 2)));
     }
     assert_eq!(json["divisions"].as_array().unwrap().len(), 6);
@@ -242,11 +391,20 @@ fn clocks_of_this_machine_are_timed() {
 #[test]
 fn the_same_clock_and_the_same_division_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let json = run(&["idle-clock", "--world", "sim", TRACE], &folder.path().join("clock"));
+    let json = run(
+        &["idle-clock", "--world", "sim", TRACE],
+        &folder.path().join("clock"),
+    );
     let changes = json["changes"].as_array().unwrap();
-    let same: Vec<&Value> = changes.iter().filter(|change| change["with"] == changes[0]["with"]).collect();
+    let same: Vec<&Value> = changes
+        .iter()
+        .filter(|change| change["with"] == changes[0]["with"])
+        .collect();
     assert!(same.len() >= 9 && same.len() < changes.len());
-    assert!(same.iter().all(|change| change["changed_choices"] == 0.0 && change["changed_energy"] == 0.0));
+    assert!(
+        same.iter()
+            .all(|change| change["changed_choices"] == 0.0 && change["changed_energy"] == 0.0)
+    );
     assert!(changes.iter().any(|change| change["changed_energy"] != 0.0));
     // Two reads a sleep, each by the difference of the published averages.
     assert_eq!(json["saving_per_sleep_ns"].as_f64(), Some(82.0));
@@ -257,21 +415,66 @@ fn the_same_clock_and_the_same_division_change_nothing() {
 #[test]
 fn limits_have_rows_beside_what_has_none() {
     let folder = tempfile::tempdir().unwrap();
-    let base = ["idle-replay", "--governors", "menu", "--latency-limit", "10..2000", "--disable", "cpu-sleep"];
+    let base = [
+        "idle-replay",
+        "--governors",
+        "menu",
+        "--latency-limit",
+        "10..2000",
+        "--disable",
+        "cpu-sleep",
+    ];
     let json = run(&base, &folder.path().join("run"));
     let limits = json["limits"].as_array().unwrap();
-    let of = |limit: &Value| (limit["latency_us"].as_u64().unwrap(), limit["left"].as_array().unwrap().len());
-    assert_eq!(limits.iter().map(of).collect::<Vec<_>>(), [(10, 1), (1500, 1), (1600, 2)], "{limits:?}");
+    let of = |limit: &Value| {
+        (
+            limit["latency_us"].as_u64().unwrap(),
+            limit["left"].as_array().unwrap().len(),
+        )
+    };
+    assert_eq!(
+        limits.iter().map(of).collect::<Vec<_>>(),
+        [(10, 1), (1500, 1), (1600, 2)],
+        "{limits:?}"
+    );
     for limit in limits {
-        let (name, left) = (limit["name"].as_str().unwrap(), limit["left"].as_array().unwrap());
-        for state in states(&json, name).iter().filter(|state| !left.contains(&state["name"])) {
+        let (name, left) = (
+            limit["name"].as_str().unwrap(),
+            limit["left"].as_array().unwrap(),
+        );
+        for state in states(&json, name)
+            .iter()
+            .filter(|state| !left.contains(&state["name"]))
+        {
             assert_eq!(state["entered"], 0, "{name}: {state}");
         }
     }
-    assert!(states(&json, "menu").iter().any(|state| state["name"] == "cpu-sleep"), "{json}");
-    let what_if = ["what-if", "idle-replay", "--governors", "menu", "--vary", "latency-limit=10..2000"];
+    assert!(
+        states(&json, "menu")
+            .iter()
+            .any(|state| state["name"] == "cpu-sleep"),
+        "{json}"
+    );
+    let what_if = [
+        "what-if",
+        "idle-replay",
+        "--governors",
+        "menu",
+        "--vary",
+        "latency-limit=10..2000",
+    ];
     let output = folder.path().join("what-if");
-    let said = stopwatt(&[&what_if[..], &["--format", "json", "-o", output.to_str().unwrap()]].concat());
+    let said = stopwatt(
+        &[
+            &what_if[..],
+            &["--format", "json", "-o", output.to_str().unwrap()],
+        ]
+        .concat(),
+    );
     let varied: Value = serde_json::from_slice(&said.stdout).unwrap();
-    assert_eq!(varied["limits"].as_array().map(Vec::len), Some(3), "{varied}");
+    assert_eq!(
+        varied["limits"].as_array().map(Vec::len),
+        Some(3),
+        "{varied}"
+    );
 }

@@ -12,8 +12,14 @@ struct EmptyFolder {
 impl EmptyFolder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let above = folder.path().ancestors().find(|above| above.join("platforms").is_dir());
-        assert_eq!(above, None, "the system's folder for scratch files lies in a data folder");
+        let above = folder
+            .path()
+            .ancestors()
+            .find(|above| above.join("platforms").is_dir());
+        assert_eq!(
+            above, None,
+            "the system's folder for scratch files lies in a data folder"
+        );
         Self { folder }
     }
 
@@ -34,7 +40,11 @@ impl EmptyFolder {
     /// The output when the command is done.
     fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -48,22 +58,59 @@ fn everything_works_in_an_empty_folder() {
     let here = EmptyFolder::new();
     let list = here.json(&["list"]);
     assert_eq!(list["data"], "built into this program");
-    let juno = list["platforms"].as_array().unwrap().iter().find(|platform| platform["name"] == "juno-r1").unwrap();
+    let juno = list["platforms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|platform| platform["name"] == "juno-r1")
+        .unwrap();
     assert_eq!(juno["releases"].as_array().unwrap().len(), 3);
 
     let few = ["--iterations", "2", "--free-seeds", "0"];
-    here.done(&[&["run", "psci-latency", "-o", "r", "--report", "page.html"], &few[..]].concat());
+    here.done(
+        &[
+            &["run", "psci-latency", "-o", "r", "--report", "page.html"],
+            &few[..],
+        ]
+        .concat(),
+    );
     assert!(here.empty().join("page.html").metadata().unwrap().len() > 100_000);
     assert!(here.empty().join("r/causes.parquet").is_file());
-    assert!(here.done(&["report", "r@v2.12", "--format", "csv"]).contains("juno-v2.12"));
-    assert_eq!(here.json(&["compare", "r@v2.12", "r@v2.12"])["recordings"].as_array().unwrap().len(), 2);
+    assert!(
+        here.done(&["report", "r@v2.12", "--format", "csv"])
+            .contains("juno-v2.12")
+    );
+    assert_eq!(
+        here.json(&["compare", "r@v2.12", "r@v2.12"])["recordings"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
 
     let log = here.empty().join("uart.log");
-    std::fs::write(&log, "<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\n").unwrap();
-    here.done(&["import", "rt-instr", "uart.log", "--platform", "juno-r1", "--variant", "board", "-o", "board"]);
+    std::fs::write(
+        &log,
+        "<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t1\t244520\t26920\t5540/>\n",
+    )
+    .unwrap();
+    here.done(&[
+        "import",
+        "rt-instr",
+        "uart.log",
+        "--platform",
+        "juno-r1",
+        "--variant",
+        "board",
+        "-o",
+        "board",
+    ]);
     assert!(here.done(&["report", "board"]).contains("board"));
 
-    assert!(here.done(&["what-if", "psci-latency", "--vary", "scp.channels=1,2"]).contains("longest"));
+    assert!(
+        here.done(&["what-if", "psci-latency", "--vary", "scp.channels=1,2"])
+            .contains("longest")
+    );
     let cells = here.json(&["run", "prefetch", "--world", "sim", "--frames", "10"]);
     assert_eq!(cells["cells"].as_array().unwrap().len(), 31);
     here.done(&["run", "dataplane", "--windows", "1", "--window", "20"]);
@@ -79,7 +126,10 @@ fn what_needs_the_source_tree_says_so() {
     let output = EmptyFolder::new().run(&["run", "psci-calls"]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("source tree") && said.contains("--data"), "{said}");
+    assert!(
+        said.contains("source tree") && said.contains("--data"),
+        "{said}"
+    );
     let output = EmptyFolder::new().run(&["payload"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("source tree"));
@@ -88,14 +138,38 @@ fn what_needs_the_source_tree_says_so() {
 #[test]
 fn what_is_for_firmware_of_ones_own_says_so() {
     for (arguments, part) in [
-        (&["--firmware-at", "0xe000000"][..], "it is for firmware of your own"),
-        (&["--firmware", "f.bin", "--payload-in-memory", "--payload-offset", "4"], "say two places"),
-        (&["--firmware", "f.bin", "--payload-offset", "here"], "a number, such as 0x60000000"),
-        (&["--firmware", "there-is-none.bin"], "there-is-none.bin: No such file"),
-        (&["--cpu", "max,sve=off"], "a name that `qemu-system-aarch64 -cpu help` prints"),
+        (
+            &["--firmware-at", "0xe000000"][..],
+            "it is for firmware of your own",
+        ),
+        (
+            &[
+                "--firmware",
+                "f.bin",
+                "--payload-in-memory",
+                "--payload-offset",
+                "4",
+            ],
+            "say two places",
+        ),
+        (
+            &["--firmware", "f.bin", "--payload-offset", "here"],
+            "a number, such as 0x60000000",
+        ),
+        (
+            &["--firmware", "there-is-none.bin"],
+            "there-is-none.bin: No such file",
+        ),
+        (
+            &["--cpu", "max,sve=off"],
+            "a name that `qemu-system-aarch64 -cpu help` prints",
+        ),
     ] {
         let output = EmptyFolder::new().run(&[&["run", "psci-calls"], arguments].concat());
-        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = String::from_utf8_lossy(&output.stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(part), "{arguments:?}: {said}");
     }
@@ -106,30 +180,60 @@ fn it_says_its_version_and_completes_itself() {
     let here = EmptyFolder::new();
     let version = here.done(&["--version"]);
     assert!(
-        version.starts_with("stopwatt 0.1.0 (") && version.trim_end().len() > "stopwatt 0.1.0 ()".len(),
+        version.starts_with("stopwatt 0.1.0 (")
+            && version.trim_end().len() > "stopwatt 0.1.0 ()".len(),
         "{version}"
     );
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        assert!(here.done(&["completions", shell]).contains("STOPWATT_COMPLETE"), "{shell}");
+        assert!(
+            here.done(&["completions", shell])
+                .contains("STOPWATT_COMPLETE"),
+            "{shell}"
+        );
     }
     assert!(here.done(&["man"]).contains(".TH stopwatt 1"));
     here.done(&["man", "--output", "pages"]);
-    assert!(here.empty().join("pages/stopwatt-run-psci-latency.1").is_file());
+    assert!(
+        here.empty()
+            .join("pages/stopwatt-run-psci-latency.1")
+            .is_file()
+    );
 }
 
 #[test]
 fn a_shell_completes_platforms_releases_and_recordings() {
     let here = EmptyFolder::new();
-    let run = ["run", "psci-latency", "--release", "v2.12", "--iterations", "1", "--free-seeds", "0"];
+    let run = [
+        "run",
+        "psci-latency",
+        "--release",
+        "v2.12",
+        "--iterations",
+        "1",
+        "--free-seeds",
+        "0",
+    ];
     here.done(&[&run[..], &["-o", "recordings/mine"]].concat());
     // As fish asks: the words so far, of which the last is to be completed.
     let completed = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-        command.args([&["--", "stopwatt"], words].concat()).env("STOPWATT_COMPLETE", "fish");
-        let output = command.env_remove("STOPWATT_DATA").current_dir(here.empty()).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        command
+            .args([&["--", "stopwatt"], words].concat())
+            .env("STOPWATT_COMPLETE", "fish");
+        let output = command
+            .env_remove("STOPWATT_DATA")
+            .current_dir(here.empty())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{words:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect::<Vec<_>>()
+        text.lines()
+            .map(|line| line.split('\t').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     for (words, expected) in [
         (&["ru"][..], "run"),
@@ -140,14 +244,30 @@ fn a_shell_completes_platforms_releases_and_recordings() {
         (&["import", "csv", "x", "--platform", "jun"], "juno-r1"),
         (&["report", ""], "recordings/mine"),
         (&["compare", "recordings/mine", "rec"], "recordings/mine"),
-        (&["compare", "recordings/mine@"], "recordings/mine@juno-v2.12"),
-        (&["what-if", "psci-latency", "--metric", "power"], "powerdown"),
-        (&["explore", "psci", "--fault", "rejected"], "rejected-cpu-on"),
+        (
+            &["compare", "recordings/mine@"],
+            "recordings/mine@juno-v2.12",
+        ),
+        (
+            &["what-if", "psci-latency", "--metric", "power"],
+            "powerdown",
+        ),
+        (
+            &["explore", "psci", "--fault", "rejected"],
+            "rejected-cpu-on",
+        ),
     ] {
         let all = completed(words);
-        assert!(all.iter().any(|word| word == expected), "{words:?}: {all:?}");
+        assert!(
+            all.iter().any(|word| word == expected),
+            "{words:?}: {all:?}"
+        );
     }
-    assert!(completed(&["run", "psci-latency", "--platform", "tc"]).iter().all(|name| name.starts_with("tc")));
+    assert!(
+        completed(&["run", "psci-latency", "--platform", "tc"])
+            .iter()
+            .all(|name| name.starts_with("tc"))
+    );
 }
 
 #[test]
@@ -156,14 +276,28 @@ fn names_that_are_nearly_right_are_suggested() {
     let said = |arguments: &[&str]| {
         let output = here.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+        String::from_utf8_lossy(&output.stderr)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     assert!(said(&["run", "psci-latency", "--release", "v2.13"]).contains("there are: juno-2017"));
-    assert!(said(&["run", "psci-latency", "--release", "juno-v2.1"]).contains("did you mean juno-v2.1"));
-    assert!(said(&["run", "psci-latency", "--platform", "juno-r2"]).contains("did you mean juno-r1?"));
+    assert!(
+        said(&["run", "psci-latency", "--release", "juno-v2.1"]).contains("did you mean juno-v2.1")
+    );
+    assert!(
+        said(&["run", "psci-latency", "--platform", "juno-r2"]).contains("did you mean juno-r1?")
+    );
     assert!(said(&["run", "psci-latncy"]).contains("psci-latency"));
     assert!(
-        said(&["run", "prefetch", "--world", "sim", "--platform", "machiatobin"])
-            .contains("did you mean macchiatobin?")
+        said(&[
+            "run",
+            "prefetch",
+            "--world",
+            "sim",
+            "--platform",
+            "machiatobin"
+        ])
+        .contains("did you mean macchiatobin?")
     );
 }

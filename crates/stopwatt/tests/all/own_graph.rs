@@ -10,13 +10,29 @@ const EXAMPLES: &str = "crates/code/stopwatt-loop/examples";
 
 /// Runs a graph of the folder for a moment.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let run = ["run", "dataplane", "--windows", "1", "--counters", "none", "--output", "r"];
-    let window = if arguments.contains(&"--window") { &[][..] } else { &["--window", "20"] };
+    let run = [
+        "run",
+        "dataplane",
+        "--windows",
+        "1",
+        "--counters",
+        "none",
+        "--output",
+        "r",
+    ];
+    let window = if arguments.contains(&"--window") {
+        &[][..]
+    } else {
+        &["--window", "20"]
+    };
     stopwatt_in(folder, &[&run[..], window, arguments].concat())
 }
 
 fn story(folder: &Path, arguments: &[&str]) -> Value {
-    let output = run(folder, &[arguments, &["--format", "json", "--replace"]].concat());
+    let output = run(
+        folder,
+        &[arguments, &["--format", "json", "--replace"]].concat(),
+    );
     assert!(output.status.success(), "{}", error_of(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -24,12 +40,19 @@ fn story(folder: &Path, arguments: &[&str]) -> Value {
 /// The packets that ended for a reason, or another count, of a node.
 fn count(story: &Value, node: &str, reason: &str) -> u64 {
     let errors = story["errors"].as_array().unwrap();
-    let row = errors.iter().find(|row| row["node"] == node && row["reason"] == reason);
+    let row = errors
+        .iter()
+        .find(|row| row["node"] == node && row["reason"] == reason);
     row.map_or(0, |row| row["packets"].as_u64().unwrap())
 }
 
 fn node<'s>(story: &'s Value, name: &str) -> &'s Value {
-    story["nodes"].as_array().unwrap().iter().find(|node| node["name"] == name).unwrap()
+    story["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|node| node["name"] == name)
+        .unwrap()
 }
 
 #[test]
@@ -42,29 +65,67 @@ fn an_access_list_in_c_drops_what_its_rules_deny() {
 
     // Sources are 10.0.0.0 and up, a flow each: the second rule denies 16 to 23, and no other one.
     let told = story(folder.path(), &[&acl[..], &["--flows", "128"]].concat());
-    let [denied, permitted] = ["denied by a rule", "permitted"].map(|reason| count(&told, "acl", reason));
+    let [denied, permitted] =
+        ["denied by a rule", "permitted"].map(|reason| count(&told, "acl", reason));
     let received = told["received"].as_u64().unwrap();
-    assert_eq!((told["graph"].as_str(), denied + permitted), (Some("acl"), received), "{told}");
-    assert_eq!((denied, permitted), (told["lost"].as_u64().unwrap(), told["sent"].as_u64().unwrap()));
-    assert_eq!(denied * 16, received, "8 of 128 flows, and whole frames of both");
+    assert_eq!(
+        (told["graph"].as_str(), denied + permitted),
+        (Some("acl"), received),
+        "{told}"
+    );
+    assert_eq!(
+        (denied, permitted),
+        (
+            told["lost"].as_u64().unwrap(),
+            told["sent"].as_u64().unwrap()
+        )
+    );
+    assert_eq!(
+        denied * 16,
+        received,
+        "8 of 128 flows, and whole frames of both"
+    );
     let clocks = |name: &str| node(&told, name)["clocks_per_packet"].as_f64().unwrap();
     assert!(clocks("acl") > 0.0 && clocks("ip4-lookup") > 0.0);
     let vectors = |name: &str| node(&told, name)["vectors"].as_u64().unwrap();
     assert!(vectors("ip4-lookup") < vectors("acl"), "{told}");
 
-    let output = run(folder.path(), &[&acl[..], &["--flows", "32", "--trace", "32", "--all", "--replace"]].concat());
+    let output = run(
+        folder.path(),
+        &[
+            &acl[..],
+            &["--flows", "32", "--trace", "32", "--all", "--replace"],
+        ]
+        .concat(),
+    );
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("acl rule 1 fits"), "the first flow's packet: {shown}");
-    assert!(flat.contains("acl rule 2 fits info: denied by a rule"), "the 17th flow's: {shown}");
-    assert!(flat.contains("denied by a rule info") && flat.contains("permitted counter"), "{shown}");
+    assert!(
+        flat.contains("acl rule 1 fits"),
+        "the first flow's packet: {shown}"
+    );
+    assert!(
+        flat.contains("acl rule 2 fits info: denied by a rule"),
+        "the 17th flow's: {shown}"
+    );
+    assert!(
+        flat.contains("denied by a rule info") && flat.contains("permitted counter"),
+        "{shown}"
+    );
     assert!(flat.contains("nodes of acl_node.so"), "{shown}");
     // The recording tells the same later.
     let report = stopwatt_in(folder.path(), &["report", "r", "--all"]);
-    assert!(String::from_utf8_lossy(&report.stdout).contains("denied by a rule"), "{}", error_of(&report));
+    assert!(
+        String::from_utf8_lossy(&report.stdout).contains("denied by a rule"),
+        "{}",
+        error_of(&report)
+    );
 
     // Two workers have a node each; what they count adds up.
-    let told = story(folder.path(), &[&acl[..], &["--flows", "128", "--workers", "2"]].concat());
+    let told = story(
+        folder.path(),
+        &[&acl[..], &["--flows", "128", "--workers", "2"]].concat(),
+    );
     let ends = count(&told, "acl", "denied by a rule") + count(&told, "acl", "permitted");
     assert_eq!(ends, told["received"].as_u64().unwrap());
 }
@@ -74,14 +135,20 @@ fn the_page_shows_the_files_of_the_example() {
     let page = fs::read_to_string(root().join("docs/own-graph.md")).unwrap();
     for (file, language) in [("acl_node.c", "c"), ("acl_node.toml", "toml")] {
         let text = fs::read_to_string(root().join(EXAMPLES).join(file)).unwrap();
-        assert!(page.contains(&format!("```{language}\n{text}```")), "docs/own-graph.md has another {file}");
+        assert!(
+            page.contains(&format!("```{language}\n{text}```")),
+            "docs/own-graph.md has another {file}"
+        );
     }
 }
 
 #[test]
 fn a_node_in_rust_is_built_as_a_shared_object() {
     let folder = tempfile::tempdir().unwrap();
-    let target = Path::new(env!("CARGO_BIN_EXE_stopwatt")).ancestors().nth(2).unwrap();
+    let target = Path::new(env!("CARGO_BIN_EXE_stopwatt"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
     let built = Command::new(env!("CARGO"))
         .args([
             "build",
@@ -98,17 +165,37 @@ fn a_node_in_rust_is_built_as_a_shared_object() {
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     let object = target.join("release/examples/libown_node.so");
     let graph = root().join(EXAMPLES).join("own_node.toml");
-    let own = ["--graph", graph.to_str().unwrap(), "--nodes", object.to_str().unwrap()];
+    let own = [
+        "--graph",
+        graph.to_str().unwrap(),
+        "--nodes",
+        object.to_str().unwrap(),
+    ];
     let told = story(folder.path(), &own);
     let filtered = count(&told, "port-filter", "port is filtered");
-    assert_eq!((filtered, filtered), (told["sent"].as_u64().unwrap(), told["lost"].as_u64().unwrap()), "{told}");
-    let output = run(folder.path(), &[&own[..], &["--trace", "2", "--all", "--replace"]].concat());
+    assert_eq!(
+        (filtered, filtered),
+        (
+            told["sent"].as_u64().unwrap(),
+            told["lost"].as_u64().unwrap()
+        ),
+        "{told}"
+    );
+    let output = run(
+        folder.path(),
+        &[&own[..], &["--trace", "2", "--all", "--replace"]].concat(),
+    );
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        shown.contains("UDP to port 8193, filtered is 8192") && shown.contains("info: port is filtered"),
+        shown.contains("UDP to port 8193, filtered is 8192")
+            && shown.contains("info: port is filtered"),
         "{shown}"
     );
 }
@@ -289,28 +376,87 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         fs::write(folder.path().join("mine.toml"), graph_with(node)).unwrap();
         // A busy machine may stop a process for seconds.
         let patience = if node == "hang" { "10" } else { "600" };
-        let window = if node.starts_with("overflow-") { "1000" } else { "20" };
+        let window = if node.starts_with("overflow-") {
+            "1000"
+        } else {
+            "20"
+        };
         let lengths = ["--patience", patience, "--window", window];
-        run(folder.path(), &[&["--graph", "mine.toml", "--nodes", "bad.so", "--trace", "1"], &lengths[..]].concat())
+        run(
+            folder.path(),
+            &[
+                &["--graph", "mine.toml", "--nodes", "bad.so", "--trace", "1"],
+                &lengths[..],
+            ]
+            .concat(),
+        )
     };
     for (node, says) in [
-        ("refuse", "mine.toml:11: the node `mine` cannot be set up: `this` is nothing to it"),
-        ("crash-set-up", "set_up() of the node `mine` of bad.so crashed with SIGABRT as the graph was built"),
-        ("crash", "run() of the node `mine` of bad.so crashed with SIGSEGV under load; it said last: no such table"),
-        ("crash", "that is code of bad.so and not of Stopwatt; nothing was recorded"),
-        ("hang", "run() of the node `mine` of bad.so hung under load: no answer in 10 s"),
-        ("leave", "run() of the node `mine` of bad.so ended its process with 3"),
-        ("astray", "the node `mine` of bad.so gave a packet `next` 0x7, and it has 1 arcs and 1 reasons"),
-        ("unreasoned", "gave a packet `next` 0x101, and it has 1 arcs and 1 reasons"),
-        ("too-long", "gave a packet a length of 3000 bytes, where 2048 is the most"),
+        (
+            "refuse",
+            "mine.toml:11: the node `mine` cannot be set up: `this` is nothing to it",
+        ),
+        (
+            "crash-set-up",
+            "set_up() of the node `mine` of bad.so crashed with SIGABRT as the graph was built",
+        ),
+        (
+            "crash",
+            "run() of the node `mine` of bad.so crashed with SIGSEGV under load; it said last: no such table",
+        ),
+        (
+            "crash",
+            "that is code of bad.so and not of Stopwatt; nothing was recorded",
+        ),
+        (
+            "hang",
+            "run() of the node `mine` of bad.so hung under load: no answer in 10 s",
+        ),
+        (
+            "leave",
+            "run() of the node `mine` of bad.so ended its process with 3",
+        ),
+        (
+            "astray",
+            "the node `mine` of bad.so gave a packet `next` 0x7, and it has 1 arcs and 1 reasons",
+        ),
+        (
+            "unreasoned",
+            "gave a packet `next` 0x101, and it has 1 arcs and 1 reasons",
+        ),
+        (
+            "too-long",
+            "gave a packet a length of 3000 bytes, where 2048 is the most",
+        ),
         ("too-long", "leave `length` at the bytes of the packet"),
-        ("miscount", "the node `mine` of bad.so counted in counter 2, and it has 0"),
-        ("miscount-far", "the node `mine` of bad.so counted in counter 3000000000, and it has 0"),
-        ("overflow", "the node `mine` of bad.so wrote outside of a packet's buffer"),
-        ("overflow-late", "the node `mine` of bad.so wrote outside of a packet's buffer"),
-        ("overflow-private", "the node `mine` of bad.so wrote outside of a packet's buffer"),
-        ("crash-trace", "trace() of the node `mine` of bad.so crashed with SIGABRT"),
-        ("crash-tear-down", "tear_down() of the node `mine` of bad.so crashed with SIGABRT as the graph was taken"),
+        (
+            "miscount",
+            "the node `mine` of bad.so counted in counter 2, and it has 0",
+        ),
+        (
+            "miscount-far",
+            "the node `mine` of bad.so counted in counter 3000000000, and it has 0",
+        ),
+        (
+            "overflow",
+            "the node `mine` of bad.so wrote outside of a packet's buffer",
+        ),
+        (
+            "overflow-late",
+            "the node `mine` of bad.so wrote outside of a packet's buffer",
+        ),
+        (
+            "overflow-private",
+            "the node `mine` of bad.so wrote outside of a packet's buffer",
+        ),
+        (
+            "crash-trace",
+            "trace() of the node `mine` of bad.so crashed with SIGABRT",
+        ),
+        (
+            "crash-tear-down",
+            "tear_down() of the node `mine` of bad.so crashed with SIGABRT as the graph was taken",
+        ),
     ] {
         let output = mine(node);
         let error = error_of(&output);
@@ -318,7 +464,10 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         assert_eq!(output.status.code(), Some(2), "{node}");
         assert!(!folder.path().join("r").exists(), "{node} leaves nothing");
     }
-    assert!(mine("on").status.success(), "and a node that does nothing wrong runs");
+    assert!(
+        mine("on").status.success(),
+        "and a node that does nothing wrong runs"
+    );
 }
 
 #[test]
@@ -328,7 +477,8 @@ fn nodes_share_private_data_by_its_name_and_a_trace_shows_it() {
     fs::write(&source, NODES).unwrap();
     shared_object(&source, folder.path());
     // The last byte of the destination is the mark: it is the packet's own in each round.
-    let flow = |last: u8| format!("[[flow]]\nsource = \"10.0.0.1\"\ndestination = \"20.0.0.{last}\"\n");
+    let flow =
+        |last: u8| format!("[[flow]]\nsource = \"10.0.0.1\"\ndestination = \"20.0.0.{last}\"\n");
     let wired = |second: &str| {
         format!(
             "name = \"marks\"\n[packets]\nfrom = \"flows\"\n{}{}{}[[node]]\nname = \"ip4-input\"\n\
@@ -340,19 +490,43 @@ fn nodes_share_private_data_by_its_name_and_a_trace_shows_it() {
         )
     };
     fs::write(folder.path().join("marks.toml"), wired("look")).unwrap();
-    let marks = ["--graph", "marks.toml", "--nodes", "two.so", "--frame-size", "64", "--buffers", "192"];
+    let marks = [
+        "--graph",
+        "marks.toml",
+        "--nodes",
+        "two.so",
+        "--frame-size",
+        "64",
+        "--buffers",
+        "192",
+    ];
     let told = story(folder.path(), &marks);
     let [dropped, punted] = ["sent", "lost"].map(|key| told[key].as_u64().unwrap());
     let received = told["received"].as_u64().unwrap();
-    assert!(dropped.abs_diff(received / 3) <= 1 && punted.abs_diff(received / 3 * 2) <= 2, "{told}");
-    assert!(count(&told, "look", "marks").abs_diff(received / 3 * 10) <= 10, "{told}");
-    let output = run(folder.path(), &[&marks[..], &["--trace", "1", "--all", "--replace"]].concat());
+    assert!(
+        dropped.abs_diff(received / 3) <= 1 && punted.abs_diff(received / 3 * 2) <= 2,
+        "{told}"
+    );
+    assert!(
+        count(&told, "look", "marks").abs_diff(received / 3 * 10) <= 10,
+        "{told}"
+    );
+    let output = run(
+        folder.path(),
+        &[&marks[..], &["--trace", "1", "--all", "--replace"]].concat(),
+    );
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.contains("private data 09 00"), "{shown}");
 
     for (second, says) in [
-        ("wide", "`wide` wants 4 bytes of private data, and `mark`, which shares it, wants 2"),
-        ("large", "with `large` packets have 72 bytes of private data"),
+        (
+            "wide",
+            "`wide` wants 4 bytes of private data, and `mark`, which shares it, wants 2",
+        ),
+        (
+            "large",
+            "with `large` packets have 72 bytes of private data",
+        ),
     ] {
         fs::write(folder.path().join("marks.toml"), wired(second)).unwrap();
         let error = error_of(&run(folder.path(), &[&marks[..], &["--replace"]].concat()));
@@ -368,7 +542,10 @@ fn what_is_no_graph_is_refused_with_its_line() {
     shared_object(&folder.path().join("two.c"), folder.path());
     write("text.so", "no shared object");
     write("other.c", "int something_else;\n");
-    write("old.c", "const unsigned *stopwatt_node(unsigned n) { static unsigned abi = 77; return n ? 0 : &abi; }\n");
+    write(
+        "old.c",
+        "const unsigned *stopwatt_node(unsigned n) { static unsigned abi = 77; return n ? 0 : &abi; }\n",
+    );
     for name in ["other.c", "old.c"] {
         shared_object(&folder.path().join(name), folder.path());
     }
@@ -376,26 +553,111 @@ fn what_is_no_graph_is_refused_with_its_line() {
     let two = ["--nodes", "two.so"];
     for (from, to, nodes, says) in [
         ("", "", &[][..], "mine.toml:10: there is no node `on`"),
-        ("\"mine\" }", "\"mien\" }", &two, "mine.toml:6: there is no node `mien` ╭"),
+        (
+            "\"mine\" }",
+            "\"mien\" }",
+            &two,
+            "mine.toml:6: there is no node `mien` ╭",
+        ),
         ("\"mine\" }", "\"mien\" }", &two, "did you mean mine?"),
-        ("ip4-lookup = \"mine\"", "lookup = \"mine\"", &two, "mine.toml:6: `ip4-input` has no arc `lookup`"),
-        ("on = \"ip4-lookup\"", "on = \"ip4-input\"", &two, "mine.toml:12: arcs lead in a circle: ip4-input -> mine"),
-        ("next = { on = \"ip4-lookup\" }", "", &two, "mine.toml:9: the arc `on` of `mine` leads nowhere"),
-        ("next = { ip4-lookup = \"mine\" }", "", &two, "no packet comes to the node `mine`"),
-        ("name = \"mine\"", "name = \"ip4-input\"", &two, "mine.toml:9: two nodes are called `ip4-input`"),
-        ("name = \"mine\"", "name = \"my node\"", &two, "mine.toml:9: a node cannot be called `my node`"),
-        ("[packets]\nfrom = \"generator\"", "", &two, "mine.toml: it does not say where packets come from"),
-        ("\"generator\"", "\"web.pcap\"", &two, "mine.toml:2: web.pcap: No such file"),
-        ("\"generator\"", "\"two.c\"", &two, "mine.toml:2: two.c: not a capture file"),
-        ("\"generator\"", "\"flows\"", &two, "mine.toml:2: there is no [[flow]]"),
-        ("\"generator\"", "\"generator\"\nstart = \"ip5-input\"", &two, "no node `ip5-input` for packets to start at"),
-        ("options", "option", &two, "mine.toml:11: there is no key `option` here"),
-        ("", "name = \"ip4-route\"\n", &two, "mine.toml:1: a graph of one's own cannot be called `ip4-route`"),
+        (
+            "ip4-lookup = \"mine\"",
+            "lookup = \"mine\"",
+            &two,
+            "mine.toml:6: `ip4-input` has no arc `lookup`",
+        ),
+        (
+            "on = \"ip4-lookup\"",
+            "on = \"ip4-input\"",
+            &two,
+            "mine.toml:12: arcs lead in a circle: ip4-input -> mine",
+        ),
+        (
+            "next = { on = \"ip4-lookup\" }",
+            "",
+            &two,
+            "mine.toml:9: the arc `on` of `mine` leads nowhere",
+        ),
+        (
+            "next = { ip4-lookup = \"mine\" }",
+            "",
+            &two,
+            "no packet comes to the node `mine`",
+        ),
+        (
+            "name = \"mine\"",
+            "name = \"ip4-input\"",
+            &two,
+            "mine.toml:9: two nodes are called `ip4-input`",
+        ),
+        (
+            "name = \"mine\"",
+            "name = \"my node\"",
+            &two,
+            "mine.toml:9: a node cannot be called `my node`",
+        ),
+        (
+            "[packets]\nfrom = \"generator\"",
+            "",
+            &two,
+            "mine.toml: it does not say where packets come from",
+        ),
+        (
+            "\"generator\"",
+            "\"web.pcap\"",
+            &two,
+            "mine.toml:2: web.pcap: No such file",
+        ),
+        (
+            "\"generator\"",
+            "\"two.c\"",
+            &two,
+            "mine.toml:2: two.c: not a capture file",
+        ),
+        (
+            "\"generator\"",
+            "\"flows\"",
+            &two,
+            "mine.toml:2: there is no [[flow]]",
+        ),
+        (
+            "\"generator\"",
+            "\"generator\"\nstart = \"ip5-input\"",
+            &two,
+            "no node `ip5-input` for packets to start at",
+        ),
+        (
+            "options",
+            "option",
+            &two,
+            "mine.toml:11: there is no key `option` here",
+        ),
+        (
+            "",
+            "name = \"ip4-route\"\n",
+            &two,
+            "mine.toml:1: a graph of one's own cannot be called `ip4-route`",
+        ),
         ("", "", &["--nodes", "text.so"], "text.so cannot be loaded"),
         ("", "", &["--nodes", "missing.so"], "missing.so is no file"),
-        ("", "", &["--nodes", "other.so"], "other.so has no function `stopwatt_node`"),
-        ("", "", &["--nodes", "old.so"], "old.so is of version 77 of the interface, and this program knows 1"),
-        ("", "", &["--nodes", "two.so,two.so"], "two.so has a node `on`, and so has two.so"),
+        (
+            "",
+            "",
+            &["--nodes", "other.so"],
+            "other.so has no function `stopwatt_node`",
+        ),
+        (
+            "",
+            "",
+            &["--nodes", "old.so"],
+            "old.so is of version 77 of the interface, and this program knows 1",
+        ),
+        (
+            "",
+            "",
+            &["--nodes", "two.so,two.so"],
+            "two.so has a node `on`, and so has two.so",
+        ),
     ] {
         write("mine.toml", &right.replacen(from, to, 1));
         let output = run(folder.path(), &[&["--graph", "mine.toml"], nodes].concat());
@@ -404,6 +666,12 @@ fn what_is_no_graph_is_refused_with_its_line() {
         assert_eq!(output.status.code(), Some(2));
         assert!(!folder.path().join("r").exists());
     }
-    let error = error_of(&run(folder.path(), &["--graph", "ip4-route", "--nodes", "two.so"]));
-    assert!(error.contains("--nodes is for a graph of your own"), "{error}");
+    let error = error_of(&run(
+        folder.path(),
+        &["--graph", "ip4-route", "--nodes", "two.so"],
+    ));
+    assert!(
+        error.contains("--nodes is for a graph of your own"),
+        "{error}"
+    );
 }

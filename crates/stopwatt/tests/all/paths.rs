@@ -6,9 +6,15 @@ use std::path::Path;
 
 /// Arguments, and the files or folders that they leave.
 const RUNS: [(&str, &[&str]); 13] = [
-    ("run psci-latency --iterations 1 -o out/run --report out/run.html", &["out/run", "out/run.html"]),
+    (
+        "run psci-latency --iterations 1 -o out/run --report out/run.html",
+        &["out/run", "out/run.html"],
+    ),
     ("report out/run -o out/report.html", &["out/report.html"]),
-    ("compare out/run out/run --policy in/policy.toml --report out/compare.html", &["out/compare.html"]),
+    (
+        "compare out/run out/run --policy in/policy.toml --report out/compare.html",
+        &["out/compare.html"],
+    ),
     (
         "import rt-instr in/uart.log --platform juno-r1 -o out/import --as-published out/figures.csv",
         &["out/import", "out/figures.csv"],
@@ -18,8 +24,14 @@ const RUNS: [(&str, &[&str]); 13] = [
         &["out/cpuidle", "out/cpuidle.html"],
     ),
     ("sweep in/plan.toml -o out/sweep", &["out/sweep"]),
-    ("payload --data in/checkout -o out/payload.bin", &["out/payload.bin"]),
-    ("platform from in/cpu --energy-model in/model.txt -o out/board.toml", &["out/board.toml"]),
+    (
+        "payload --data in/checkout -o out/payload.bin",
+        &["out/payload.bin"],
+    ),
+    (
+        "platform from in/cpu --energy-model in/model.txt -o out/board.toml",
+        &["out/board.toml"],
+    ),
     (
         "run placement in/checkout/data/workloads/sysbench.json --platform out/board.toml \
          -o out/placement --report out/placement.html",
@@ -34,7 +46,10 @@ const RUNS: [(&str, &[&str]); 13] = [
         "explore psci --schedules 5 --scenario in/scenario.toml -o out/explored --report out/explored.html",
         &["out/explored", "out/explored.html"],
     ),
-    ("explore litmus in/checkout/crates/worlds/litmus/tests/wider/ALU.litmus --data in/checkout", &[]),
+    (
+        "explore litmus in/checkout/crates/worlds/litmus/tests/wider/ALU.litmus --data in/checkout",
+        &[],
+    ),
     ("man -o out/man", &["out/man"]),
 ];
 
@@ -60,7 +75,10 @@ fn relative_paths_are_below_the_working_folder() {
     std::os::unix::fs::symlink(root().canonicalize().unwrap(), inside("in/checkout")).unwrap();
     let copy = |from: &Path, to: &str| assert!(std::fs::copy(from, inside(to)).is_ok());
     for name in ["uart.log", "before.txt", "after.txt"] {
-        copy(&root().join("xtask/site/files").join(name), &format!("in/{name}"));
+        copy(
+            &root().join("xtask/site/files").join(name),
+            &format!("in/{name}"),
+        );
     }
     std::fs::write(inside("in/policy.toml"), "threshold = 0.0\n").unwrap();
     let plan = "experiment = \"psci-latency\"\n[settings]\niterations = 1\n[grid]\nscp.channels = [1, 2]\n";
@@ -68,7 +86,13 @@ fn relative_paths_are_below_the_working_folder() {
     crate::own_board::kernels_files(&inside("in"));
     let state = inside("in/counted/cpu0/cpuidle/state0");
     std::fs::create_dir_all(&state).unwrap();
-    for (file, content) in [("name", "WFI"), ("usage", "5"), ("time", "700"), ("above", "0"), ("below", "1")] {
+    for (file, content) in [
+        ("name", "WFI"),
+        ("usage", "5"),
+        ("time", "700"),
+        ("above", "0"),
+        ("below", "1"),
+    ] {
         std::fs::write(state.join(file), content).unwrap();
     }
     std::fs::write(inside("in/after"), "25").unwrap();
@@ -76,9 +100,17 @@ fn relative_paths_are_below_the_working_folder() {
     for (arguments, files) in RUNS {
         let output = stopwatt_in(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
         for file in files {
-            assert!(inside(file).exists(), "{arguments} leaves no {file}: {}", error_of(&output));
+            assert!(
+                inside(file).exists(),
+                "{arguments} leaves no {file}: {}",
+                error_of(&output)
+            );
         }
-        assert!(output.status.success(), "{arguments}: {}", error_of(&output));
+        assert!(
+            output.status.success(),
+            "{arguments}: {}",
+            error_of(&output)
+        );
     }
     // What a program leaves that was started elsewhere.
     assert!(!root().join("firmware/in").exists());
@@ -89,7 +121,10 @@ fn relative_paths_are_below_the_working_folder() {
             assert!(!output.status.success(), "{arguments}");
             error_of(&output)
         };
-        let (there, missing) = (error(arguments), error(&arguments.replace("in/uart", "in/none")));
+        let (there, missing) = (
+            error(arguments),
+            error(&arguments.replace("in/uart", "in/none")),
+        );
         assert_ne!(there, missing.replace("in/none", "in/uart"), "{arguments}");
         assert!(!there.contains("No such file"), "{arguments}: {there}");
     }

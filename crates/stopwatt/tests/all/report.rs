@@ -6,14 +6,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    String::from_utf8_lossy(&output.stderr)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// A recording of all releases.
 fn recording() -> PathBuf {
     let folder = made_once("report", |folder| {
         let recording = folder.join("recording");
-        let run = ["run", "psci-latency", "--iterations", "3", "--free-seeds", "3", "-o"];
+        let run = [
+            "run",
+            "psci-latency",
+            "--iterations",
+            "3",
+            "--free-seeds",
+            "3",
+            "-o",
+        ];
         let output = stopwatt(&[&run[..], &[recording.to_str().unwrap()]].concat());
         assert!(output.status.success(), "{}", said(&output));
     });
@@ -27,9 +38,19 @@ fn report(more: &[&str]) -> String {
 }
 
 fn python_reads(script: &str, file: &Path) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
-    let output = Command::new(test_python()).arg(script).arg(file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(script);
+    let output = Command::new(test_python())
+        .arg(script)
+        .arg(file)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -44,12 +65,29 @@ fn rst_tables_are_those_of_the_documents_and_hold_the_recorded_figures() {
     let file = folder.path().join("tables.rst");
     report(&["--out", file.to_str().unwrap()]);
     let text = python_reads("read_with_docutils.py", &file);
-    let tables: Vec<&str> = text.lines().filter(|line| line.starts_with("table")).collect();
+    let tables: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("table"))
+        .collect();
     assert_eq!(tables.len(), 18, "six cases, three releases: {text}");
-    assert!(tables.contains(&"table CPU_SUSPEND latencies (µs) to deepest power level in parallel (v2.12)"), "{text}");
-    assert!(text.contains("row CPU | PSCI_ENTRY (us) | PSCI_EXIT (us) | CFLUSH_OVERHEAD (us)"), "{text}");
-    assert!(text.contains("row Cluster | Core | Powerdown | Wakeup | Cache Flush"), "{text}");
-    assert_eq!(text.lines().filter(|line| line.starts_with("row")).count(), 18 * 7);
+    assert!(
+        tables.contains(
+            &"table CPU_SUSPEND latencies (µs) to deepest power level in parallel (v2.12)"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("row CPU | PSCI_ENTRY (us) | PSCI_EXIT (us) | CFLUSH_OVERHEAD (us)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("row Cluster | Core | Powerdown | Wakeup | Cache Flush"),
+        "{text}"
+    );
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("row")).count(),
+        18 * 7
+    );
     // One row of each layout, from the figures themselves.
     let cells = cells();
     let value = |release: &str, cpu: u64, metric: &str| {
@@ -62,13 +100,20 @@ fn rst_tables_are_those_of_the_documents_and_hold_the_recorded_figures() {
         });
         cell.unwrap()["simulated"].as_f64().unwrap()
     };
-    let row = |release, cpu| ["powerdown", "wakeup", "cache_flush"].map(|metric| value(release, cpu, metric));
+    let row = |release, cpu| {
+        ["powerdown", "wakeup", "cache_flush"].map(|metric| value(release, cpu, metric))
+    };
     let [down, wake, flush] = row("juno-2017", 3);
     let expected = format!("row 3 | {down:.0} | {wake:.0} | {flush:.0}");
     assert!(text.contains(&expected), "{expected} is not in {text}");
     let [down, wake, flush] = row("juno-v2.12", 3).map(|value| format!("{value:.2}"));
     let short = |text: String| text.strip_suffix('0').map_or(text.clone(), str::to_owned);
-    let expected = format!("row 1 | 3 | {} | {} | {}", short(down), short(wake), short(flush));
+    let expected = format!(
+        "row 1 | 3 | {} | {} | {}",
+        short(down),
+        short(wake),
+        short(flush)
+    );
     assert!(text.contains(&expected), "{expected} is not in {text}");
 }
 
@@ -84,10 +129,15 @@ fn csv_has_a_row_a_cell_whose_causes_add_up() {
     for row in &rows {
         // Roles with a comma are quoted, so the columns after them are counted from the end.
         let from_end = |name: &str| row[row.len() + column(name) - header.len()];
-        let causes =
-            header.iter().filter(|name| name.ends_with("_us")).filter_map(|name| from_end(name).parse::<f64>().ok());
+        let causes = header
+            .iter()
+            .filter(|name| name.ends_with("_us"))
+            .filter_map(|name| from_end(name).parse::<f64>().ok());
         let (sum, recorded): (f64, f64) = (causes.sum(), from_end("recorded").parse().unwrap());
-        assert!((sum - recorded).abs() < 1e-6, "{sum} of {recorded}: {row:?}");
+        assert!(
+            (sum - recorded).abs() < 1e-6,
+            "{sum} of {recorded}: {row:?}"
+        );
         explained += usize::from(from_end("waits").contains("lock-wait"));
     }
     assert!(explained > 20, "{explained} cells wait for a lock");
@@ -119,10 +169,19 @@ fn every_case_has_its_answer_in_text_and_markdown() {
     let answer = "go to the SCP, which serves five commands in turn.";
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [&one_line, &markdown] {
-        assert!(text.contains(&format!("355 of the 375 us that CPU 1.3 takes to power down {answer}")), "{text}");
+        assert!(
+            text.contains(&format!(
+                "355 of the 375 us that CPU 1.3 takes to power down {answer}"
+            )),
+            "{text}"
+        );
     }
     // Each of the 18 cases has one, and those in which CPUs come up again another one for that.
-    assert_eq!(markdown.matches("takes to power down").count(), 16, "the longest one stands at the head, too");
+    assert_eq!(
+        markdown.matches("takes to power down").count(),
+        16,
+        "the longest one stands at the head, too"
+    );
     assert_eq!(markdown.matches("takes to wake up").count(), 15);
     assert_eq!(markdown.matches("takes for the call").count(), 3);
 }
@@ -138,28 +197,71 @@ fn the_page_is_one_file_that_asks_for_nothing() {
     // The answer comes before the picture, and why CPU 3 took so long, in words, after it.
     let case = &page[page.find("<article").unwrap()..];
     let told = &case[..case.find("<figure").unwrap()];
-    assert!(told.contains("355 of the 375 us that CPU 1.3 takes to power down go to the SCP"), "{told}");
-    assert!(told.contains("CPU 3 (1.3)") && told.contains("held in turn by 1.0 ("), "{told}");
+    assert!(
+        told.contains("355 of the 375 us that CPU 1.3 takes to power down go to the SCP"),
+        "{told}"
+    );
+    assert!(
+        told.contains("CPU 3 (1.3)") && told.contains("held in turn by 1.0 ("),
+        "{told}"
+    );
     assert!(page.contains("other iterations are in the figures alone"));
 }
 
 #[test]
 fn a_page_of_many_events_and_cpus_is_no_longer_than_a_megabyte_and_says_what_it_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
-    let (recording, page) = (folder.path().join("recording"), folder.path().join("page.html"));
+    let (recording, page) = (
+        folder.path().join("recording"),
+        folder.path().join("page.html"),
+    );
     let run = |more: &[&str]| {
-        let fixed = ["run", "psci-latency", "--release", "juno-v2.12", "--free-seeds", "0", "--replace", "-o"];
-        let output =
-            stopwatt(&[&fixed[..], &[recording.to_str().unwrap(), "--report", page.to_str().unwrap()], more].concat());
+        let fixed = [
+            "run",
+            "psci-latency",
+            "--release",
+            "juno-v2.12",
+            "--free-seeds",
+            "0",
+            "--replace",
+            "-o",
+        ];
+        let output = stopwatt(
+            &[
+                &fixed[..],
+                &[
+                    recording.to_str().unwrap(),
+                    "--report",
+                    page.to_str().unwrap(),
+                ],
+                more,
+            ]
+            .concat(),
+        );
         assert!(output.status.success(), "{}", said(&output));
         std::fs::read_to_string(&page).unwrap()
     };
     let many_cpus = run(&["--set", "topology.clusters=16x4", "--iterations", "1"]);
-    assert!(many_cpus.len() <= report::MOST_BYTES, "{} bytes", many_cpus.len());
-    assert!(many_cpus.contains("Timelines leave out up to"), "it says so");
+    assert!(
+        many_cpus.len() <= report::MOST_BYTES,
+        "{} bytes",
+        many_cpus.len()
+    );
+    assert!(
+        many_cpus.contains("Timelines leave out up to"),
+        "it says so"
+    );
     let many_iterations = run(&["--iterations", "120"]);
-    assert!(many_iterations.len() <= report::MOST_BYTES, "{} bytes", many_iterations.len());
-    assert!(many_iterations.contains("708 other iterations are in the figures alone"), "{}", many_iterations.len());
+    assert!(
+        many_iterations.len() <= report::MOST_BYTES,
+        "{} bytes",
+        many_iterations.len()
+    );
+    assert!(
+        many_iterations.contains("708 other iterations are in the figures alone"),
+        "{}",
+        many_iterations.len()
+    );
 }
 
 #[test]
@@ -167,7 +269,16 @@ fn the_text_of_many_cpus_has_a_row_for_each_role_and_the_bars_of_the_last() {
     let folder = tempfile::tempdir().unwrap();
     let run = |clusters: &str| {
         let recording = folder.path().join(clusters);
-        let fixed = ["run", "psci-latency", "--release", "juno-v2.12", "--free-seeds", "0", "--iterations", "1"];
+        let fixed = [
+            "run",
+            "psci-latency",
+            "--release",
+            "juno-v2.12",
+            "--free-seeds",
+            "0",
+            "--iterations",
+            "1",
+        ];
         let set = [
             "--case",
             "suspend-deepest",
@@ -186,11 +297,20 @@ fn the_text_of_many_cpus_has_a_row_for_each_role_and_the_bars_of_the_last() {
     let few = run("topology.clusters=16x4");
     assert!(few.contains("│ 15.3 "), "64 CPUs have a row each: {few}");
     let many = run("topology.clusters=17x4");
-    assert!(!many.contains("│ 15.3 ") && many.lines().count() < 200, "{many}");
+    assert!(
+        !many.contains("│ 15.3 ") && many.lines().count() < 200,
+        "{many}"
+    );
     let many = many.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(many.contains("medians of 68 CPUs") && many.contains("the last 8 of"), "{many}");
+    assert!(
+        many.contains("medians of 68 CPUs") && many.contains("the last 8 of"),
+        "{many}"
+    );
     // The last of 68 CPUs waits for many others in turn.
-    assert!(many.contains("leave the SCP channel") && many.contains("why, wakeup"), "{many}");
+    assert!(
+        many.contains("leave the SCP channel") && many.contains("why, wakeup"),
+        "{many}"
+    );
 }
 
 #[test]
@@ -203,9 +323,11 @@ fn a_page_is_no_longer_than_a_megabyte_whatever_the_recording_holds() {
         header.run.command = vec!["stopwatt".to_owned(), command.to_owned()];
         let mut recording = recording::Recording::new(header);
         for variant in 0..variants {
-            let series = recording.series(&format!("{text}{variant}"), "suspend-deepest", "parallel");
+            let series =
+                recording.series(&format!("{text}{variant}"), "suspend-deepest", "parallel");
             for cpu in 0..4 {
-                let measure = recording.measure(series, 0, "powerdown", "us", 100.0 + f64::from(cpu));
+                let measure =
+                    recording.measure(series, 0, "powerdown", "us", 100.0 + f64::from(cpu));
                 (measure.cpu, measure.cluster, measure.core) = (Some(cpu), Some(0), Some(cpu));
             }
             recording.measure(series, 0, "calls", "calls", 3.0);
@@ -217,8 +339,16 @@ fn a_page_is_no_longer_than_a_megabyte_whatever_the_recording_holds() {
     };
     let many = page("many", 2000, "release ", "");
     assert!(many.len() <= report::MOST_BYTES, "{} bytes", many.len());
-    assert!(many.contains("cases are left out altogether") && many.contains("release 0"), "it says so");
-    let wide = page("wide", 300, &"<long>".repeat(600), &"<long>".repeat(100_000));
+    assert!(
+        many.contains("cases are left out altogether") && many.contains("release 0"),
+        "it says so"
+    );
+    let wide = page(
+        "wide",
+        300,
+        &"<long>".repeat(600),
+        &"<long>".repeat(100_000),
+    );
     assert!(wide.len() <= report::MOST_BYTES, "{} bytes", wide.len());
     assert!(wide.contains("What this page leaves out") && !wide.contains("<long>"));
 }
@@ -228,13 +358,33 @@ fn an_imported_table_is_no_prediction_and_no_what_if() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("published");
     let path = path.to_str().unwrap();
-    let import = ["import", "csv", "data/published/juno-psci.csv", "--platform", "juno-r1", "-o", path];
+    let import = [
+        "import",
+        "csv",
+        "data/published/juno-psci.csv",
+        "--platform",
+        "juno-r1",
+        "-o",
+        path,
+    ];
     let output = stopwatt(&import);
     assert!(output.status.success(), "{}", said(&output));
     for format in ["text", "markdown", "html"] {
-        let text = String::from_utf8(stopwatt(&["report", path, "--all", "--format", format]).stdout).unwrap();
-        assert!(text.contains("375.0") && text.contains("1 iteration") && text.contains("+0.0"), "{format}: {text}");
-        for wrong in ["rediction", "What if", "used in the fit", "sim.", "seed", "went"] {
+        let text =
+            String::from_utf8(stopwatt(&["report", path, "--all", "--format", format]).stdout)
+                .unwrap();
+        assert!(
+            text.contains("375.0") && text.contains("1 iteration") && text.contains("+0.0"),
+            "{format}: {text}"
+        );
+        for wrong in [
+            "rediction",
+            "What if",
+            "used in the fit",
+            "sim.",
+            "seed",
+            "went",
+        ] {
             assert!(!text.contains(wrong), "{wrong} is in the {format}");
         }
     }
@@ -245,16 +395,43 @@ fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_publi
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("recording");
     let report = |set: &str, format: &str| {
-        let run = ["run", "psci-latency", "--release", "2017", "--iterations", "1", "--replace", "--set", set, "-o"];
+        let run = [
+            "run",
+            "psci-latency",
+            "--release",
+            "2017",
+            "--iterations",
+            "1",
+            "--replace",
+            "--set",
+            set,
+            "-o",
+        ];
         let output = stopwatt(&[&run[..], &[path.to_str().unwrap()]].concat());
         assert!(output.status.success(), "{}", said(&output));
-        String::from_utf8(stopwatt(&["report", path.to_str().unwrap(), "--all", "--format", format]).stdout).unwrap()
+        String::from_utf8(
+            stopwatt(&[
+                "report",
+                path.to_str().unwrap(),
+                "--all",
+                "--format",
+                format,
+            ])
+            .stdout,
+        )
+        .unwrap()
     };
     for format in ["text", "markdown", "html"] {
         let text = report("scp.channels=2", format);
-        assert!(text.contains("What if: settings differ") && text.contains("scp.channels=2"), "{format}");
+        assert!(
+            text.contains("What if: settings differ") && text.contains("scp.channels=2"),
+            "{format}"
+        );
         let reshaped = report("topology.clusters=2x4", format);
-        assert!(!reshaped.contains("publ.") && !reshaped.contains("ublished (us)"), "{format}");
+        assert!(
+            !reshaped.contains("publ.") && !reshaped.contains("ublished (us)"),
+            "{format}"
+        );
     }
 }
 
@@ -265,20 +442,39 @@ fn a_trace_decodes_with_the_published_descriptors_and_nests() {
     report(&["--out", trace.to_str().unwrap()]);
     let text = python_reads("read_with_perfetto.py", &trace);
     let fact = |name: &str| {
-        let found = text.split_whitespace().find_map(|fact| fact.strip_prefix(&format!("{name}=")));
-        found.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
+        let found = text
+            .split_whitespace()
+            .find_map(|fact| fact.strip_prefix(&format!("{name}=")));
+        found
+            .unwrap_or_else(|| panic!("no {name} in {text}"))
+            .to_owned()
     };
     let events = recording::Recording::read(recording()).unwrap();
-    assert_eq!(fact("instants"), events.events().len().to_string(), "an instant an event");
+    assert_eq!(
+        fact("instants"),
+        events.events().len().to_string(),
+        "an instant an event"
+    );
     let enters = events.find_point("enter-psci").unwrap();
-    let count = events.events().iter().filter(|event| event.point == enters).count();
+    let count = events
+        .events()
+        .iter()
+        .filter(|event| event.point == enters)
+        .count();
     assert_eq!(fact("enter-psci"), count.to_string());
     let calls: usize = fact("calls").parse().unwrap();
     assert!(calls > count, "calls and wakeups: {calls}");
-    assert_eq!((fact("depth"), fact("unfilled")), ("2".to_owned(), "0".to_owned()), "causes fill their calls");
+    assert_eq!(
+        (fact("depth"), fact("unfilled")),
+        ("2".to_owned(), "0".to_owned()),
+        "causes fill their calls"
+    );
     assert_eq!(fact("flows"), fact("ended"));
     assert!(fact("flows").parse::<usize>().unwrap() > 500, "{text}");
-    assert!(text.contains("juno-2017 suspend-deepest parallel;"), "{text}");
+    assert!(
+        text.contains("juno-2017 suspend-deepest parallel;"),
+        "{text}"
+    );
     assert!(
         text.contains("tracks=0.0 (CPU 4);0.1 (CPU 5);1.0 (CPU 0);1.1 (CPU 1);1.2 (CPU 2);1.3 (CPU 3);SCP, channel 0")
     );
@@ -289,28 +485,52 @@ fn a_trace_decodes_with_the_published_descriptors_and_nests() {
 fn declared_lanes_are_drawn_and_are_tracks_of_perfetto() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
-    let guest = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/import/data/guest.trace");
-    let replay = ["run", "idle-replay", guest, "--platform", "juno-r2", "--output"];
+    let guest = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../record/import/data/guest.trace"
+    );
+    let replay = [
+        "run",
+        "idle-replay",
+        guest,
+        "--platform",
+        "juno-r2",
+        "--output",
+    ];
     let output = stopwatt(&[&replay[..], &[&at("replay")]].concat());
     assert!(output.status.success(), "{}", said(&output));
     let output = stopwatt(&["import", "ftrace", guest, "--output", &at("trace")]);
     assert!(output.status.success(), "{}", said(&output));
-    for (name, rows) in
-        [("replay", ["CPU 1, trace", "CPU 1, menu@6.1"]), ("trace", ["CPU 0, idle state", "CPU 1, task"])]
-    {
+    for (name, rows) in [
+        ("replay", ["CPU 1, trace", "CPU 1, menu@6.1"]),
+        ("trace", ["CPU 0, idle state", "CPU 1, task"]),
+    ] {
         let output = stopwatt(&["report", &at(name), "--format", "html"]);
         assert!(output.status.success(), "{}", said(&output));
         let page = String::from_utf8(output.stdout).unwrap();
-        assert!(page.contains("Timeline") && rows.iter().all(|row| page.contains(row)), "{name}");
+        assert!(
+            page.contains("Timeline") && rows.iter().all(|row| page.contains(row)),
+            "{name}"
+        );
         let recording = recording::Recording::read(at(name)).unwrap();
         let lanes = attribution::cpu_lanes(&recording);
-        let stretches =
-            lanes.iter().flat_map(|lane| &lane.stretches).filter(|stretch| stretch.from < stretch.to).count();
+        let stretches = lanes
+            .iter()
+            .flat_map(|lane| &lane.stretches)
+            .filter(|stretch| stretch.from < stretch.to)
+            .count();
         assert!(stretches > 50, "{name}: {stretches}");
         let trace = at(&format!("{name}.pftrace"));
-        assert!(stopwatt(&["report", &at(name), "--output", &trace]).status.success());
+        assert!(
+            stopwatt(&["report", &at(name), "--output", &trace])
+                .status
+                .success()
+        );
         let text = python_reads("read_with_perfetto.py", Path::new(&trace));
-        assert!(text.contains(&format!("stretches={stretches}\n")), "{name}: {stretches}, {text}");
+        assert!(
+            text.contains(&format!("stretches={stretches}\n")),
+            "{name}: {stretches}, {text}"
+        );
     }
 }
 
@@ -326,16 +546,33 @@ fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
     }
     other.write(&path).unwrap();
     for format in ["text", "rst", "markdown", "csv", "json", "html"] {
-        let output = stopwatt(&["report", path.to_str().unwrap(), "--all", "--format", format]);
+        let output = stopwatt(&[
+            "report",
+            path.to_str().unwrap(),
+            "--all",
+            "--format",
+            format,
+        ]);
         assert!(output.status.success(), "{format}: {}", said(&output));
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("clocks") && text.contains("4.5") && text.contains("clk"), "{format}: {text}");
-        assert_eq!(text.contains("<stride>"), format != "html", "{format}: {text}");
+        assert!(
+            text.contains("clocks") && text.contains("4.5") && text.contains("clk"),
+            "{format}: {text}"
+        );
+        assert_eq!(
+            text.contains("<stride>"),
+            format != "html",
+            "{format}: {text}"
+        );
     }
     let output = stopwatt(&["report", path.to_str().unwrap(), "--format", "perfetto"]);
     // A trace without a packet opens in no viewer.
     assert_eq!(output.status.code(), Some(2));
-    assert!(output.stdout.is_empty() && said(&output).contains("has no events"), "{}", said(&output));
+    assert!(
+        output.stdout.is_empty() && said(&output).contains("has no events"),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
@@ -347,20 +584,34 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
     std::fs::create_dir(&cut).unwrap();
     for file in ["recording.toml", "events.parquet", "measures.parquet"] {
         let bytes = std::fs::read(recording().join(file)).unwrap();
-        let keep = if file == "events.parquet" { bytes.len() / 2 } else { bytes.len() };
+        let keep = if file == "events.parquet" {
+            bytes.len() / 2
+        } else {
+            bytes.len()
+        };
         std::fs::write(cut.join(file), &bytes[..keep]).unwrap();
     }
     let good = recording();
     let good = good.to_str().unwrap();
-    let (out, missing, cut) = (out.to_str().unwrap(), missing.to_str().unwrap(), cut.to_str().unwrap());
+    let (out, missing, cut) = (
+        out.to_str().unwrap(),
+        missing.to_str().unwrap(),
+        cut.to_str().unwrap(),
+    );
     let nowhere = format!("{missing}/page.html");
     let is_folder = folder.path().to_str().unwrap();
     let wrong: [(&[&str], &[&str]); 6] = [
         (&[missing, "--out", out], &["there is no recording"]),
         (&[cut, "--out", out], &["events.parquet", "cut short"]),
         (&[good, "--out", "latency.pdf"], &["latency.pdf", ".html"]),
-        (&[good, "--out", &nowhere], &["cannot write", "page.html", "make the folder"]),
-        (&[good, "--format", "html", "--out", is_folder], &["is a folder"]),
+        (
+            &[good, "--out", &nowhere],
+            &["cannot write", "page.html", "make the folder"],
+        ),
+        (
+            &[good, "--format", "html", "--out", is_folder],
+            &["is a folder"],
+        ),
         (&[good, "--format", "pdf"], &["pdf", "rst"]),
     ];
     for (arguments, parts) in wrong {
@@ -369,10 +620,16 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
         // Lines are broken where the terminal ends, also within a path.
         let said: String = String::from_utf8_lossy(&output.stderr).replace(['│', '\n', ' '], "");
         for part in parts {
-            assert!(said.contains(&part.replace(' ', "")), "{arguments:?}: {part} is not in {said}");
+            assert!(
+                said.contains(&part.replace(' ', "")),
+                "{arguments:?}: {part} is not in {said}"
+            );
         }
     }
-    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left, ["cut"], "nothing but what was there");
     // A run whose report cannot be named is not started.
     let output = stopwatt(&["run", "psci-latency", "--report", "page.pdf", "-o", missing]);

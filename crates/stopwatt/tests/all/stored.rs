@@ -33,8 +33,12 @@ fn keys(at: &str, value: &Value, found: &mut BTreeSet<String>) {
     };
     found.insert(format!("{at}: {kind}"));
     match value {
-        Value::Array(members) => members.iter().for_each(|member| keys(&format!("{at}[]"), member, found)),
-        Value::Object(fields) => fields.iter().for_each(|(key, field)| keys(&format!("{at}.{key}"), field, found)),
+        Value::Array(members) => members
+            .iter()
+            .for_each(|member| keys(&format!("{at}[]"), member, found)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(key, field)| keys(&format!("{at}.{key}"), field, found)),
         _ => {}
     }
 }
@@ -42,7 +46,10 @@ fn keys(at: &str, value: &Value, found: &mut BTreeSet<String>) {
 fn json(arguments: &[&str]) -> Value {
     let output = stopwatt(arguments);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 1 | 3)), "{arguments:?}: {said}");
+    assert!(
+        matches!(output.status.code(), Some(0 | 1 | 3)),
+        "{arguments:?}: {said}"
+    );
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
@@ -51,15 +58,34 @@ fn printed() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for folder in recordings() {
         let name = folder.file_name().unwrap().to_str().unwrap();
-        keys(&format!("report {name}"), &json(&["report", folder.to_str().unwrap(), "--format", "json"]), &mut found);
+        keys(
+            &format!("report {name}"),
+            &json(&["report", folder.to_str().unwrap(), "--format", "json"]),
+            &mut found,
+        );
     }
     let latency = stored().join("recordings/psci-latency");
     let of = |release: &str| format!("{}@{release}", latency.display());
-    let compared = json(&["compare", &of("juno-v2.11"), &of("juno-v2.12"), "--format", "json"]);
+    let compared = json(&[
+        "compare",
+        &of("juno-v2.11"),
+        &of("juno-v2.12"),
+        "--format",
+        "json",
+    ]);
     keys("compare psci-latency", &compared, &mut found);
     let sweep = stored().join("recordings/sweep");
     assert!(json(&["report", sweep.to_str().unwrap(), "--format", "json"]).is_object());
-    let what_if = ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--free-seeds", "2", "--format", "json"];
+    let what_if = [
+        "what-if",
+        "psci-latency",
+        "--vary",
+        "scp.channels=1,2",
+        "--free-seeds",
+        "2",
+        "--format",
+        "json",
+    ];
     keys("what-if sweep", &json(&what_if), &mut found);
     found
 }
@@ -71,14 +97,21 @@ fn gone(list: &Path, today: &BTreeSet<String>) -> Vec<String> {
         fs::write(list, lines.join("\n") + "\n").unwrap();
     }
     let text = fs::read_to_string(list).unwrap();
-    text.lines().filter(|line| !today.contains(*line)).map(str::to_owned).collect()
+    text.lines()
+        .filter(|line| !today.contains(*line))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn an_earlier_versions_recordings_are_read_and_their_json_has_all_its_keys() {
     assert!(recordings().len() > 5);
     let gone = gone(&stored().join("keys.txt"), &printed());
-    assert!(gone.is_empty(), "the JSON lacks what version 0.1 printed:\n{}", gone.join("\n"));
+    assert!(
+        gone.is_empty(),
+        "the JSON lacks what version 0.1 printed:\n{}",
+        gone.join("\n")
+    );
 }
 
 #[test]
@@ -87,7 +120,11 @@ fn an_earlier_versions_recordings_are_told_in_every_form() {
         for form in ["term", "markdown", "html", "csv"] {
             let output = stopwatt(&["report", folder.to_str().unwrap(), "--format", form]);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && !output.stdout.is_empty(), "{} as {form}: {said}", folder.display());
+            assert!(
+                output.status.success() && !output.stdout.is_empty(),
+                "{} as {form}: {said}",
+                folder.display()
+            );
         }
     }
 }
@@ -97,14 +134,23 @@ fn options(command: &[&str], found: &mut BTreeSet<String>) {
     let output = stopwatt(&[command, &["--help"]].concat());
     let help = String::from_utf8(output.stdout).unwrap();
     let name = command.join(" ");
-    for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
-        let long = line.split([' ', ',', '=']).find(|word| word.starts_with("--"));
+    for line in help
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with('-'))
+    {
+        let long = line
+            .split([' ', ',', '='])
+            .find(|word| word.starts_with("--"));
         found.extend(long.map(|long| format!("{name} {long}")));
     }
     let listed = help.split("\nCommands:\n").nth(1).into_iter();
     let listed = listed.flat_map(|rest| rest.lines().take_while(|line| !line.is_empty()));
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    for below in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+    for below in names
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+    {
         options(&[command, &[below]].concat(), found);
     }
 }
@@ -112,12 +158,27 @@ fn options(command: &[&str], found: &mut BTreeSet<String>) {
 #[test]
 fn an_earlier_versions_commands_and_options_are_there() {
     let mut found = BTreeSet::new();
-    let commands = ["run", "what-if", "sweep", "capture", "tune", "count", "payload", "explore", "report", "list"];
-    let more =
-        ["doctor", "compare", "import", "calibrate", "calibrate-prefetch", "calibrate-core", "completions", "man"];
+    let commands = [
+        "run", "what-if", "sweep", "capture", "tune", "count", "payload", "explore", "report",
+        "list",
+    ];
+    let more = [
+        "doctor",
+        "compare",
+        "import",
+        "calibrate",
+        "calibrate-prefetch",
+        "calibrate-core",
+        "completions",
+        "man",
+    ];
     for command in commands.iter().chain(&more) {
         options(&[command], &mut found);
     }
     let gone = gone(&stored().join("options.txt"), &found);
-    assert!(found.len() > 100 && gone.is_empty(), "options of version 0.1 are gone:\n{}", gone.join("\n"));
+    assert!(
+        found.len() > 100 && gone.is_empty(),
+        "options of version 0.1 are gone:\n{}",
+        gone.join("\n")
+    );
 }

@@ -55,8 +55,14 @@ fn said(output: &Output) -> String {
 /// The bytes of every file of the data, by its path.
 fn data(of: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
-    for chunk in fs::read_dir(of.join("data")).unwrap().map(|entry| entry.unwrap().path()) {
-        for file in fs::read_dir(&chunk).unwrap().map(|entry| entry.unwrap().path()) {
+    for chunk in fs::read_dir(of.join("data"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        for file in fs::read_dir(&chunk)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+        {
             let name = file.strip_prefix(of).unwrap().display().to_string();
             files.insert(name, fs::read(&file).unwrap());
         }
@@ -67,9 +73,14 @@ fn data(of: &Path) -> BTreeMap<String, Vec<u8>> {
 /// The numbers of the points of a data set, in the order of its chunks.
 fn points(of: &Path) -> Vec<u64> {
     let mut all = Vec::new();
-    for name in data(of).keys().filter(|name| name.ends_with("points.parquet")) {
+    for name in data(of)
+        .keys()
+        .filter(|name| name.ends_with("points.parquet"))
+    {
         let columns = recording::table::read(&of.join(name)).unwrap();
-        let recording::table::Values::U64(numbers) = &columns[0].values else { panic!("{columns:?}") };
+        let recording::table::Values::U64(numbers) = &columns[0].values else {
+            panic!("{columns:?}")
+        };
         all.extend(numbers.iter().flatten());
     }
     all
@@ -81,17 +92,35 @@ fn one_two_and_seven_shards_leave_the_same_bytes() {
     let at = |name: &str| folder.path().join(name);
     let output = sweep(&plan, &at("whole"), &[]);
     assert!(output.status.success(), "{}", said(&output));
-    assert!(said(&output).contains("60 points in 20 chunks"), "{}", said(&output));
+    assert!(
+        said(&output).contains("60 points in 20 chunks"),
+        "{}",
+        said(&output)
+    );
     let whole = data(&at("whole"));
-    assert_eq!(whole.len(), 20 * 4, "points, measures, causes and chunk.toml of each chunk");
+    assert_eq!(
+        whole.len(),
+        20 * 4,
+        "points, measures, causes and chunk.toml of each chunk"
+    );
     assert!(points(&at("whole")).into_iter().eq(0..60));
     for of in [2, 7] {
         let to = at(&format!("shards{of}"));
         // At the same time, and the last first.
         let running = (1..=of).rev().map(|index| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-            command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).args(["--shard", &format!("{index}/{of}")]);
-            command.current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+            command
+                .args(["-q", "sweep"])
+                .arg(&plan)
+                .arg("-o")
+                .arg(&to)
+                .args(["--shard", &format!("{index}/{of}")]);
+            command
+                .current_dir(root())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
         });
         let running: Vec<_> = running.collect();
         for mut shard in running {
@@ -102,7 +131,13 @@ fn one_two_and_seven_shards_leave_the_same_bytes() {
         // All is there, so nothing is run again.
         let output = sweep(&plan, &to, &["--format", "json"]);
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((json["points"].as_u64(), json["chunks_there_before"].as_u64()), (Some(0), Some(20)));
+        assert_eq!(
+            (
+                json["points"].as_u64(),
+                json["chunks_there_before"].as_u64()
+            ),
+            (Some(0), Some(20))
+        );
     }
 }
 
@@ -115,8 +150,18 @@ fn killed_ten_times_it_goes_on_and_loses_and_doubles_no_point() {
     let chunks = || fs::read_dir(to.join("data")).map_or(0, Iterator::count);
     for kill in 1..=10 {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-        command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).env("RAYON_NUM_THREADS", "2");
-        let mut child = command.current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        command
+            .args(["-q", "sweep"])
+            .arg(&plan)
+            .arg("-o")
+            .arg(&to)
+            .env("RAYON_NUM_THREADS", "2");
+        let mut child = command
+            .current_dir(root())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         // Killed at once after it wrote another chunk, so in the middle of the next; each goes a
         // little further.
         let before = chunks();
@@ -129,9 +174,18 @@ fn killed_ten_times_it_goes_on_and_loses_and_doubles_no_point() {
     assert!(chunks() > 0, "it wrote nothing before it was killed");
     let resumed = stopwatt(&["-q", "sweep", "--resume", to.to_str().unwrap()]);
     assert!(resumed.status.success(), "{}", said(&resumed));
-    assert!(data(&to) == data(&at("whole")), "the killed sweep left other bytes");
-    assert!(points(&to).into_iter().eq(0..60), "points are lost or doubled");
-    let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        data(&to) == data(&at("whole")),
+        "the killed sweep left other bytes"
+    );
+    assert!(
+        points(&to).into_iter().eq(0..60),
+        "points are lost or doubled"
+    );
+    let left: Vec<_> = fs::read_dir(&to)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 4, "plan, marks, data and runs: {left:?}");
 }
 
@@ -144,7 +198,11 @@ fn a_chunk_that_was_cut_short_is_run_again() {
     fs::write(to.join("data/chunk=000004/measures.parquet"), b"PAR1").unwrap();
     fs::remove_file(to.join("data/chunk=000007/chunk.toml")).unwrap();
     let output = sweep(&plan, &to, &[]);
-    assert!(said(&output).contains("6 points in 2 chunks"), "{}", said(&output));
+    assert!(
+        said(&output).contains("6 points in 2 chunks"),
+        "{}",
+        said(&output)
+    );
     assert!(data(&to) == whole);
 }
 
@@ -159,22 +217,40 @@ fn a_point_that_fails_is_named_and_the_others_go_on() {
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let text = said(&output);
     assert!(text.contains("30 points failed"), "{text}");
-    assert!(text.contains("point 30 (release=v9.9 costs.scp.core_on="), "{text}");
-    assert!(text.contains("has no release `v9.9`") && text.contains("and 10 more"), "{text}");
+    assert!(
+        text.contains("point 30 (release=v9.9 costs.scp.core_on="),
+        "{text}"
+    );
+    assert!(
+        text.contains("has no release `v9.9`") && text.contains("and 10 more"),
+        "{text}"
+    );
     assert!(text.contains("stopwatt sweep --resume"), "{text}");
     assert!(points(&to).into_iter().eq(0..60));
     // What failed is run again, and fails again; the rest is not touched.
     let again = sweep(&plan, &to, &["--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(
-        (again.status.code(), json["points"].as_u64(), json["failures"].as_u64()),
+        (
+            again.status.code(),
+            json["points"].as_u64(),
+            json["failures"].as_u64()
+        ),
         (Some(1), Some(30), Some(30))
     );
     // The rows of the others are read all the same.
     let report = stopwatt(&["report", to.to_str().unwrap(), "--format", "csv"]);
     let rows = String::from_utf8_lossy(&report.stdout).into_owned();
-    assert!(report.status.success() && rows.lines().count() == 31 && rows.contains(",last,"), "{}", said(&report));
-    assert!(reported(&to).contains("30 points failed."), "{}", reported(&to));
+    assert!(
+        report.status.success() && rows.lines().count() == 31 && rows.contains(",last,"),
+        "{}",
+        said(&report)
+    );
+    assert!(
+        reported(&to).contains("30 points failed."),
+        "{}",
+        reported(&to)
+    );
 }
 
 #[test]
@@ -189,11 +265,22 @@ fn a_flipped_byte_is_noticed_and_its_chunk_is_run_again() {
     bytes[middle] ^= 1;
     fs::write(&damaged, bytes).unwrap();
     let report = stopwatt(&["report", to.to_str().unwrap()]);
-    let text = said(&report).split_whitespace().collect::<Vec<_>>().join(" ").replace(" │ ", "");
+    let text = said(&report)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" │ ", "");
     assert_eq!(report.status.code(), Some(2), "{text}");
-    assert!(text.contains("measures.parquet") && text.contains("sweep --resume"), "{text}");
+    assert!(
+        text.contains("measures.parquet") && text.contains("sweep --resume"),
+        "{text}"
+    );
     let resumed = stopwatt(&["-q", "sweep", "--resume", to.to_str().unwrap()]);
-    assert!(said(&resumed).contains("3 points in 1 chunks"), "{}", said(&resumed));
+    assert!(
+        said(&resumed).contains("3 points in 1 chunks"),
+        "{}",
+        said(&resumed)
+    );
     assert!(data(&to) == whole, "the chunk is as it was");
 }
 
@@ -201,16 +288,37 @@ fn a_flipped_byte_is_noticed_and_its_chunk_is_run_again() {
 fn a_report_says_first_that_chunks_are_missing() {
     let (folder, plan) = planned(PLAN);
     let to = folder.path().join("s");
-    assert!(sweep(&plan, &to, &["--shard", "1/2"]).status.code().is_some());
+    assert!(
+        sweep(&plan, &to, &["--shard", "1/2"])
+            .status
+            .code()
+            .is_some()
+    );
     let report = |more: &[&str]| stopwatt(&[&["report", to.to_str().unwrap()], more].concat());
     let output = report(&[]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("10 of 20 chunks are there"), "{}", said(&output));
+    assert!(
+        said(&output).contains("10 of 20 chunks are there"),
+        "{}",
+        said(&output)
+    );
     assert_eq!(report(&["--partial"]).status.code(), Some(0));
-    let json: serde_json::Value = serde_json::from_slice(&report(&["--format", "json"]).stdout).unwrap();
-    assert_eq!((json["chunks"]["there"].as_u64(), json["points"]["there"].as_u64()), (Some(10), Some(30)));
+    let json: serde_json::Value =
+        serde_json::from_slice(&report(&["--format", "json"]).stdout).unwrap();
+    assert_eq!(
+        (
+            json["chunks"]["there"].as_u64(),
+            json["points"]["there"].as_u64()
+        ),
+        (Some(10), Some(30))
+    );
     // A trace is of one run.
-    assert_eq!(report(&["--format", "perfetto", "-o", "never.pftrace"]).status.code(), Some(2));
+    assert_eq!(
+        report(&["--format", "perfetto", "-o", "never.pftrace"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 /// Two programs with the same plan and the same folder: each point is run once.
@@ -220,9 +328,18 @@ fn two_sweeps_on_one_folder_share_the_chunks() {
     let to = folder.path().join("s");
     let start = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-        command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).args(["--format", "json"]);
+        command
+            .args(["-q", "sweep"])
+            .arg(&plan)
+            .arg("-o")
+            .arg(&to)
+            .args(["--format", "json"]);
         command.env("RAYON_NUM_THREADS", "1").current_dir(root());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     };
     let (one, two) = (start(), start());
     let points = [one, two].map(|child| {
@@ -233,7 +350,10 @@ fn two_sweeps_on_one_folder_share_the_chunks() {
     });
     // Both may begin the same chunk in the same moment, once or twice.
     let sum: u64 = points.iter().sum();
-    assert!((60..=66).contains(&sum) && points.iter().all(|points| *points > 0), "{points:?}");
+    assert!(
+        (60..=66).contains(&sum) && points.iter().all(|points| *points > 0),
+        "{points:?}"
+    );
     let alone = folder.path().join("alone");
     assert!(sweep(&plan, &alone, &[]).status.success());
     assert!(data(&to) == data(&alone));
@@ -242,7 +362,11 @@ fn two_sweeps_on_one_folder_share_the_chunks() {
 #[test]
 fn a_full_disk_is_named_and_what_is_missing_is_run_later() {
     let (folder, plan) = planned(PLAN);
-    assert!(sweep(&plan, &folder.path().join("whole"), &[]).status.success());
+    assert!(
+        sweep(&plan, &folder.path().join("whole"), &[])
+            .status
+            .success()
+    );
     let to = folder.path().join("small");
     fs::create_dir(&to).unwrap();
     // A file system of 400 KiB, in a name space of its own.
@@ -252,19 +376,48 @@ fn a_full_disk_is_named_and_what_is_missing_is_run_later() {
                   mount -o remount,size=40m \"$2\"\n\
                   \"$0\" -q sweep --resume \"$2/s\"; echo \"status $?\"; cp -r \"$2/s\" \"$3\"";
     let mut command = Command::new("unshare");
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_stopwatt")]);
-    command.arg(&plan).arg(&to).arg(folder.path().join("copy")).current_dir(root());
+    command.args([
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_stopwatt"),
+    ]);
+    command
+        .arg(&plan)
+        .arg(&to)
+        .arg(folder.path().join("copy"))
+        .current_dir(root());
     let output = command.output().unwrap();
-    if output.status.code() != Some(0) && said(&output).contains("unshare") || output.status.code() == Some(77) {
-        println!("skipped: a_full_disk_is_named needs to mount a file system: {}", said(&output));
+    if output.status.code() != Some(0) && said(&output).contains("unshare")
+        || output.status.code() == Some(77)
+    {
+        println!(
+            "skipped: a_full_disk_is_named needs to mount a file system: {}",
+            said(&output)
+        );
         return;
     }
     let text = said(&output);
-    assert!(text.contains("was not written") && text.contains("No space left"), "{text}");
-    let lines: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
-    let statuses: Vec<_> = lines.iter().filter(|line| line.starts_with("status")).collect();
+    assert!(
+        text.contains("was not written") && text.contains("No space left"),
+        "{text}"
+    );
+    let lines: Vec<&str> = std::str::from_utf8(&output.stdout)
+        .unwrap()
+        .lines()
+        .collect();
+    let statuses: Vec<_> = lines
+        .iter()
+        .filter(|line| line.starts_with("status"))
+        .collect();
     assert_eq!(statuses, [&"status 1", &"status 0"], "{text}");
-    assert!(data(&folder.path().join("copy")) == data(&folder.path().join("whole")), "{text}");
+    assert!(
+        data(&folder.path().join("copy")) == data(&folder.path().join("whole")),
+        "{text}"
+    );
 }
 
 #[test]
@@ -272,17 +425,40 @@ fn a_signal_keeps_the_chunks_that_are_whole() {
     let (folder, plan) = planned(&PLAN.replace("count = 5", "count = 5000"));
     let to = folder.path().join("s");
     let mut command = Command::new(env!("CARGO_BIN_EXE_stopwatt"));
-    command.args(["-q", "sweep"]).arg(&plan).arg("-o").arg(&to).current_dir(root());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while fs::read_dir(to.join("data")).map_or(0, Iterator::count) < 2 && child.try_wait().unwrap().is_none() {
+    command
+        .args(["-q", "sweep"])
+        .arg(&plan)
+        .arg("-o")
+        .arg(&to)
+        .current_dir(root());
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while fs::read_dir(to.join("data")).map_or(0, Iterator::count) < 2
+        && child.try_wait().unwrap().is_none()
+    {
         thread::sleep(Duration::from_millis(2));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
     let output = child.wait_with_output().unwrap();
     let text = said(&output);
     assert_eq!(output.status.signal(), Some(2), "{text}");
-    assert!(text.contains("stopped before the end") && text.contains("--resume"), "{text}");
-    let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        text.contains("stopped before the end") && text.contains("--resume"),
+        "{text}"
+    );
+    let left: Vec<_> = fs::read_dir(&to)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 4, "{left:?}");
     for chunk in fs::read_dir(to.join("data")).unwrap() {
         assert!(chunk.unwrap().path().join("chunk.toml").is_file());
@@ -297,7 +473,11 @@ fn plans_that_are_wrong_are_refused_with_their_line_before_anything_is_written()
         let output = sweep(&plan, &to, &[]);
         let said = said(&output);
         // What is drawn may break a line anywhere.
-        let flat = said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        let flat = said
+            .split_whitespace()
+            .filter(|word| *word != "│")
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(output.status.code(), Some(2), "{said}");
         for part in parts {
             assert!(flat.contains(part), "`{part}` is not in:\n{said}");
@@ -305,30 +485,90 @@ fn plans_that_are_wrong_are_refused_with_their_line_before_anything_is_written()
         assert!(!to.exists(), "{text}");
     };
     let with = |more: &str| format!("experiment = \"psci-latency\"\n{more}");
-    wrong("experiment = \"psci-latncy\"\n", &["plan.toml:1: there is no experiment", "did you mean psci-latency?"]);
+    wrong(
+        "experiment = \"psci-latncy\"\n",
+        &[
+            "plan.toml:1: there is no experiment",
+            "did you mean psci-latency?",
+        ],
+    );
     wrong("[grid]\na = 1\n", &["the plan names no experiment"]);
-    wrong(&with("[gird]\na = [1]\n"), &["plan.toml:2: unknown key `gird`", "did you mean `grid`?"]);
-    wrong(&with("[grid]\nseed = [1, 1]\n"), &["plan.toml:3: `1` stands twice"]);
-    wrong(&with("[grid]\nseed = \"9..1\"\n"), &["plan.toml:3: `9..1` is no range"]);
-    wrong(&with("[grid]\nseed = []\n"), &["plan.toml:3: `seed` has no value"]);
+    wrong(
+        &with("[gird]\na = [1]\n"),
+        &["plan.toml:2: unknown key `gird`", "did you mean `grid`?"],
+    );
+    wrong(
+        &with("[grid]\nseed = [1, 1]\n"),
+        &["plan.toml:3: `1` stands twice"],
+    );
+    wrong(
+        &with("[grid]\nseed = \"9..1\"\n"),
+        &["plan.toml:3: `9..1` is no range"],
+    );
+    wrong(
+        &with("[grid]\nseed = []\n"),
+        &["plan.toml:3: `seed` has no value"],
+    );
     wrong(&with("[grid]\nseed = [1, 2\n"), &["plan.toml:"]);
-    wrong(&with("[settings]\nseed = 1\n[seeds]\ncount = 3\n"), &["plan.toml:4: `seed` is set twice"]);
-    wrong(&with("[settings]\niterations = 0\n"), &["plan.toml:3: `0` is no value of iterations", "from 1 to 100000"]);
-    wrong(&with("[grid]\nmode = [\"serail\"]\n"), &["plan.toml:3: `serail` is no value", "one of parallel, serial"]);
-    wrong(&with("[grid]\norder = [\"freee\"]\n"), &["no order `freee`", "there are: declared, free, and those of"]);
-    wrong(&with("world = \"moon\"\n"), &["plan.toml:2: psci-latency does not run in a world `moon`", "sim, qemu"]);
-    wrong(&with("repetitions = 3\n"), &["3 repetitions in the world sim", "vary the seed instead"]);
-    wrong(&with("keep = [\"evnts\"]\n"), &["plan.toml:2: `evnts` cannot be kept"]);
-    wrong(&with("[random]\npoints = 3\n"), &["plan.toml:2: [random] lacks"]);
+    wrong(
+        &with("[settings]\nseed = 1\n[seeds]\ncount = 3\n"),
+        &["plan.toml:4: `seed` is set twice"],
+    );
+    wrong(
+        &with("[settings]\niterations = 0\n"),
+        &[
+            "plan.toml:3: `0` is no value of iterations",
+            "from 1 to 100000",
+        ],
+    );
+    wrong(
+        &with("[grid]\nmode = [\"serail\"]\n"),
+        &[
+            "plan.toml:3: `serail` is no value",
+            "one of parallel, serial",
+        ],
+    );
+    wrong(
+        &with("[grid]\norder = [\"freee\"]\n"),
+        &[
+            "no order `freee`",
+            "there are: declared, free, and those of",
+        ],
+    );
+    wrong(
+        &with("world = \"moon\"\n"),
+        &[
+            "plan.toml:2: psci-latency does not run in a world `moon`",
+            "sim, qemu",
+        ],
+    );
+    wrong(
+        &with("repetitions = 3\n"),
+        &["3 repetitions in the world sim", "vary the seed instead"],
+    );
+    wrong(
+        &with("keep = [\"evnts\"]\n"),
+        &["plan.toml:2: `evnts` cannot be kept"],
+    );
+    wrong(
+        &with("[random]\npoints = 3\n"),
+        &["plan.toml:2: [random] lacks"],
+    );
     wrong(
         &with("[random]\npoints = 3\nranges = { costs.x = { from = 2.0, to = 1.0 } }\n"),
         &["plan.toml:4: the range of `costs.x` does not go up"],
     );
-    wrong(&with("[grid]\nscp.chanels = [1, 2]\n"), &["no point of the plan can run", "no key `chanels`"]);
+    wrong(
+        &with("[grid]\nscp.chanels = [1, 2]\n"),
+        &["no point of the plan can run", "no key `chanels`"],
+    );
     let many = with("[grid]\nseed = \"1..100000\"\nscp.channels = \"1..10000\"\n");
     wrong(
         &many,
-        &["1000000000 points (100000 seed x 10000 scp.channels); at most 1000000 are run", "--at-most 1000000000"],
+        &[
+            "1000000000 points (100000 seed x 10000 scp.channels); at most 1000000 are run",
+            "--at-most 1000000000",
+        ],
     );
 }
 
@@ -340,14 +580,22 @@ fn what_is_in_the_way_is_left_alone() {
     fs::write(to.join("mine.txt"), "mine").unwrap();
     let output = sweep(&plan, &to, &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("it holds mine.txt"), "{}", said(&output));
+    assert!(
+        said(&output).contains("it holds mine.txt"),
+        "{}",
+        said(&output)
+    );
     assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
     fs::remove_file(to.join("mine.txt")).unwrap();
     assert!(sweep(&plan, &to, &["--shard", "1/20"]).status.success());
     fs::write(&plan, PLAN.replace("iterations = 1", "iterations = 2")).unwrap();
     let output = sweep(&plan, &to, &[]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("holds the sweep of another plan"), "{}", said(&output));
+    assert!(
+        said(&output).contains("holds the sweep of another plan"),
+        "{}",
+        said(&output)
+    );
 }
 
 /// A plan whose grid, draws and seeds may grow.
@@ -391,7 +639,13 @@ fn a_plan_that_grows_runs_the_new_points_only_and_leaves_what_it_would_have_left
     let (folder, plan) = planned("");
     let (to, at_once) = (folder.path().join("grown"), folder.path().join("at-once"));
     // Seeds, draws, values of a key, and all of it; the points before are always part of it.
-    let plans = [("[2]", 3, 4, 12), ("[2]", 3, 7, 9), ("[2]", 5, 7, 14), ("[1, 2]", 5, 7, 35), ("[4, 2, 1]", 6, 8, 74)];
+    let plans = [
+        ("[2]", 3, 4, 12),
+        ("[2]", 3, 7, 9),
+        ("[2]", 5, 7, 14),
+        ("[1, 2]", 5, 7, 35),
+        ("[4, 2, 1]", 6, 8, 74),
+    ];
     let mut before = 0;
     for (channels, draws, seeds, new) in plans {
         fs::write(&plan, growing(channels, draws, seeds)).unwrap();
@@ -399,14 +653,24 @@ fn a_plan_that_grows_runs_the_new_points_only_and_leaves_what_it_would_have_left
         assert!(output.status.success(), "{}", said(&output));
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let counted = (json["points"].as_u64(), json["points_taken_over"].as_u64());
-        assert_eq!(counted, (Some(new), Some(before)), "{channels} {draws} {seeds}");
+        assert_eq!(
+            counted,
+            (Some(new), Some(before)),
+            "{channels} {draws} {seeds}"
+        );
         before += new;
         let _ = fs::remove_dir_all(&at_once);
         assert!(sweep(&plan, &at_once, &[]).status.success());
-        assert!(tables(&to) == tables(&at_once), "{channels} {draws} {seeds}");
+        assert!(
+            tables(&to) == tables(&at_once),
+            "{channels} {draws} {seeds}"
+        );
         let reports = [&to, &at_once].map(|folder| reported(folder));
         assert_eq!(reports[0].replace("grown", "at-once"), reports[1]);
-        let left: Vec<_> = fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> = fs::read_dir(&to)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         assert_eq!(left.len(), 4, "plan, marks, data and runs: {left:?}");
     }
     // And then the same plan again.
@@ -425,13 +689,20 @@ fn a_plan_grows_again_before_it_is_done_and_in_shards() {
     fs::write(&plan, growing("[1, 2, 4]", 2, 16)).unwrap();
     let shards: Vec<u64> = (1..=3)
         .map(|shard| {
-            let output = sweep(&plan, &to, &["--shard", &format!("{shard}/3"), "--format", "json"]);
+            let output = sweep(
+                &plan,
+                &to,
+                &["--shard", &format!("{shard}/3"), "--format", "json"],
+            );
             let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             json["points_taken_over"].as_u64().unwrap()
         })
         .collect();
     // Half of 32 points, and a third of 64, of which some were taken over themselves.
-    assert!((20..=37).contains(&shards.iter().sum::<u64>()), "{shards:?}");
+    assert!(
+        (20..=37).contains(&shards.iter().sum::<u64>()),
+        "{shards:?}"
+    );
     assert!(!to.join("earlier").exists());
     assert!(sweep(&plan, &at("at-once"), &[]).status.success());
     assert!(tables(&to) == tables(&at("at-once")));
@@ -453,7 +724,10 @@ fn what_a_killed_growth_left_goes_on_with_either_plan() {
     fs::rename(to.join("data"), earlier.join("data")).unwrap();
     let again = sweep(&plan, &to, &["--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
-    assert_eq!((json["points"].as_u64(), json["points_taken_over"].as_u64()), (Some(0), Some(16)));
+    assert_eq!(
+        (json["points"].as_u64(), json["points_taken_over"].as_u64()),
+        (Some(0), Some(16))
+    );
     assert!(tables(&to) == small && !to.join("earlier").exists());
     // And between plan and marks.
     fs::create_dir_all(&earlier).unwrap();
@@ -465,7 +739,12 @@ fn what_a_killed_growth_left_goes_on_with_either_plan() {
     fs::copy(&plan, to.join("plan.toml")).unwrap();
     let again = sweep(&plan, &to, &["--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
-    assert_eq!((json["points"].as_u64(), json["points_taken_over"].as_u64()), (Some(4), Some(16)), "{}", said(&again));
+    assert_eq!(
+        (json["points"].as_u64(), json["points_taken_over"].as_u64()),
+        (Some(4), Some(16)),
+        "{}",
+        said(&again)
+    );
 }
 
 #[test]
@@ -479,7 +758,8 @@ fn another_plan_is_refused_with_the_reason_and_what_is_there_stays() {
         fs::write(&plan, text).unwrap();
         let output = sweep(&plan, &to, &[]);
         // A long word is broken where it is drawn.
-        let letters = |text: &str| text.replace(|letter: char| letter.is_whitespace() || letter == '│', "");
+        let letters =
+            |text: &str| text.replace(|letter: char| letter.is_whitespace() || letter == '│', "");
         let text = letters(&said(&output));
         assert_eq!(output.status.code(), Some(2), "{text}");
         for part in ["holds the sweep of another plan", reason] {
@@ -487,11 +767,23 @@ fn another_plan_is_refused_with_the_reason_and_what_is_there_stays() {
         }
     };
     let of = |from: &str, to: &str| growing("[1, 2]", 3, 2).replace(from, to);
-    refused(growing("[1, 4]", 3, 2), "this plan lacks its point 6 (scp.channels=2");
-    refused(growing("[1, 2]", 3, 1), "this plan lacks its point 1 (scp.channels=1");
+    refused(
+        growing("[1, 4]", 3, 2),
+        "this plan lacks its point 6 (scp.channels=2",
+    );
+    refused(
+        growing("[1, 2]", 3, 1),
+        "this plan lacks its point 1 (scp.channels=1",
+    );
     refused(growing("[1, 2]", 2, 2), "this plan lacks its point 4");
-    refused(of("iterations = 1", "iterations = 2"), "`iterations` is 1 there, and 2 in this plan");
-    refused(of("case = \"suspend-level0\"\n", ""), "`case` is suspend-level0 there, and this plan does not set it");
+    refused(
+        of("iterations = 1", "iterations = 2"),
+        "`iterations` is 1 there, and 2 in this plan",
+    );
+    refused(
+        of("case = \"suspend-level0\"\n", ""),
+        "`case` is suspend-level0 there, and this plan does not set it",
+    );
     refused(
         of("[\"measures\", \"events\", \"causes\"]", "[\"measures\"]"),
         "keeps measures, events, causes, and this one",
@@ -508,8 +800,15 @@ fn another_plan_is_refused_with_the_reason_and_what_is_there_stays() {
     assert!(sweep(&plan, &other, &[]).status.success());
     fs::write(&plan, latin(4)).unwrap();
     let output = sweep(&plan, &other, &[]);
-    let text = said(&output).split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
-    assert!(text.contains("a Latin hypercube of 4 points has none of the points of one of 3"), "{text}");
+    let text = said(&output)
+        .split_whitespace()
+        .filter(|word| *word != "│")
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        text.contains("a Latin hypercube of 4 points has none of the points of one of 3"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -518,10 +817,15 @@ fn points_are_told_before_they_run() {
     let output = sweep(&plan, &folder.path().join("s"), &["--dry-run"]);
     let text = said(&output);
     assert!(
-        text.contains("60 points (2 scp.channels x 6 draws of the Latin hypercube x 5 seed) in 20 chunks of 3"),
+        text.contains(
+            "60 points (2 scp.channels x 6 draws of the Latin hypercube x 5 seed) in 20 chunks of 3"
+        ),
         "{text}"
     );
-    assert!(text.contains("point 59: scp.channels=2 costs.scp.core_on="), "{text}");
+    assert!(
+        text.contains("point 59: scp.channels=2 costs.scp.core_on="),
+        "{text}"
+    );
     assert!(!folder.path().join("s").exists());
 }
 
@@ -535,12 +839,19 @@ fn points_are_compared_like_releases() {
     assert!(sweep(&plan, &to, &[]).status.success());
     let of = |channels: u32| format!("{}@juno-v2.12 scp.channels={channels}", to.display());
     let output = stopwatt(&["compare", &of(1), &of(2), "--all"]);
-    let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = said(&output)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     // The one order that chance had is not judged, many seeds are: a flush waits for another one.
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("chance had the order of the CPUs in both") && text.contains("parallel-free"), "{text}");
     assert!(
-        text.starts_with("Powerdown") && text.contains("16 rows of suspend-deepest parallel are not judged"),
+        text.contains("chance had the order of the CPUs in both") && text.contains("parallel-free"),
+        "{text}"
+    );
+    assert!(
+        text.starts_with("Powerdown")
+            && text.contains("16 rows of suspend-deepest parallel are not judged"),
         "{text}"
     );
 }
@@ -549,7 +860,10 @@ fn points_are_compared_like_releases() {
 fn reported(of: &Path) -> String {
     let report = stopwatt(&["report", of.to_str().unwrap(), "--all"]);
     let text = String::from_utf8(report.stdout).unwrap();
-    text.split("\nrecording: ").next().unwrap_or_default().to_owned()
+    text.split("\nrecording: ")
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[test]
@@ -561,38 +875,71 @@ fn parts_of_a_run_are_read_as_one() {
     let ranges = ranges_file.display().to_string();
     let settings = "[settings]\ndraws = 5\nbenchmarks = \"audio\"\ncallbacks.rate = 60\n";
     let settings = format!("{settings}ranges = {ranges:?}\n");
-    let text = format!("experiment = \"rcu-energy\"\nparts = 3\nkeep = [\"measures\", \"events\"]\n{settings}");
+    let text = format!(
+        "experiment = \"rcu-energy\"\nparts = 3\nkeep = [\"measures\", \"events\"]\n{settings}"
+    );
     fs::write(&plan, text).unwrap();
     let to = folder.path().join("s");
     let swept = sweep(&plan, &to, &[]);
     assert_eq!(swept.status.code(), Some(0), "{}", said(&swept));
 
     let one = folder.path().join("one");
-    let asked = ["run", "rcu-energy", "--draws", "5", "--benchmarks", "audio", "--ranges", &ranges];
+    let asked = [
+        "run",
+        "rcu-energy",
+        "--draws",
+        "5",
+        "--benchmarks",
+        "audio",
+        "--ranges",
+        &ranges,
+    ];
     let asked = [&asked[..], &["--set", "callbacks.rate=60"]].concat();
     let ran = stopwatt(&[&asked[..], &["-o", one.to_str().unwrap()]].concat());
     assert!(ran.status.success(), "{}", said(&ran));
     let (parts, whole) = (reported(&to), reported(&one));
-    assert!(parts.contains("5 draws") && parts.lines().count() > 30, "{parts}");
+    assert!(
+        parts.contains("5 draws") && parts.lines().count() > 30,
+        "{parts}"
+    );
     assert_eq!(parts, whole);
     // The report of a point that two parts keep would be the same.
-    let rows = |recording: recording::Recording| (recording.measures().len(), recording.events().len());
-    assert_eq!(rows(::sweep::read(&to).unwrap()), rows(recording::Recording::read(&one).unwrap()));
+    let rows =
+        |recording: recording::Recording| (recording.measures().len(), recording.events().len());
+    assert_eq!(
+        rows(::sweep::read(&to).unwrap()),
+        rows(recording::Recording::read(&one).unwrap())
+    );
 
     // A file that a setting names is the same for all chunks.
     fs::remove_dir_all(
-        to.join("data").join(fs::read_dir(to.join("data")).unwrap().next().unwrap().unwrap().file_name()),
+        to.join("data").join(
+            fs::read_dir(to.join("data"))
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap()
+                .file_name(),
+        ),
     )
     .unwrap();
     let changed = fs::read_to_string(&ranges_file).unwrap() + "# another\n";
     fs::write(&ranges_file, changed).unwrap();
     let refused = sweep(&plan, &to, &[]);
-    assert!(said(&refused).contains("is not the file that chunk"), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("is not the file that chunk"),
+        "{}",
+        said(&refused)
+    );
 
     fs::write(&plan, "experiment = \"placement\"\nparts = 2\n").unwrap();
     let refused = sweep(&plan, &folder.path().join("p"), &[]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said(&refused).contains("a run of placement cannot be divided"), "{}", said(&refused));
+    assert!(
+        said(&refused).contains("a run of placement cannot be divided"),
+        "{}",
+        said(&refused)
+    );
 }
 
 #[test]
@@ -606,24 +953,48 @@ fn a_campaign_of_the_explorer_says_which_seed_broke_what() {
         // What was found is no reason to run it again, and is said again.
         let again = stopwatt(&["sweep", "--resume", to.to_str().unwrap()]);
         assert_eq!(again.status.code(), swept.status.code());
-        assert!(said(&again).contains("0 points in 0 chunks"), "{}", said(&again));
+        assert!(
+            said(&again).contains("0 points in 0 chunks"),
+            "{}",
+            said(&again)
+        );
         let report = reported(&to);
         (swept.status.code(), said(&swept), report)
     };
     let (status, said, report) = campaign("");
     assert_eq!(status, Some(0), "{said}");
-    assert!(report.contains("Nothing was found.") && report.contains("160 schedules were tried"), "{report}");
+    assert!(
+        report.contains("Nothing was found.") && report.contains("160 schedules were tried"),
+        "{report}"
+    );
     let (status, said, report) = campaign("fault = \"no-flush\"\n");
     assert_eq!(status, Some(1), "{said}");
     for seed in 5..9 {
-        assert!(report.contains(&format!("no-flush seed={seed} breaks dirty-line-lost.")), "{report}");
+        assert!(
+            report.contains(&format!("no-flush seed={seed} breaks dirty-line-lost.")),
+            "{report}"
+        );
     }
     // One of them alone leaves the recording that is replayed.
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("found");
     let to = to.to_str().unwrap();
-    let found = ["run", "explore-psci", "--schedules", "40", "--seed", "6", "--fault", "no-flush", "-o", to];
+    let found = [
+        "run",
+        "explore-psci",
+        "--schedules",
+        "40",
+        "--seed",
+        "6",
+        "--fault",
+        "no-flush",
+        "-o",
+        to,
+    ];
     assert_eq!(stopwatt(&found).status.code(), Some(1));
     let again = stopwatt(&["explore", "replay", to]);
-    assert!(String::from_utf8_lossy(&again.stdout).contains("dirty-line-lost"), "{again:?}");
+    assert!(
+        String::from_utf8_lossy(&again.stdout).contains("dirty-line-lost"),
+        "{again:?}"
+    );
 }

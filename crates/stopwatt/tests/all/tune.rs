@@ -149,14 +149,31 @@ const struct stopwatt_loop *stopwatt_loop(uint32_t n)
 /// The first piece of C in `docs/tune.md`.
 fn documented() -> String {
     let page = std::fs::read_to_string(root().join("docs/tune.md")).unwrap();
-    page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap().to_owned()
+    page.split("```c\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap()
+        .to_owned()
 }
 
 /// What `tune` finds of a shared object in a folder, from few rounds.
 fn tuned(folder: &Path, arguments: &[&str]) -> Value {
-    let few = ["--rounds", "8", "--memory", "4", "--patience", "600", "--format", "json"];
+    let few = [
+        "--rounds",
+        "8",
+        "--memory",
+        "4",
+        "--patience",
+        "600",
+        "--format",
+        "json",
+    ];
     let output = stopwatt_in(folder, &[&["tune", "--loop"], arguments, &few].concat());
-    assert!(output.status.success(), "{arguments:?}: {}", error_of(&output));
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        error_of(&output)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -175,29 +192,55 @@ fn loops_in_c_are_tuned_to_their_macros_and_say_that_there_is_no_memory() {
         let story = tuned(folder.path(), &[&format!("{name}.so"), "--output", name]);
         let (found, best) = (&story["loop"], &story["best"]);
         assert_eq!(
-            (found["is_checked"].as_bool(), found["left_out"].as_array().unwrap().len()),
+            (
+                found["is_checked"].as_bool(),
+                found["left_out"].as_array().unwrap().len()
+            ),
             (Some(true), 0),
             "{name}"
         );
         let is_told = best["less_than_today"]["interval"][0].as_f64() > Some(0.0);
         let defines = best["defines"].as_array().unwrap();
         for (define, value) in defines.iter().zip(best["values"].as_array().unwrap()) {
-            assert!(is_told && text.contains(define.as_str().unwrap().split(' ').nth(1).unwrap()), "{define}");
+            assert!(
+                is_told && text.contains(define.as_str().unwrap().split(' ').nth(1).unwrap()),
+                "{define}"
+            );
             assert!(define.as_str().unwrap().ends_with(&format!(" {value}")));
         }
         // What stands beside the best has the same rounds.
-        let rules: Vec<&str> =
-            story["beside"].as_array().unwrap().iter().map(|of| of["name"].as_str().unwrap()).collect();
-        assert_eq!(rules[..4], ["today", "no prefetch", "rule of thumb", "4, 8, 16 or 32"]);
+        let rules: Vec<&str> = story["beside"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            rules[..4],
+            ["today", "no prefetch", "rule of thumb", "4, 8, 16 or 32"]
+        );
         let last = |cell: &&Value| cell["set"] == "memory" && cell["batch"] == 256;
-        assert!(story["cells"].as_array().unwrap().iter().filter(last).all(|cell| cell["rounds"] == found["rounds"]));
+        assert!(
+            story["cells"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(last)
+                .all(|cell| cell["rounds"] == found["rounds"])
+        );
 
         let poor = folder.path().join(format!("{name}_poor.c"));
         std::fs::write(&poor, format!("{refusing}{text}")).unwrap();
         shared_object(&poor, folder.path());
-        let output = stopwatt_in(folder.path(), &["tune", "--loop", &format!("{name}_poor.so")]);
+        let output = stopwatt_in(
+            folder.path(),
+            &["tune", "--loop", &format!("{name}_poor.so")],
+        );
         let error = error_of(&output);
-        assert!(error.contains("returned NULL for 1000 records: there is no memory"), "{name}: {error}");
+        assert!(
+            error.contains("returned NULL for 1000 records: there is no memory"),
+            "{name}: {error}"
+        );
     }
 }
 
@@ -207,18 +250,46 @@ fn what_a_loop_says_of_its_limits_is_kept() {
     std::fs::write(folder.path().join("bad.c"), BAD).unwrap();
     shared_object(&folder.path().join("bad.c"), folder.path());
     let of = |name: &str| tuned(folder.path(), &["bad.so", "--name", name, "--output", name]);
-    let records =
-        |story: &Value| story["loop"]["sets"].as_array().unwrap().last().unwrap()["records"].as_u64().unwrap();
+    let records = |story: &Value| {
+        story["loop"]["sets"].as_array().unwrap().last().unwrap()["records"]
+            .as_u64()
+            .unwrap()
+    };
     assert_eq!(records(&of("most")), 3000, "`most_records`");
-    assert!((1000..=5000).contains(&records(&of("little"))), "as many as there is memory for");
+    assert!(
+        (1000..=5000).contains(&records(&of("little"))),
+        "as many as there is memory for"
+    );
     let narrow = of("narrow");
-    let values = narrow["cells"].as_array().unwrap().iter().map(|cell| cell["values"][0].as_u64().unwrap());
+    let values = narrow["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell["values"][0].as_u64().unwrap());
     assert!(values.clone().all(|value| (3..=9).contains(&value)) && values.count() > 3);
     let tailless = of("tailless");
-    assert_eq!(tailless["best"]["values"][0], 0, "a loop that does less is not fast");
+    assert_eq!(
+        tailless["best"]["values"][0], 0,
+        "a loop that does less is not fast"
+    );
     assert!(!tailless["loop"]["left_out"].as_array().unwrap().is_empty());
-    assert!(tailless["loop"]["left_out"].as_array().unwrap().contains(&serde_json::json!([8])));
-    let all = tuned(folder.path(), &["bad.so", "--name", "tailless", "--results-may-differ", "--output", "all"]);
+    assert!(
+        tailless["loop"]["left_out"]
+            .as_array()
+            .unwrap()
+            .contains(&serde_json::json!([8]))
+    );
+    let all = tuned(
+        folder.path(),
+        &[
+            "bad.so",
+            "--name",
+            "tailless",
+            "--results-may-differ",
+            "--output",
+            "all",
+        ],
+    );
     assert!(all["best"]["values"][0].as_u64() > Some(0));
     let choice = of("choice");
     assert_eq!(choice["best"]["values"][0], 2, "its only knob is a choice");
@@ -249,19 +320,37 @@ fn what_a_loop_does_wrong_is_said_with_its_name() {
         stopwatt_in(folder.path(), &run)
     };
     for (name, says) in [
-        ("crash", "the loop `crash` of bad.so crashed with SIGABRT with ahead 12, in batches of 256"),
+        (
+            "crash",
+            "the loop `crash` of bad.so crashed with SIGABRT with ahead 12, in batches of 256",
+        ),
         ("crash", "it said last: twelve is too far"),
-        ("hang", "the loop `hang` of bad.so hung with ahead 6, in batches of 256"),
-        ("no-memory", "set_up of `no-memory` returned NULL for 1000 records: there is no memory"),
-        ("few", "`few` makes 100 records at most, fewer than a batch of 256"),
+        (
+            "hang",
+            "the loop `hang` of bad.so hung with ahead 6, in batches of 256",
+        ),
+        (
+            "no-memory",
+            "set_up of `no-memory` returned NULL for 1000 records: there is no memory",
+        ),
+        (
+            "few",
+            "`few` makes 100 records at most, fewer than a batch of 256",
+        ),
         ("only-a-line", "no knob is a distance or a choice"),
         ("two-lines", "a knob is called `AHEAD 1\\u{a}#define X`"),
-        ("two\nlines", "loop `two\\u{a}lines`: it has no name of printable letters"),
+        (
+            "two\nlines",
+            "loop `two\\u{a}lines`: it has no name of printable letters",
+        ),
         ("after-itself", "knob `ahead` comes after knob 0"),
         ("nameless", "a knob is called ``"),
         ("knobless", "it has 0 knobs"),
         ("empty", "`record_bytes` is 0"),
-        ("of-another-time", "bad.so is of version 77 of the interface"),
+        (
+            "of-another-time",
+            "bad.so is of version 77 of the interface",
+        ),
         ("missing", "bad.so is of version 77 of the interface"),
     ] {
         let output = tune(name);
@@ -272,10 +361,19 @@ fn what_a_loop_does_wrong_is_said_with_its_name() {
     }
     let output = tune("crash-later");
     assert_eq!(output.status.code(), Some(1), "{}", error_of(&output));
-    let told = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = String::from_utf8_lossy(&output.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let all = told + &error_of(&output);
-    assert!(all.contains("the loop `crash-later` of bad.so crashed with SIGABRT"), "{all}");
-    assert!(folder.path().join("crash-later/measures.parquet").is_file(), "what was measured before is kept");
+    assert!(
+        all.contains("the loop `crash-later` of bad.so crashed with SIGABRT"),
+        "{all}"
+    );
+    assert!(
+        folder.path().join("crash-later/measures.parquet").is_file(),
+        "what was measured before is kept"
+    );
 }
 
 #[test]
@@ -285,17 +383,35 @@ fn what_is_no_loop_is_refused() {
     write("text.so", "no shared object");
     write("other.c", "int something_else;\n");
     shared_object(&folder.path().join("other.c"), folder.path());
-    write("two.toml", "name = \"x\"\nmultiplications = 1\n[[line]]\nname = \"a\"\nafter = \"b\"\n");
+    write(
+        "two.toml",
+        "name = \"x\"\nmultiplications = 1\n[[line]]\nname = \"a\"\nafter = \"b\"\n",
+    );
     write("core.toml", "[core]\nname = 1\n");
     for (arguments, says) in [
         (&["tune"][..], "no loop is named"),
-        (&["tune", "--node", "study", "--loop", "text.so"], "more than one loop is named"),
+        (
+            &["tune", "--node", "study", "--loop", "text.so"],
+            "more than one loop is named",
+        ),
         (&["tune", "--loop", "text.so"], "text.so cannot be loaded"),
         (&["tune", "--loop", "missing.so"], "missing.so is no file"),
-        (&["tune", "--loop", "other.so"], "other.so has no function `stopwatt_loop`"),
-        (&["tune", "--recipe", "two.toml"], "line `a` comes after `b`"),
-        (&["tune", "--node", "study", "--core", "core.toml"], "core.toml:2"),
-        (&["tune", "--node", "nobody"], "possible values: ethernet-input, study"),
+        (
+            &["tune", "--loop", "other.so"],
+            "other.so has no function `stopwatt_loop`",
+        ),
+        (
+            &["tune", "--recipe", "two.toml"],
+            "line `a` comes after `b`",
+        ),
+        (
+            &["tune", "--node", "study", "--core", "core.toml"],
+            "core.toml:2",
+        ),
+        (
+            &["tune", "--node", "nobody"],
+            "possible values: ethernet-input, study",
+        ),
     ] {
         let output = stopwatt_in(folder.path(), arguments);
         let error = error_of(&output);
@@ -307,21 +423,52 @@ fn what_is_no_loop_is_refused() {
 #[test]
 fn a_measured_core_gives_one_more_place_to_start_from() {
     let folder = tempfile::tempdir().unwrap();
-    let output = stopwatt_in(folder.path(), &["calibrate-core", "-o", "core.toml", "--format", "json"]);
+    let output = stopwatt_in(
+        folder.path(),
+        &["calibrate-core", "-o", "core.toml", "--format", "json"],
+    );
     assert!(output.status.success(), "{}", error_of(&output));
     let core: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let failed: Vec<&str> = core["failed"].as_array().unwrap().iter().map(|part| part.as_str().unwrap()).collect();
+    let failed: Vec<&str> = core["failed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part.as_str().unwrap())
+        .collect();
     let latency = core["latency"].as_array().unwrap();
     for pages in latency.chunks(latency.len() / 2) {
-        let ticks: Vec<f64> = pages.iter().map(|of| of["ticks"].as_f64().unwrap()).collect();
+        let ticks: Vec<f64> = pages
+            .iter()
+            .map(|of| of["ticks"].as_f64().unwrap())
+            .collect();
         assert!(ticks.is_sorted(), "{ticks:?}");
     }
     let recipe = root().join("crates/code/stopwatt-loop/examples/flow_cache.toml");
     std::fs::copy(recipe, folder.path().join("flow_cache.toml")).unwrap();
-    let run = ["tune", "--recipe", "flow_cache.toml", "--core", "core.toml", "--rounds", "8", "--memory", "8"];
-    let output = stopwatt_in(folder.path(), &[&run[..], &["--batch", "64", "--format", "json"]].concat());
+    let run = [
+        "tune",
+        "--recipe",
+        "flow_cache.toml",
+        "--core",
+        "core.toml",
+        "--rounds",
+        "8",
+        "--memory",
+        "8",
+    ];
+    let output = stopwatt_in(
+        folder.path(),
+        &[&run[..], &["--batch", "64", "--format", "json"]].concat(),
+    );
     assert!(output.status.success(), "{}", error_of(&output));
     let story: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let is_there = story["beside"].as_array().unwrap().iter().any(|of| of["name"] == "latency by work");
-    assert!(is_there || failed.iter().any(|part| part.starts_with("a line of")), "{failed:?}");
+    let is_there = story["beside"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|of| of["name"] == "latency by work");
+    assert!(
+        is_there || failed.iter().any(|part| part.starts_with("a line of")),
+        "{failed:?}"
+    );
 }

@@ -3,48 +3,80 @@
 use crate::common::stopwatt;
 use serde_json::Value;
 
-const VARY: [&str; 6] = ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"];
+const VARY: [&str; 6] = [
+    "what-if",
+    "psci-latency",
+    "--vary",
+    "scp.channels=1,2",
+    "--vary",
+    "topology.clusters=1..3",
+];
 
 #[test]
 fn every_combination_has_a_row_and_more_channels_help() {
     let output = stopwatt(&[&VARY[..], &["--format", "json"]].concat());
-    assert!(output.status.success() && output.stderr.is_empty(), "progress is silent where there is no terminal");
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "progress is silent where there is no terminal"
+    );
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let points = json["points"].as_array().unwrap();
     let of = |channels: &str, clusters: &str| {
         let found = points.iter().find(|point| {
-            point["settings"]["scp.channels"] == channels && point["settings"]["topology.clusters"] == clusters
+            point["settings"]["scp.channels"] == channels
+                && point["settings"]["topology.clusters"] == clusters
         });
         found.unwrap_or_else(|| panic!("{channels} channels, {clusters} clusters"))
     };
     assert_eq!(points.len(), 6);
     for (clusters, cpus) in [("1", 4), ("2", 8), ("3", 12)] {
         let (one, two) = (of("1", clusters), of("2", clusters));
-        assert_eq!((one["cpus"].as_u64(), two["cpus"].as_u64()), (Some(cpus), Some(cpus)));
-        assert!(two["longest"].as_f64() < one["longest"].as_f64(), "{one} {two}");
+        assert_eq!(
+            (one["cpus"].as_u64(), two["cpus"].as_u64()),
+            (Some(cpus), Some(cpus))
+        );
         assert!(
-            one["shortest"].as_f64() <= one["median"].as_f64() && one["median"].as_f64() <= one["longest"].as_f64()
+            two["longest"].as_f64() < one["longest"].as_f64(),
+            "{one} {two}"
+        );
+        assert!(
+            one["shortest"].as_f64() <= one["median"].as_f64()
+                && one["median"].as_f64() <= one["longest"].as_f64()
         );
     }
-    assert_eq!(stopwatt(&[&VARY[..], &["--format", "json"]].concat()).stdout, output.stdout, "the same each time");
+    assert_eq!(
+        stopwatt(&[&VARY[..], &["--format", "json"]].concat()).stdout,
+        output.stdout,
+        "the same each time"
+    );
 }
 
 #[test]
 fn a_page_has_the_answer_a_curve_for_each_choice_and_how_the_cpus_scatter() {
     let output = stopwatt(&[&VARY[..], &["--iterations", "2", "--format", "html"]].concat());
     let page = String::from_utf8(output.stdout).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>") && !page.contains("http:"), "{page}");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && !page.contains("http:"),
+        "{page}"
+    );
     let answer = &page[page.find("class=headline").unwrap()..][..400];
-    assert!(answer.contains("with channels=1, clusters=3;") && answer.contains("go to the SCP"), "{answer}");
+    assert!(
+        answer.contains("with channels=1, clusters=3;") && answer.contains("go to the SCP"),
+        "{answer}"
+    );
     let curves = page.matches("<polyline class=m").count();
     assert_eq!(curves, 2, "one channel and two");
     let scatter = &page[page.find("How the CPUs scatter").unwrap()..];
-    assert!(scatter.contains("channels=2, clusters=3: 240 values from"), "{scatter}");
+    assert!(
+        scatter.contains("channels=2, clusters=3: 240 values from"),
+        "{scatter}"
+    );
 }
 
 #[test]
 fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
-    let printed = String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--all"]].concat()).stdout).into_owned();
+    let printed =
+        String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--all"]].concat()).stdout).into_owned();
     for part in [
         "scp.channels",
         "hung on",
@@ -55,8 +87,13 @@ fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
     ] {
         assert!(printed.contains(part), "`{part}` is not in:\n{printed}");
     }
-    assert!(printed.lines().all(|line| line.chars().count() <= 100), "{printed}");
-    let csv = String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--format", "csv"]].concat()).stdout).into_owned();
+    assert!(
+        printed.lines().all(|line| line.chars().count() <= 100),
+        "{printed}"
+    );
+    let csv =
+        String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--format", "csv"]].concat()).stdout)
+            .into_owned();
     assert!(csv.starts_with(
         "scp.channels,topology.clusters,cpus,shortest_us,median_us,longest_us,most_cause,most_us,longest_low_us,longest_high_us\n1,1,4,"
     ));
@@ -67,20 +104,51 @@ fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
 fn the_shipped_question_of_the_message_order_leaves_recordings_that_compare() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r").to_str().unwrap().to_owned();
-    let output = stopwatt(&["what-if", "psci-latency", "--shipped", "message-order", "--all", "-o", &path]);
+    let output = stopwatt(&[
+        "what-if",
+        "psci-latency",
+        "--shipped",
+        "message-order",
+        "--all",
+        "-o",
+        &path,
+    ]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && printed.contains("message to the SCP"), "{printed}");
+    assert!(
+        output.status.success() && printed.contains("message to the SCP"),
+        "{printed}"
+    );
     let of = |order: &str| format!("{path}@juno-v2.12 psci.scp_send={order} topology.clusters=2");
-    let output = stopwatt(&["compare", &of("inside-locks"), &of("outside-locks"), "--format", "json"]);
+    let output = stopwatt(&[
+        "compare",
+        &of("inside-locks"),
+        &of("outside-locks"),
+        "--format",
+        "json",
+    ]);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = json["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 48, "8 CPUs, three metrics, of one order and over the seeds");
-    let inputs: Vec<_> = json["inputs_that_differ"].as_array().unwrap().iter().map(|input| &input["input"]).collect();
+    assert_eq!(
+        rows.len(),
+        48,
+        "8 CPUs, three metrics, of one order and over the seeds"
+    );
+    let inputs: Vec<_> = json["inputs_that_differ"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|input| &input["input"])
+        .collect();
     assert_eq!(inputs, ["psci.scp_send"], "{json:#}");
     let shorter_lock_wait = rows.iter().filter(|row| {
-        row["changes"][0]["causes_us"]["lock-wait"]["change"].as_f64().is_some_and(|change| change < -50.0)
+        row["changes"][0]["causes_us"]["lock-wait"]["change"]
+            .as_f64()
+            .is_some_and(|change| change < -50.0)
     });
-    assert!(shorter_lock_wait.count() > 0, "nobody waits for the SCP behind a cluster's lock");
+    assert!(
+        shorter_lock_wait.count() > 0,
+        "nobody waits for the SCP behind a cluster's lock"
+    );
 }
 
 #[test]
@@ -93,21 +161,43 @@ fn what_cannot_be_varied_is_said() {
         (&["--vary", "scp.channels"], "nothing to vary"),
         (&["--vary", "scp.chanels=1,2"], "no key `chanels`"),
         (&["--vary", "scp.channels=4..1"], "no range"),
-        (&["--vary", "scp.channels=1", "--case", "suspend"], "`suspend` is no value of --case"),
-        (&["--vary", "scp.channels=1", "--metric", "latency"], "has no latency"),
-        (&["--vary", "scp.channels=1", "--metric", "powrdown"], "did you mean powerdown?"),
+        (
+            &["--vary", "scp.channels=1", "--case", "suspend"],
+            "`suspend` is no value of --case",
+        ),
+        (
+            &["--vary", "scp.channels=1", "--metric", "latency"],
+            "has no latency",
+        ),
+        (
+            &["--vary", "scp.channels=1", "--metric", "powrdown"],
+            "did you mean powerdown?",
+        ),
         (&["--vary", "scp.channels=1,2,1"], "`1` stands twice"),
-        (&["--vary", "scp.channels=1", "--set", "scp.channels=2"], "`scp.channels` is set and varied"),
+        (
+            &["--vary", "scp.channels=1", "--set", "scp.channels=2"],
+            "`scp.channels` is set and varied",
+        ),
         (&["--vary", "scp.channels=0"], "cannot set scp.channels=0"),
         (&["--vary", "topology.clusters=0"], "topology.clusters=0"),
-        (&["--vary", "scp.channels=1", "-o", file], "is not a recording"),
+        (
+            &["--vary", "scp.channels=1", "-o", file],
+            "is not a recording",
+        ),
         (&[], "--vary"),
     ];
     for (arguments, message) in wrong {
         let output = stopwatt(&[&["what-if", "psci-latency"][..], arguments].concat());
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        let flat = error.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(output.status.code() == Some(2) && flat.contains(message), "{arguments:?}: {error}");
+        let flat = error
+            .replace('│', " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(
+            output.status.code() == Some(2) && flat.contains(message),
+            "{arguments:?}: {error}"
+        );
     }
     assert_eq!(std::fs::read_to_string(file).unwrap(), "mine", "left alone");
 }

@@ -16,7 +16,11 @@ impl<V: Copy + Default> Cache<V> {
     pub(crate) fn new(lines: u64, ways: usize) -> Self {
         let ways = ways.max(1);
         let sets = (lines / ways as u64).max(1);
-        Self { lines: vec![(NONE, V::default()); sets as usize * ways], ways, sets }
+        Self {
+            lines: vec![(NONE, V::default()); sets as usize * ways],
+            ways,
+            sets,
+        }
     }
 
     fn set(&mut self, line: u64) -> &mut [(u64, V)] {
@@ -27,7 +31,9 @@ impl<V: Copy + Default> Cache<V> {
     /// True if the line is there.
     pub(crate) fn has(&self, line: u64) -> bool {
         let first = (line % self.sets) as usize * self.ways;
-        self.lines[first..first + self.ways].iter().any(|(l, _)| *l == line)
+        self.lines[first..first + self.ways]
+            .iter()
+            .any(|(l, _)| *l == line)
     }
 
     /// What belongs to the line if it is there; it is then the most recently used.
@@ -67,7 +73,10 @@ mod tests {
         for (line, value) in [(0, 1), (2, 2), (0, 3), (4, 4)] {
             cache.insert(line, value);
         }
-        assert_eq!([0, 4, 2].map(|line| cache.touch(line)), [Some(3), Some(4), None]);
+        assert_eq!(
+            [0, 4, 2].map(|line| cache.touch(line)),
+            [Some(3), Some(4), None]
+        );
         cache.remove(0);
         assert_eq!([0, 4].map(|line| cache.touch(line)), [None, Some(4)]);
     }

@@ -34,9 +34,14 @@ mod tests {
 
     #[test]
     fn our_logarithm_agrees_with_the_system_one() {
-        for x in [1e-300, 1e-9, 0.1, 0.5, 0.70, 0.71, 1.0, 1.41, 1.42, 2.0, 12345.678] {
+        for x in [
+            1e-300, 1e-9, 0.1, 0.5, 0.70, 0.71, 1.0, 1.41, 1.42, 2.0, 12345.678,
+        ] {
             let (ours, theirs) = (ln(x), x.ln());
-            assert!((ours - theirs).abs() <= 1e-14 * theirs.abs().max(1.0), "{x}: {ours} {theirs}");
+            assert!(
+                (ours - theirs).abs() <= 1e-14 * theirs.abs().max(1.0),
+                "{x}: {ours} {theirs}"
+            );
         }
     }
 
@@ -45,7 +50,11 @@ mod tests {
         let mut random = XorShift::new(3);
         let values: Vec<f64> = (0..200_000).map(|_| exponential(&mut random)).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let square = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / values.len() as f64;
-        assert!((mean - 1.0).abs() < 0.01 && (square - 1.0).abs() < 0.03, "{mean} {square}");
+        let square =
+            values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / values.len() as f64;
+        assert!(
+            (mean - 1.0).abs() < 0.01 && (square - 1.0).abs() < 0.03,
+            "{mean} {square}"
+        );
     }
 }

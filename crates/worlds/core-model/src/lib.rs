@@ -161,8 +161,9 @@ impl Core {
             worked: 0.0,
             pending: VecDeque::new(),
             fills: Vec::with_capacity(parameters.fill_buffers),
-            translations: [parameters.tlb_entries, parameters.second_tlb_entries]
-                .map(|entries| Cache::new(entries as u64, if entries > SMALL { 4 } else { entries })),
+            translations: [parameters.tlb_entries, parameters.second_tlb_entries].map(|entries| {
+                Cache::new(entries as u64, if entries > SMALL { 4 } else { entries })
+            }),
             neighbours: Neighbours::default(),
             l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
@@ -218,7 +219,10 @@ impl Core {
         while let Some(pending) = self.pending.pop_front() {
             self.wait_for(pending);
         }
-        let last = self.fills.iter().fold(self.now, |last, fill| last.max(fill.ready));
+        let last = self
+            .fills
+            .iter()
+            .fold(self.now, |last, fill| last.max(fill.ready));
         self.retire_fills(last);
     }
 
@@ -260,7 +264,11 @@ impl Core {
         self.stalls[site.0 as usize].count += 1;
         let ready = self.fetch(address, site, self.now.max(address_known));
         if ready > self.now {
-            self.pending.push_back(Pending { site, ready, at_work: self.worked });
+            self.pending.push_back(Pending {
+                site,
+                ready,
+                at_work: self.worked,
+            });
         }
         ready
     }
@@ -272,7 +280,11 @@ impl Core {
         if self.parameters.prefetch_holds {
             let ready = self.translate(address / self.parameters.page_bytes, self.now);
             if ready > self.now {
-                self.pending.push_back(Pending { site, ready, at_work: self.worked });
+                self.pending.push_back(Pending {
+                    site,
+                    ready,
+                    at_work: self.worked,
+                });
             }
         }
         self.fetch(address, site, self.now);
@@ -288,7 +300,11 @@ impl Core {
                 return fill.ready.max(from);
             }
             let ready = fill.ready.max(from.max(self.now) + self.parameters.l2);
-            self.fills[at] = Fill { ready, to_l1: true, ..fill };
+            self.fills[at] = Fill {
+                ready,
+                to_l1: true,
+                ..fill
+            };
             self.fetch_neighbour(line, from);
             return ready;
         }
@@ -300,7 +316,12 @@ impl Core {
         if self.l2.touch(line).is_some() {
             self.stalls[site.0 as usize].from_l2 += 1;
             let ready = from.max(self.now) + self.parameters.l2;
-            self.fills.push(Fill { line, ready, far: false, to_l1: true });
+            self.fills.push(Fill {
+                line,
+                ready,
+                far: false,
+                to_l1: true,
+            });
             return ready;
         }
         let far = || self.fills.iter().filter(|fill| fill.far);
@@ -314,7 +335,12 @@ impl Core {
         self.l2.insert(line, ());
         self.stalls[site.0 as usize].from_memory += 1;
         let ready = from.max(self.now) + self.latency();
-        self.fills.push(Fill { line, ready, far: true, to_l1: true });
+        self.fills.push(Fill {
+            line,
+            ready,
+            far: true,
+            to_l1: true,
+        });
         ready
     }
 
@@ -329,12 +355,19 @@ impl Core {
         if !self.parameters.fetches_neighbour {
             return;
         }
-        let Some(beside) = self.neighbours.beside(line) else { return };
+        let Some(beside) = self.neighbours.beside(line) else {
+            return;
+        };
         let lines_of_a_page = self.parameters.page_bytes / LINE;
         let is_there = self.l2.has(beside) || self.fills.iter().any(|fill| fill.line == beside);
         if beside / lines_of_a_page == line / lines_of_a_page && !is_there {
             let ready = from.max(self.now) + self.latency();
-            self.fills.push(Fill { line: beside, ready, far: false, to_l1: false });
+            self.fills.push(Fill {
+                line: beside,
+                ready,
+                far: false,
+                to_l1: false,
+            });
         }
     }
 
@@ -361,7 +394,11 @@ impl Core {
         self.fills.retain(|fill| {
             let under_way = fill.ready > now;
             if !under_way {
-                if fill.to_l1 { l1.insert(fill.line, ()) } else { l2.insert(fill.line, ()) }
+                if fill.to_l1 {
+                    l1.insert(fill.line, ())
+                } else {
+                    l2.insert(fill.line, ())
+                }
             }
             under_way
         });
@@ -414,7 +451,11 @@ mod tests {
         core.load(4096, B);
         core.work(100.0);
         assert_eq!(core.stalls(A).waited, 160.0);
-        assert_eq!(core.stalls(B).waited, 0.0, "the second came 10 cycles after the first, within the work done since");
+        assert_eq!(
+            core.stalls(B).waited,
+            0.0,
+            "the second came 10 cycles after the first, within the work done since"
+        );
         assert_eq!(core.now(), 270.0);
     }
 
@@ -452,13 +493,24 @@ mod tests {
         core.place_in_l2(0);
         assert_eq!(core.load(0, A), core.now() + 20.0);
         assert_eq!(core.lines_from_memory(), 2);
-        let Stall { count, from_l2, from_memory, .. } = core.stalls(A);
+        let Stall {
+            count,
+            from_l2,
+            from_memory,
+            ..
+        } = core.stalls(A);
         assert_eq!([count, from_l2, from_memory], [4, 1, 2]);
     }
 
     #[test]
     fn the_first_touch_of_a_page_waits_for_its_translation_and_the_second_does_not() {
-        let mut core = Core::new(Parameters { translation: 100.0, ..PLAIN }, 1);
+        let mut core = Core::new(
+            Parameters {
+                translation: 100.0,
+                ..PLAIN
+            },
+            1,
+        );
         assert_eq!(core.load(0, A), 300.0);
         core.drain();
         assert_eq!(core.load(64, B) - core.now(), 200.0);
@@ -467,18 +519,31 @@ mod tests {
             core.load(page * 4160, B);
             core.drain();
         }
-        assert_eq!(core.load(0, A) - core.now(), 100.0, "the line is in L1, but 32 other pages were touched since");
+        assert_eq!(
+            core.load(0, A) - core.now(),
+            100.0,
+            "the line is in L1, but 32 other pages were touched since"
+        );
     }
 
     #[test]
     fn a_page_that_only_the_second_tlb_has_waits_less() {
-        let parameters = Parameters { translation: 100.0, second_tlb: 7.0, second_tlb_entries: 64, ..PLAIN };
+        let parameters = Parameters {
+            translation: 100.0,
+            second_tlb: 7.0,
+            second_tlb_entries: 64,
+            ..PLAIN
+        };
         let mut core = Core::new(parameters, 1);
         for page in 0..=32 {
             core.load(page * 4160, A);
             core.drain();
         }
-        assert_eq!(core.load(0, A) - core.now(), 7.0, "32 other pages were touched since");
+        assert_eq!(
+            core.load(0, A) - core.now(),
+            7.0,
+            "32 other pages were touched since"
+        );
         core.drain();
         for page in 33..=96 {
             core.load(page * 4160, A);
@@ -500,7 +565,14 @@ mod tests {
     #[test]
     fn a_prefetch_that_holds_keeps_the_core_until_it_is_translated() {
         let time = |prefetch_holds| {
-            let mut core = Core::new(Parameters { prefetch_holds, translation: 100.0, ..PLAIN }, 1);
+            let mut core = Core::new(
+                Parameters {
+                    prefetch_holds,
+                    translation: 100.0,
+                    ..PLAIN
+                },
+                1,
+            );
             core.prefetch(0, A);
             core.work(60.0);
             core.now()
@@ -515,7 +587,10 @@ mod tests {
 
     #[test]
     fn the_line_beside_comes_with_the_first_on_the_side_that_was_last_taken() {
-        let parameters = Parameters { fetches_neighbour: true, ..PLAIN };
+        let parameters = Parameters {
+            fetches_neighbour: true,
+            ..PLAIN
+        };
         let mut core = Core::new(parameters, 1);
         let second_after_a_while = |core: &mut Core, first: u64, second: u64| {
             core.load(first, A);
@@ -523,18 +598,40 @@ mod tests {
             core.drain();
             core.load(second, B) - core.now()
         };
-        assert_eq!(second_after_a_while(&mut core, 4096, 4160), 20.0, "upwards, from L2");
+        assert_eq!(
+            second_after_a_while(&mut core, 4096, 4160),
+            20.0,
+            "upwards, from L2"
+        );
         core.drain();
-        assert_eq!(second_after_a_while(&mut core, 8256, 8192), 200.0, "downwards for the first time");
+        assert_eq!(
+            second_after_a_while(&mut core, 8256, 8192),
+            200.0,
+            "downwards for the first time"
+        );
         core.drain();
-        assert_eq!(second_after_a_while(&mut core, 12352, 12288), 20.0, "downwards again");
+        assert_eq!(
+            second_after_a_while(&mut core, 12352, 12288),
+            20.0,
+            "downwards again"
+        );
         core.drain();
-        assert_eq!(second_after_a_while(&mut core, 16384, 16384 - 64), 200.0, "not in the same page");
+        assert_eq!(
+            second_after_a_while(&mut core, 16384, 16384 - 64),
+            200.0,
+            "not in the same page"
+        );
     }
 
     #[test]
     fn a_page_that_was_touched_needs_no_translation() {
-        let mut core = Core::new(Parameters { translation: 100.0, ..PLAIN }, 1);
+        let mut core = Core::new(
+            Parameters {
+                translation: 100.0,
+                ..PLAIN
+            },
+            1,
+        );
         core.knows_page(0);
         assert_eq!(core.load(64, A), 200.0);
     }
@@ -542,7 +639,13 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_cycles() {
         let run = |seed| {
-            let mut core = Core::new(Parameters { dram_spread: 87.0, ..PLAIN }, seed);
+            let mut core = Core::new(
+                Parameters {
+                    dram_spread: 87.0,
+                    ..PLAIN
+                },
+                seed,
+            );
             for n in 0..1000 {
                 core.load(n * 4096, A);
                 core.work(70.0);

@@ -18,7 +18,11 @@ impl Neighbours {
     /// Notes a line that is asked for. Returns the one to fetch with it, unless it is itself the
     /// neighbour of one that was asked for.
     pub(crate) fn beside(&mut self, line: u64) -> Option<u64> {
-        if let Some(at) = self.alone.iter().position(|other| other.abs_diff(line) == 1) {
+        if let Some(at) = self
+            .alone
+            .iter()
+            .position(|other| other.abs_diff(line) == 1)
+        {
             self.downwards = line < self.alone[at];
             self.alone.remove(at);
             return None;
@@ -27,6 +31,10 @@ impl Neighbours {
             self.alone.pop_front();
         }
         self.alone.push_back(line);
-        if self.downwards { line.checked_sub(1) } else { line.checked_add(1) }
+        if self.downwards {
+            line.checked_sub(1)
+        } else {
+            line.checked_add(1)
+        }
     }
 }

@@ -36,7 +36,14 @@ fn simulate(transfer: Time) -> (Vec<Activity>, Time) {
     let activities = RefCell::new(Vec::new());
     let queue = RefCell::new(VecDeque::new());
     let scheduler = Scheduler::new(CORES + 1);
-    let note = |core, symbol, from| activities.borrow_mut().push(Activity { core, symbol, from, to: scheduler.now() });
+    let note = |core, symbol, from| {
+        activities.borrow_mut().push(Activity {
+            core,
+            symbol,
+            from,
+            to: scheduler.now(),
+        })
+    };
     let main = |process: usize, _entry: u32| {
         if process == BUS {
             loop {
@@ -64,7 +71,9 @@ fn simulate(transfer: Time) -> (Vec<Activity>, Time) {
     scheduler.set_daemon(BUS, true);
     let mut runner = Runner::new(&scheduler, &main);
     (0..=BUS).for_each(|process| runner.start(process, 0));
-    runner.run().expect("the cores wait for the bus alone, and it serves them all");
+    runner
+        .run()
+        .expect("the cores wait for the bus alone, and it serves them all");
     drop(runner);
     (activities.into_inner(), scheduler.now())
 }
@@ -73,12 +82,21 @@ fn main() {
     println!("= computes   # has the bus   . waits for it   (one character is {STEP} us)");
     for transfer in [2, 5, 9] {
         let (activities, end) = simulate(transfer);
-        println!("\na transfer takes {transfer} us: all done after {} us", end / PS_PER_US);
+        println!(
+            "\na transfer takes {transfer} us: all done after {} us",
+            end / PS_PER_US
+        );
         for core in 0..CORES {
             let own = || activities.iter().filter(|activity| activity.core == core);
             let last = own().map(|activity| activity.to).max().unwrap_or(0);
-            let at = |time: Time| own().find(|a| (a.from..a.to).contains(&time)).map_or('.', |a| a.symbol);
-            let line: String = (0..last / (STEP * PS_PER_US)).map(|step| at(step * STEP * PS_PER_US)).collect();
+            let at = |time: Time| {
+                own()
+                    .find(|a| (a.from..a.to).contains(&time))
+                    .map_or('.', |a| a.symbol)
+            };
+            let line: String = (0..last / (STEP * PS_PER_US))
+                .map(|step| at(step * STEP * PS_PER_US))
+                .collect();
             let waits = line.chars().filter(|&symbol| symbol == '.').count() as Time * STEP;
             println!("  core {core} {line:110} waits {waits:2} us");
         }

@@ -74,7 +74,13 @@ impl PctChooser {
         let mut points = SplitMix64::fork(seed, 1);
         let mut change_points: Vec<u64> = (1..depth).map(|_| points.below(steps.max(1))).collect();
         change_points.sort_unstable();
-        Self { random: SplitMix64::new(seed), priorities: Vec::new(), change_points, fallen: 0, step: 0 }
+        Self {
+            random: SplitMix64::new(seed),
+            priorities: Vec::new(),
+            change_points,
+            fallen: 0,
+            step: 0,
+        }
     }
 
     /// The index of the candidate with the highest priority. Two priorities of 63 random bits do

@@ -118,7 +118,8 @@ impl Queue {
     #[inline(always)]
     pub(crate) fn take_if_earliest(&self, process: ProcessId) -> bool {
         let key = self.nodes[1].get();
-        let is_earliest = key < FAR && key as usize & (self.leaves - 1) == process && self.taken.get() == NOBODY;
+        let is_earliest =
+            key < FAR && key as usize & (self.leaves - 1) == process && self.taken.get() == NOBODY;
         if is_earliest {
             self.taken.set(process);
         }
@@ -187,7 +188,10 @@ impl Queue {
 
     #[cold]
     fn earliest_far(&self) -> Time {
-        self.queued().map(|process| self.places[process].get().0).min().unwrap_or(Time::MAX)
+        self.queued()
+            .map(|process| self.places[process].get().0)
+            .min()
+            .unwrap_or(Time::MAX)
     }
 
     /// All are far: counts time from the earliest of them.
@@ -227,9 +231,14 @@ mod tests {
     fn the_earliest_goes_first_and_of_equals_who_came_first_whatever_was_queued_and_taken_out() {
         // Steps of picoseconds, so that times are often equal; of minutes, so that keys cannot say
         // them; and both.
-        for (processes, small, large) in
-            [(1, 4, 4), (6, 4, 4), (64, 8, 8), (100, 1, 1 << 46), (3, 9, 1 << 60), (700, 3, 1 << 30)]
-        {
+        for (processes, small, large) in [
+            (1, 4, 4),
+            (6, 4, 4),
+            (64, 8, 8),
+            (100, 1, 1 << 46),
+            (3, 9, 1 << 60),
+            (700, 3, 1 << 30),
+        ] {
             let queue = Queue::new(processes);
             let mut list: Vec<Option<(Time, u64)>> = vec![None; processes];
             let mut random = SplitMix64::new(processes as u64);
@@ -249,7 +258,9 @@ mod tests {
                         list[process] = Some((time, arrival));
                     }
                     _ => {
-                        let first = (0..processes).filter(|&p| list[p].is_some()).min_by_key(|&p| list[p]);
+                        let first = (0..processes)
+                            .filter(|&p| list[p].is_some())
+                            .min_by_key(|&p| list[p]);
                         let expected = first.map(|process| (list[process].unwrap().0, process));
                         assert_eq!(queue.take_earliest(), expected);
                         if let Some((time, process)) = expected {
@@ -261,7 +272,11 @@ mod tests {
                 if arrival == 2000 {
                     queue.number_anew();
                 }
-                let earliest = list.iter().flatten().min().map_or(Time::MAX, |&(time, _)| time);
+                let earliest = list
+                    .iter()
+                    .flatten()
+                    .min()
+                    .map_or(Time::MAX, |&(time, _)| time);
                 assert_eq!(queue.earliest(), earliest);
                 assert_eq!(queue.time_of(process), list[process].map(|(time, _)| time));
             }
@@ -277,7 +292,11 @@ mod tests {
             queue.put(1, 5);
             queue.put(2, (1 << bits) - 1);
             let taken: Vec<_> = std::iter::from_fn(|| queue.take_earliest()).collect();
-            assert_eq!(taken, [(5, 1), ((1 << bits) - 1, 2), (1 << bits, 0)], "2^{bits} ps");
+            assert_eq!(
+                taken,
+                [(5, 1), ((1 << bits) - 1, 2), (1 << bits, 0)],
+                "2^{bits} ps"
+            );
         }
     }
 

@@ -43,7 +43,12 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// A runner in which time decides.
     pub fn new(scheduler: &'w Scheduler, main: &'w M) -> Self {
         let frames = scheduler.processes.iter().map(|_| Vec::new()).collect();
-        Self { scheduler, main, frames, chooser: None }
+        Self {
+            scheduler,
+            main,
+            frames,
+            chooser: None,
+        }
     }
 
     /// A runner in which `chooser` decides who goes next, at every operation.
@@ -74,8 +79,20 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
         } {
             self.resume(process);
         }
-        let waiters: Vec<_> = self.scheduler.deadlocked().into_iter().map(|process| Waiter { process }).collect();
-        if waiters.is_empty() { Ok(()) } else { Err(Deadlock { time: self.scheduler.now(), waiters }) }
+        let waiters: Vec<_> = self
+            .scheduler
+            .deadlocked()
+            .into_iter()
+            .map(|process| Waiter { process })
+            .collect();
+        if waiters.is_empty() {
+            Ok(())
+        } else {
+            Err(Deadlock {
+                time: self.scheduler.now(),
+                waiters,
+            })
+        }
     }
 
     /// Runs one process until it yields to others.
@@ -89,7 +106,11 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
             match self.scheduler.take_request() {
                 Request::Next => return,
                 Request::Call(entry) => self.push(process, entry),
-                Request::Restart { process: other, keep, entry } => {
+                Request::Restart {
+                    process: other,
+                    keep,
+                    entry,
+                } => {
                     self.discard_frames(other, keep);
                     self.push(other, entry);
                     self.scheduler.enqueue_started(other);
@@ -115,7 +136,9 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// Throws away the frames of a process above the first `keep`.
     fn discard_frames(&mut self, process: ProcessId, keep: usize) {
         while self.frames[process].len() > keep {
-            let Some((mut frame, below)) = self.frames[process].pop() else { return };
+            let Some((mut frame, below)) = self.frames[process].pop() else {
+                return;
+            };
             self.scheduler.processes[process].yielder.set(below);
             if !frame.done() {
                 // SAFETY: the crate's contract (see the crate's documentation) is that no value

@@ -26,7 +26,11 @@ pub(crate) enum Request {
     /// Put a frame on top of this process and run it.
     Call(u32),
     /// Cut another process down to `keep` frames and start it anew.
-    Restart { process: ProcessId, keep: usize, entry: u32 },
+    Restart {
+        process: ProcessId,
+        keep: usize,
+        entry: u32,
+    },
 }
 
 pub(crate) type Yield = Yielder<(), ()>;
@@ -71,7 +75,10 @@ impl Scheduler {
     /// With more than 65536 processes: a stamp has 16 bits for its CPU, and the queue's key needs
     /// the others.
     pub fn new(processes: usize) -> Self {
-        assert!(processes <= MOST_PROCESSES, "at most {MOST_PROCESSES} processes, not {processes}");
+        assert!(
+            processes <= MOST_PROCESSES,
+            "at most {MOST_PROCESSES} processes, not {processes}"
+        );
         Self {
             now: Cell::new(0),
             horizon: Cell::new(Time::MAX),
@@ -182,7 +189,11 @@ impl Scheduler {
         }
         self.give_way();
         process.waiting.set(false);
-        if process.woken.replace(false) { Wake::Called } else { Wake::Deadline }
+        if process.woken.replace(false) {
+            Wake::Called
+        } else {
+            Wake::Deadline
+        }
     }
 
     /// Two operations in one: a [`Scheduler::wait`] for a wake-up, and `delay` after it. The
@@ -219,8 +230,16 @@ impl Scheduler {
     /// # Panics
     /// When `process` is the one that runs: a process cannot pull its own stack away.
     pub fn restart(&self, process: ProcessId, keep: usize, entry: u32) {
-        assert_ne!(process, self.current.get(), "a process cannot restart itself");
-        self.suspend(Request::Restart { process, keep, entry });
+        assert_ne!(
+            process,
+            self.current.get(),
+            "a process cannot restart itself"
+        );
+        self.suspend(Request::Restart {
+            process,
+            keep,
+            entry,
+        });
     }
 
     /// The request of the process that yielded last.
@@ -241,7 +260,10 @@ impl Scheduler {
     /// that was switched to, so what calls this should have few returns to make.
     #[inline(always)]
     fn give_way(&self) {
-        assert!(is_running(self), "an operation was called outside of a process of this scheduler");
+        assert!(
+            is_running(self),
+            "an operation was called outside of a process of this scheduler"
+        );
         let yielder = self.processes[self.current()].yielder.get();
         // SAFETY: this scheduler's runner is the innermost one on this thread (asserted above) and
         // it runs nothing but frames of the current process, whose top frame set `yielder` on entry
@@ -287,10 +309,11 @@ impl Scheduler {
         self.choosing.set(true);
         let mut candidates = self.candidates.borrow_mut();
         candidates.clear();
-        candidates.extend(
-            (0..self.processes.len())
-                .filter_map(|process| self.queue.time_of(process).map(|time| Candidate { process, time })),
-        );
+        candidates.extend((0..self.processes.len()).filter_map(|process| {
+            self.queue
+                .time_of(process)
+                .map(|time| Candidate { process, time })
+        }));
         let last = candidates.len().checked_sub(1)?;
         let chosen = candidates[chooser.choose(&candidates).min(last)];
         self.queue.remove(chosen.process);
@@ -304,7 +327,9 @@ impl Scheduler {
     /// Processes that wait for a wake-up which no process is left to give.
     pub(crate) fn deadlocked(&self) -> Vec<ProcessId> {
         (0..self.processes.len())
-            .filter(|&process| self.processes[process].waiting.get() && !self.processes[process].daemon.get())
+            .filter(|&process| {
+                self.processes[process].waiting.get() && !self.processes[process].daemon.get()
+            })
             .collect()
     }
 }

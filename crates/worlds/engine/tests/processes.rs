@@ -1,6 +1,8 @@
 //! Processes, time and choice, seen from outside.
 
-use engine::{Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, SplitMix64, Time, Wake};
+use engine::{
+    Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, SplitMix64, Time, Wake,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
@@ -17,7 +19,20 @@ fn the_earliest_goes_first_and_ties_keep_their_order() {
     let mut runner = Runner::new(&scheduler, &main);
     (0..3).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
-    assert_eq!(*log.borrow(), [(10, 1), (20, 0), (20, 2), (20, 1), (30, 1), (40, 0), (40, 2), (60, 0), (60, 2)]);
+    assert_eq!(
+        *log.borrow(),
+        [
+            (10, 1),
+            (20, 0),
+            (20, 2),
+            (20, 1),
+            (30, 1),
+            (40, 0),
+            (40, 2),
+            (60, 0),
+            (60, 2)
+        ]
+    );
 }
 
 #[test]
@@ -40,8 +55,15 @@ fn a_wait_ends_by_a_call_or_by_its_deadline() {
     let mut runner = Runner::new(&scheduler, &main);
     (0..2).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
-    assert_eq!(*log.borrow(), [(10, Wake::Called), (30, Wake::Deadline), (50, Wake::Called)]);
-    assert_eq!(scheduler.operations(), 5, "three waits and two steps; to wake takes none");
+    assert_eq!(
+        *log.borrow(),
+        [(10, Wake::Called), (30, Wake::Deadline), (50, Wake::Called)]
+    );
+    assert_eq!(
+        scheduler.operations(),
+        5,
+        "three waits and two steps; to wake takes none"
+    );
 }
 
 #[test]
@@ -75,7 +97,8 @@ fn operations_are_made_at_once_only_where_nobody_goes_meanwhile() {
         for _ in 0..2 {
             let before = scheduler.operations();
             let alone = scheduler.advance_alone(3, 10);
-            log.borrow_mut().push((alone, scheduler.now(), scheduler.operations() - before));
+            log.borrow_mut()
+                .push((alone, scheduler.now(), scheduler.operations() - before));
             scheduler.advance(6);
         }
     };
@@ -112,7 +135,11 @@ fn time_after_a_wake_up_belongs_to_the_wait() {
     (0..2).for_each(|process| runner.start(process, 0));
     runner.run().unwrap();
     assert_eq!(*log.borrow(), [10, 44, 44]);
-    assert_eq!(scheduler.operations(), 8, "of a wait and the time after it, two; to wake takes none");
+    assert_eq!(
+        scheduler.operations(),
+        8,
+        "of a wait and the time after it, two; to wake takes none"
+    );
 }
 
 #[test]
@@ -125,7 +152,8 @@ fn a_called_frame_returns_and_a_restart_pulls_it_away() {
     let main = |process: usize, entry| match (process, entry) {
         (0, NORMAL) => {
             scheduler.call(FIRMWARE);
-            log.borrow_mut().push((scheduler.now(), "back in the normal world"));
+            log.borrow_mut()
+                .push((scheduler.now(), "back in the normal world"));
         }
         (0, FIRMWARE) => {
             log.borrow_mut().push((scheduler.now(), "power down"));
@@ -145,7 +173,14 @@ fn a_called_frame_returns_and_a_restart_pulls_it_away() {
     let mut runner = Runner::new(&scheduler, &main);
     (0..2).for_each(|process| runner.start(process, NORMAL));
     runner.run().unwrap();
-    assert_eq!(*log.borrow(), [(0, "power down"), (55, "warm boot"), (55, "back in the normal world")]);
+    assert_eq!(
+        *log.borrow(),
+        [
+            (0, "power down"),
+            (55, "warm boot"),
+            (55, "back in the normal world")
+        ]
+    );
 }
 
 #[test]
@@ -161,7 +196,14 @@ fn a_deadlock_names_those_who_wait_but_no_daemon() {
     let mut runner = Runner::new(&scheduler, &main);
     (0..3).for_each(|process| runner.start(process, 0));
     let deadlock = runner.run().unwrap_err();
-    assert_eq!(deadlock.waiters.iter().map(|waiter| waiter.process).collect::<Vec<_>>(), [0]);
+    assert_eq!(
+        deadlock
+            .waiters
+            .iter()
+            .map(|waiter| waiter.process)
+            .collect::<Vec<_>>(),
+        [0]
+    );
     assert_eq!(deadlock.time, 7);
 }
 
@@ -181,7 +223,10 @@ fn a_seed_gives_the_same_stream_for_ever() {
     assert_eq!(drawn, reference);
     // The upper bits choose: 0.35, 0.17, 0.53, 0.25 and 0.89 of the range.
     let mut random = SplitMix64::new(1_234_567);
-    assert_eq!([1000; 5].map(|bound| random.below(bound)), [350, 173, 532, 249, 889]);
+    assert_eq!(
+        [1000; 5].map(|bound| random.below(bound)),
+        [350, 173, 532, 249, 889]
+    );
     assert_eq!(random.below(0), 0);
     // A fork is the stream of another seed, one draw further.
     let mut fork = SplitMix64::fork(7, 3);
@@ -218,10 +263,21 @@ fn a_chooser_decides_at_every_operation() {
             0
         }
     }
-    assert_eq!(lost_updates(First), 0, "one process after the other loses nothing");
-    let losses: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
-    assert!(losses.iter().any(|&lost| lost > 0), "no seed found the race");
-    let again: Vec<u64> = (0..20).map(|seed| lost_updates(RandomChooser::new(seed))).collect();
+    assert_eq!(
+        lost_updates(First),
+        0,
+        "one process after the other loses nothing"
+    );
+    let losses: Vec<u64> = (0..20)
+        .map(|seed| lost_updates(RandomChooser::new(seed)))
+        .collect();
+    assert!(
+        losses.iter().any(|&lost| lost > 0),
+        "no seed found the race"
+    );
+    let again: Vec<u64> = (0..20)
+        .map(|seed| lost_updates(RandomChooser::new(seed)))
+        .collect();
     assert_eq!(losses, again, "a seed must repeat its run");
 }
 
@@ -278,16 +334,25 @@ fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
 fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
     // A change point must fall into the window, 100 of about 1800 choices, while process 0 is the
     // highest: one schedule in 50 or so.
-    let found = (0..400).filter(|&seed| overtaken_in_the_window(PctChooser::new(seed, 2, 1800))).count();
+    let found = (0..400)
+        .filter(|&seed| overtaken_in_the_window(PctChooser::new(seed, 2, 1800)))
+        .count();
     assert!(found >= 4, "found by {found} of 400 schedules");
     assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
-    assert!((0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))), "depth 1 is not enough");
+    assert!(
+        (0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))),
+        "depth 1 is not enough"
+    );
 }
 
 /// The order in which a chooser takes three processes that can all go, each once.
 fn order_of_three(mut chooser: PctChooser) -> Vec<usize> {
-    let mut left: Vec<_> = (0..3).map(|process| Candidate { process, time: 0 }).collect();
-    (0..3).map(|_| left.remove(chooser.choose(&left)).process).collect()
+    let mut left: Vec<_> = (0..3)
+        .map(|process| Candidate { process, time: 0 })
+        .collect();
+    (0..3)
+        .map(|_| left.remove(chooser.choose(&left)).process)
+        .collect()
 }
 
 /// Priorities are drawn evenly, and a process that fell goes after all that did not, and before
@@ -300,10 +365,16 @@ fn pct_draws_every_order_and_who_falls_first_falls_least() {
         let (first, second, third) = (drawn[0], drawn[1], drawn[2]);
         // With all change points at the first choice: one falls, two fall, and all fall, so that
         // the first leads again.
-        for (depth, expected) in [(2, [second, third, first]), (3, [third, first, second]), (4, [first, second, third])]
-        {
+        for (depth, expected) in [
+            (2, [second, third, first]),
+            (3, [third, first, second]),
+            (4, [first, second, third]),
+        ] {
             let found = order_of_three(PctChooser::new(seed, depth, 1));
-            assert_eq!(found, expected, "seed {seed}, depth {depth}, drawn {drawn:?}");
+            assert_eq!(
+                found, expected,
+                "seed {seed}, depth {depth}, drawn {drawn:?}"
+            );
         }
         orders.insert(drawn);
     }
@@ -312,10 +383,20 @@ fn pct_draws_every_order_and_who_falls_first_falls_least() {
 
 #[test]
 fn pct_of_depth_one_runs_one_process_after_the_other_and_a_seed_repeats_its_run() {
-    assert!((0..20).all(|seed| lost_updates(PctChooser::new(seed, 1, 40)) == 0), "nobody falls at depth 1");
-    let losses: Vec<u64> = (0..40).map(|seed| lost_updates(PctChooser::new(seed, 2, 40))).collect();
-    assert!(losses.iter().filter(|&&lost| lost > 0).count() > 5, "depth 2 is enough for a lost update: {losses:?}");
-    let again: Vec<u64> = (0..40).map(|seed| lost_updates(PctChooser::new(seed, 2, 40))).collect();
+    assert!(
+        (0..20).all(|seed| lost_updates(PctChooser::new(seed, 1, 40)) == 0),
+        "nobody falls at depth 1"
+    );
+    let losses: Vec<u64> = (0..40)
+        .map(|seed| lost_updates(PctChooser::new(seed, 2, 40)))
+        .collect();
+    assert!(
+        losses.iter().filter(|&&lost| lost > 0).count() > 5,
+        "depth 2 is enough for a lost update: {losses:?}"
+    );
+    let again: Vec<u64> = (0..40)
+        .map(|seed| lost_updates(PctChooser::new(seed, 2, 40)))
+        .collect();
     assert_eq!(losses, again, "a seed must repeat its run");
 }
 

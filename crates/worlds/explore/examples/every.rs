@@ -8,9 +8,21 @@ use explore::{Ask, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy
 use std::time::{Duration, Instant};
 
 fn main() {
-    let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10);
-    let calls =
-        [("CPU_ON", Ask::On(1)), ("CPU_OFF", Ask::Off), ("CPU_SUSPEND", Ask::Suspend { states: [2, 2, 1], last: 0 })];
+    let seconds = std::env::args()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(10);
+    let calls = [
+        ("CPU_ON", Ask::On(1)),
+        ("CPU_OFF", Ask::Off),
+        (
+            "CPU_SUSPEND",
+            Ask::Suspend {
+                states: [2, 2, 1],
+                last: 0,
+            },
+        ),
+    ];
     let fault = std::env::args().nth(2).filter(|name| name != "-");
     let fault = fault.map(|name| psci_faults::find(&name).expect("a seeded fault"));
     let only: Vec<String> = std::env::args().skip(3).collect();
@@ -24,8 +36,15 @@ fn main() {
                 continue;
             }
             for machine in MachineOptions::all() {
-                let second = if second_name == "CPU_ON" { Ask::On(0) } else { second };
-                let scenario = Scenario { cpus: vec![vec![first], vec![second]], ..Scenario::default() };
+                let second = if second_name == "CPU_ON" {
+                    Ask::On(0)
+                } else {
+                    second
+                };
+                let scenario = Scenario {
+                    cpus: vec![vec![first], vec![second]],
+                    ..Scenario::default()
+                };
                 let exploration = Exploration {
                     strategies: vec![Strategy::Dpor],
                     seed: 1,
@@ -33,16 +52,25 @@ fn main() {
                     script: Some(scenario),
                     schedules: u64::MAX,
                 };
-                let subject = Psci { cpus: 2, machines: vec![machine], fault };
+                let subject = Psci {
+                    cpus: 2,
+                    machines: vec![machine],
+                    fault,
+                };
                 let start = Instant::now();
-                let tally = subject.explore(&exploration, |_| start.elapsed() < Duration::from_secs(seconds));
+                let tally = subject.explore(&exploration, |_| {
+                    start.elapsed() < Duration::from_secs(seconds)
+                });
                 let answer = match (&tally.found, tally.complete) {
                     (Some(found), _) => found.failure.what.clone(),
                     (None, true) => "complete".to_owned(),
                     (None, false) => "not complete".to_owned(),
                 };
                 let lse = if machine.lse { ", lse" } else { "" };
-                let kind = format!("coherent {}, ticket {}{lse}", machine.coherent, machine.ticket);
+                let kind = format!(
+                    "coherent {}, ticket {}{lse}",
+                    machine.coherent, machine.ticket
+                );
                 println!(
                     "{first_name:<12} {second_name:<12} {kind:<30} {:>9} {:>7} {:>10} {:>8.2}  {answer}",
                     tally.schedules,

@@ -14,7 +14,13 @@ fn look_for<S: Subject>(subject: &S, seed: u64, limits: Limits, time: Duration) 
         println!("hangs");
         std::process::exit(0);
     });
-    let exploration = Exploration { strategies: Strategy::in_turn(), seed, limits, script: None, schedules: u64::MAX };
+    let exploration = Exploration {
+        strategies: Strategy::in_turn(),
+        seed,
+        limits,
+        script: None,
+        schedules: u64::MAX,
+    };
     let start = Instant::now();
     let tally = subject.explore(&exploration, |_| start.elapsed() < time);
     let seconds = start.elapsed().as_secs_f64();
@@ -45,11 +51,19 @@ fn main() {
     let (seed, time) = (number(2), Duration::from_secs(number(3)));
     match library {
         "psci" => {
-            let subject = Psci { cpus: 6, machines: MachineOptions::all(), fault };
+            let subject = Psci {
+                cpus: 6,
+                machines: MachineOptions::all(),
+                fault,
+            };
             look_for(&subject, seed, Limits::default(), time);
         }
         _ => {
-            let subject = Rcu { cpus: 4, modes: Mode::ALL.to_vec(), fault };
+            let subject = Rcu {
+                cpus: 4,
+                modes: Mode::ALL.to_vec(),
+                fault,
+            };
             look_for(&subject, seed, Rcu::LIMITS, time);
         }
     }

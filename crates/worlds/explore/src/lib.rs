@@ -30,12 +30,14 @@ mod of_rcu;
 
 pub use interleavings::story;
 pub use interleavings::subject::{
-    Account, Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Exploration, Failure,
-    Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex, RunResult, Script, Step,
-    Strategy, Subject, Tally, TallyOf, Watchdog, explore_on, watch,
+    Account, Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation,
+    Exploration, Failure, Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation,
+    OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally, TallyOf, Watchdog,
+    explore_on, watch,
 };
 pub use of_psci::{
-    Ask, Board, Hook, MachineOptions, Model, POWER_CONTROLLER, Port, Psci, Scenario, ScenarioError, check, set_port,
+    Ask, Board, Hook, MachineOptions, Model, POWER_CONTROLLER, Port, Psci, Scenario, ScenarioError,
+    check, set_port,
 };
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 

@@ -27,7 +27,9 @@ thread_local! {
 /// None does.
 #[track_caller]
 pub(crate) fn machine() -> &'static Machine {
-    MACHINE.get().expect("this type is used inside of `interleavings::model` and `explore` only")
+    MACHINE
+        .get()
+        .expect("this type is used inside of `interleavings::model` and `explore` only")
 }
 
 /// A machine of this many threads that lives on.
@@ -67,7 +69,9 @@ pub(crate) fn begin(threads: usize) {
     // be gone.
     std::mem::forget(LOCALS.take());
     BODIES.with_borrow_mut(|bodies| {
-        bodies.iter_mut().for_each(|body| std::mem::forget(body.take()));
+        bodies
+            .iter_mut()
+            .for_each(|body| std::mem::forget(body.take()));
         bodies.resize_with(threads, || None);
     });
 }
@@ -78,7 +82,10 @@ pub(crate) fn spawn(body: Body) -> usize {
     machine.settle();
     let absent = |thread: &usize| machine.cpus()[*thread].waits() == Wait::Absent;
     let Some(thread) = (0..machine.cpus().len()).find(absent) else {
-        panic!("the test has more than {} threads: `Config::threads` allows more", machine.cpus().len());
+        panic!(
+            "the test has more than {} threads: `Config::threads` allows more",
+            machine.cpus().len()
+        );
     };
     BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
     machine.start_process(thread);
@@ -89,7 +96,9 @@ pub(crate) fn spawn(body: Body) -> usize {
 #[track_caller]
 pub(crate) fn token(thread: usize) -> u16 {
     let place = Location::caller();
-    TOKENS.with_borrow_mut(|tokens| *tokens[thread].get_or_insert_with(|| machine().make_word(0, place)))
+    TOKENS.with_borrow_mut(|tokens| {
+        *tokens[thread].get_or_insert_with(|| machine().make_word(0, place))
+    })
 }
 
 /// Does the work of a thread.
@@ -107,7 +116,9 @@ pub(crate) fn end(thread: usize) {
         locals.append(&mut ended.split_off(&(thread + 1, 0)));
         ended
     };
-    while let Some(ended) = Some(LOCALS.with_borrow_mut(of_thread)).filter(|ended| !ended.is_empty()) {
+    while let Some(ended) =
+        Some(LOCALS.with_borrow_mut(of_thread)).filter(|ended| !ended.is_empty())
+    {
         drop(ended);
     }
 }

@@ -6,8 +6,8 @@
 use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names, OnMachine, Operation, Step,
-    Strategy, Wait, made_by, run_quietly, watch,
+    ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
+    OnMachine, Operation, Step, Strategy, Wait, made_by, run_quietly, watch,
 };
 use crate::operation::OperationIndex;
 use crate::search::{RunResult, Runs, Script, Tally, shrink};
@@ -91,7 +91,11 @@ pub struct Model<P> {
 
 impl<P> Default for Model<P> {
     fn default() -> Self {
-        Self { bodies: Vec::new(), absent: 0, at_the_end: Vec::new() }
+        Self {
+            bodies: Vec::new(),
+            absent: 0,
+            at_the_end: Vec::new(),
+        }
     }
 }
 
@@ -159,7 +163,11 @@ pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(),
 /// # Panics
 /// As [`check`]; a data race fails, and so does a panic of any thread.
 pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
-    assert!((1..=crate::MOST_CPUS).contains(&config.threads), "a test has 1 to {} threads", crate::MOST_CPUS);
+    assert!(
+        (1..=crate::MOST_CPUS).contains(&config.threads),
+        "a test has 1 to {} threads",
+        crate::MOST_CPUS
+    );
     let test = Rc::new(test);
     let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
@@ -207,7 +215,11 @@ pub fn check_on<P: OnMachine>(
         let (model, _) = build(&set_up);
         model.bodies.len()
     };
-    assert!((1..=crate::MOST_CPUS).contains(&cpus), "a model has 1 to {} CPUs, not {cpus}", crate::MOST_CPUS);
+    assert!(
+        (1..=crate::MOST_CPUS).contains(&cpus),
+        "a model has 1 to {} CPUs, not {cpus}",
+        crate::MOST_CPUS
+    );
     let (_, values) = build(&set_up);
     let on = make(cpus, &values);
     let machine = on.machine();
@@ -222,16 +234,37 @@ pub fn check_on<P: OnMachine>(
         );
         std::process::exit(2);
     });
-    let mut session = ModelSession { on: &on, model: &model, runner, set_up: &set_up, config, length: Cell::new(100) };
+    let mut session = ModelSession {
+        on: &on,
+        model: &model,
+        runner,
+        set_up: &set_up,
+        config,
+        length: Cell::new(100),
+    };
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let (core, schedule) = read(&path, cpus);
         machine.settings().set_core(core);
         session.keep_steps(true);
         let ran = session.run(&script, ChoiceSource::Schedule(&schedule));
-        let tally = Tally { schedules: 1, steps: u64::from(ran.steps), ..Tally::default() };
+        let tally = Tally {
+            schedules: 1,
+            steps: u64::from(ran.steps),
+            ..Tally::default()
+        };
         if let Some(failure) = ran.failure {
-            panic!("{}", story(&script, core, &failure, &session.schedule(), &session.steps(), None));
+            panic!(
+                "{}",
+                story(
+                    &script,
+                    core,
+                    &failure,
+                    &session.schedule(),
+                    &session.steps(),
+                    None
+                )
+            );
         }
         return tally;
     }
@@ -242,7 +275,17 @@ pub fn check_on<P: OnMachine>(
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
         let core = machine.settings().core();
         let file = leave(&shrunk.schedule, core, cpus, config.folder.as_ref());
-        panic!("{}", story(&script, core, &shrunk.failure, &shrunk.schedule, &session.steps(), Some(&file)));
+        panic!(
+            "{}",
+            story(
+                &script,
+                core,
+                &shrunk.failure,
+                &shrunk.schedule,
+                &session.steps(),
+                Some(&file)
+            )
+        );
     }
     tally
 }
@@ -260,7 +303,12 @@ fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
 /// asked for alone.
 fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
     let mut tally = Tally::default();
-    let drawn: Vec<Strategy> = config.strategies.iter().copied().filter(|by| *by != Strategy::Dpor).collect();
+    let drawn: Vec<Strategy> = config
+        .strategies
+        .iter()
+        .copied()
+        .filter(|by| *by != Strategy::Dpor)
+        .collect();
     let mut complete = true;
     for core in &config.cores {
         session.machine().settings().set_core(*core);
@@ -268,7 +316,8 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         let begin = tally.schedules;
         let is_watched = drawn.is_empty() || session.machine().settings().finds_spins();
         let tries_all = config.strategies.contains(&Strategy::Dpor) && is_watched;
-        let ends = tries_all && try_all_that_differ(config, !drawn.is_empty(), session, script, &mut tally);
+        let ends = tries_all
+            && try_all_that_differ(config, !drawn.is_empty(), session, script, &mut tally);
         let differ = tally.schedules - begin;
         let runs = config.schedules.div_ceil(config.cores.len() as u64);
         if !ends && tally.found.is_none() && !drawn.is_empty() {
@@ -279,10 +328,14 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         }
         complete &= ends;
         tally.covered.push(match (ends, differ) {
-            (true, _) => format!("{core}: all {differ} runs that differ, with one chance failure in each at most"),
+            (true, _) => format!(
+                "{core}: all {differ} runs that differ, with one chance failure in each at most"
+            ),
             (false, 0) => format!("{core}: {runs} drawn runs"),
             (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
-            (false, _) => format!("{core}: {differ} of the runs that differ, and {runs} drawn ones"),
+            (false, _) => {
+                format!("{core}: {differ} of the runs that differ, and {runs} drawn ones")
+            }
         });
     }
     tally.complete = complete;
@@ -327,7 +380,13 @@ fn try_all_that_differ(
     while tally.schedules < last && !(within && begin.elapsed() > config.time) {
         let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
-        let Some(tape) = session.machine().take_dpor().filter(|_| tally.found.is_none()) else { return false };
+        let Some(tape) = session
+            .machine()
+            .take_dpor()
+            .filter(|_| tally.found.is_none())
+        else {
+            return false;
+        };
         dpor = tape;
         coherent &= (0..script.0).all(|cpu| session.machine().memory().is_coherent(cpu));
         if dpor.advance() {
@@ -336,7 +395,9 @@ fn try_all_that_differ(
         let stored = session.machine().memory().all_later_values();
         match (config.late_loads, stored) {
             (true, None) => return false,
-            (true, Some(stored)) if stored != later && stored.iter().any(|values| !values.is_empty()) => {
+            (true, Some(stored))
+                if stored != later && stored.iter().any(|values| !values.is_empty()) =>
+            {
                 dpor = Box::new(Dpor::again_with_later_values(stored.clone()));
                 later = stored;
             }
@@ -359,7 +420,9 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     machine.settle();
     machine.drain();
     if let Err(payload) = body {
-        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        let Failure {
+            invariant, what, ..
+        } = Failure::of_panic(&*payload);
         machine.fail(invariant, what);
     }
     machine.leave();
@@ -374,14 +437,20 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
     length: Cell<u64>,
 }
 
-impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for ModelSession<'_, P, M, S> {
+impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
+    for ModelSession<'_, P, M, S>
+{
     fn run_once(&mut self, _: &Bodies, by: ChoiceSource<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         let (model, values) = build(&self.set_up);
-        assert_eq!(model.bodies.len(), cpus, "the model has as many CPUs in every run");
+        assert_eq!(
+            model.bodies.len(),
+            cpus,
+            "the model has as many CPUs in every run"
+        );
         machine.memory_mut().begin(&values);
         if self.config.coherent {
             (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
@@ -394,7 +463,9 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
             cpu.begin(Wait::Nothing);
         }
         let present = cpus - self.model.borrow().absent;
-        machine.cpus()[present..].iter().for_each(|cpu| cpu.begin(Wait::Absent));
+        machine.cpus()[present..]
+            .iter()
+            .for_each(|cpu| cpu.begin(Wait::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
         machine.begin();
         let result = run_quietly(|| self.runner.run());
@@ -403,9 +474,18 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
             failure = Some(Failure::of_panic(&*payload));
         }
         if machine.is_pruned() {
-            return RunResult { failure, steps: machine.step_count(), hash: machine.hash() };
+            return RunResult {
+                failure,
+                steps: machine.step_count(),
+                hash: machine.hash(),
+            };
         }
-        let stuck = || machine.cpus().iter().any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
+        let stuck = || {
+            machine
+                .cpus()
+                .iter()
+                .any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent))
+        };
         if failure.is_none() && stuck() {
             let what = format!("nobody is left to go on: {}", machine.describe_waits());
             failure = Some(Failure {
@@ -426,8 +506,13 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies> for Mod
             });
         }
         let steps = machine.step_count();
-        self.length.set((self.length.get() * 7 + u64::from(steps)) / 8);
-        RunResult { failure, steps, hash: machine.hash() }
+        self.length
+            .set((self.length.get() * 7 + u64::from(steps)) / 8);
+        RunResult {
+            failure,
+            steps,
+            hash: machine.hash(),
+        }
     }
 
     fn script(&self) -> Bodies {
@@ -500,16 +585,28 @@ struct File {
 
 /// Leaves a schedule, whole or not at all.
 fn leave(schedule: &[Deviation], core: Core, cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
-    let name = std::thread::current().name().unwrap_or("test").replace("::", "-");
-    let folder = folder.cloned().or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
+    let name = std::thread::current()
+        .name()
+        .unwrap_or("test")
+        .replace("::", "-");
+    let folder = folder
+        .cloned()
+        .or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
     // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves
     // its schedules where it runs.
     let program = std::env::current_exe().unwrap_or_default();
-    let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    let folder = folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
+    let target = program
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    let folder =
+        folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
     let path = folder.join(format!("{name}.schedule"));
-    let text = toml::to_string(&File { cpus, core, deviation: schedule.to_vec() })
-        .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
+    let text = toml::to_string(&File {
+        cpus,
+        core,
+        deviation: schedule.to_vec(),
+    })
+    .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
     let partial = folder.join(format!(".{name}.partial-{}", std::process::id()));
     let written = std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&partial, text))
@@ -521,8 +618,16 @@ fn leave(schedule: &[Deviation], core: Core, cpus: usize, folder: Option<&PathBu
 }
 
 fn read(path: &PathBuf, cpus: usize) -> (Core, Vec<Deviation>) {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    let file: File = toml::from_str(&text).unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
-    assert_eq!(file.cpus, cpus, "{} is for {} CPUs, and the model has {cpus}", path.display(), file.cpus);
+    let text = std::fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let file: File = toml::from_str(&text)
+        .unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
+    assert_eq!(
+        file.cpus,
+        cpus,
+        "{} is for {} CPUs, and the model has {cpus}",
+        path.display(),
+        file.cpus
+    );
     (file.core, file.deviation)
 }

@@ -7,7 +7,19 @@ use std::fmt::{Display, Formatter};
 ///
 /// It is counted from the start of an action and not from the start of the run, so that it still
 /// means the same when an earlier action is left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct OperationIndex(u32);
 
@@ -28,7 +40,9 @@ impl OperationIndex {
 
     /// The action, counted from 0; `None` before the first.
     pub fn action(self) -> Option<usize> {
-        (self.0 >> ACTION).checked_sub(1).map(|action| action as usize)
+        (self.0 >> ACTION)
+            .checked_sub(1)
+            .map(|action| action as usize)
     }
 
     /// Index of the operation once this number of earlier actions are left out.
@@ -84,9 +98,15 @@ mod tests {
     fn a_place_is_read_as_it_is_written() {
         let place = OperationIndex::start_of(2).next().next();
         assert_eq!(place.to_string(), "3.2");
-        assert_eq!((place.action(), place.without(1).action()), (Some(2), Some(1)));
+        assert_eq!(
+            (place.action(), place.without(1).action()),
+            (Some(2), Some(1))
+        );
         assert_eq!(OperationIndex::try_from("3.2".to_owned()), Ok(place));
-        assert_eq!(OperationIndex::try_from("7".to_owned()).map(OperationIndex::action), Ok(None));
+        assert_eq!(
+            OperationIndex::try_from("7".to_owned()).map(OperationIndex::action),
+            Ok(None)
+        );
         for text in ["", "x", "1.", "1.2.3", "300.1", "-1", "1.99999999999"] {
             assert!(OperationIndex::try_from(text.to_owned()).is_err(), "{text}");
         }

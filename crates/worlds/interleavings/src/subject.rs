@@ -4,16 +4,18 @@
 
 pub use crate::limits::{CPUS_PER_CLUSTER, Limits, MOST_CPUS};
 pub use crate::machine::{
-    Act, COMPARES, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine, MachineChoice, Mark, Names,
-    OnMachine, Operation, Step, Strategy, Wait, Watchdog, Word, made_by, make_word, marks_made, run_quietly, watch,
-    writer_name,
+    Act, COMPARES, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine,
+    MachineChoice, Mark, Names, OnMachine, Operation, Step, Strategy, Wait, Watchdog, Word,
+    made_by, make_word, marks_made, run_quietly, watch, writer_name,
 };
-pub use crate::memory::{Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal};
+pub use crate::memory::{
+    Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal,
+};
 pub use crate::model::{Bodies, Config, Model, check_on};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
-    Access, Account, Cause, Counter, Counterexample, CounterexampleIn, Coverage, Exploration, Growth, Kinds, RunResult,
-    Runs, Script, Subject, Tally, TallyOf, Testbed, explore_on,
+    Access, Account, Cause, Counter, Counterexample, CounterexampleIn, Coverage, Exploration,
+    Growth, Kinds, RunResult, Runs, Script, Subject, Tally, TallyOf, Testbed, explore_on,
 };
 pub use crate::story::{Narrator, broken_lock};
 #[doc(hidden)]

@@ -62,10 +62,16 @@ pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope ()>);
 
 /// Hands a scope to `work`, and waits until the threads have ended that were started in it.
 pub fn scope<'env, T>(work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
-    let scope = Scope { threads: RefCell::default(), scope: PhantomData, env: PhantomData };
+    let scope = Scope {
+        threads: RefCell::default(),
+        scope: PhantomData,
+        env: PhantomData,
+    };
     let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
     let result = result.unwrap_or_else(|payload| {
-        let Failure { invariant, what, .. } = Failure::of_panic(&*payload);
+        let Failure {
+            invariant, what, ..
+        } = Failure::of_panic(&*payload);
         machine().fail(invariant, what)
     });
     // Those that have ended may have started others.
@@ -80,13 +86,20 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// # Panics
     /// There are more than [`Config::threads`](crate::Config::threads).
-    #[expect(unsafe_code, reason = "the compiler cannot see that the thread ends first")]
-    pub fn spawn<T: 'scope>(&'scope self, body: impl FnOnce() -> T + 'scope) -> ScopedJoinHandle<'scope, T> {
+    #[expect(
+        unsafe_code,
+        reason = "the compiler cannot see that the thread ends first"
+    )]
+    pub fn spawn<T: 'scope>(
+        &'scope self,
+        body: impl FnOnce() -> T + 'scope,
+    ) -> ScopedJoinHandle<'scope, T> {
         let (body, result) = body_of(body);
         // SAFETY: `scope` returns after the thread has ended, and does not unwind before: a panic
         // within ends the run where it stands. What a run that ends early leaves behind, a body
         // that never ran or a frame in the middle of one, neither runs again nor is dropped.
-        let body = unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'scope>, Box<dyn FnOnce()>>(body) };
+        let body =
+            unsafe { std::mem::transmute::<Box<dyn FnOnce() + 'scope>, Box<dyn FnOnce()>>(body) };
         let thread = current::spawn(body);
         self.threads.borrow_mut().push(thread);
         ScopedJoinHandle(JoinHandle::new(thread, result), PhantomData)
@@ -134,7 +147,10 @@ impl Builder {
     ///
     /// # Errors
     /// Never.
-    pub fn spawn<T: 'static>(self, body: impl FnOnce() -> T + 'static) -> io::Result<JoinHandle<T>> {
+    pub fn spawn<T: 'static>(
+        self,
+        body: impl FnOnce() -> T + 'static,
+    ) -> io::Result<JoinHandle<T>> {
         Ok(spawn(body))
     }
 }
@@ -212,7 +228,11 @@ impl Thread {
     #[track_caller]
     pub fn unpark(&self) {
         let cell = current::token(self.0);
-        let did = Operation::Update { cell, what: "unparks at", value: 1 };
+        let did = Operation::Update {
+            cell,
+            what: "unparks at",
+            value: 1,
+        };
         machine().update(cell, AtomicOrder::Release, did, 1, &|_| Some(1));
     }
 }

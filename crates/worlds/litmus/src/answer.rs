@@ -14,7 +14,10 @@ impl State {
         match condition {
             Condition::True => true,
             Condition::False => false,
-            Condition::Is(variable, value) => self.0.get(variable).is_some_and(|known| same(*known, *value)),
+            Condition::Is(variable, value) => self
+                .0
+                .get(variable)
+                .is_some_and(|known| same(*known, *value)),
             Condition::And(left, right) => self.holds(left) && self.holds(right),
             Condition::Or(left, right) => self.holds(left) || self.holds(right),
             Condition::Not(inner) => !self.holds(inner),
@@ -33,7 +36,9 @@ impl State {
             .filter(|(_, elements)| elements.iter().all(|element| self.0.contains_key(element)))
             .collect();
         for (variable, value) in &self.0 {
-            let array = whole.iter().find(|(_, elements)| elements.contains(variable));
+            let array = whole
+                .iter()
+                .find(|(_, elements)| elements.contains(variable));
             let _ = match array {
                 None => write!(text, "{variable}={}; ", test.shown(*value)),
                 Some((name, elements)) if elements.first() == Some(variable) => {
@@ -115,7 +120,11 @@ impl Answer {
 
     /// True if the verdict could be another one with more jumps backwards.
     pub fn rests_on_bound(&self, quantifier: Quantifier) -> bool {
-        let is_seen = if quantifier == Quantifier::Forall { self.negative } else { self.positive } > 0;
+        let is_seen = if quantifier == Quantifier::Forall {
+            self.negative
+        } else {
+            self.positive
+        } > 0;
         self.is_cut && !is_seen
     }
 
@@ -142,7 +151,15 @@ impl Answer {
             text.truncate(text.trim_end().len());
             text.push('\n');
         }
-        let _ = writeln!(text, "{}", if self.is_ok(test.quantifier) { "Ok" } else { "No" });
+        let _ = writeln!(
+            text,
+            "{}",
+            if self.is_ok(test.quantifier) {
+                "Ok"
+            } else {
+                "No"
+            }
+        );
         // herd7 counts what speaks for a test's quantifier first.
         let (for_it, against) = match test.quantifier {
             Quantifier::NotExists => (self.negative, self.positive),
@@ -158,7 +175,11 @@ impl Answer {
             self.negative
         );
         if self.rests_on_bound(test.quantifier) {
-            let _ = writeln!(text, "No answer: loops were followed for {} jumps backwards, no further", test.unroll);
+            let _ = writeln!(
+                text,
+                "No answer: loops were followed for {} jumps backwards, no further",
+                test.unroll
+            );
         }
         text
     }

@@ -51,7 +51,11 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
                 // Dependency-ordered-before.
                 // Pick-ordered-before is part of it: what picks orders as what depends, up to a
                 // write or an ISB.
-                let address_before = |end: usize| effects[..end].iter().any(|effect| depends(effect.pick_address));
+                let address_before = |end: usize| {
+                    effects[..end]
+                        .iter()
+                        .any(|effect| depends(effect.pick_address))
+                };
                 let dob = is_memory(second) && depends(second.address)
                     || is_write && depends(second.pick | second.pick_address | second.pick_control)
                     || is_write && address_before(to)
@@ -74,18 +78,26 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
             let is_pair = first.kind == Kind::Read && first.pair == Some(to);
             let written = first.pair.filter(|_| first.kind == Kind::Read);
             let seen_atomically = (second.acquire || second.acquire_pc)
-                && written.is_some_and(|write| write < to && is_local_read_successor(effects, write, to));
+                && written
+                    .is_some_and(|write| write < to && is_local_read_successor(effects, write, to));
             lob_add(&mut lob, from, to, is_pair || seen_atomically);
             // Barrier-ordered-before.
             let memory = is_memory(first) && is_memory(second);
             let full_atomic = first.kind == Kind::Write
                 && first.release
                 && first.atomic_instruction
-                && first.pair.and_then(|read| effects.get(read)).is_some_and(|read| read.acquire);
+                && first
+                    .pair
+                    .and_then(|read| effects.get(read))
+                    .is_some_and(|read| read.acquire);
             // What comes after a DSB waits for it: behind one of stores, loads, too.
-            let dsb_store = between.iter().any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
+            let dsb_store = between
+                .iter()
+                .any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
             let before = first.kind == Kind::Read
-                && (first.acquire || first.acquire_pc || !first.no_return && barrier(Kind::BarrierLoad))
+                && (first.acquire
+                    || first.acquire_pc
+                    || !first.no_return && barrier(Kind::BarrierLoad))
                 || first.kind == Kind::Write && dsb_store
                 || barrier(Kind::BarrierFull)
                 || full_atomic
@@ -108,8 +120,16 @@ fn add_picked(lob: &mut Relation, effects: &[Effect]) {
         return;
     }
     let closed = lob.closed();
-    for (through, read) in effects.iter().enumerate().filter(|(_, effect)| is_carried(effect)) {
-        for (to, _) in effects.iter().enumerate().filter(|(_, effect)| effect.kind == Kind::Write) {
+    for (through, read) in effects
+        .iter()
+        .enumerate()
+        .filter(|(_, effect)| is_carried(effect))
+    {
+        for (to, _) in effects
+            .iter()
+            .enumerate()
+            .filter(|(_, effect)| effect.kind == Kind::Write)
+        {
             for from in (0..through).filter(|from| read.pick >> from & 1 == 1) {
                 lob_add(lob, from, to, closed.has(through, to));
             }
@@ -157,7 +177,9 @@ fn is_internally_visible(effects: &[PlacedEffect]) -> bool {
     let mut all = Relation::empty(effects.len());
     for (from, first) in effects.iter().enumerate() {
         for (to, second) in effects.iter().enumerate() {
-            let in_order = from < to && first.thread == second.thread && same_location(&first.effect, &second.effect);
+            let in_order = from < to
+                && first.thread == second.thread
+                && same_location(&first.effect, &second.effect);
             if in_order || communicates(first, second) {
                 all.add(from, to);
             }
@@ -170,8 +192,13 @@ fn is_internally_visible(effects: &[PlacedEffect]) -> bool {
 /// of the pair, no write of another thread comes in coherence order.
 fn is_atomic(effects: &[PlacedEffect]) -> bool {
     let pairs = effects.iter().enumerate().filter_map(|(number, read)| {
-        let local = read.effect.pair.filter(|_| read.effect.kind == Kind::Read)?;
-        let first = effects.iter().position(|other| other.thread == read.thread)?;
+        let local = read
+            .effect
+            .pair
+            .filter(|_| read.effect.kind == Kind::Read)?;
+        let first = effects
+            .iter()
+            .position(|other| other.thread == read.thread)?;
         debug_assert!(first <= number, "threads lie one after the other");
         Some((read, &effects[first + local]))
     });

@@ -17,21 +17,48 @@ use std::time::Instant;
 pub fn answer(test: &Test) -> Result<Answer, Error> {
     let until = Instant::now().checked_add(test.limit);
     let (runs, cut): (Vec<Vec<Run>>, Vec<bool>) = all_runs(test)?.into_iter().unzip();
-    let locals: Vec<Vec<Relation>> =
-        runs.iter().map(|runs| runs.iter().map(|run| locally_ordered_before(&run.effects)).collect()).collect();
-    let most: usize = runs.iter().map(|runs| runs.iter().map(|run| run.effects.len()).max().unwrap_or(0)).sum();
+    let locals: Vec<Vec<Relation>> = runs
+        .iter()
+        .map(|runs| {
+            runs.iter()
+                .map(|run| locally_ordered_before(&run.effects))
+                .collect()
+        })
+        .collect();
+    let most: usize = runs
+        .iter()
+        .map(|runs| runs.iter().map(|run| run.effects.len()).max().unwrap_or(0))
+        .sum();
     if most > Relation::MOST {
         return Err(Error::Unsupported {
             line: 0,
-            what: format!("{most} accesses and barriers: {} are the most", Relation::MOST),
+            what: format!(
+                "{most} accesses and barriers: {} are the most",
+                Relation::MOST
+            ),
         });
     }
     let is_cut = cut.contains(&true);
-    let answer = Answer { states: BTreeSet::new(), positive: 0, negative: 0, tried: 0, is_cut };
-    let mut search = Search { test, runs: &runs, locals: &locals, until, is_late: false, answer };
+    let answer = Answer {
+        states: BTreeSet::new(),
+        positive: 0,
+        negative: 0,
+        tried: 0,
+        is_cut,
+    };
+    let mut search = Search {
+        test,
+        runs: &runs,
+        locals: &locals,
+        until,
+        is_late: false,
+        answer,
+    };
     search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
     if search.is_late {
-        return Err(Error::TooLong { what: format!("no answer within {} s", test.limit.as_secs_f64()) });
+        return Err(Error::TooLong {
+            what: format!("no answer within {} s", test.limit.as_secs_f64()),
+        });
     }
     Ok(search.answer)
 }
@@ -82,13 +109,21 @@ impl Search<'_> {
 
     /// Tries what one run of each thread may do together.
     fn combine(&mut self, chosen: &[usize]) {
-        let together: Vec<&Run> = chosen.iter().zip(self.runs).map(|(number, runs)| &runs[*number]).collect();
+        let together: Vec<&Run> = chosen
+            .iter()
+            .zip(self.runs)
+            .map(|(number, runs)| &runs[*number])
+            .collect();
         let mut effects = Vec::new();
         let count = together.iter().map(|run| run.effects.len()).sum();
         let mut locally = Relation::empty(count);
         for (thread, run) in together.iter().enumerate() {
             locally.add_all(&self.locals[thread][chosen[thread]], effects.len());
-            effects.extend(run.effects.iter().map(|&effect| PlacedEffect { thread, effect, place: 0 }));
+            effects.extend(run.effects.iter().map(|&effect| PlacedEffect {
+                thread,
+                effect,
+                place: 0,
+            }));
         }
         let mut by_location = vec![Vec::new(); self.test.locations.len()];
         let mut reads = Vec::new();
@@ -147,7 +182,10 @@ impl Execution<'_> {
         for number in 0..left.len() {
             // Another order contradicts the internal visibility requirement.
             let thread = self.effects[left[number]].thread;
-            if left[..number].iter().any(|earlier| self.effects[*earlier].thread == thread) {
+            if left[..number]
+                .iter()
+                .any(|earlier| self.effects[*earlier].thread == thread)
+            {
                 continue;
             }
             let write = left[number];
@@ -164,9 +202,13 @@ impl Execution<'_> {
     /// False for the write of an atomic instruction behind another one than that which it read.
     fn may_follow(&self, write: usize, last: Option<usize>) -> bool {
         let PlacedEffect { thread, effect, .. } = self.effects[write];
-        let Some(read) = effect.pair.filter(|_| effect.atomic_instruction) else { return true };
+        let Some(read) = effect.pair.filter(|_| effect.atomic_instruction) else {
+            return true;
+        };
         let first = self.effects.partition_point(|other| other.thread < thread);
-        let value = last.map_or(self.test.initial[effect.location], |last| self.effects[last].effect.value);
+        let value = last.map_or(self.test.initial[effect.location], |last| {
+            self.effects[last].effect.value
+        });
         self.effects[first + read].effect.value == value
     }
 
@@ -198,10 +240,16 @@ impl Execution<'_> {
     /// that contradicts the internal visibility requirement, and is not tried.
     fn may_read(&self, read: usize, place: usize) -> bool {
         let own = |&&write: &&usize| self.effects[write].thread == self.effects[read].thread;
-        let mut writes = self.by_location[self.effects[read].effect.location].iter().filter(own);
+        let mut writes = self.by_location[self.effects[read].effect.location]
+            .iter()
+            .filter(own);
         writes.all(|&write| {
             let at = self.effects[write].place;
-            if write < read { at <= place } else { at > place }
+            if write < read {
+                at <= place
+            } else {
+                at > place
+            }
         })
     }
 
@@ -211,13 +259,24 @@ impl Execution<'_> {
             return;
         }
         let value = |variable: &Variable| match variable {
-            Variable::Register(thread, number) => {
-                self.runs[*thread].registers.get(&Register(*number)).copied().unwrap_or(0)
-            }
+            Variable::Register(thread, number) => self.runs[*thread]
+                .registers
+                .get(&Register(*number))
+                .copied()
+                .unwrap_or(0),
             Variable::Location(name) => {
-                let location = self.test.locations.iter().position(|known| known == name).unwrap_or(0);
-                let last = self.by_location[location].iter().max_by_key(|write| self.effects[**write].place);
-                last.map_or(self.test.initial[location], |write| self.effects[*write].effect.value)
+                let location = self
+                    .test
+                    .locations
+                    .iter()
+                    .position(|known| known == name)
+                    .unwrap_or(0);
+                let last = self.by_location[location]
+                    .iter()
+                    .max_by_key(|write| self.effects[**write].place);
+                last.map_or(self.test.initial[location], |write| {
+                    self.effects[*write].effect.value
+                })
             }
         };
         let values: BTreeMap<Variable, u64> = self
@@ -231,7 +290,9 @@ impl Execution<'_> {
         if !state.holds(&self.test.filter) {
             return;
         }
-        state.0.retain(|variable, _| self.test.observed.contains(variable));
+        state
+            .0
+            .retain(|variable, _| self.test.observed.contains(variable));
         match state.holds(&self.test.condition) {
             true => search.answer.positive += 1,
             false => search.answer.negative += 1,

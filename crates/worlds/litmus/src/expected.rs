@@ -23,32 +23,53 @@ pub struct Expectation {
 /// # Errors
 /// The line that is none of these.
 pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
-    let is_herd =
-        text.lines().any(|line| line.starts_with("Test ")) && text.lines().any(|line| line.starts_with("States "));
-    if is_herd { of_herd(text) } else { of_kinds(text) }
+    let is_herd = text.lines().any(|line| line.starts_with("Test "))
+        && text.lines().any(|line| line.starts_with("States "));
+    if is_herd {
+        of_herd(text)
+    } else {
+        of_kinds(text)
+    }
 }
 
 fn malformed(line: usize, what: impl Into<String>) -> Error {
-    Error::Malformed { line, what: what.into() }
+    Error::Malformed {
+        line,
+        what: what.into(),
+    }
 }
 
 fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     let mut all = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
-        if line.is_empty() || number == 1 && line.replace(' ', "").eq_ignore_ascii_case("test,kind") {
+        if line.is_empty() || number == 1 && line.replace(' ', "").eq_ignore_ascii_case("test,kind")
+        {
             continue;
         }
-        let cells = line.split_once(',').or_else(|| line.split_once(char::is_whitespace));
-        let (name, kind) =
-            cells.ok_or_else(|| malformed(number, format!("`{line}` has no kind: `MP Allowed` would be right")))?;
+        let cells = line
+            .split_once(',')
+            .or_else(|| line.split_once(char::is_whitespace));
+        let (name, kind) = cells.ok_or_else(|| {
+            malformed(
+                number,
+                format!("`{line}` has no kind: `MP Allowed` would be right"),
+            )
+        })?;
         let kind = kind.trim().trim_matches('"');
         let kind = kind.split([',', ' ', '\t']).next().unwrap_or_default();
-        let verdict = verdict_of(kind)
-            .ok_or_else(|| malformed(number, format!("`{kind}` is no kind: Allowed, Forbidden and Required are")))?;
+        let verdict = verdict_of(kind).ok_or_else(|| {
+            malformed(
+                number,
+                format!("`{kind}` is no kind: Allowed, Forbidden and Required are"),
+            )
+        })?;
         all.insert(
             name.trim().trim_matches('"').to_owned(),
-            Expectation { verdict: Some(verdict), ..Expectation::default() },
+            Expectation {
+                verdict: Some(verdict),
+                ..Expectation::default()
+            },
         );
     }
     Ok(all)
@@ -56,8 +77,14 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
 
 /// A verdict by its name or the beginning of it, as some lists have it.
 fn verdict_of(kind: &str) -> Option<String> {
-    let kinds = [("allow", "Allowed"), ("forbid", "Forbidden"), ("requi", "Required")];
-    let found = kinds.iter().find(|(start, _)| kind.to_ascii_lowercase().starts_with(start));
+    let kinds = [
+        ("allow", "Allowed"),
+        ("forbid", "Forbidden"),
+        ("requi", "Required"),
+    ];
+    let found = kinds
+        .iter()
+        .find(|(start, _)| kind.to_ascii_lowercase().starts_with(start));
     found.map(|(_, verdict)| (*verdict).to_owned())
 }
 
@@ -69,7 +96,9 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
         let mut words = line.split_whitespace();
         match (words.next(), &name) {
             (Some("Test"), _) => {
-                let test = words.next().ok_or_else(|| malformed(number, "`Test` is followed by a name"))?;
+                let test = words
+                    .next()
+                    .ok_or_else(|| malformed(number, "`Test` is followed by a name"))?;
                 all.insert(test.to_owned(), Expectation::default());
                 name = Some(test.to_owned());
             }
@@ -80,8 +109,9 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
                     .ok_or_else(|| malformed(number, "`States` is followed by their number"))?;
                 let mut states = BTreeSet::new();
                 for _ in 0..count {
-                    let (number, line) =
-                        lines.next().ok_or_else(|| malformed(number, format!("{count} states should follow")))?;
+                    let (number, line) = lines.next().ok_or_else(|| {
+                        malformed(number, format!("{count} states should follow"))
+                    })?;
                     states.insert(state(number, line)?);
                 }
                 all.entry(test.clone()).or_default().states = Some(states);
@@ -97,12 +127,15 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
 }
 
 fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
-    let entries = line.split(';').map(str::trim).filter(|entry| !entry.is_empty());
+    let entries = line
+        .split(';')
+        .map(str::trim)
+        .filter(|entry| !entry.is_empty());
     entries
         .map(|entry| {
-            let (name, value) = entry
-                .split_once('=')
-                .ok_or_else(|| malformed(number, format!("`{entry}` is no variable with its value")))?;
+            let (name, value) = entry.split_once('=').ok_or_else(|| {
+                malformed(number, format!("`{entry}` is no variable with its value"))
+            })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })
         .collect()
@@ -114,8 +147,10 @@ impl Expectation {
         if let Some(verdict) = &self.verdict {
             let own = answer.verdict(test.quantifier);
             // `Allowed` of a `forall` says that not all executions have it.
-            let agrees =
-                own == verdict || test.quantifier == Quantifier::Forall && verdict != "Required" && own != "Required";
+            let agrees = own == verdict
+                || test.quantifier == Quantifier::Forall
+                    && verdict != "Required"
+                    && own != "Required";
             if !agrees {
                 return Some(format!("{own}, expected {verdict}"));
             }
@@ -127,25 +162,46 @@ impl Expectation {
             }
         }
         let states = self.states.as_ref()?;
-        let own: BTreeSet<&BTreeMap<Variable, u64>> = answer.states.iter().map(|state| &state.0).collect();
-        let theirs = states.iter().map(|state| read_state(test, state)).collect::<Option<Vec<_>>>();
-        let Some(theirs) = theirs else { return Some("its states name what the test does not have".to_owned()) };
+        let own: BTreeSet<&BTreeMap<Variable, u64>> =
+            answer.states.iter().map(|state| &state.0).collect();
+        let theirs = states
+            .iter()
+            .map(|state| read_state(test, state))
+            .collect::<Option<Vec<_>>>();
+        let Some(theirs) = theirs else {
+            return Some("its states name what the test does not have".to_owned());
+        };
         // Theirs may leave out what no condition names.
         let agree = |own: &BTreeMap<Variable, u64>, theirs: &BTreeMap<Variable, u64>| {
-            theirs.iter().all(|(variable, value)| own.get(variable).is_some_and(|known| same(*known, *value)))
+            theirs.iter().all(|(variable, value)| {
+                own.get(variable).is_some_and(|known| same(*known, *value))
+            })
         };
-        let more = own.iter().filter(|own| !theirs.iter().any(|theirs| agree(own, theirs))).count();
-        let missing = theirs.iter().filter(|theirs| !own.iter().any(|own| agree(own, theirs))).count();
-        (more + missing > 0).then(|| format!("{more} states that are not expected, and {missing} that are missing"))
+        let more = own
+            .iter()
+            .filter(|own| !theirs.iter().any(|theirs| agree(own, theirs)))
+            .count();
+        let missing = theirs
+            .iter()
+            .filter(|theirs| !own.iter().any(|own| agree(own, theirs)))
+            .count();
+        (more + missing > 0)
+            .then(|| format!("{more} states that are not expected, and {missing} that are missing"))
     }
 }
 
 fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<Variable, u64>> {
     let mut read = BTreeMap::new();
     for (name, text) in state {
-        if let Some(values) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        if let Some(values) = text
+            .strip_prefix('{')
+            .and_then(|text| text.strip_suffix('}'))
+        {
             let variables = test.named(name);
-            let values: Vec<u64> = values.split(',').map(|value| test.value(value.trim())).collect::<Option<_>>()?;
+            let values: Vec<u64> = values
+                .split(',')
+                .map(|value| test.value(value.trim()))
+                .collect::<Option<_>>()?;
             if values.len() != variables.len() {
                 return None;
             }
@@ -153,9 +209,13 @@ fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<
             continue;
         }
         let variable = match name.split_once(':') {
-            Some((thread, register)) => Variable::Register(thread.parse().ok()?, register.get(1..)?.parse().ok()?),
+            Some((thread, register)) => {
+                Variable::Register(thread.parse().ok()?, register.get(1..)?.parse().ok()?)
+            }
             None => {
-                let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+                let inner = name
+                    .strip_prefix('[')
+                    .and_then(|name| name.strip_suffix(']'));
                 Variable::Location(inner.unwrap_or(name).to_owned())
             }
         };

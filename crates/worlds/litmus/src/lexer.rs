@@ -7,7 +7,9 @@ pub(crate) struct Token<'t> {
     pub(crate) at: usize,
 }
 
-const SIGNS: [&str; 16] = ["/\\", "\\/", "!=", "=>", "~", "(", ")", "=", ":", "[", "]", ";", ",", "*", "{", "}"];
+const SIGNS: [&str; 16] = [
+    "/\\", "\\/", "!=", "=>", "~", "(", ")", "=", ":", "[", "]", ";", ",", "*", "{", "}",
+];
 
 /// The tokens of a piece of text that begins at `from`. Strings in quotes are one token each.
 pub(crate) fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
@@ -23,9 +25,18 @@ pub(crate) fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
             sign.len()
         } else {
             let ends = |c: char| c.is_whitespace() || SIGNS.iter().any(|sign| sign.starts_with(c));
-            rest.find(ends).filter(|&end| end > 0).unwrap_or(if ends(first) { first.len_utf8() } else { rest.len() })
+            rest.find(ends)
+                .filter(|&end| end > 0)
+                .unwrap_or(if ends(first) {
+                    first.len_utf8()
+                } else {
+                    rest.len()
+                })
         };
-        tokens.push(Token { text: &rest[..length], at: from + at });
+        tokens.push(Token {
+            text: &rest[..length],
+            at: from + at,
+        });
         at += length;
     }
     tokens
@@ -37,9 +48,16 @@ pub(crate) fn number(text: &str) -> Option<u64> {
         Some(digits) => (true, digits),
         None => (false, text),
     };
-    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+    let value = match digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
         Some(hex) => u64::from_str_radix(hex, 16).ok()?,
         None => digits.parse().ok()?,
     };
-    Some(if negative { value.wrapping_neg() } else { value })
+    Some(if negative {
+        value.wrapping_neg()
+    } else {
+        value
+    })
 }

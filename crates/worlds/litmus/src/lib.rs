@@ -72,7 +72,9 @@ impl Error {
     /// The mistake, what is not modelled, or how long it took.
     pub fn what(&self) -> &str {
         match self {
-            Self::Malformed { what, .. } | Self::Unsupported { what, .. } | Self::TooLong { what } => what,
+            Self::Malformed { what, .. }
+            | Self::Unsupported { what, .. }
+            | Self::TooLong { what } => what,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, SizedRegister, Test1, Update,
-    Width, Writeback,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind,
+    SizedRegister, Test1, Update, Width, Writeback,
 };
 use std::collections::BTreeMap;
 
@@ -25,11 +25,27 @@ impl Refusal {
     }
 }
 
-const PLAIN: Orders = Orders { acquire: false, acquire_pc: false, release: false };
-const ACQUIRE: Orders = Orders { acquire: true, ..PLAIN };
-const ACQUIRE_PC: Orders = Orders { acquire_pc: true, ..PLAIN };
-const RELEASE: Orders = Orders { release: true, ..PLAIN };
-const BOTH: Orders = Orders { acquire: true, ..RELEASE };
+const PLAIN: Orders = Orders {
+    acquire: false,
+    acquire_pc: false,
+    release: false,
+};
+const ACQUIRE: Orders = Orders {
+    acquire: true,
+    ..PLAIN
+};
+const ACQUIRE_PC: Orders = Orders {
+    acquire_pc: true,
+    ..PLAIN
+};
+const RELEASE: Orders = Orders {
+    release: true,
+    ..PLAIN
+};
+const BOTH: Orders = Orders {
+    acquire: true,
+    ..RELEASE
+};
 
 /// Loads, by their names without the letters of the size: orders, and whether they are exclusive.
 const LOADS: [(&str, Orders, bool); 7] = [
@@ -82,11 +98,17 @@ const COMPUTES: [(&str, Compute, bool); 15] = [
 
 /// Instructions that are not modelled, by the reason.
 const NOT_MODELLED: [(&str, &[&str]); 5] = [
-    ("maintenance of caches and of translations", &["IC", "TLBI", "AT"]),
+    (
+        "maintenance of caches and of translations",
+        &["IC", "TLBI", "AT"],
+    ),
     ("system registers", &["MRS", "MSR"]),
     ("exceptions", &["SVC", "HVC", "SMC", "ERET", "UDF", "BRK"]),
     ("waits and events", &["WFE", "WFI", "SEV", "SEVL"]),
-    ("pairs that are not temporal, which do not keep the order of an address", &["LDNP", "STNP"]),
+    (
+        "pairs that are not temporal, which do not keep the order of an address",
+        &["LDNP", "STNP"],
+    ),
 ];
 
 fn flags_test(name: &str) -> Option<Test1> {
@@ -156,49 +178,85 @@ struct Reader<'i> {
 ///
 /// # Errors
 /// It is none, or not modelled.
-pub(crate) fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refusal> {
+pub(crate) fn instruction(
+    text: &str,
+    labels: &BTreeMap<String, usize>,
+) -> Result<Instruction, Refusal> {
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mnemonic = mnemonic.to_ascii_uppercase();
-    let reader = Reader { text, mnemonic: &mnemonic, operands: operands(rest), labels };
+    let reader = Reader {
+        text,
+        mnemonic: &mnemonic,
+        operands: operands(rest),
+        labels,
+    };
     if let Some(read) = reader.control().or_else(|| reader.computation()) {
         return read;
     }
-    if let Some(read) = reader.pair().or_else(|| reader.access()).or_else(|| reader.atomic()) {
+    if let Some(read) = reader
+        .pair()
+        .or_else(|| reader.access())
+        .or_else(|| reader.atomic())
+    {
         return read;
     }
-    let why = NOT_MODELLED.iter().find(|(_, names)| names.contains(&mnemonic.as_str()));
+    let why = NOT_MODELLED
+        .iter()
+        .find(|(_, names)| names.contains(&mnemonic.as_str()));
     let why = why.map_or_else(String::new, |(why, _)| format!(": {why}"));
-    Err(Refusal::Unsupported(format!("the instruction `{text}`{why}")))
+    Err(Refusal::Unsupported(format!(
+        "the instruction `{text}`{why}"
+    )))
 }
 
 type Read = Result<Instruction, Refusal>;
 
 impl Reader<'_> {
     fn wrong(&self) -> Refusal {
-        Refusal::Malformed(format!("the operands of `{}` are not those of {}", self.text, self.mnemonic))
+        Refusal::Malformed(format!(
+            "the operands of `{}` are not those of {}",
+            self.text, self.mnemonic
+        ))
     }
 
     fn reg(&self, place: usize) -> Result<SizedRegister, Refusal> {
-        self.operands.get(place).and_then(|text| register_of(text)).ok_or_else(|| self.wrong())
+        self.operands
+            .get(place)
+            .and_then(|text| register_of(text))
+            .ok_or_else(|| self.wrong())
     }
 
     /// Two registers of one width.
     fn two(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = [self.reg(place)?, self.reg(place + 1)?];
-        if both[0].wide == both[1].wide { Ok(both) } else { Err(self.wrong()) }
+        if both[0].wide == both[1].wide {
+            Ok(both)
+        } else {
+            Err(self.wrong())
+        }
     }
 
     /// Two registers, an even one and the next.
     fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = self.two(place)?;
         let [even, odd] = both.map(|sized| sized.register.0);
-        if even.is_multiple_of(2) && odd == even + 1 { Ok(both) } else { Err(self.wrong()) }
+        if even.is_multiple_of(2) && odd == even + 1 {
+            Ok(both)
+        } else {
+            Err(self.wrong())
+        }
     }
 
     /// A number below `end`.
     fn below(&self, place: usize, end: u64) -> Result<u32, Refusal> {
-        let number = self.operands.get(place).and_then(|text| immediate(text)).filter(|number| *number < end);
-        number.map(|number| number as u32).ok_or_else(|| self.wrong())
+        let number = self
+            .operands
+            .get(place)
+            .and_then(|text| immediate(text))
+            .filter(|number| *number < end);
+        number
+            .map(|number| number as u32)
+            .ok_or_else(|| self.wrong())
     }
 
     fn label(&self, place: usize) -> Result<usize, Refusal> {
@@ -220,16 +278,29 @@ impl Reader<'_> {
     fn base(&self, place: usize) -> Result<Address, Refusal> {
         let address = self.address(place)?;
         let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
-        if plain { Ok(address) } else { Err(self.wrong()) }
+        if plain {
+            Ok(address)
+        } else {
+            Err(self.wrong())
+        }
     }
 
     fn flags(&self, place: usize) -> Result<Test1, Refusal> {
-        let name = self.operands.get(place).map(|name| name.to_ascii_uppercase());
-        name.and_then(|name| flags_test(&name)).ok_or_else(|| self.wrong())
+        let name = self
+            .operands
+            .get(place)
+            .map(|name| name.to_ascii_uppercase());
+        name.and_then(|name| flags_test(&name))
+            .ok_or_else(|| self.wrong())
     }
 
     /// A register's access of these bytes, or of the register's own size.
-    fn width(&self, register: SizedRegister, bytes: Option<u8>, signed: bool) -> Result<Width, Refusal> {
+    fn width(
+        &self,
+        register: SizedRegister,
+        bytes: Option<u8>,
+        signed: bool,
+    ) -> Result<Width, Refusal> {
         match bytes {
             // Bytes and halfwords are of W registers, unless they are extended by their sign.
             Some(_) if register.wide && !signed => Err(self.wrong()),
@@ -241,11 +312,22 @@ impl Reader<'_> {
 
     /// Branches, barriers, and what does nothing.
     fn control(&self) -> Option<Read> {
-        let branch =
-            |nonzero| Ok(Instruction::BranchBits { of: self.reg(0)?, mask: u64::MAX, nonzero, to: self.label(1)? });
+        let branch = |nonzero| {
+            Ok(Instruction::BranchBits {
+                of: self.reg(0)?,
+                mask: u64::MAX,
+                nonzero,
+                to: self.label(1)?,
+            })
+        };
         let branch_bit = |nonzero| {
             let (of, mask) = (self.reg(0)?, 1 << self.below(1, 64)?);
-            Ok(Instruction::BranchBits { of, mask, nonzero, to: self.label(2)? })
+            Ok(Instruction::BranchBits {
+                of,
+                mask,
+                nonzero,
+                to: self.label(2)?,
+            })
         };
         Some(match self.mnemonic {
             // A prefetch has no effect that the model knows of.
@@ -253,29 +335,43 @@ impl Reader<'_> {
             "CLREX" => Ok(Instruction::ClearExclusive),
             "DMB" | "DSB" => self.barrier(),
             "DC" => self.maintain(),
-            "ISB" => Ok(Instruction::Barrier { barrier: Barrier::Instruction, is_synchronization: false }),
+            "ISB" => Ok(Instruction::Barrier {
+                barrier: Barrier::Instruction,
+                is_synchronization: false,
+            }),
             "CBZ" => branch(false),
             "CBNZ" => branch(true),
             "TBZ" => branch_bit(false),
             "TBNZ" => branch_bit(true),
             "B" => self.label(0).map(|to| Instruction::Branch { to }),
             _ => {
-                let rest = self.mnemonic.strip_prefix("B.").or_else(|| self.mnemonic.strip_prefix('B'))?;
+                let rest = self
+                    .mnemonic
+                    .strip_prefix("B.")
+                    .or_else(|| self.mnemonic.strip_prefix('B'))?;
                 let when = flags_test(rest)?;
-                self.label(0).map(|to| Instruction::BranchFlags { when, to })
+                self.label(0)
+                    .map(|to| Instruction::BranchFlags { when, to })
             }
         })
     }
 
     fn barrier(&self) -> Read {
-        let scope = self.operands.first().map(|scope| scope.to_ascii_uppercase()).unwrap_or_default();
+        let scope = self
+            .operands
+            .first()
+            .map(|scope| scope.to_ascii_uppercase())
+            .unwrap_or_default();
         let barrier = match scope.as_str() {
             "SY" | "ISH" | "OSH" | "NSH" => Barrier::Full,
             "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Barrier::Load,
             "ST" | "ISHST" | "OSHST" | "NSHST" => Barrier::Store,
             _ => return Err(self.wrong()),
         };
-        Ok(Instruction::Barrier { barrier, is_synchronization: self.mnemonic == "DSB" })
+        Ok(Instruction::Barrier {
+            barrier,
+            is_synchronization: self.mnemonic == "DSB",
+        })
     }
 
     /// `DC CVAC,Xn` and `DC CIVAC,Xn`.
@@ -292,17 +388,32 @@ impl Reader<'_> {
             }
         };
         let base = self.reg(1)?.register;
-        let address = Address { base, offset: Operand::Number(0), writeback: Writeback::No };
-        Ok(Instruction::Maintain { address, invalidate, line: 0 })
+        let address = Address {
+            base,
+            offset: Operand::Number(0),
+            writeback: Writeback::No,
+        };
+        Ok(Instruction::Maintain {
+            address,
+            invalidate,
+            line: 0,
+        })
     }
 
     /// Instructions in which only registers take part.
     fn computation(&self) -> Option<Read> {
-        if let Some(&(_, what, sets_flags)) = COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic) {
+        if let Some(&(_, what, sets_flags)) =
+            COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic)
+        {
             return Some(self.compute(what, self.reg(1), 2, sets_flags));
         }
         // The first operand of what has one less: nought.
-        let nought = || self.reg(0).map(|to| SizedRegister { register: Register::ZERO, ..to });
+        let nought = || {
+            self.reg(0).map(|to| SizedRegister {
+                register: Register::ZERO,
+                ..to
+            })
+        };
         Some(match self.mnemonic {
             "MOV" | "MOVZ" => self.move_to(),
             "MOVK" => self.insert(),
@@ -333,18 +444,42 @@ impl Reader<'_> {
         })
     }
 
-    fn compute(&self, what: Compute, left: Result<SizedRegister, Refusal>, right: usize, sets_flags: bool) -> Read {
-        Ok(Instruction::Compute { what, to: self.reg(0)?, left: left?, right: self.last(right)?, sets_flags })
+    fn compute(
+        &self,
+        what: Compute,
+        left: Result<SizedRegister, Refusal>,
+        right: usize,
+        sets_flags: bool,
+    ) -> Read {
+        Ok(Instruction::Compute {
+            what,
+            to: self.reg(0)?,
+            left: left?,
+            right: self.last(right)?,
+            sets_flags,
+        })
     }
 
     fn compare(&self, what: Compute) -> Read {
         let left = self.reg(0)?;
-        let to = SizedRegister { register: Register::ZERO, ..left };
-        Ok(Instruction::Compute { what, to, left, right: self.last(1)?, sets_flags: true })
+        let to = SizedRegister {
+            register: Register::ZERO,
+            ..left
+        };
+        Ok(Instruction::Compute {
+            what,
+            to,
+            left,
+            right: self.last(1)?,
+            sets_flags: true,
+        })
     }
 
     fn move_to(&self) -> Read {
-        Ok(Instruction::Move { to: self.reg(0)?, from: self.last(1)? })
+        Ok(Instruction::Move {
+            to: self.reg(0)?,
+            from: self.last(1)?,
+        })
     }
 
     fn insert(&self) -> Read {
@@ -352,9 +487,15 @@ impl Reader<'_> {
         let value = u64::from(self.below(1, 1 << 16)?);
         let shift = match self.operands.get(2) {
             None => 0,
-            Some(text) => shift_left(text).filter(|shift| shift.is_multiple_of(16)).ok_or_else(|| self.wrong())?,
+            Some(text) => shift_left(text)
+                .filter(|shift| shift.is_multiple_of(16))
+                .ok_or_else(|| self.wrong())?,
         };
-        Ok(Instruction::Insert { to, mask: 0xffff << shift, value: value << shift })
+        Ok(Instruction::Insert {
+            to,
+            mask: 0xffff << shift,
+            value: value << shift,
+        })
     }
 
     fn extract(&self, signed: bool) -> Read {
@@ -363,29 +504,62 @@ impl Reader<'_> {
         if width == 0 || low + width > if to.wide { 64 } else { 32 } {
             return Err(self.wrong());
         }
-        Ok(Instruction::Extract { to, from, field: Field { low, width, signed } })
+        Ok(Instruction::Extract {
+            to,
+            from,
+            field: Field { low, width, signed },
+        })
     }
 
     fn extend(&self, width: u32, signed: bool) -> Read {
-        Ok(Instruction::Extract { to: self.reg(0)?, from: self.reg(1)?, field: Field { low: 0, width, signed } })
+        Ok(Instruction::Extract {
+            to: self.reg(0)?,
+            from: self.reg(1)?,
+            field: Field {
+                low: 0,
+                width,
+                signed,
+            },
+        })
     }
 
     fn select(&self, kind: SelectKind) -> Read {
         let (left, right) = (self.reg(1)?, self.reg(2)?);
-        Ok(Instruction::Select { to: self.reg(0)?, left, right, kind, when: self.flags(3)? })
+        Ok(Instruction::Select {
+            to: self.reg(0)?,
+            left,
+            right,
+            kind,
+            when: self.flags(3)?,
+        })
     }
 
     fn set(&self, kind: SelectKind) -> Read {
         let to = self.reg(0)?;
-        let nought = SizedRegister { register: Register::ZERO, ..to };
+        let nought = SizedRegister {
+            register: Register::ZERO,
+            ..to
+        };
         let when = self.flags(1)?.opposite();
-        Ok(Instruction::Select { to, left: nought, right: nought, kind, when })
+        Ok(Instruction::Select {
+            to,
+            left: nought,
+            right: nought,
+            kind,
+            when,
+        })
     }
 
     fn change(&self, kind: SelectKind) -> Read {
         let (to, from) = (self.reg(0)?, self.reg(1)?);
         let when = self.flags(2)?.opposite();
-        Ok(Instruction::Select { to, left: from, right: from, kind, when })
+        Ok(Instruction::Select {
+            to,
+            left: from,
+            right: from,
+            kind,
+            when,
+        })
     }
 
     /// Accesses of two neighbours.
@@ -395,15 +569,42 @@ impl Reader<'_> {
             if signed && !to[0].wide {
                 return Err(self.wrong());
             }
-            let width = if signed { Width { bytes: 4, signed } } else { Width::of(to[0]) };
-            let address = if exclusive { self.base(2)? } else { self.address(2)? };
-            Ok(Instruction::Load { to: to.to_vec(), width, address, orders, exclusive })
+            let width = if signed {
+                Width { bytes: 4, signed }
+            } else {
+                Width::of(to[0])
+            };
+            let address = if exclusive {
+                self.base(2)?
+            } else {
+                self.address(2)?
+            };
+            Ok(Instruction::Load {
+                to: to.to_vec(),
+                width,
+                address,
+                orders,
+                exclusive,
+            })
         };
         let store = |orders, exclusive: bool| {
             let first = usize::from(exclusive);
-            let (status, from) = (exclusive.then(|| self.reg(0)).transpose()?, self.two(first)?);
-            let address = if exclusive { self.base(3)? } else { self.address(2)? };
-            Ok(Instruction::Store { status, from: from.to_vec(), width: Width::of(from[0]), address, orders })
+            let (status, from) = (
+                exclusive.then(|| self.reg(0)).transpose()?,
+                self.two(first)?,
+            );
+            let address = if exclusive {
+                self.base(3)?
+            } else {
+                self.address(2)?
+            };
+            Ok(Instruction::Store {
+                status,
+                from: from.to_vec(),
+                width: Width::of(from[0]),
+                address,
+                orders,
+            })
         };
         Some(match self.mnemonic {
             "LDP" => load(PLAIN, false, false),
@@ -439,11 +640,21 @@ impl Reader<'_> {
             if let Some((bytes, signed)) = self.mnemonic.strip_prefix(name).and_then(size) {
                 return Some(self.reg(0).and_then(|to| {
                     let width = self.width(to, bytes, signed)?;
-                    Ok(Instruction::Load { to: vec![to], width, address: self.address(1)?, orders, exclusive })
+                    Ok(Instruction::Load {
+                        to: vec![to],
+                        width,
+                        address: self.address(1)?,
+                        orders,
+                        exclusive,
+                    })
                 }));
             }
         }
-        let unsigned = |suffix: &str| size(suffix).filter(|(_, signed)| !signed).map(|(bytes, _)| bytes);
+        let unsigned = |suffix: &str| {
+            size(suffix)
+                .filter(|(_, signed)| !signed)
+                .map(|(bytes, _)| bytes)
+        };
         for (name, orders, exclusive) in STORES {
             if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
                 let status = exclusive.then(|| self.reg(0)).transpose();
@@ -451,7 +662,13 @@ impl Reader<'_> {
                     let from = self.reg(usize::from(exclusive))?;
                     let width = self.width(from, bytes, false)?;
                     let address = self.address(1 + usize::from(exclusive))?;
-                    Ok(Instruction::Store { status, from: vec![from], width, address, orders })
+                    Ok(Instruction::Store {
+                        status,
+                        from: vec![from],
+                        width,
+                        address,
+                        orders,
+                    })
                 }));
             }
         }
@@ -460,35 +677,61 @@ impl Reader<'_> {
 
     /// Read-modify-writes in one instruction.
     fn atomic(&self) -> Option<Read> {
-        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes) {
+        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes)
+        {
             return Some(self.two(0).and_then(|[expected, new]| {
                 let width = self.width(expected, bytes, false)?;
                 let (expected, new, address) = (vec![expected], vec![new], self.base(2)?);
-                Ok(Instruction::CompareAndSwap { expected, new, width, address, orders })
+                Ok(Instruction::CompareAndSwap {
+                    expected,
+                    new,
+                    width,
+                    address,
+                    orders,
+                })
             }));
         }
         let update = |what, orders, bytes| {
             self.two(0).and_then(|[operand, to]| {
                 let width = self.width(operand, bytes, false)?;
-                Ok(Instruction::Update { what, operand, to, width, address: self.base(2)?, orders })
+                Ok(Instruction::Update {
+                    what,
+                    operand,
+                    to,
+                    width,
+                    address: self.base(2)?,
+                    orders,
+                })
             })
         };
-        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes) {
+        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes)
+        {
             return Some(update(Update::Swap, orders, bytes));
         }
         for (name, what) in UPDATES {
             let named = |start| {
                 let rest: Option<&str> = self.mnemonic.strip_prefix(start);
-                rest.and_then(|rest| rest.strip_prefix(name)).and_then(orders_and_bytes)
+                rest.and_then(|rest| rest.strip_prefix(name))
+                    .and_then(orders_and_bytes)
             };
             if let Some((orders, bytes)) = named("LD") {
                 return Some(update(what, orders, bytes));
             }
             if let Some((orders, bytes)) = named("ST").filter(|(orders, _)| !orders.acquire) {
                 return Some(self.reg(0).and_then(|operand| {
-                    let to = SizedRegister { register: Register::ZERO, ..operand };
+                    let to = SizedRegister {
+                        register: Register::ZERO,
+                        ..operand
+                    };
                     let width = self.width(operand, bytes, false)?;
-                    Ok(Instruction::Update { what, operand, to, width, address: self.base(1)?, orders })
+                    Ok(Instruction::Update {
+                        what,
+                        operand,
+                        to,
+                        width,
+                        address: self.base(1)?,
+                        orders,
+                    })
                 }));
             }
         }

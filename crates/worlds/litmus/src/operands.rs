@@ -34,7 +34,11 @@ pub(crate) fn operands(text: &str) -> Vec<String> {
         }
         parts.last_mut().into_iter().for_each(|part| part.push(c));
     }
-    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+    parts
+        .into_iter()
+        .map(|part| part.trim().to_owned())
+        .filter(|part| !part.is_empty())
+        .collect()
 }
 
 /// A number, with `#` before it or without.
@@ -53,7 +57,10 @@ pub(crate) fn shift_left(text: &str) -> Option<u32> {
 pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
     let text = operands.get(place)?;
     match register_of(text) {
-        Some(register) => Some(Operand::Register(register, extend(operands.get(place + 1), register)?)),
+        Some(register) => Some(Operand::Register(
+            register,
+            extend(operands.get(place + 1), register)?,
+        )),
         None => {
             let shift = match operands.get(place + 1) {
                 Some(shift) => shift_left(shift)?,
@@ -65,14 +72,35 @@ pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
 }
 
 fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
-    let Some(text) = text else { return Some(Extend { word: !register.wide, ..Extend::NONE }) };
+    let Some(text) = text else {
+        return Some(Extend {
+            word: !register.wide,
+            ..Extend::NONE
+        });
+    };
     let text = text.to_ascii_uppercase();
-    let (name, shift) = text.split_once(char::is_whitespace).unwrap_or((&text, "#0"));
-    let shift = u32::try_from(immediate(shift)?).ok().filter(|shift| *shift < 64)?;
+    let (name, shift) = text
+        .split_once(char::is_whitespace)
+        .unwrap_or((&text, "#0"));
+    let shift = u32::try_from(immediate(shift)?)
+        .ok()
+        .filter(|shift| *shift < 64)?;
     match name {
-        "SXTW" => Some(Extend { signed_word: true, word: true, shift }),
-        "UXTW" => Some(Extend { signed_word: false, word: true, shift }),
-        "SXTX" | "UXTX" | "LSL" => Some(Extend { signed_word: false, word: !register.wide, shift }),
+        "SXTW" => Some(Extend {
+            signed_word: true,
+            word: true,
+            shift,
+        }),
+        "UXTW" => Some(Extend {
+            signed_word: false,
+            word: true,
+            shift,
+        }),
+        "SXTX" | "UXTX" | "LSL" => Some(Extend {
+            signed_word: false,
+            word: !register.wide,
+            shift,
+        }),
         _ => None,
     }
 }
@@ -85,11 +113,29 @@ pub(crate) fn address(all: &[String], place: usize) -> Option<Address> {
         None => (text.as_str(), false),
     };
     let inner = operands(inner.trim_end().strip_prefix('[')?.strip_suffix(']')?);
-    let base = register_of(inner.first()?).filter(|base| base.wide)?.register;
-    let offset = if inner.len() > 1 { operand(&inner, 1)? } else { Operand::Number(0) };
+    let base = register_of(inner.first()?)
+        .filter(|base| base.wide)?
+        .register;
+    let offset = if inner.len() > 1 {
+        operand(&inner, 1)?
+    } else {
+        Operand::Number(0)
+    };
     if all.len() > place + 1 {
         let after = operand(all, place + 1)?;
-        return (inner.len() == 1).then_some(Address { base, offset: after, writeback: Writeback::After });
+        return (inner.len() == 1).then_some(Address {
+            base,
+            offset: after,
+            writeback: Writeback::After,
+        });
     }
-    Some(Address { base, offset, writeback: if before { Writeback::Before } else { Writeback::No } })
+    Some(Address {
+        base,
+        offset,
+        writeback: if before {
+            Writeback::Before
+        } else {
+            Writeback::No
+        },
+    })
 }

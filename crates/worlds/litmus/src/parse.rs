@@ -5,7 +5,8 @@ use crate::lexer::{Token, number, tokens};
 use crate::mnemonic::instruction;
 use crate::operands::register_of;
 use crate::test::{
-    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, address_of, elements,
+    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable,
+    address_of, elements,
 };
 use std::collections::BTreeMap;
 
@@ -14,7 +15,10 @@ use std::collections::BTreeMap;
 /// # Errors
 /// The line, and what is wrong there or not modelled.
 pub fn parse(text: &str) -> Result<Test, Error> {
-    Reader { text: &without_comments(text) }.test()
+    Reader {
+        text: &without_comments(text),
+    }
+    .test()
 }
 
 /// The text with comments blanked, so that places stay.
@@ -68,10 +72,17 @@ impl Names {
         let first = self.locations.len();
         match elements {
             None => self.locations.push(name.to_owned()),
-            Some(count) => self.locations.extend((0..count).map(|element| format!("{name}[{element}]"))),
+            Some(count) => self
+                .locations
+                .extend((0..count).map(|element| format!("{name}[{element}]"))),
         }
         self.initial.resize(self.locations.len(), 0);
-        self.objects.push(Object { name: name.to_owned(), first, elements, bytes });
+        self.objects.push(Object {
+            name: name.to_owned(),
+            first,
+            elements,
+            bytes,
+        });
         self.objects.len() - 1
     }
 
@@ -103,22 +114,35 @@ impl<'t> Reader<'t> {
     }
 
     fn malformed(&self, at: usize, what: impl Into<String>) -> Error {
-        Error::Malformed { line: self.line(at), what: what.into() }
+        Error::Malformed {
+            line: self.line(at),
+            what: what.into(),
+        }
     }
 
     fn unsupported(&self, at: usize, what: impl Into<String>) -> Error {
-        Error::Unsupported { line: self.line(at), what: what.into() }
+        Error::Unsupported {
+            line: self.line(at),
+            what: what.into(),
+        }
     }
 
     fn test(&self) -> Result<Test, Error> {
         let start = self.text.len() - self.text.trim_start().len();
         let name = self.name(start)?;
-        let open =
-            self.text[start..].find('{').ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
-                + start;
-        let close = self.closing(open).ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
-        let information = self.text[start..open].lines().filter_map(|line| line.split_once('='));
-        let information = information.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect();
+        let open = self.text[start..]
+            .find('{')
+            .ok_or_else(|| self.malformed(start, "there is no `{` of an initial state"))?
+            + start;
+        let close = self
+            .closing(open)
+            .ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
+        let information = self.text[start..open]
+            .lines()
+            .filter_map(|line| line.split_once('='));
+        let information = information
+            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+            .collect();
         let mut names = Names::default();
         let mut registers: Vec<BTreeMap<Register, u64>> = Vec::new();
         self.initial(open + 1, close, &mut names, &mut registers)?;
@@ -128,7 +152,11 @@ impl<'t> Reader<'t> {
         if registers.len() > threads.len() {
             return Err(self.malformed(
                 open,
-                format!("thread {} has a register, and the program has {} threads", registers.len() - 1, threads.len()),
+                format!(
+                    "thread {} has a register, and the program has {} threads",
+                    registers.len() - 1,
+                    threads.len()
+                ),
             ));
         }
         let (mut quantifier, mut condition, mut filter, mut observed) =
@@ -185,10 +213,16 @@ impl<'t> Reader<'t> {
         match first.split_once(char::is_whitespace) {
             Some(("AArch64", name)) => Ok(name.trim().to_owned()),
             Some((other, _))
-                if ["X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF", "CPP11", "ASL"]
-                    .contains(&other) =>
+                if [
+                    "X86", "X86_64", "PPC", "ARM", "C", "RISCV", "LISA", "MIPS", "LK", "BPF",
+                    "CPP11", "ASL",
+                ]
+                .contains(&other) =>
             {
-                Err(self.unsupported(start, format!("a test for {other}; tests for AArch64 are read")))
+                Err(self.unsupported(
+                    start,
+                    format!("a test for {other}; tests for AArch64 are read"),
+                ))
             }
             _ => Err(self.malformed(start, "a test begins with `AArch64` and its name")),
         }
@@ -223,7 +257,11 @@ impl<'t> Reader<'t> {
             if words.is_empty() {
                 continue;
             }
-            let texts: Vec<&str> = words.iter().map(|word| word.text).filter(|text| *text != "*").collect();
+            let texts: Vec<&str> = words
+                .iter()
+                .map(|word| word.text)
+                .filter(|text| *text != "*")
+                .collect();
             let (left, right) = match texts.iter().position(|text| *text == "=") {
                 Some(place) => (&texts[..place], &texts[place + 1..]),
                 None => (&texts[..], &[][..]),
@@ -245,12 +283,14 @@ impl<'t> Reader<'t> {
             }
             let value = match right {
                 [] => None,
-                [value] => Some(
-                    names
-                        .value(value)
-                        .ok_or_else(|| self.malformed(here, format!("`{value}` is neither a number nor a name")))?,
-                ),
-                _ => return Err(self.unsupported(here, format!("the initial value `{}`", right.join(" ")))),
+                [value] => Some(names.value(value).ok_or_else(|| {
+                    self.malformed(here, format!("`{value}` is neither a number nor a name"))
+                })?),
+                _ => {
+                    return Err(
+                        self.unsupported(here, format!("the initial value `{}`", right.join(" ")))
+                    );
+                }
             };
             match named {
                 (Some(thread), register) => {
@@ -259,10 +299,14 @@ impl<'t> Reader<'t> {
                         .parse()
                         .map_err(|_| self.malformed(here, format!("`{thread}` is no thread")))?;
                     if thread > MOST_THREADS {
-                        return Err(self.unsupported(here, format!("thread {thread}: {MOST_THREADS} are the most")));
+                        return Err(self.unsupported(
+                            here,
+                            format!("thread {thread}: {MOST_THREADS} are the most"),
+                        ));
                     }
-                    let sized = register_of(register)
-                        .ok_or_else(|| self.unsupported(here, format!("the register {register}")))?;
+                    let sized = register_of(register).ok_or_else(|| {
+                        self.unsupported(here, format!("the register {register}"))
+                    })?;
                     registers.resize(registers.len().max(thread + 1), BTreeMap::new());
                     registers[thread].insert(sized.register, value.unwrap_or(0));
                 }
@@ -288,28 +332,46 @@ impl<'t> Reader<'t> {
     ) -> Result<(), Error> {
         let wrong = |what: String| self.malformed(at, what);
         let count = number(count).and_then(|count| usize::try_from(count).ok());
-        let count = count.ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
+        let count = count
+            .ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
         let mut value = |text: &str| {
-            names.value(text).ok_or_else(|| self.malformed(at, format!("`{text}` is neither a number nor a name")))
+            names.value(text).ok_or_else(|| {
+                self.malformed(at, format!("`{text}` is neither a number nor a name"))
+            })
         };
         let given: Vec<u64> = match values {
             [] => Vec::new(),
-            ["{", inner @ .., "}"] => {
-                inner.iter().filter(|text| **text != ",").map(|text| value(text)).collect::<Result<_, _>>()?
-            }
+            ["{", inner @ .., "}"] => inner
+                .iter()
+                .filter(|text| **text != ",")
+                .map(|text| value(text))
+                .collect::<Result<_, _>>()?,
             [one] => vec![value(one)?],
-            other => return Err(wrong(format!("`{}` is no list of values: `{{1,2}}` is", other.join(" ")))),
+            other => {
+                return Err(wrong(format!(
+                    "`{}` is no list of values: `{{1,2}}` is",
+                    other.join(" ")
+                )));
+            }
         };
         let known = names.objects.iter().find(|object| object.name == name);
         let Some(known) = known.filter(|_| !has_type) else {
             if !has_type || known.is_some() {
-                return Err(wrong(format!("`{name}` needs a type, once: `int {name}[{count}]`")));
+                return Err(wrong(format!(
+                    "`{name}` needs a type, once: `int {name}[{count}]`"
+                )));
             }
             if count == 0 || count > Object::MOST {
-                return Err(self.unsupported(at, format!("an array of {count} elements: 1 to {} are", Object::MOST)));
+                return Err(self.unsupported(
+                    at,
+                    format!("an array of {count} elements: 1 to {} are", Object::MOST),
+                ));
             }
             if given.len() > count {
-                return Err(wrong(format!("{} values for {count} elements of `{name}`", given.len())));
+                return Err(wrong(format!(
+                    "{} values for {count} elements of `{name}`",
+                    given.len()
+                )));
             }
             let object = names.add(name, Some(count), bytes);
             let first = names.objects[object].first;
@@ -319,9 +381,14 @@ impl<'t> Reader<'t> {
             return Ok(());
         };
         // One element, of an array that is there.
-        let place = known.elements.filter(|elements| count < *elements).map(|_| known.first + count);
+        let place = known
+            .elements
+            .filter(|elements| count < *elements)
+            .map(|_| known.first + count);
         let (Some(place), [value]) = (place, &given[..]) else {
-            return Err(wrong(format!("`{name}` has no element {count} that could get one value")));
+            return Err(wrong(format!(
+                "`{name}` has no element {count} that could get one value"
+            )));
         };
         names.initial[place] = initial_value(Some(*value), known.bytes);
         Ok(())
@@ -335,12 +402,20 @@ impl<'t> Reader<'t> {
             let rest = &self.text[at..];
             let lead = rest.len() - rest.trim_start().len();
             let begun = &rest[lead..];
-            let word = begun.split(|c: char| c.is_whitespace() || c == '(' || c == '[').next().unwrap_or_default();
+            let word = begun
+                .split(|c: char| c.is_whitespace() || c == '(' || c == '[')
+                .next()
+                .unwrap_or_default();
             if begun.is_empty() || AFTER.contains(&word) {
                 return Ok((rows, at + lead));
             }
-            let end = rest.find(';').ok_or_else(|| self.malformed(at + lead, "a row of the program ends with `;`"))?;
-            rows.push((at + lead, rest[lead..].get(..end - lead).unwrap_or_default()));
+            let end = rest
+                .find(';')
+                .ok_or_else(|| self.malformed(at + lead, "a row of the program ends with `;`"))?;
+            rows.push((
+                at + lead,
+                rest[lead..].get(..end - lead).unwrap_or_default(),
+            ));
             at += end + 1;
         }
     }
@@ -351,9 +426,16 @@ impl<'t> Reader<'t> {
         };
         let count = header.split('|').count();
         if count > MOST_THREADS {
-            return Err(Error::Unsupported { line: 0, what: format!("{count} threads: {MOST_THREADS} are the most") });
+            return Err(Error::Unsupported {
+                line: 0,
+                what: format!("{count} threads: {MOST_THREADS} are the most"),
+            });
         }
-        if let Some(strange) = header.split('|').map(str::trim).find(|name| name.contains([':', '.', '@'])) {
+        if let Some(strange) = header
+            .split('|')
+            .map(str::trim)
+            .find(|name| name.contains([':', '.', '@']))
+        {
             return Err(Error::Unsupported {
                 line: 0,
                 what: format!("a thread `{strange}`: handlers and exception levels"),
@@ -363,9 +445,13 @@ impl<'t> Reader<'t> {
         for &(at, row) in rows {
             let columns: Vec<&str> = row.split('|').collect();
             if columns.len() != count {
-                return Err(
-                    self.malformed(at, format!("the row has {} cells, and there are {count} threads", columns.len()))
-                );
+                return Err(self.malformed(
+                    at,
+                    format!(
+                        "the row has {} cells, and there are {count} threads",
+                        columns.len()
+                    ),
+                ));
             }
             for (thread, cell) in columns.into_iter().enumerate() {
                 cells[thread].push((at, cell.trim()));
@@ -380,8 +466,13 @@ impl<'t> Reader<'t> {
         for &(at, cell) in cells {
             let mut text = cell;
             while let Some((label, rest)) = text.split_once(':') {
-                if labels.insert(label.trim().to_owned(), lines.len()).is_some() {
-                    return Err(self.malformed(at, format!("the label `{}` is there twice", label.trim())));
+                if labels
+                    .insert(label.trim().to_owned(), lines.len())
+                    .is_some()
+                {
+                    return Err(
+                        self.malformed(at, format!("the label `{}` is there twice", label.trim()))
+                    );
                 }
                 text = rest.trim();
             }
@@ -392,9 +483,15 @@ impl<'t> Reader<'t> {
         lines
             .into_iter()
             .map(|(at, text)| match instruction(text, &labels) {
-                Ok(Instruction::Maintain { address, invalidate, .. }) => {
-                    Ok(Instruction::Maintain { address, invalidate, line: self.line(at) })
-                }
+                Ok(Instruction::Maintain {
+                    address,
+                    invalidate,
+                    ..
+                }) => Ok(Instruction::Maintain {
+                    address,
+                    invalidate,
+                    line: self.line(at),
+                }),
                 read => read.map_err(|error| error.at_line(self.line(at))),
             })
             .collect()
@@ -441,7 +538,10 @@ impl<'t> Tail<'t, '_> {
     }
 
     fn take(&mut self, what: &str) -> Result<Token<'t>, Error> {
-        let token = self.peek().ok_or_else(|| self.reader.malformed(self.end(), format!("{what} is missing")))?;
+        let token = self.peek().ok_or_else(|| {
+            self.reader
+                .malformed(self.end(), format!("{what} is missing"))
+        })?;
         self.next += 1;
         Ok(token)
     }
@@ -455,7 +555,9 @@ impl<'t> Tail<'t, '_> {
     fn expect(&mut self, text: &str) -> Result<(), Error> {
         match self.taken(text) {
             true => Ok(()),
-            false => Err(self.reader.malformed(self.end(), format!("`{text}` is missing"))),
+            false => Err(self
+                .reader
+                .malformed(self.end(), format!("`{text}` is missing"))),
         }
     }
 
@@ -466,9 +568,10 @@ impl<'t> Tail<'t, '_> {
             (false, "exists") => Ok(Quantifier::Exists),
             (true, "exists") | (false, "~exists") => Ok(Quantifier::NotExists),
             (false, "forall") => Ok(Quantifier::Forall),
-            (_, other) => Err(self
-                .reader
-                .malformed(word.at, format!("`{other}` is not expected: `exists`, `~exists` and `forall` are"))),
+            (_, other) => Err(self.reader.malformed(
+                word.at,
+                format!("`{other}` is not expected: `exists`, `~exists` and `forall` are"),
+            )),
         }
     }
 
@@ -490,27 +593,51 @@ impl<'t> Tail<'t, '_> {
         let token = self.take("the name of a variable")?;
         if !bracket && self.taken(":") {
             let register = self.take("a register")?;
-            let thread = token.text.trim_start_matches('P').parse().ok().filter(|thread| *thread < self.threads);
-            let thread = thread
-                .ok_or_else(|| self.reader.malformed(token.at, format!("there is no thread `{}`", token.text)))?;
+            let thread = token
+                .text
+                .trim_start_matches('P')
+                .parse()
+                .ok()
+                .filter(|thread| *thread < self.threads);
+            let thread = thread.ok_or_else(|| {
+                self.reader
+                    .malformed(token.at, format!("there is no thread `{}`", token.text))
+            })?;
             let sized = register_of(register.text).filter(|sized| sized.register != Register::ZERO);
-            let sized =
-                sized.ok_or_else(|| self.reader.unsupported(register.at, format!("the register {}", register.text)))?;
+            let sized = sized.ok_or_else(|| {
+                self.reader
+                    .unsupported(register.at, format!("the register {}", register.text))
+            })?;
             return Ok(vec![Variable::Register(thread, sized.register.0)]);
         }
-        if !token.text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-            return Err(self.reader.malformed(token.at, format!("`{}` is no name of a variable", token.text)));
+        if !token
+            .text
+            .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        {
+            return Err(self.reader.malformed(
+                token.at,
+                format!("`{}` is no name of a variable", token.text),
+            ));
         }
         self.names.object(token.text);
         let all = elements(&self.names.objects, token.text);
-        let is_array = self.names.objects.iter().any(|object| object.name == token.text && object.elements.is_some());
+        let is_array = self
+            .names
+            .objects
+            .iter()
+            .any(|object| object.name == token.text && object.elements.is_some());
         let one = if self.taken("[") {
             let index = self.take("an index")?;
             self.expect("]")?;
-            let index = number(index.text).and_then(|index| usize::try_from(index).ok()).filter(|_| is_array);
+            let index = number(index.text)
+                .and_then(|index| usize::try_from(index).ok())
+                .filter(|_| is_array);
             let element = index.and_then(|index| all.get(index));
             let element = element.ok_or_else(|| {
-                self.reader.malformed(token.at, format!("there is no such element of `{}`", token.text))
+                self.reader.malformed(
+                    token.at,
+                    format!("there is no such element of `{}`", token.text),
+                )
             })?;
             vec![element.clone()]
         } else {
@@ -545,9 +672,10 @@ impl<'t> Tail<'t, '_> {
     fn one(&mut self) -> Result<Condition, Error> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(self
-                .reader
-                .malformed(self.end(), format!("more than {MOST_DEPTH} conditions lie within one another")));
+            return Err(self.reader.malformed(
+                self.end(),
+                format!("more than {MOST_DEPTH} conditions lie within one another"),
+            ));
         }
         let one = self.one_within();
         self.depth -= 1;
@@ -579,10 +707,12 @@ impl<'t> Tail<'t, '_> {
         let is_list = self.taken("{");
         loop {
             let value = self.take("a value")?;
-            let value = self
-                .names
-                .value(value.text)
-                .ok_or_else(|| self.reader.malformed(at, format!("`{}` is neither a number nor a name", value.text)))?;
+            let value = self.names.value(value.text).ok_or_else(|| {
+                self.reader.malformed(
+                    at,
+                    format!("`{}` is neither a number nor a name", value.text),
+                )
+            })?;
             values.push(value);
             if !is_list || !self.taken(",") {
                 break;
@@ -592,14 +722,28 @@ impl<'t> Tail<'t, '_> {
             self.expect("}")?;
         }
         if values.len() != variables.len() {
-            return Err(self
-                .reader
-                .malformed(at, format!("{} values are compared with {} of an array", values.len(), variables.len())));
+            return Err(self.reader.malformed(
+                at,
+                format!(
+                    "{} values are compared with {} of an array",
+                    values.len(),
+                    variables.len()
+                ),
+            ));
         }
-        let mut each = variables.into_iter().zip(values).map(|(variable, value)| Condition::Is(variable, value));
+        let mut each = variables
+            .into_iter()
+            .zip(values)
+            .map(|(variable, value)| Condition::Is(variable, value));
         let first = each.next().unwrap_or(Condition::True);
-        let is = each.fold(first, |all, one| Condition::And(Box::new(all), Box::new(one)));
-        Ok(if differs { Condition::Not(Box::new(is)) } else { is })
+        let is = each.fold(first, |all, one| {
+            Condition::And(Box::new(all), Box::new(one))
+        });
+        Ok(if differs {
+            Condition::Not(Box::new(is))
+        } else {
+            is
+        })
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Condition, Extend, Instruction, Operand, Orders, Register, Test, Variable, Width,
-    Writeback,
+    Address, Barrier, Compute, Condition, Extend, Instruction, Operand, Orders, Register, Test,
+    Variable, Width, Writeback,
 };
 use std::collections::BTreeMap;
 
@@ -117,8 +117,16 @@ impl Program {
         let mut loads = 0;
         let mut registers = Vec::new();
         for (instructions, initial) in test.threads.iter().zip(&test.registers) {
-            let known = initial.iter().map(|(register, value)| (*register, Content::number(*value))).collect();
-            let mut thread = Thread { test, registers: known, loads, operations: Vec::new() };
+            let known = initial
+                .iter()
+                .map(|(register, value)| (*register, Content::number(*value)))
+                .collect();
+            let mut thread = Thread {
+                test,
+                registers: known,
+                loads,
+                operations: Vec::new(),
+            };
             for (at, instruction) in instructions.iter().enumerate() {
                 thread.add(at, instruction)?;
             }
@@ -127,7 +135,13 @@ impl Program {
             registers.push(thread.registers);
         }
         let outcome = outcome(test, &registers, &test.condition);
-        Ok(Self { threads, loads, initial: test.initial.clone(), caches_off: caches_off(test)?, outcome })
+        Ok(Self {
+            threads,
+            loads,
+            initial: test.initial.clone(),
+            caches_off: caches_off(test)?,
+            outcome,
+        })
     }
 }
 
@@ -136,14 +150,22 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
     let mut off = vec![false; test.threads.len()];
     let named = test.information.get("CachesOff").map_or("", String::as_str);
     for name in named.split_whitespace() {
-        let thread = name.strip_prefix('P').and_then(|number| number.parse::<usize>().ok());
+        let thread = name
+            .strip_prefix('P')
+            .and_then(|number| number.parse::<usize>().ok());
         let thread = thread.and_then(|number| off.get_mut(number));
-        *thread.ok_or_else(|| unsupported(format!("`CachesOff={named}`: `{name}` is no thread")))? = true;
+        *thread
+            .ok_or_else(|| unsupported(format!("`CachesOff={named}`: `{name}` is no thread")))? =
+            true;
     }
     Ok(off)
 }
 
-fn outcome(test: &Test, registers: &[BTreeMap<Register, Content>], condition: &Condition) -> Outcome {
+fn outcome(
+    test: &Test,
+    registers: &[BTreeMap<Register, Content>],
+    condition: &Condition,
+) -> Outcome {
     let part = |condition: &Condition| outcome(test, registers, condition);
     match condition {
         Condition::True => Outcome::Known(true),
@@ -151,10 +173,12 @@ fn outcome(test: &Test, registers: &[BTreeMap<Register, Content>], condition: &C
         Condition::And(left, right) => Outcome::All(vec![part(left), part(right)]),
         Condition::Or(left, right) => Outcome::Any(vec![part(left), part(right)]),
         Condition::Not(inner) => Outcome::Not(Box::new(part(inner))),
-        Condition::Is(Variable::Location(name), value) => match test.locations.iter().position(|known| known == name) {
-            Some(location) => Outcome::Location(location, *value),
-            None => Outcome::Known(*value == 0),
-        },
+        Condition::Is(Variable::Location(name), value) => {
+            match test.locations.iter().position(|known| known == name) {
+                Some(location) => Outcome::Location(location, *value),
+                None => Outcome::Known(*value == 0),
+            }
+        }
         Condition::Is(Variable::Register(thread, number), value) => {
             let known = registers[*thread].get(&Register(*number)).copied();
             match known.unwrap_or(Content::number(0)).value {
@@ -175,7 +199,10 @@ struct Content {
 
 impl Content {
     fn number(number: u64) -> Self {
-        Self { value: Value::Number(number), from: None }
+        Self {
+            value: Value::Number(number),
+            from: None,
+        }
     }
 }
 
@@ -187,7 +214,10 @@ struct Thread<'t> {
 }
 
 fn unsupported(what: impl Into<String>) -> Error {
-    Error::Unsupported { line: 0, what: what.into() }
+    Error::Unsupported {
+        line: 0,
+        what: what.into(),
+    }
 }
 
 impl Thread<'_> {
@@ -198,46 +228,106 @@ impl Thread<'_> {
                 let known = self.operand(*from)?;
                 return self.set(to.register, known);
             }
-            Instruction::Compute { what, to, left, right, sets_flags: false } => {
+            Instruction::Compute {
+                what,
+                to,
+                left,
+                right,
+                sets_flags: false,
+            } => {
                 let (left, right, other) = (left.register, *right, self.operand(*right)?);
                 let known = compute(*what, (left, right), self.known(left), other)?;
                 return self.set(to.register, known);
             }
-            Instruction::Load { to, width: Width { signed: false, .. }, address, orders, exclusive: false }
-                if to.len() == 1 =>
-            {
+            Instruction::Load {
+                to,
+                width: Width { signed: false, .. },
+                address,
+                orders,
+                exclusive: false,
+            } if to.len() == 1 => {
                 let (location, address) = self.location(*address)?;
                 let number = self.loads;
                 self.loads += 1;
-                self.set(to[0].register, Content { value: Value::Loaded(number), from: Some(number) })?;
-                Operation::Load { location, number, order: order(*orders), address }
-            }
-            Instruction::Store { status: None, from, address, orders, .. } if from.len() == 1 => {
-                let (location, address) = self.location(*address)?;
-                let Content { value, from: data } = self.known(from[0].register);
-                Operation::Store { location, value, order: order(*orders), address, data }
-            }
-            Instruction::Maintain { address, invalidate, .. } => {
-                Operation::Maintain { location: self.location(*address)?.0, invalidate: *invalidate }
-            }
-            Instruction::Barrier { barrier: Barrier::Full, .. } => Operation::BarrierFull,
-            Instruction::Barrier { barrier: Barrier::Load, is_synchronization: false } => Operation::BarrierLoad,
-            Instruction::Barrier { barrier: Barrier::Store, is_synchronization: false } => Operation::BarrierStore,
-            Instruction::Barrier { barrier: Barrier::Instruction, .. } => Operation::Synchronize,
-            Instruction::BranchBits { of, mask: u64::MAX, to, .. } if *to == at + 1 => {
-                match self.known(of.register).from {
-                    Some(load) => Operation::Branch(load),
-                    None => return Ok(()),
+                self.set(
+                    to[0].register,
+                    Content {
+                        value: Value::Loaded(number),
+                        from: Some(number),
+                    },
+                )?;
+                Operation::Load {
+                    location,
+                    number,
+                    order: order(*orders),
+                    address,
                 }
             }
-            other => return Err(unsupported(format!("an instruction that is no plain access: {other:?}"))),
+            Instruction::Store {
+                status: None,
+                from,
+                address,
+                orders,
+                ..
+            } if from.len() == 1 => {
+                let (location, address) = self.location(*address)?;
+                let Content { value, from: data } = self.known(from[0].register);
+                Operation::Store {
+                    location,
+                    value,
+                    order: order(*orders),
+                    address,
+                    data,
+                }
+            }
+            Instruction::Maintain {
+                address,
+                invalidate,
+                ..
+            } => Operation::Maintain {
+                location: self.location(*address)?.0,
+                invalidate: *invalidate,
+            },
+            Instruction::Barrier {
+                barrier: Barrier::Full,
+                ..
+            } => Operation::BarrierFull,
+            Instruction::Barrier {
+                barrier: Barrier::Load,
+                is_synchronization: false,
+            } => Operation::BarrierLoad,
+            Instruction::Barrier {
+                barrier: Barrier::Store,
+                is_synchronization: false,
+            } => Operation::BarrierStore,
+            Instruction::Barrier {
+                barrier: Barrier::Instruction,
+                ..
+            } => Operation::Synchronize,
+            Instruction::BranchBits {
+                of,
+                mask: u64::MAX,
+                to,
+                ..
+            } if *to == at + 1 => match self.known(of.register).from {
+                Some(load) => Operation::Branch(load),
+                None => return Ok(()),
+            },
+            other => {
+                return Err(unsupported(format!(
+                    "an instruction that is no plain access: {other:?}"
+                )));
+            }
         };
         self.operations.push(operation);
         Ok(())
     }
 
     fn known(&self, register: Register) -> Content {
-        self.registers.get(&register).copied().unwrap_or(Content::number(0))
+        self.registers
+            .get(&register)
+            .copied()
+            .unwrap_or(Content::number(0))
     }
 
     fn set(&mut self, register: Register, known: Content) -> Result<(), Error> {
@@ -250,7 +340,9 @@ impl Thread<'_> {
     fn operand(&self, operand: Operand) -> Result<Content, Error> {
         match operand {
             Operand::Number(number) => Ok(Content::number(number)),
-            Operand::Register(register, Extend { shift: 0, .. }) => Ok(self.known(register.register)),
+            Operand::Register(register, Extend { shift: 0, .. }) => {
+                Ok(self.known(register.register))
+            }
             Operand::Register(..) => Err(unsupported("a register that is shifted")),
         }
     }
@@ -267,20 +359,30 @@ impl Thread<'_> {
             (Value::Number(address), Writeback::No) => self.test.location_at(address),
             _ => None,
         };
-        Ok((location.ok_or_else(|| unsupported("an address that is no location's"))?, from))
+        Ok((
+            location.ok_or_else(|| unsupported("an address that is no location's"))?,
+            from,
+        ))
     }
 }
 
 fn order(orders: Orders) -> Order {
     match orders {
         Orders { acquire: true, .. } | Orders { release: true, .. } => Order::Ordered,
-        Orders { acquire_pc: true, .. } => Order::AcquirePc,
+        Orders {
+            acquire_pc: true, ..
+        } => Order::AcquirePc,
         _ => Order::Plain,
     }
 }
 
 /// The result of a computation: of numbers, or of a loaded value with itself.
-fn compute(what: Compute, of: (Register, Operand), left: Content, right: Content) -> Result<Content, Error> {
+fn compute(
+    what: Compute,
+    of: (Register, Operand),
+    left: Content,
+    right: Content,
+) -> Result<Content, Error> {
     let is_same = matches!(of, (left, Operand::Register(right, _)) if left == right.register);
     let value = match (what, left.value, right.value) {
         (Compute::Xor | Compute::Sub, _, _) if is_same => 0,
@@ -289,8 +391,13 @@ fn compute(what: Compute, of: (Register, Operand), left: Content, right: Content
         _ => return Err(unsupported("a value that is computed from what was loaded")),
     };
     let from = match (left.from, right.from) {
-        (Some(left), Some(right)) if left != right => return Err(unsupported("a value that depends on two loads")),
+        (Some(left), Some(right)) if left != right => {
+            return Err(unsupported("a value that depends on two loads"));
+        }
         (left, right) => left.or(right),
     };
-    Ok(Content { value: Value::Number(value), from })
+    Ok(Content {
+        value: Value::Number(value),
+        from,
+    })
 }

@@ -35,7 +35,11 @@ impl Relation {
         let mut closed = self.clone();
         for through in 0..closed.0.len() {
             let next = closed.0[through];
-            closed.0.iter_mut().filter(|row| **row >> through & 1 == 1).for_each(|row| *row |= next);
+            closed
+                .0
+                .iter_mut()
+                .filter(|row| **row >> through & 1 == 1)
+                .for_each(|row| *row |= next);
         }
         closed
     }
@@ -43,7 +47,11 @@ impl Relation {
     /// True if no event leads to itself. What leads nowhere is taken away until nothing is left, or
     /// nothing can be.
     pub fn is_acyclic(&self) -> bool {
-        let mut left: u64 = if self.0.len() == Self::MOST { u64::MAX } else { (1 << self.0.len()) - 1 };
+        let mut left: u64 = if self.0.len() == Self::MOST {
+            u64::MAX
+        } else {
+            (1 << self.0.len()) - 1
+        };
         while left != 0 {
             let mut ends = 0;
             let mut rest = left;

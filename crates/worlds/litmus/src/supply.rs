@@ -29,13 +29,23 @@ impl Supply {
             let next = values.len();
             *values.entry((location, value)).or_insert(next)
         };
-        let begins: Vec<usize> =
-            initial.iter().enumerate().map(|(location, value)| number_of(location, *value)).collect();
+        let begins: Vec<usize> = initial
+            .iter()
+            .enumerate()
+            .map(|(location, value)| number_of(location, *value))
+            .collect();
         let mut uses_of = |run: &Run| {
             let mut uses: BTreeMap<usize, Use> = BTreeMap::new();
-            for effect in run.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Write)) {
+            for effect in run
+                .effects
+                .iter()
+                .filter(|effect| matches!(effect.kind, Kind::Read | Kind::Write))
+            {
                 let value = number_of(effect.location, effect.value);
-                let one = uses.entry(value).or_insert(Use { value, ..Use::default() });
+                let one = uses.entry(value).or_insert(Use {
+                    value,
+                    ..Use::default()
+                });
                 let is_read = effect.kind == Kind::Read;
                 one.reads += u32::from(is_read);
                 one.atomic += u32::from(is_read && effect.atomic_instruction);
@@ -43,16 +53,31 @@ impl Supply {
             }
             uses.into_values().collect::<Vec<_>>()
         };
-        let uses: Vec<Vec<Vec<Use>>> = runs.iter().map(|runs| runs.iter().map(&mut uses_of).collect()).collect();
+        let uses: Vec<Vec<Vec<Use>>> = runs
+            .iter()
+            .map(|runs| runs.iter().map(&mut uses_of).collect())
+            .collect();
         let mut chosen = vec![Use::default(); values.len()];
-        begins.into_iter().for_each(|value| chosen[value].writes += 1);
+        begins
+            .into_iter()
+            .for_each(|value| chosen[value].writes += 1);
         let mut later = vec![vec![0; chosen.len()]; uses.len() + 1];
         for (thread, runs) in uses.iter().enumerate().rev() {
             let mut most = vec![0; chosen.len()];
-            runs.iter().flatten().for_each(|one| most[one.value] = one.writes.max(most[one.value]));
-            later[thread] = most.iter().zip(&later[thread + 1]).map(|(one, other)| one + other).collect();
+            runs.iter()
+                .flatten()
+                .for_each(|one| most[one.value] = one.writes.max(most[one.value]));
+            later[thread] = most
+                .iter()
+                .zip(&later[thread + 1])
+                .map(|(one, other)| one + other)
+                .collect();
         }
-        Self { uses, later, chosen }
+        Self {
+            uses,
+            later,
+            chosen,
+        }
     }
 
     /// Chooses a run of a thread. False if something that is read then comes from nowhere.
@@ -63,10 +88,13 @@ impl Supply {
             all.atomic += one.atomic;
             all.writes += one.writes;
         }
-        self.chosen.iter().zip(&self.later[thread + 1]).all(|(all, later)| {
-            let written = all.writes + later;
-            all.atomic <= written && (all.reads == 0 || written > 0)
-        })
+        self.chosen
+            .iter()
+            .zip(&self.later[thread + 1])
+            .all(|(all, later)| {
+                let written = all.writes + later;
+                all.atomic <= written && (all.reads == 0 || written > 0)
+            })
     }
 
     pub(crate) fn give_back(&mut self, thread: usize, run: usize) {

@@ -23,7 +23,11 @@ pub(crate) struct SizedRegister {
 impl SizedRegister {
     /// The part of a value that the register holds.
     pub(crate) fn cut(self, value: u64) -> u64 {
-        if self.wide { value } else { value & 0xffff_ffff }
+        if self.wide {
+            value
+        } else {
+            value & 0xffff_ffff
+        }
     }
 }
 
@@ -43,7 +47,11 @@ pub(crate) struct Extend {
 }
 
 impl Extend {
-    pub(crate) const NONE: Self = Self { signed_word: false, word: false, shift: 0 };
+    pub(crate) const NONE: Self = Self {
+        signed_word: false,
+        word: false,
+        shift: 0,
+    };
 }
 
 /// The value that a base register gets.
@@ -75,7 +83,10 @@ pub(crate) struct Width {
 impl Width {
     /// Width of an access of a whole register.
     pub(crate) fn of(register: SizedRegister) -> Self {
-        Self { bytes: if register.wide { 8 } else { 4 }, signed: false }
+        Self {
+            bytes: if register.wide { 8 } else { 4 },
+            signed: false,
+        }
     }
 
     /// The part of a value that is stored.
@@ -91,7 +102,11 @@ impl Width {
 
     /// The value that a register gets.
     pub(crate) fn extended(self, value: u64) -> u64 {
-        if self.signed { self.signed(value).cast_unsigned() } else { self.cut(value) }
+        if self.signed {
+            self.signed(value).cast_unsigned()
+        } else {
+            self.cut(value)
+        }
     }
 }
 
@@ -435,12 +450,15 @@ impl Test {
     pub(crate) fn location_at(&self, address: u64) -> Option<usize> {
         let (object, offset) = self.object_at(address)?;
         let location = object.first + usize::try_from(offset / object.size()).ok()?;
-        (offset.is_multiple_of(object.size()) && object.locations().contains(&location)).then_some(location)
+        (offset.is_multiple_of(object.size()) && object.locations().contains(&location))
+            .then_some(location)
     }
 
     /// The object that a location is, or is an element of.
     pub(crate) fn object_of(&self, location: usize) -> Option<&Object> {
-        self.objects.iter().find(|object| object.locations().contains(&location))
+        self.objects
+            .iter()
+            .find(|object| object.locations().contains(&location))
     }
 
     /// The variables that a name in `locations [..]` or in a state stands for.
@@ -460,7 +478,11 @@ impl Test {
     /// A value as a text has it: a number, or the name of an object with an offset or without.
     pub(crate) fn value(&self, text: &str) -> Option<u64> {
         let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
-        match self.objects.iter().position(|object| object.name == name.trim()) {
+        match self
+            .objects
+            .iter()
+            .position(|object| object.name == name.trim())
+        {
             Some(object) => Some(address_of(object) + crate::lexer::number(offset.trim())?),
             None => crate::lexer::number(text),
         }
@@ -469,9 +491,14 @@ impl Test {
 
 /// The variables of an object: of an array, all its elements.
 pub(crate) fn elements(objects: &[Object], name: &str) -> Vec<Variable> {
-    let array = objects.iter().find(|object| object.name == name).and_then(|object| object.elements);
+    let array = objects
+        .iter()
+        .find(|object| object.name == name)
+        .and_then(|object| object.elements);
     match array {
-        Some(count) => (0..count).map(|element| Variable::Location(format!("{name}[{element}]"))).collect(),
+        Some(count) => (0..count)
+            .map(|element| Variable::Location(format!("{name}[{element}]")))
+            .collect(),
         None => vec![Variable::Location(name.to_owned())],
     }
 }

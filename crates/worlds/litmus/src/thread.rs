@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind, SizedRegister, Test, Test1,
-    Update, Width, Writeback, address_of,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind,
+    SizedRegister, Test, Test1, Update, Width, Writeback, address_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,11 @@ struct Value {
 
 impl Value {
     fn known(value: u64) -> Self {
-        Self { value, from: 0, picked: 0 }
+        Self {
+            value,
+            from: 0,
+            picked: 0,
+        }
     }
 
     /// Another value that depends on the same reads.
@@ -102,7 +106,11 @@ impl Value {
 
     /// A value that is made of two.
     fn of(value: u64, one: Self, other: Self) -> Self {
-        Self { value, from: one.from | other.from, picked: one.picked | other.picked }
+        Self {
+            value,
+            from: one.from | other.from,
+            picked: one.picked | other.picked,
+        }
     }
 }
 
@@ -144,7 +152,9 @@ pub(crate) type Values = Vec<BTreeSet<u64>>;
 /// # Errors
 /// It accesses what is no location, or there are too many runs.
 pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
-    let registers = test.registers[thread].iter().map(|(register, value)| (*register, Value::known(*value)));
+    let registers = test.registers[thread]
+        .iter()
+        .map(|(register, value)| (*register, Value::known(*value)));
     let first = State {
         test,
         thread,
@@ -170,11 +180,20 @@ pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<Thread
         if state.jumps.len() > test.unroll as usize {
             is_cut |= !state.spins();
         } else if state.at >= instructions.len() {
-            let registers = state.registers.into_iter().map(|(register, value)| (register, value.value)).collect();
-            done.push(Run { effects: state.effects, registers });
+            let registers = state
+                .registers
+                .into_iter()
+                .map(|(register, value)| (register, value.value))
+                .collect();
+            done.push(Run {
+                effects: state.effects,
+                registers,
+            });
         }
         if done.len() + open.len() > MOST_RUNS {
-            return Err(too_much(format!("thread {thread} has more than {MOST_RUNS} runs")));
+            return Err(too_much(format!(
+                "thread {thread} has more than {MOST_RUNS} runs"
+            )));
         }
     }
     Ok((done, is_cut))
@@ -191,13 +210,22 @@ impl State<'_> {
 
     fn set(&mut self, to: SizedRegister, value: Value) {
         if to.register != Register::ZERO {
-            self.registers.insert(to.register, Value { value: to.cut(value.value), ..value });
+            self.registers.insert(
+                to.register,
+                Value {
+                    value: to.cut(value.value),
+                    ..value
+                },
+            );
         }
     }
 
     fn sized(&self, from: SizedRegister) -> Value {
         let value = self.get(from.register);
-        Value { value: from.cut(value.value), ..value }
+        Value {
+            value: from.cut(value.value),
+            ..value
+        }
     }
 
     fn operand(&self, operand: Operand) -> Value {
@@ -216,60 +244,118 @@ impl State<'_> {
     }
 
     /// The places of `count` accesses to neighbours of this width.
-    fn places(&mut self, address: &Address, width: Width, count: usize) -> Result<Vec<Place>, Error> {
+    fn places(
+        &mut self,
+        address: &Address,
+        width: Width,
+        count: usize,
+    ) -> Result<Vec<Place>, Error> {
         let base = self.get(address.base);
         let offset = self.operand(address.offset);
         let sum = Value::of(base.value.wrapping_add(offset.value), base, offset);
-        let at = if address.writeback == Writeback::After { base } else { sum };
+        let at = if address.writeback == Writeback::After {
+            base
+        } else {
+            sum
+        };
         if address.writeback != Writeback::No {
-            self.set(SizedRegister { register: address.base, wide: true }, sum);
+            self.set(
+                SizedRegister {
+                    register: address.base,
+                    wide: true,
+                },
+                sum,
+            );
         }
         let place = |number: u64| {
             let place = at.value.wrapping_add(number * u64::from(width.bytes));
-            let wrong = || too_much(format!("thread {} accesses {place:#x}, which is no location", self.thread));
-            Ok(Place { location: self.test.location_at(place).ok_or_else(wrong)?, at, width })
+            let wrong = || {
+                too_much(format!(
+                    "thread {} accesses {place:#x}, which is no location",
+                    self.thread
+                ))
+            };
+            Ok(Place {
+                location: self.test.location_at(place).ok_or_else(wrong)?,
+                at,
+                width,
+            })
         };
         (0..count as u64).map(place).collect()
     }
 
     fn all_sized(&self, registers: &[SizedRegister]) -> Vec<Value> {
-        registers.iter().map(|register| self.sized(*register)).collect()
+        registers
+            .iter()
+            .map(|register| self.sized(*register))
+            .collect()
     }
 
     fn effect(&self, kind: Kind) -> Effect {
         let (control, pick_control) = (self.control, self.pick_control);
-        Effect { kind, control, pick_control, ..Effect::default() }
+        Effect {
+            kind,
+            control,
+            pick_control,
+            ..Effect::default()
+        }
     }
 
     fn push(&mut self, effect: Effect) -> Result<usize, Error> {
         if self.effects.len() == MOST_EFFECTS {
-            return Err(too_much(format!("a thread has more than {MOST_EFFECTS} accesses and barriers")));
+            return Err(too_much(format!(
+                "a thread has more than {MOST_EFFECTS} accesses and barriers"
+            )));
         }
         self.effects.push(effect);
         Ok(self.effects.len() - 1)
     }
 
     fn read(&mut self, place: Place, orders: Orders, value: u64) -> Result<usize, Error> {
-        let Orders { acquire, acquire_pc, .. } = orders;
+        let Orders {
+            acquire,
+            acquire_pc,
+            ..
+        } = orders;
         let read = self.effect(Kind::Read);
         // What the thread itself wrote last there carries its dependencies, whoever wrote what is
         // read.
-        let is_last = |effect: &&Effect| effect.kind == Kind::Write && effect.location == place.location;
+        let is_last =
+            |effect: &&Effect| effect.kind == Kind::Write && effect.location == place.location;
         let last = self.effects.iter().rfind(is_last);
-        let (data, pick) = last.map_or((0, 0), |write| (write.data | write.address, write.pick | write.pick_address));
-        self.push(Effect { value: place.width.cut(value), data, pick, acquire, acquire_pc, ..place.of(read) })
+        let (data, pick) = last.map_or((0, 0), |write| {
+            (write.data | write.address, write.pick | write.pick_address)
+        });
+        self.push(Effect {
+            value: place.width.cut(value),
+            data,
+            pick,
+            acquire,
+            acquire_pc,
+            ..place.of(read)
+        })
     }
 
     /// The value that a register gets from a read.
     fn returned(&self, value: u64, read: usize) -> Value {
         let Effect { data, pick, .. } = self.effects[read];
-        Value { value, from: data | 1 << read, picked: pick | 1 << read }
+        Value {
+            value,
+            from: data | 1 << read,
+            picked: pick | 1 << read,
+        }
     }
 
     fn write(&mut self, place: Place, release: bool, value: Value) -> Result<usize, Error> {
         let write = self.effect(Kind::Write);
         let stored = place.width.cut(value.value);
-        self.push(Effect { value: stored, data: value.from, pick: value.picked, release, ..place.of(write) })
+        self.push(Effect {
+            value: stored,
+            data: value.from,
+            pick: value.picked,
+            release,
+            ..place.of(write)
+        })
     }
 
     fn make_pair(&mut self, read: usize, write: usize, atomic_instruction: bool) {
@@ -290,7 +376,11 @@ impl State<'_> {
     fn jump(&mut self, to: usize) -> bool {
         if to < self.at {
             let values = self.registers.values().map(|value| value.value).collect();
-            let writes = self.effects.iter().filter(|effect| effect.kind == Kind::Write).count();
+            let writes = self
+                .effects
+                .iter()
+                .filter(|effect| effect.kind == Kind::Write)
+                .count();
             self.jumps.push((to, writes, values));
         }
         self.at = to;
@@ -300,31 +390,44 @@ impl State<'_> {
     /// True if the last jump backwards left all as an earlier one did: a loop that waits. To go
     /// round it again leads nowhere else.
     fn spins(&self) -> bool {
-        self.jumps.split_last().is_some_and(|(last, before)| before.contains(last))
+        self.jumps
+            .split_last()
+            .is_some_and(|(last, before)| before.contains(last))
     }
 
     /// Does one instruction. Where something is to be chosen, all other choices go to `open`. False
     /// if this run is cut.
-    fn step(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
         match instruction {
             Instruction::Load { .. } => self.load(instruction, values, open),
-            Instruction::Store { status, from, width, address, orders } => {
+            Instruction::Store {
+                status,
+                from,
+                width,
+                address,
+                orders,
+            } => {
                 let stored = self.all_sized(from);
                 let places = self.places(address, *width, from.len())?;
                 let stores: Vec<(Place, Value)> = places.into_iter().zip(stored).collect();
                 match status {
                     Some(status) => self.store_exclusively(*status, stores, *orders, open)?,
-                    None => stores
-                        .into_iter()
-                        .try_for_each(|(place, value)| self.write(place, orders.release, value).map(drop))?,
+                    None => stores.into_iter().try_for_each(|(place, value)| {
+                        self.write(place, orders.release, value).map(drop)
+                    })?,
                 }
                 Ok(true)
             }
             Instruction::CompareAndSwap { .. } => self.compare_and_swap(instruction, values, open),
             Instruction::Update { .. } => self.update(instruction, values, open),
-            Instruction::Branch { .. } | Instruction::BranchBits { .. } | Instruction::BranchFlags { .. } => {
-                Ok(self.branch(instruction))
-            }
+            Instruction::Branch { .. }
+            | Instruction::BranchBits { .. }
+            | Instruction::BranchFlags { .. } => Ok(self.branch(instruction)),
             _ => self.compute(instruction).map(|()| true),
         }
     }
@@ -337,9 +440,19 @@ impl State<'_> {
                 let value = self.operand(*from);
                 self.set(*to, value);
             }
-            Instruction::Compute { what, to, left, right, sets_flags } => {
+            Instruction::Compute {
+                what,
+                to,
+                left,
+                right,
+                sets_flags,
+            } => {
                 let (left, right) = (self.sized(*left), self.operand(*right));
-                let value = Value::of(to.cut(computed(*what, *to, left.value, right.value)), left, right);
+                let value = Value::of(
+                    to.cut(computed(*what, *to, left.value, right.value)),
+                    left,
+                    right,
+                );
                 if *sets_flags {
                     self.flags = flags(*what, *to, left.value, right.value, value);
                 }
@@ -349,14 +462,28 @@ impl State<'_> {
                 let old = self.get(to.register);
                 self.set(*to, old.with(old.value & !mask | value));
             }
-            Instruction::Extract { to, from, field: Field { low, width, signed } } => {
+            Instruction::Extract {
+                to,
+                from,
+                field: Field { low, width, signed },
+            } => {
                 let found = self.sized(*from);
                 let unused = 64 - width;
                 let high = (found.value >> low) << unused;
-                let value = if *signed { (high.cast_signed() >> unused).cast_unsigned() } else { high >> unused };
+                let value = if *signed {
+                    (high.cast_signed() >> unused).cast_unsigned()
+                } else {
+                    high >> unused
+                };
                 self.set(*to, found.with(value));
             }
-            Instruction::Select { to, left, right, kind, when } => {
+            Instruction::Select {
+                to,
+                left,
+                right,
+                kind,
+                when,
+            } => {
                 let chosen = if self.flags.hold(*when) {
                     self.sized(*left)
                 } else {
@@ -368,10 +495,19 @@ impl State<'_> {
                         SelectKind::Csneg => right.value.wrapping_neg(),
                     })
                 };
-                self.set(*to, Value { picked: chosen.picked | self.flags.picked, ..chosen });
+                self.set(
+                    *to,
+                    Value {
+                        picked: chosen.picked | self.flags.picked,
+                        ..chosen
+                    },
+                );
             }
             Instruction::ClearExclusive => self.exclusive.clear(),
-            Instruction::Barrier { barrier, is_synchronization } => {
+            Instruction::Barrier {
+                barrier,
+                is_synchronization,
+            } => {
                 let kind = match barrier {
                     Barrier::Full => Kind::BarrierFull,
                     Barrier::Load => Kind::BarrierLoad,
@@ -379,10 +515,16 @@ impl State<'_> {
                     Barrier::Instruction => Kind::BarrierInstruction,
                 };
                 let effect = self.effect(kind);
-                self.push(Effect { is_synchronization: *is_synchronization, ..effect })?;
+                self.push(Effect {
+                    is_synchronization: *is_synchronization,
+                    ..effect
+                })?;
             }
             Instruction::Maintain { line, .. } => {
-                return Err(Error::Unsupported { line: *line, what: "maintenance of caches".to_owned() });
+                return Err(Error::Unsupported {
+                    line: *line,
+                    what: "maintenance of caches".to_owned(),
+                });
             }
             other => unreachable!("{other:?} is no computation"),
         }
@@ -393,7 +535,12 @@ impl State<'_> {
     fn branch(&mut self, instruction: &Instruction) -> bool {
         match instruction {
             Instruction::Branch { to } => return self.jump(*to),
-            Instruction::BranchBits { of, mask, nonzero, to } => {
+            Instruction::BranchBits {
+                of,
+                mask,
+                nonzero,
+                to,
+            } => {
                 let value = self.sized(*of);
                 self.control |= value.from;
                 self.pick_control |= value.picked;
@@ -414,8 +561,20 @@ impl State<'_> {
     }
 
     /// A load or a pair of them, one run for each value.
-    fn load(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
-        let Instruction::Load { to, width, address, orders, exclusive } = instruction else {
+    fn load(
+        &mut self,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        let Instruction::Load {
+            to,
+            width,
+            address,
+            orders,
+            exclusive,
+        } = instruction
+        else {
             unreachable!("{instruction:?} is no load");
         };
         let places = self.places(address, *width, to.len())?;
@@ -433,7 +592,11 @@ impl State<'_> {
             }
             Ok(())
         };
-        self.fork(places.iter().map(|place| &values[place.location]), open, load)
+        self.fork(
+            places.iter().map(|place| &values[place.location]),
+            open,
+            load,
+        )
     }
 
     /// A compare-and-swap of one register or of a pair, one run for each value.
@@ -443,14 +606,24 @@ impl State<'_> {
         values: &Values,
         open: &mut Vec<Self>,
     ) -> Result<bool, Error> {
-        let Instruction::CompareAndSwap { expected, new, width, address, orders } = instruction else {
+        let Instruction::CompareAndSwap {
+            expected,
+            new,
+            width,
+            address,
+            orders,
+        } = instruction
+        else {
             unreachable!("{instruction:?} is no compare-and-swap");
         };
         let (wanted, new) = (self.all_sized(expected), self.all_sized(new));
         let places = self.places(address, *width, expected.len())?;
         // Without a register for the value nothing is acquired.
         let no_return = expected.iter().all(|to| to.register == Register::ZERO);
-        let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
+        let orders = Orders {
+            acquire: orders.acquire && !no_return,
+            ..*orders
+        };
         let results = kept(&wanted);
         let swap = |state: &mut Self, chosen: &[u64]| {
             let (found, keeps) = chosen.split_at(places.len());
@@ -461,7 +634,10 @@ impl State<'_> {
                 state.effects[read].no_return = no_return;
                 reads.push(read);
             }
-            let is_found = found.iter().zip(&wanted).all(|(found, wanted)| *found == width.cut(wanted.value));
+            let is_found = found
+                .iter()
+                .zip(&wanted)
+                .all(|(found, wanted)| *found == width.cut(wanted.value));
             if is_found {
                 for ((place, new), read) in places.iter().zip(&new).zip(&reads) {
                     let write = state.write(*place, orders.release, *new)?;
@@ -475,30 +651,67 @@ impl State<'_> {
             }
             Ok(())
         };
-        self.fork(places.iter().map(|place| &values[place.location]).chain([&results]), open, swap)
+        self.fork(
+            places
+                .iter()
+                .map(|place| &values[place.location])
+                .chain([&results]),
+            open,
+            swap,
+        )
     }
 
     /// The values that a compare-and-swap compares pick what its last writes store.
     fn pick_last(&mut self, writes: usize, wanted: &[Value], reads: &[usize]) {
-        let picked = wanted.iter().map(|wanted| wanted.picked).chain(reads.iter().map(|read| 1 << read));
+        let picked = wanted
+            .iter()
+            .map(|wanted| wanted.picked)
+            .chain(reads.iter().map(|read| 1 << read));
         let picked = picked.fold(0, |all, one| all | one);
-        self.effects.iter_mut().rev().take(writes).for_each(|write| write.pick |= picked);
+        self.effects
+            .iter_mut()
+            .rev()
+            .take(writes)
+            .for_each(|write| write.pick |= picked);
     }
 
     /// The result of a compare-and-swap. A register that keeps what was expected, since memory had
     /// it, depends on that, and what was read picks it; else it has what was read.
     fn result(&self, value: u64, wanted: &[Value], reads: &[usize], keeps: bool) -> Value {
         let read = reads.iter().map(|read| self.returned(value, *read));
-        let read = read.reduce(|one, other| Value::of(value, one, other)).unwrap_or_default();
-        match wanted.iter().copied().reduce(|one, other| Value::of(value, one, other)) {
-            Some(wanted) if keeps => Value { value, from: wanted.from, picked: wanted.picked | read.picked },
+        let read = read
+            .reduce(|one, other| Value::of(value, one, other))
+            .unwrap_or_default();
+        match wanted
+            .iter()
+            .copied()
+            .reduce(|one, other| Value::of(value, one, other))
+        {
+            Some(wanted) if keeps => Value {
+                value,
+                from: wanted.from,
+                picked: wanted.picked | read.picked,
+            },
             _ => read,
         }
     }
 
     /// A read-modify-write in one instruction, one run for each value.
-    fn update(&mut self, instruction: &Instruction, values: &Values, open: &mut Vec<Self>) -> Result<bool, Error> {
-        let Instruction::Update { what, operand, to, width, address, orders } = instruction else {
+    fn update(
+        &mut self,
+        instruction: &Instruction,
+        values: &Values,
+        open: &mut Vec<Self>,
+    ) -> Result<bool, Error> {
+        let Instruction::Update {
+            what,
+            operand,
+            to,
+            width,
+            address,
+            orders,
+        } = instruction
+        else {
             unreachable!("{instruction:?} is no read-modify-write");
         };
         let operand = self.sized(*operand);
@@ -506,7 +719,10 @@ impl State<'_> {
         // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the like: "if
         // the destination register is not XZR or WZR").
         let no_return = to.register == Register::ZERO;
-        let orders = Orders { acquire: orders.acquire && !no_return, ..*orders };
+        let orders = Orders {
+            acquire: orders.acquire && !no_return,
+            ..*orders
+        };
         let update = |state: &mut Self, found: &[u64]| {
             let old = width.cut(found[0]);
             let read = state.read(place, orders, old)?;
@@ -536,7 +752,10 @@ impl State<'_> {
         // The status depends on no read: it is known whether the store will succeed before what is
         // stored.
         failed.set(status, Value::known(1));
-        let is_set = monitored.iter().map(|(_, location)| *location).eq(stores.iter().map(|(place, _)| place.location));
+        let is_set = monitored
+            .iter()
+            .map(|(_, location)| *location)
+            .eq(stores.iter().map(|(place, _)| place.location));
         if !is_set {
             *self = failed;
             return Ok(());
@@ -564,12 +783,16 @@ impl State<'_> {
         for values in values {
             let with = |so_far: &Vec<u64>| {
                 let so_far = so_far.clone();
-                values.iter().map(move |value| [&so_far[..], &[*value]].concat())
+                values
+                    .iter()
+                    .map(move |value| [&so_far[..], &[*value]].concat())
             };
             combined = combined.iter().flat_map(with).collect();
         }
         let mut combined = combined.into_iter();
-        let Some(first) = combined.next() else { return Ok(false) };
+        let Some(first) = combined.next() else {
+            return Ok(false);
+        };
         for values in combined {
             let mut other = self.clone();
             go_on(&mut other, &values)?;
@@ -585,7 +808,11 @@ impl State<'_> {
 /// to keep it allows all that the other does.
 fn kept(wanted: &[Value]) -> BTreeSet<u64> {
     let depends = wanted.iter().any(|wanted| wanted.picked != 0);
-    if depends { BTreeSet::from([0, 1]) } else { BTreeSet::from([1]) }
+    if depends {
+        BTreeSet::from([0, 1])
+    } else {
+        BTreeSet::from([1])
+    }
 }
 
 /// Location, size and dependencies of an access.
@@ -599,8 +826,18 @@ struct Place {
 
 impl Place {
     fn of(self, effect: Effect) -> Effect {
-        let Self { location, at, width } = self;
-        Effect { location, address: at.from, pick_address: at.picked, bytes: width.bytes, ..effect }
+        let Self {
+            location,
+            at,
+            width,
+        } = self;
+        Effect {
+            location,
+            address: at.from,
+            pick_address: at.picked,
+            bytes: width.bytes,
+            ..effect
+        }
     }
 }
 
@@ -645,15 +882,38 @@ fn computed(what: Compute, size: SizedRegister, left: u64, right: u64) -> u64 {
     }
 }
 
-fn flags(what: Compute, size: SizedRegister, left: u64, right: u64, Value { value, from, picked }: Value) -> Flags {
+fn flags(
+    what: Compute,
+    size: SizedRegister,
+    left: u64,
+    right: u64,
+    Value {
+        value,
+        from,
+        picked,
+    }: Value,
+) -> Flags {
     let negative = |value: u64| value >> (if size.wide { 63 } else { 31 }) & 1 == 1;
     let right = size.cut(right);
     let (carry, overflow) = match what {
-        Compute::Sub => (left >= right, negative(left) != negative(right) && negative(value) != negative(left)),
-        Compute::Add => (value < left, negative(left) == negative(right) && negative(value) != negative(left)),
+        Compute::Sub => (
+            left >= right,
+            negative(left) != negative(right) && negative(value) != negative(left),
+        ),
+        Compute::Add => (
+            value < left,
+            negative(left) == negative(right) && negative(value) != negative(left),
+        ),
         _ => (false, false),
     };
-    Flags { zero: value == 0, negative: negative(value), carry, overflow, from, picked }
+    Flags {
+        zero: value == 0,
+        negative: negative(value),
+        carry,
+        overflow,
+        from,
+        picked,
+    }
 }
 
 fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
@@ -678,24 +938,34 @@ fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
 /// # Errors
 /// As [`runs`].
 pub(crate) fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
-    let mut values: Values = test.initial.iter().map(|value| BTreeSet::from([*value])).collect();
+    let mut values: Values = test
+        .initial
+        .iter()
+        .map(|value| BTreeSet::from([*value]))
+        .collect();
     // What is in no store and in no initial state is an address at most.
     debug_assert!(address_of(0) > 0, "addresses are no small numbers");
     let mut round = 0;
     loop {
-        let all: Vec<ThreadRuns> =
-            (0..test.threads.len()).map(|thread| runs(test, thread, &values)).collect::<Result<_, _>>()?;
+        let all: Vec<ThreadRuns> = (0..test.threads.len())
+            .map(|thread| runs(test, thread, &values))
+            .collect::<Result<_, _>>()?;
         let known: usize = values.iter().map(BTreeSet::len).sum();
         let mut stores = 0;
         for run in all.iter().flat_map(|(runs, _)| runs) {
-            let writes = run.effects.iter().filter(|effect| effect.kind == Kind::Write);
+            let writes = run
+                .effects
+                .iter()
+                .filter(|effect| effect.kind == Kind::Write);
             stores = stores.max(writes.clone().count());
             for write in writes {
                 values[write.location].insert(write.value);
             }
         }
         round += 1;
-        if values.iter().map(BTreeSet::len).sum::<usize>() == known || round > stores * test.threads.len() {
+        if values.iter().map(BTreeSet::len).sum::<usize>() == known
+            || round > stores * test.threads.len()
+        {
             one_size_each(test, &all)?;
             return Ok(all);
         }
@@ -708,8 +978,11 @@ pub(crate) fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
 /// The location that is accessed in several sizes.
 fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
     let mut sizes: Vec<Option<u8>> = vec![None; test.locations.len()];
-    let accesses =
-        all.iter().flat_map(|(runs, _)| runs).flat_map(|run| &run.effects).filter(|effect| effect.bytes != 0);
+    let accesses = all
+        .iter()
+        .flat_map(|(runs, _)| runs)
+        .flat_map(|run| &run.effects)
+        .filter(|effect| effect.bytes != 0);
     for effect in accesses {
         let object = test.object_of(effect.location);
         let declared = object.and_then(|object| object.bytes);

@@ -19,7 +19,10 @@ fn audio_for_a_minute(settings: &Settings) -> Outcome {
 
 #[divan::bench(sample_count = 5)]
 fn audio_direct() -> Outcome {
-    audio_for_a_minute(&Settings { idle_path: IdlePath::Direct, ..Settings::default() })
+    audio_for_a_minute(&Settings {
+        idle_path: IdlePath::Direct,
+        ..Settings::default()
+    })
 }
 
 #[divan::bench(sample_count = 5)]
@@ -43,26 +46,62 @@ fn audio_with_callbacks() -> Outcome {
 #[divan::bench(sample_count = 5)]
 fn a_million_callbacks() -> Outcome {
     let outcome = callbacks_for_a_minute(Workload::default(), SECOND / 5_000);
-    assert!(outcome.cpus.iter().map(|cpu| cpu.invoked_in_softirq).sum::<u64>() > 1_000_000);
+    assert!(
+        outcome
+            .cpus
+            .iter()
+            .map(|cpu| cpu.invoked_in_softirq)
+            .sum::<u64>()
+            > 1_000_000
+    );
     outcome
 }
 
 fn callbacks_for_a_minute(mut workload: Workload, mean: u64) -> Outcome {
     let actions = vec![Action::Sleep(Draw::Exponential { mean }), Action::FileClose];
-    let closer = |cpu| TaskSpec::forever(&format!("closer-{cpu}"), actions.clone()).on(CpuSet::one(cpu));
+    let closer =
+        |cpu| TaskSpec::forever(&format!("closer-{cpu}"), actions.clone()).on(CpuSet::one(cpu));
     workload.tasks.extend((0..5).map(closer));
-    let affinities = Affinities { grace_periods: CpuSet::ALL, offload: CpuSet::ALL };
-    let code = Rcu::new(rcu::Settings::new(5, 250, rcu::Form::Modern), affinities, false).expect("sound settings");
+    let affinities = Affinities {
+        grace_periods: CpuSet::ALL,
+        offload: CpuSet::ALL,
+    };
+    let code = Rcu::new(
+        rcu::Settings::new(5, 250, rcu::Form::Modern),
+        affinities,
+        false,
+    )
+    .expect("sound settings");
     let placement = Box::new(placement::StayPut);
-    run(&tc2(300), &Settings::default(), &workload, placement, Some(Box::new(code)), MINUTE).expect("a sound workload")
+    run(
+        &tc2(300),
+        &Settings::default(),
+        &workload,
+        placement,
+        Some(Box::new(code)),
+        MINUTE,
+    )
+    .expect("a sound workload")
 }
 
 #[divan::bench(sample_count = 5)]
 fn five_busy_cpus() -> Outcome {
-    let compute = vec![Action::Run { time: Draw::Fixed(MS), capacity: 430 }];
+    let compute = vec![Action::Run {
+        time: Draw::Fixed(MS),
+        capacity: 430,
+    }];
     let tasks = (0..8).map(|number| TaskSpec::forever(&format!("busy-{number}"), compute.clone()));
-    let workload = Workload { tasks: tasks.collect(), ..Workload::default() };
-    run_with(&tc2(300), &Settings::default(), &workload, placement::EvenSpread, MINUTE)
+    let workload = Workload {
+        tasks: tasks.collect(),
+        ..Workload::default()
+    };
+    run_with(
+        &tc2(300),
+        &Settings::default(),
+        &workload,
+        placement::EvenSpread,
+        MINUTE,
+    )
 }
 
 #[divan::bench(sample_count = 5)]
@@ -70,12 +109,22 @@ fn cyclictest_on_five_cpus() -> Outcome {
     let tasks = (0..5).map(|cpu| {
         let period = MS + cpu as u64 * 500 * US;
         let actions = vec![
-            Action::Timer { timer: 0, period, relative: false },
-            Action::Run { time: Draw::Fixed(10 * US), capacity: 430 },
+            Action::Timer {
+                timer: 0,
+                period,
+                relative: false,
+            },
+            Action::Run {
+                time: Draw::Fixed(10 * US),
+                capacity: 430,
+            },
         ];
         let task = TaskSpec::forever(&format!("cyclictest-{cpu}"), actions).on(CpuSet::one(cpu));
         task.with_policy(Policy::RealTime { priority: 80 })
     });
-    let workload = Workload { tasks: tasks.collect(), ..Workload::default() };
+    let workload = Workload {
+        tasks: tasks.collect(),
+        ..Workload::default()
+    };
     run_put(&tc2(300), &Settings::default(), &workload, MINUTE)
 }

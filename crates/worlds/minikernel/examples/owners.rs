@@ -10,9 +10,27 @@ use minikernel::*;
 
 fn main() {
     for (name, settings) in [
-        ("modern, straight into the hardware", Settings { idle_path: IdlePath::Direct, ..Settings::default() }),
-        ("modern, through the firmware", Settings { idle_path: IdlePath::Firmware, ..Settings::default() }),
-        ("2013, through the firmware", Settings { idle_path: IdlePath::Firmware, ..Settings::of_2013() }),
+        (
+            "modern, straight into the hardware",
+            Settings {
+                idle_path: IdlePath::Direct,
+                ..Settings::default()
+            },
+        ),
+        (
+            "modern, through the firmware",
+            Settings {
+                idle_path: IdlePath::Firmware,
+                ..Settings::default()
+            },
+        ),
+        (
+            "2013, through the firmware",
+            Settings {
+                idle_path: IdlePath::Firmware,
+                ..Settings::of_2013()
+            },
+        ),
     ] {
         let outcome = run_put(&tc2(300), &settings, &audio(), 3 * SECOND);
         println!("{name}\n  energy, units of the table times seconds");
@@ -30,9 +48,17 @@ fn main() {
             );
         }
         for (number, cpu) in outcome.cpus.iter().enumerate() {
-            let causes = WakeCause::ALL.into_iter().filter(|&cause| cpu.woken_by(cause) > 0);
-            let causes: Vec<_> = causes.map(|cause| format!("{} {}", cpu.woken_by(cause), cause.name())).collect();
-            let idle: Vec<_> = cpu.idle.iter().map(|usage| (usage.entered, usage.time_ns / 1_000_000)).collect();
+            let causes = WakeCause::ALL
+                .into_iter()
+                .filter(|&cause| cpu.woken_by(cause) > 0);
+            let causes: Vec<_> = causes
+                .map(|cause| format!("{} {}", cpu.woken_by(cause), cause.name()))
+                .collect();
+            let idle: Vec<_> = cpu
+                .idle
+                .iter()
+                .map(|usage| (usage.entered, usage.time_ns / 1_000_000))
+                .collect();
             println!(
                 "  CPU {number}: woken by {}; ticks {} busy, {} idle; states {idle:?}",
                 causes.join(", "),

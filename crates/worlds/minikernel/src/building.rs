@@ -61,7 +61,10 @@ impl Kernel {
                 ask_again: None,
                 tracked: Pelt::new(0),
                 load: 0,
-                governor: experienced(Governor::new(settings.governor, &domain.table, tick / 1_000), domain),
+                governor: experienced(
+                    Governor::new(settings.governor, &domain.table, tick / 1_000),
+                    domain,
+                ),
                 accounting: Accounting::default(),
                 turn_owner: owners.id(Owner::Kernel),
                 turn_paid: false,
@@ -80,29 +83,55 @@ impl Kernel {
         let mut tasks = Vec::new();
         for (number, spec) in specs.iter().enumerate() {
             let random = SplitMix64::fork(settings.seed, number as u64);
-            let mut task = Task::new(Rc::clone(spec), number, owners.id(Owner::Task(number)), random);
+            let mut task = Task::new(
+                Rc::clone(spec),
+                number,
+                owners.id(Owner::Task(number)),
+                random,
+            );
             task.cpu = spec.cpus.iter(cpus.len()).next().unwrap_or(0);
             if let Start::At(ns) = spec.start {
-                cpus[task.cpu].precise.set(times.start + ns * 1_000, times.start + ns * 1_000, Alarm::Start(number));
+                cpus[task.cpu].precise.set(
+                    times.start + ns * 1_000,
+                    times.start + ns * 1_000,
+                    Alarm::Start(number),
+                );
             }
             tasks.push(task);
         }
         let first_thread = tasks.len();
-        for (number, thread) in callbacks.iter().flat_map(|callbacks| callbacks.threads()).enumerate() {
-            let spec = TaskSpec { name: thread.name, cpus: thread.cpus, ..TaskSpec::forever("", Vec::new()) };
+        for (number, thread) in callbacks
+            .iter()
+            .flat_map(|callbacks| callbacks.threads())
+            .enumerate()
+        {
+            let spec = TaskSpec {
+                name: thread.name,
+                cpus: thread.cpus,
+                ..TaskSpec::forever("", Vec::new())
+            };
             let random = SplitMix64::fork(settings.seed, u64::MAX - number as u64);
-            let mut task = Task::new(Rc::new(spec), usize::MAX, owners.id(Owner::RcuThread), random);
+            let mut task = Task::new(
+                Rc::new(spec),
+                usize::MAX,
+                owners.id(Owner::RcuThread),
+                random,
+            );
             task.thread = Some(number);
             task.life = Life::Blocked;
             task.cpu = thread.cpus.iter(cpus.len()).next().unwrap_or(0);
             tasks.push(task);
         }
-        let devices = workload.devices.iter().enumerate().map(|(number, spec)| Device {
-            spec: spec.clone(),
-            next: times.start,
-            // The streams of devices lie apart from those of tasks.
-            random: SplitMix64::fork(settings.seed, (1 << 32) + number as u64),
-        });
+        let devices = workload
+            .devices
+            .iter()
+            .enumerate()
+            .map(|(number, spec)| Device {
+                spec: spec.clone(),
+                next: times.start,
+                // The streams of devices lie apart from those of tasks.
+                random: SplitMix64::fork(settings.seed, (1 << 32) + number as u64),
+            });
         Self {
             threads: first_thread..tasks.len(),
             objects: Objects::new(workload),
@@ -114,7 +143,11 @@ impl Kernel {
             deadlocks: Vec::new(),
             ready: vec![0; workload.groups.len()],
             groups: workload.groups.clone(),
-            mains: workload.tasks.iter().filter(|task| task.main && task.start != Start::ByFork).count(),
+            mains: workload
+                .tasks
+                .iter()
+                .filter(|task| task.main && task.start != Start::ByFork)
+                .count(),
             copies: 0,
             settings,
             owners,
@@ -139,7 +172,10 @@ impl Kernel {
 fn experienced(mut governor: Governor, domain: &Domain) -> Governor {
     const LONG_NS: u64 = 1_000_000_000;
     for _ in 0..16 {
-        let mut asked = KnownSituation::new(SleepLength { timer_ns: LONG_NS, event_ns: LONG_NS });
+        let mut asked = KnownSituation::new(SleepLength {
+            timer_ns: LONG_NS,
+            event_ns: LONG_NS,
+        });
         let choice = governor.select(&domain.table, &mut asked);
         governor.reflect(&domain.table, &Outcome::stay(choice.state, LONG_NS));
     }

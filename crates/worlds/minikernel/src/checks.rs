@@ -13,61 +13,102 @@ const SHORTEST_GAP: u64 = 2_000;
 const LONGEST: u64 = 36_000_000_000_000;
 
 /// Checks all of it.
-pub(crate) fn check(hardware: &Hardware, settings: &Settings, workload: &Workload, time_ns: u64) -> Result<(), String> {
+pub(crate) fn check(
+    hardware: &Hardware,
+    settings: &Settings,
+    workload: &Workload,
+    time_ns: u64,
+) -> Result<(), String> {
     if time_ns == 0 || time_ns > LONGEST {
-        return Err(format!("a run of {time_ns} ns; it lasts from 1 ns to ten hours"));
+        return Err(format!(
+            "a run of {time_ns} ns; it lasts from 1 ns to ten hours"
+        ));
     }
     check_settings(hardware, settings)?;
     if workload.devices.len() > MAX_DEVICES {
-        return Err(format!("{} devices; there can be {MAX_DEVICES}", workload.devices.len()));
-    }
-    workload.devices.iter().try_for_each(|device| check_device(hardware, workload, device))?;
-    for (at, group) in workload.groups.iter().enumerate() {
-        if usize::from(group.parent) > at {
-            return Err(format!("group {} comes before the one that it is in", group.name));
-        }
+        return Err(format!(
+            "{} devices; there can be {MAX_DEVICES}",
+            workload.devices.len()
+        ));
     }
     workload
-        .tasks
+        .devices
         .iter()
-        .try_for_each(|task| check_task(hardware, workload, task).map_err(|what| format!("task {}: {what}", task.name)))
+        .try_for_each(|device| check_device(hardware, workload, device))?;
+    for (at, group) in workload.groups.iter().enumerate() {
+        if usize::from(group.parent) > at {
+            return Err(format!(
+                "group {} comes before the one that it is in",
+                group.name
+            ));
+        }
+    }
+    workload.tasks.iter().try_for_each(|task| {
+        check_task(hardware, workload, task).map_err(|what| format!("task {}: {what}", task.name))
+    })
 }
 
 fn check_settings(hardware: &Hardware, settings: &Settings) -> Result<(), String> {
     let last = hardware.cpus() - 1;
     if !(24..=1000).contains(&settings.hz) {
-        return Err(format!("hz is {}; a kernel has 24 to 1000 ticks a second, most often 100 or 250", settings.hz));
+        return Err(format!(
+            "hz is {}; a kernel has 24 to 1000 ticks a second, most often 100 or 250",
+            settings.hz
+        ));
     }
     if let Broadcast::Via(cpu) = settings.broadcast
         && cpu > last
     {
-        return Err(format!("the always-on timer interrupts CPU {cpu}; CPUs are 0 to {last}"));
+        return Err(format!(
+            "the always-on timer interrupts CPU {cpu}; CPUs are 0 to {last}"
+        ));
     }
     if let Some(cpu) = settings.timers_to.filter(|&cpu| cpu > last) {
-        return Err(format!("unpinned timers go to CPU {cpu}; CPUs are 0 to {last}"));
+        return Err(format!(
+            "unpinned timers go to CPU {cpu}; CPUs are 0 to {last}"
+        ));
     }
     if let Frequency::Fixed(points) = &settings.frequency {
         if points.len() != hardware.domains.len() {
             let (given, domains) = (points.len(), hardware.domains.len());
-            return Err(format!("{given} operating points for {domains} domains; each has one"));
+            return Err(format!(
+                "{given} operating points for {domains} domains; each has one"
+            ));
         }
         for (point, domain) in points.iter().zip(&hardware.domains) {
             if *point >= domain.points.len() {
                 let last = domain.points.len() - 1;
-                return Err(format!("domain {} has no operating point {point}; they are 0 to {last}", domain.name));
+                return Err(format!(
+                    "domain {} has no operating point {point}; they are 0 to {last}",
+                    domain.name
+                ));
             }
         }
     }
     Ok(())
 }
 
-fn check_device(hardware: &Hardware, workload: &Workload, device: &DeviceSpec) -> Result<(), String> {
+fn check_device(
+    hardware: &Hardware,
+    workload: &Workload,
+    device: &DeviceSpec,
+) -> Result<(), String> {
     let wrong = |what: String| Err(format!("device {}: {what}", device.name));
     if device.cpu >= hardware.cpus() {
-        return wrong(format!("its interrupts go to CPU {}; CPUs are 0 to {}", device.cpu, hardware.cpus() - 1));
+        return wrong(format!(
+            "its interrupts go to CPU {}; CPUs are 0 to {}",
+            device.cpu,
+            hardware.cpus() - 1
+        ));
     }
-    if device.posts.is_some_and(|semaphore| usize::from(semaphore) >= workload.semaphores.len()) {
-        return wrong(format!("there is no such semaphore to post; the workload has {}", workload.semaphores.len()));
+    if device
+        .posts
+        .is_some_and(|semaphore| usize::from(semaphore) >= workload.semaphores.len())
+    {
+        return wrong(format!(
+            "there is no such semaphore to post; the workload has {}",
+            workload.semaphores.len()
+        ));
     }
     if !device.gap.is_sound() || device.gap.mean() < SHORTEST_GAP {
         return wrong(format!(
@@ -79,14 +120,27 @@ fn check_device(hardware: &Hardware, workload: &Workload, device: &DeviceSpec) -
 }
 
 fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Result<(), String> {
-    let sets = task.phases.iter().filter_map(|phase| phase.cpus).chain([task.cpus]);
-    if sets.into_iter().any(|cpus| cpus.iter(hardware.cpus()).next().is_none()) {
-        return Err(format!("it may run on no CPU; CPUs are 0 to {}", hardware.cpus() - 1));
+    let sets = task
+        .phases
+        .iter()
+        .filter_map(|phase| phase.cpus)
+        .chain([task.cpus]);
+    if sets
+        .into_iter()
+        .any(|cpus| cpus.iter(hardware.cpus()).next().is_none())
+    {
+        return Err(format!(
+            "it may run on no CPU; CPUs are 0 to {}",
+            hardware.cpus() - 1
+        ));
     }
     if let Some(group) = task.phases.iter().filter_map(|phase| phase.group).max()
         && usize::from(group) > workload.groups.len()
     {
-        return Err(format!("there is no group {group}; the workload has {}", workload.groups.len()));
+        return Err(format!(
+            "there is no group {group}; the workload has {}",
+            workload.groups.len()
+        ));
     }
     match task.policy {
         Policy::Fair { nice } if !(-20..=19).contains(&nice) => {
@@ -97,42 +151,53 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
         }
         _ => {}
     }
-    task.phases.iter().flat_map(|phase| &phase.actions).try_for_each(|&action| match action {
-        Action::TakeOff(cpu) | Action::BringUp(cpu) if cpu >= hardware.cpus() => {
-            Err(format!("there is no CPU {cpu} to take off or bring up; CPUs are 0 to {}", hardware.cpus() - 1))
-        }
-        _ => check_action(workload, action),
-    })
+    task.phases
+        .iter()
+        .flat_map(|phase| &phase.actions)
+        .try_for_each(|&action| match action {
+            Action::TakeOff(cpu) | Action::BringUp(cpu) if cpu >= hardware.cpus() => Err(format!(
+                "there is no CPU {cpu} to take off or bring up; CPUs are 0 to {}",
+                hardware.cpus() - 1
+            )),
+            _ => check_action(workload, action),
+        })
 }
 
 fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
     let draw = |draw: Draw| match draw.is_sound() {
         true => Ok(()),
-        false => Err(format!("{draw:?} cannot be drawn; times go up to an hour, and `low` is not above `high`")),
+        false => Err(format!(
+            "{draw:?} cannot be drawn; times go up to an hour, and `low` is not above `high`"
+        )),
     };
     let there = |what: &str, number: usize, count: usize| match number < count {
         true => Ok(()),
-        false => Err(format!("there is no {what} {number}; the workload has {count}")),
+        false => Err(format!(
+            "there is no {what} {number}; the workload has {count}"
+        )),
     };
     match action {
         Action::Run { capacity: 0, .. } => Err("work for a core of capacity 0 is none".to_owned()),
-        Action::Run { capacity, .. } if capacity > 1_000_000 => {
-            Err(format!("no core has a capacity of {capacity}; the fastest of a platform usually has 1024"))
-        }
+        Action::Run { capacity, .. } if capacity > 1_000_000 => Err(format!(
+            "no core has a capacity of {capacity}; the fastest of a platform usually has 1024"
+        )),
         Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => draw(time),
         Action::Timer { period, .. } => draw(Draw::Fixed(period)),
         Action::SharedTimer { timer, period, .. } => {
             there("timer", timer.into(), workload.timers)?;
             draw(Draw::Fixed(period))
         }
-        Action::Lock(number) | Action::Unlock(number) => there("mutex", number.into(), workload.mutexes.len()),
+        Action::Lock(number) | Action::Unlock(number) => {
+            there("mutex", number.into(), workload.mutexes.len())
+        }
         Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
             there("mutex", mutex.into(), workload.mutexes.len())?;
             there("condition", condition.into(), workload.conditions)
         }
-        Action::Signal(number) | Action::Broadcast(number) | Action::Suspend(number) | Action::Resume(number) => {
-            there("condition", number.into(), workload.conditions)
-        }
+        Action::Signal(number)
+        | Action::Broadcast(number)
+        | Action::Suspend(number)
+        | Action::Resume(number) => there("condition", number.into(), workload.conditions),
         Action::SemPost(number) | Action::SemWait(number) => {
             there("semaphore", number.into(), workload.semaphores.len())
         }

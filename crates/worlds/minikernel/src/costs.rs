@@ -102,7 +102,8 @@ impl Costs {
         for cost in read.cost {
             let place = cost.span();
             let cost = cost.into_inner();
-            let wrong = |message: &str, help: String| Err(document.wrong(place.clone(), message, help));
+            let wrong =
+                |message: &str, help: String| Err(document.wrong(place.clone(), message, help));
             if !Self::NAMES.contains(&cost.name.as_str()) {
                 return wrong(
                     &format!("there is no cost `{}`", cost.name),
@@ -110,7 +111,10 @@ impl Costs {
                 );
             }
             if costs.iter().any(|other| other.name == cost.name) {
-                return wrong(&format!("there are two costs `{}`", cost.name), "leave one of them out".to_owned());
+                return wrong(
+                    &format!("there are two costs `{}`", cost.name),
+                    "leave one of them out".to_owned(),
+                );
             }
             let least = if cost.name == "system_call" { 10 } else { 0 };
             if !(least..=MOST_NS).contains(&cost.ns) {
@@ -123,7 +127,10 @@ impl Costs {
             }
             costs.push(cost);
         }
-        match Self::NAMES.iter().find(|name| !costs.iter().any(|cost| cost.name == **name)) {
+        match Self::NAMES
+            .iter()
+            .find(|name| !costs.iter().any(|cost| cost.name == **name))
+        {
             Some(missing) => Err(document.wrong(
                 0..0,
                 format!("there is no [[cost]] `{missing}`"),
@@ -162,7 +169,9 @@ mod tests {
 
     fn refused(text: &str) -> String {
         let error = Costs::read(&Document::new("mine.toml", text)).expect_err("refused");
-        let help = miette::Diagnostic::help(&error).map(|help| help.to_string()).unwrap_or_default();
+        let help = miette::Diagnostic::help(&error)
+            .map(|help| help.to_string())
+            .unwrap_or_default();
         format!("{error}; {help}")
     }
 
@@ -181,7 +190,9 @@ mod tests {
         let other = |from: &str, to: &str| refused(&SHIPPED.replacen(from, to, 1));
         let error = other("name = \"timer\"", "name = \"timers\"");
         assert!(
-            error.contains("mine.toml:") && error.contains("no cost `timers`") && error.contains("idle_turn"),
+            error.contains("mine.toml:")
+                && error.contains("no cost `timers`")
+                && error.contains("idle_turn"),
             "{error}"
         );
         assert!(other("name = \"timer\"", "name = \"tick\"").contains("two costs `tick`"));

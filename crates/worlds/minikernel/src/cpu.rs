@@ -51,7 +51,11 @@ pub(crate) struct Stay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alarm {
     /// Wakes a task, if it still is in that sleep; the time is when it should be woken.
-    Wake { task: TaskId, sleep: u64, expected: Time },
+    Wake {
+        task: TaskId,
+        sleep: u64,
+        expected: Time,
+    },
     /// Starts a task.
     Start(TaskId),
 }

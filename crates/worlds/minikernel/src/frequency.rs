@@ -10,20 +10,33 @@ use soc::Soc;
 impl Kernel {
     /// Chooses a domain's operating point, where frequencies are not fixed.
     pub(crate) fn look_at_frequency(&mut self, soc: &Soc, domain: usize) {
-        let Frequency::Schedutil { rate_limit_ns } = self.settings.frequency else { return };
+        let Frequency::Schedutil { rate_limit_ns } = self.settings.frequency else {
+            return;
+        };
         let (point, since) = self.points[domain];
         if self.now < since + rate_limit_ns * 1_000 {
             return;
         }
         let cpus = self.hardware.domains[domain].cpus.clone();
-        let of = |cpu: usize| self.placement.as_ref().and_then(|placement| placement.utilisation(self, cpu));
+        let of = |cpu: usize| {
+            self.placement
+                .as_ref()
+                .and_then(|placement| placement.utilisation(self, cpu))
+        };
         let busy = |cpu: usize| self.cpus[cpu].current.is_some();
         let points = &self.hardware.domains[domain].points;
         // Without an account of utilisation a busy CPU counts as fully used.
         let top = points.last().map_or(0, |point| point.capacity);
-        let most = cpus.clone().map(|cpu| of(cpu).unwrap_or(if busy(cpu) { top } else { 0 })).max().unwrap_or(0);
+        let most = cpus
+            .clone()
+            .map(|cpu| of(cpu).unwrap_or(if busy(cpu) { top } else { 0 }))
+            .max()
+            .unwrap_or(0);
         let needed = most + most / 4;
-        let wanted = points.iter().position(|point| point.capacity >= needed).unwrap_or(points.len() - 1);
+        let wanted = points
+            .iter()
+            .position(|point| point.capacity >= needed)
+            .unwrap_or(points.len() - 1);
         if wanted != point {
             self.set_point(soc, domain, wanted);
         }
@@ -35,7 +48,9 @@ impl Kernel {
         /// one (`DOWN`).
         const UP: u64 = 95;
         const DOWN: u64 = 92;
-        let Frequency::Ondemand { sampling_ns } = self.settings.frequency else { return };
+        let Frequency::Ondemand { sampling_ns } = self.settings.frequency else {
+            return;
+        };
         let elapsed = self.now - self.sampled[domain];
         if elapsed < sampling_ns.saturating_mul(1_000).max(1) {
             return;
@@ -53,7 +68,11 @@ impl Kernel {
             points.len() - 1
         } else if busiest < DOWN {
             let needed = points[point].clock * busiest / DOWN;
-            points.iter().position(|point| point.clock >= needed).unwrap_or(point).min(point)
+            points
+                .iter()
+                .position(|point| point.clock >= needed)
+                .unwrap_or(point)
+                .min(point)
         } else {
             point
         };
@@ -78,7 +97,12 @@ impl Kernel {
             }
         }
         self.points[domain] = (point, self.now);
-        soc.meter().set_running_power(self.now, domain, u64::from(to.core_power), u64::from(to.domain_power));
+        soc.meter().set_running_power(
+            self.now,
+            domain,
+            u64::from(to.core_power),
+            u64::from(to.domain_power),
+        );
         self.stamp(soc, cpus.start, events::OPERATING_POINT, point as u64);
     }
 }

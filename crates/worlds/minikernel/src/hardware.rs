@@ -70,7 +70,11 @@ impl SwitchedDomain {
     fn all(idle: &IdlePlatform) -> Vec<Self> {
         let new = |domain: &PowerDomain| Self {
             name: domain.name.clone(),
-            entered: domain.state_names.iter().map(|name| (name.clone(), 0)).collect(),
+            entered: domain
+                .state_names
+                .iter()
+                .map(|name| (name.clone(), 0))
+                .collect(),
             cpus: domain.cpus.iter().map(|cpu| usize::from(*cpu)).collect(),
             states: domain.states.clone(),
             governor: DomainGovernor::new(DomainKind::CURRENT),
@@ -83,7 +87,8 @@ impl SwitchedDomain {
 
     /// True if it is in its deepest state.
     pub(crate) fn is_in_deepest(&self) -> bool {
-        self.state.is_some_and(|state| state + 1 == self.states.len())
+        self.state
+            .is_some_and(|state| state + 1 == self.states.len())
     }
 }
 
@@ -95,10 +100,19 @@ impl Domain {
             name: name.to_owned(),
             entry: 0,
             exit: 0,
-            power: IdlePower { core: 0, domain: 0, core_round_trip: 0, domain_round_trip: 0 },
+            power: IdlePower {
+                core: 0,
+                domain: 0,
+                core_round_trip: 0,
+                domain_round_trip: 0,
+            },
             suspend: None,
         };
-        self.states = other.states.iter().map(|of_other| state(&of_other.name)).collect();
+        self.states = other
+            .states
+            .iter()
+            .map(|of_other| state(&of_other.name))
+            .collect();
         self.table = other.table;
     }
 }
@@ -113,18 +127,28 @@ impl Hardware {
         let topology = &machine.platform.topology;
         let name = &machine.platform.name;
         if topology.cpus.len() > 64 {
-            return Err(format!("{name} has {} CPUs; the kernel has at most 64", topology.cpus.len()));
+            return Err(format!(
+                "{name} has {} CPUs; the kernel has at most 64",
+                topology.cpus.len()
+            ));
         }
         let mut domains = Vec::new();
         let mut first = 0;
         for (number, domain) in topology.domains.iter().enumerate() {
-            let count = topology.cpus.iter().filter(|cpu| cpu.domain == number).count();
+            let count = topology
+                .cpus
+                .iter()
+                .filter(|cpu| cpu.domain == number)
+                .count();
             if count == 0 {
                 continue;
             }
             let cpus = first..first + count;
             first = cpus.end;
-            if topology.cpus[cpus.clone()].iter().any(|cpu| cpu.domain != number) {
+            if topology.cpus[cpus.clone()]
+                .iter()
+                .any(|cpu| cpu.domain != number)
+            {
                 return Err(format!(
                     "{name}: the CPUs of domain `{}` are not numbered consecutively; list one domain's CPUs before the next's",
                     domain.name
@@ -136,29 +160,38 @@ impl Hardware {
                     domain.name
                 ));
             }
-            let same = |idle: &&IdleDomain| idle.cpus.iter().map(|&cpu| usize::from(cpu)).eq(cpus.clone());
+            let same = |idle: &&IdleDomain| {
+                idle.cpus
+                    .iter()
+                    .map(|&cpu| usize::from(cpu))
+                    .eq(cpus.clone())
+            };
             let Some(idle_domain) = idle.domains.iter().find(same) else {
                 return Err(format!(
                     "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
                     idle.name, domain.name
                 ));
             };
-            let states = idle_domain.states.iter().enumerate().map(|(depth, state)| IdleState {
-                name: state.name.clone(),
-                entry: state.entry_ns * 1_000,
-                exit: state.exit_ns * 1_000,
-                power: IdlePower {
-                    core: state.core_power,
-                    domain: state.domain_power,
-                    core_round_trip: state.core_round_trip.part(part) * 1_000,
-                    domain_round_trip: state.domain_round_trip.part(part) * 1_000,
-                },
-                suspend: match (depth, state.coupled) {
-                    (0, _) => None,
-                    (_, true) => Some("deepest"),
-                    (_, false) => Some("level0"),
-                },
-            });
+            let states = idle_domain
+                .states
+                .iter()
+                .enumerate()
+                .map(|(depth, state)| IdleState {
+                    name: state.name.clone(),
+                    entry: state.entry_ns * 1_000,
+                    exit: state.exit_ns * 1_000,
+                    power: IdlePower {
+                        core: state.core_power,
+                        domain: state.domain_power,
+                        core_round_trip: state.core_round_trip.part(part) * 1_000,
+                        domain_round_trip: state.domain_round_trip.part(part) * 1_000,
+                    },
+                    suspend: match (depth, state.coupled) {
+                        (0, _) => None,
+                        (_, true) => Some("deepest"),
+                        (_, false) => Some("level0"),
+                    },
+                });
             domains.push(Domain {
                 name: domain.name.clone(),
                 cpus,
@@ -167,9 +200,20 @@ impl Hardware {
                 table: idle_domain.table,
             });
         }
-        let watts = idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref());
-        let milliwatt = watts.map_or(1.0, |watts| 0.001 / watts.value).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-        Ok(Self { machine: machine.clone(), domains, power_domains: SwitchedDomain::all(idle), milliwatt })
+        let watts = idle
+            .power
+            .as_ref()
+            .and_then(|power| power.watts_per_unit.as_ref());
+        let milliwatt = watts
+            .map_or(1.0, |watts| 0.001 / watts.value)
+            .round()
+            .clamp(1.0, f64::from(u32::MAX)) as u32;
+        Ok(Self {
+            machine: machine.clone(),
+            domains,
+            power_domains: SwitchedDomain::all(idle),
+            milliwatt,
+        })
     }
 
     /// Makes the power that does not hang on work, that of clusters and of idle states, a part of
@@ -178,9 +222,12 @@ impl Hardware {
         let scale = |power: u64| power.saturating_mul(percent) / 100;
         for domain in &mut self.domains {
             for point in &mut domain.points {
-                point.domain_power = u32::try_from(scale(point.domain_power.into())).unwrap_or(u32::MAX);
+                point.domain_power =
+                    u32::try_from(scale(point.domain_power.into())).unwrap_or(u32::MAX);
             }
-            for IdlePower { core, domain, .. } in domain.states.iter_mut().map(|state| &mut state.power) {
+            for IdlePower { core, domain, .. } in
+                domain.states.iter_mut().map(|state| &mut state.power)
+            {
                 (*core, *domain) = (scale(*core), scale(*domain));
             }
         }
@@ -196,12 +243,19 @@ impl Hardware {
     /// # Panics
     /// There is no such CPU.
     pub fn domain_of(&self, cpu: usize) -> usize {
-        self.domains.iter().position(|domain| domain.cpus.contains(&cpu)).expect("a CPU of this machine")
+        self.domains
+            .iter()
+            .position(|domain| domain.cpus.contains(&cpu))
+            .expect("a CPU of this machine")
     }
 
     /// The most idle states that a domain has.
     pub fn states(&self) -> usize {
-        self.domains.iter().map(|domain| domain.states.len()).max().unwrap_or(0)
+        self.domains
+            .iter()
+            .map(|domain| domain.states.len())
+            .max()
+            .unwrap_or(0)
     }
 
     /// The energy model that a policy of placement can know: what each core gets done, and its
@@ -211,11 +265,24 @@ impl Hardware {
     /// # Errors
     /// Clocks or capacities of 0, or capacities that do not rise.
     pub fn energy_model(&self) -> Result<placement::Model, String> {
-        let cpus: Vec<Vec<usize>> = self.domains.iter().map(|domain| domain.cpus.clone().collect()).collect();
+        let cpus: Vec<Vec<usize>> = self
+            .domains
+            .iter()
+            .map(|domain| domain.cpus.clone().collect())
+            .collect();
         let milliwatts = |power: u32| power / self.milliwatt.max(1);
-        let point = |point: &OperatingPoint| (point.clock, point.capacity, milliwatts(point.core_power));
-        let points: Vec<Vec<_>> = self.domains.iter().map(|domain| domain.points.iter().map(point).collect()).collect();
-        let domains: Vec<_> = cpus.iter().zip(&points).map(|(cpus, points)| (&cpus[..], &points[..])).collect();
+        let point =
+            |point: &OperatingPoint| (point.clock, point.capacity, milliwatts(point.core_power));
+        let points: Vec<Vec<_>> = self
+            .domains
+            .iter()
+            .map(|domain| domain.points.iter().map(point).collect())
+            .collect();
+        let domains: Vec<_> = cpus
+            .iter()
+            .zip(&points)
+            .map(|(cpus, points)| (&cpus[..], &points[..]))
+            .collect();
         placement::Model::new(&domains)
     }
 

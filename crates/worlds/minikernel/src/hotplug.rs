@@ -27,7 +27,13 @@ impl Kernel {
 
     /// The CPU, or the first that is there if it is not.
     pub(crate) fn or_another(&self, cpu: usize) -> usize {
-        if self.is_up(cpu) { cpu } else { (0..self.cpus.len()).find(|&other| self.is_up(other)).unwrap_or(cpu) }
+        if self.is_up(cpu) {
+            cpu
+        } else {
+            (0..self.cpus.len())
+                .find(|&other| self.is_up(other))
+                .unwrap_or(cpu)
+        }
     }
 
     /// CPUs on which a task may run now: those of its affinity that are online, and all online ones
@@ -92,7 +98,16 @@ impl Kernel {
         // Tasks: the one that ran, then those that waited.
         if let Some(task) = self.cpus[cpu].current.take() {
             let goes_on = self.tasks[task].life == Life::Running;
-            self.note_doing(task, cpu, Doing::Running, if goes_on { Doing::Waiting } else { Doing::Nothing });
+            self.note_doing(
+                task,
+                cpu,
+                Doing::Running,
+                if goes_on {
+                    Doing::Waiting
+                } else {
+                    Doing::Nothing
+                },
+            );
             if goes_on {
                 self.tasks[task].life = Life::Waiting;
                 let to = self.allowed_cpu(task, heir);

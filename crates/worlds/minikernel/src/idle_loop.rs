@@ -23,7 +23,10 @@ impl Kernel {
             return None;
         }
         let need = self.idle_need(soc, cpu);
-        if self.cpus[cpu].softirqs != 0 || self.cpus[cpu].reschedule || !self.cpus[cpu].debts.is_empty() {
+        if self.cpus[cpu].softirqs != 0
+            || self.cpus[cpu].reschedule
+            || !self.cpus[cpu].debts.is_empty()
+        {
             return None;
         }
         self.cpus[cpu].turn_paid = false;
@@ -55,10 +58,19 @@ impl Kernel {
         self.cpus[cpu].tick_for_callbacks = keep && !soon;
         // menu of the time knows of one event only, and not whether the tick goes on.
         let event_ns = self.ns_until(self.next_event(cpu));
-        let mut asked = self.asked(cpu, SleepLength { timer_ns: event_ns, event_ns });
+        let mut asked = self.asked(
+            cpu,
+            SleepLength {
+                timer_ns: event_ns,
+                event_ns,
+            },
+        );
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
-        Choice { stop_tick: self.cpus[cpu].tick.is_none(), ..choice }
+        Choice {
+            stop_tick: self.cpus[cpu].tick.is_none(),
+            ..choice
+        }
     }
 
     /// The governor is asked first, and says whether the tick is to stop.
@@ -70,8 +82,15 @@ impl Kernel {
         let tick_stopped = stopped && !keep;
         let event_ns = self.ns_until(self.next_event(cpu));
         // Where callbacks need the tick, it is the next event for the governor too.
-        let timer_ns = if keep { event_ns } else { self.ns_until(self.next_timer(cpu)) };
-        let mut asked = KnownSituation { tick_stopped, ..self.asked(cpu, SleepLength { timer_ns, event_ns }) };
+        let timer_ns = if keep {
+            event_ns
+        } else {
+            self.ns_until(self.next_timer(cpu))
+        };
+        let mut asked = KnownSituation {
+            tick_stopped,
+            ..self.asked(cpu, SleepLength { timer_ns, event_ns })
+        };
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
         let next = self.next_timer(cpu);
@@ -89,11 +108,17 @@ impl Kernel {
 
     fn ns_until(&self, time: Time) -> u64 {
         // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
-        if time == Time::MAX { idle::NEVER_NS - self.now / 1_000 } else { time.saturating_sub(self.now) / 1_000 }
+        if time == Time::MAX {
+            idle::NEVER_NS - self.now / 1_000
+        } else {
+            time.saturating_sub(self.now) / 1_000
+        }
     }
 
     fn asked(&mut self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {
-        self.cpus[cpu].tracked.update(self.now, Doing::Running, CAPACITY);
+        self.cpus[cpu]
+            .tracked
+            .update(self.now, Doing::Running, CAPACITY);
         KnownSituation {
             utilised: self.cpus[cpu].tracked.utilisation() > CAPACITY >> 6,
             latency_limit_ns: self.settings.latency_limit_ns,
@@ -107,9 +132,13 @@ impl Kernel {
         let last = domain.table.last();
         let state = choice.state.min(last);
         let of_table = domain.table.get(state);
-        let by_firmware = self.settings.idle_path == IdlePath::Firmware && domain.states[state].suspend.is_some();
+        let by_firmware =
+            self.settings.idle_path == IdlePath::Firmware && domain.states[state].suspend.is_some();
         let polls_until = of_table.polling.then(|| {
-            let limit_ns = self.cpus[cpu].governor.poll_limit_ns(&domain.table, self.tick / 1_000).max(1);
+            let limit_ns = self.cpus[cpu]
+                .governor
+                .poll_limit_ns(&domain.table, self.tick / 1_000)
+                .max(1);
             self.now + limit_ns * 1_000
         });
         let stops_timer = of_table.stops_timer;
@@ -117,14 +146,21 @@ impl Kernel {
             true => Owner::TickForRcu,
             false => Owner::Idle(state),
         };
-        let again_ns = self.cpus[cpu].governor.ask_again_ns().filter(|_| !of_table.polling);
-        self.cpus[cpu].ask_again = again_ns.map(|ns| self.now.saturating_add(ns.saturating_mul(1_000)));
+        let again_ns = self.cpus[cpu]
+            .governor
+            .ask_again_ns()
+            .filter(|_| !of_table.polling);
+        self.cpus[cpu].ask_again =
+            again_ns.map(|ns| self.now.saturating_add(ns.saturating_mul(1_000)));
         let timer = self.next_event(cpu);
         let alarm = (stops_timer || by_firmware) && timer != Time::MAX;
         if alarm {
             let (target, source) = match (stops_timer, self.settings.broadcast) {
                 (true, Broadcast::ToSleeper) => (cpu, Source::Broadcast),
-                (true, Broadcast::Via(via)) => (self.or_another(via.min(self.cpus.len() - 1)), Source::Broadcast),
+                (true, Broadcast::Via(via)) => (
+                    self.or_another(via.min(self.cpus.len() - 1)),
+                    Source::Broadcast,
+                ),
                 (false, _) => (cpu, Source::LocalTimer),
             };
             self.cpus[cpu].alarm = Some(timer);
@@ -133,7 +169,15 @@ impl Kernel {
         self.stamp(soc, cpu, events::IDLE_ENTER, state as u64);
         self.callbacks_idle(soc, cpu, true);
         let with_domains = by_firmware && state == last && self.take_domains_down(soc, cpu, timer);
-        Stay { state, owner: self.owners.id(owner), since: self.now, timer, alarm, polls_until, with_domains }
+        Stay {
+            state,
+            owner: self.owners.id(owner),
+            since: self.now,
+            timer,
+            alarm,
+            polls_until,
+            with_domains,
+        }
     }
 
     /// The CPU is awake: counts what woke it, and tells the governor.
@@ -149,11 +193,18 @@ impl Kernel {
         if let Some(cause) = cause {
             self.cpus[cpu].counts.wake_ups[cause as usize] += 1;
         }
-        self.stamp(soc, cpu, events::IDLE_LEAVE, cause.map_or(u64::MAX, |cause| cause as u64));
+        self.stamp(
+            soc,
+            cpu,
+            events::IDLE_LEAVE,
+            cause.map_or(u64::MAX, |cause| cause as u64),
+        );
         let got_tick = matches!(cause, Some(WakeCause::Tick | WakeCause::TickForRcu));
         let since_choice_ns = (self.now - stay.since) / 1_000;
         self.cpus[cpu].idled += self.now - stay.since;
-        self.cpus[cpu].tracked.update(self.now, Doing::Nothing, CAPACITY);
+        self.cpus[cpu]
+            .tracked
+            .update(self.now, Doing::Nothing, CAPACITY);
         let polled_to_limit = stay.polls_until.is_some_and(|limit| self.now >= limit);
         let this = &mut self.cpus[cpu];
         let asked_again = this.ask_again.is_some_and(|at| at <= self.now);
@@ -166,7 +217,14 @@ impl Kernel {
         let table = &self.hardware.domains[this.domain].table;
         let residency_ns = this.accounting.leave(table, stay.state, since_choice_ns);
         let entered = Some(stay.state);
-        let outcome = Outcome { entered, residency_ns, since_choice_ns, got_tick, polled_to_limit, asked_again };
+        let outcome = Outcome {
+            entered,
+            residency_ns,
+            since_choice_ns,
+            got_tick,
+            polled_to_limit,
+            asked_again,
+        };
         this.governor.reflect(table, &outcome);
         self.callbacks_idle(soc, cpu, false);
     }
@@ -180,21 +238,33 @@ impl Kernel {
                 return Some(WakeCause::Timer);
             }
             if this.tick.is_some_and(|tick| tick <= self.now) {
-                return Some(if this.tick_for_callbacks { WakeCause::TickForRcu } else { WakeCause::Tick });
+                return Some(if this.tick_for_callbacks {
+                    WakeCause::TickForRcu
+                } else {
+                    WakeCause::Tick
+                });
             }
             if this.callbacks_at.is_some_and(|at| at <= self.now) {
                 return Some(WakeCause::RcuTimer);
             }
-            let own = this.ask_again.is_some_and(|at| at <= self.now) && self.next_timer(cpu) > self.now;
-            return Some(if own { WakeCause::Limit } else { WakeCause::WheelTimer });
+            let own =
+                this.ask_again.is_some_and(|at| at <= self.now) && self.next_timer(cpu) > self.now;
+            return Some(if own {
+                WakeCause::Limit
+            } else {
+                WakeCause::WheelTimer
+            });
         }
         if let Some(cause) = this.ipi_cause {
             return Some(cause);
         }
-        pending.sources().next().map_or(Some(WakeCause::Limit), |source| match source {
-            Source::Device(_) => Some(WakeCause::Device),
-            Source::Broadcast => Some(WakeCause::Broadcast),
-            _ => None,
-        })
+        pending
+            .sources()
+            .next()
+            .map_or(Some(WakeCause::Limit), |source| match source {
+                Source::Device(_) => Some(WakeCause::Device),
+                Source::Broadcast => Some(WakeCause::Broadcast),
+                _ => None,
+            })
     }
 }

@@ -16,13 +16,19 @@ impl Kernel {
         let this = &self.cpus[cpu];
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
         let tick = is_due(this.tick) && this.tick_for_callbacks;
-        let wake_up = this.tick.is_none() && is_due(this.callbacks_at) && !this.wheel.is_due(self.jiffy());
+        let wake_up =
+            this.tick.is_none() && is_due(this.callbacks_at) && !this.wheel.is_due(self.jiffy());
         (tick || wake_up) && this.current.is_none() && this.precise.next() > self.now
     }
 
     /// Takes interrupts: they are handled when the entry is paid for.
     pub(crate) fn enter_interrupt(&mut self, cpu: usize, taken: Interrupts) {
-        let timer = |source| matches!(source, Source::LocalTimer | Source::Broadcast | Source::Ipi(IPI_TIMER));
+        let timer = |source| {
+            matches!(
+                source,
+                Source::LocalTimer | Source::Broadcast | Source::Ipi(IPI_TIMER)
+            )
+        };
         let only_timer = taken.sources().all(timer);
         let owner = match only_timer && self.is_for_callbacks(cpu) {
             true => Owner::TickForRcu,
@@ -71,7 +77,11 @@ impl Kernel {
         while let Some(alarm) = self.cpus[cpu].precise.take(now) {
             self.owe(cpu, Owner::Interrupt, self.settings.costs.timer);
             match alarm {
-                Alarm::Wake { task, sleep, expected } => {
+                Alarm::Wake {
+                    task,
+                    sleep,
+                    expected,
+                } => {
                     if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked) {
                         self.tasks[task].expected = Some(expected);
                         self.wake(soc, cpu, task, WakeCause::Task);
@@ -88,12 +98,17 @@ impl Kernel {
     fn timer_of_stopped_tick(&mut self, soc: &Soc, cpu: usize) {
         let is_stopped = self.cpus[cpu].tick.is_none();
         let of_wheel = is_stopped && self.cpus[cpu].wheel.is_due(self.jiffy());
-        let of_callbacks = is_stopped && self.cpus[cpu].callbacks_at.is_some_and(|at| at <= self.now);
+        let of_callbacks =
+            is_stopped && self.cpus[cpu].callbacks_at.is_some_and(|at| at <= self.now);
         if of_wheel {
             self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
         }
         if of_wheel || of_callbacks {
-            let owner = if self.is_for_callbacks(cpu) { Owner::TickForRcu } else { Owner::Interrupt };
+            let owner = if self.is_for_callbacks(cpu) {
+                Owner::TickForRcu
+            } else {
+                Owner::Interrupt
+            };
             self.owe(cpu, owner, self.settings.costs.tick);
             self.sample_load(soc, self.cpus[cpu].domain);
             self.callbacks_tick(soc, cpu);
@@ -102,7 +117,11 @@ impl Kernel {
 
     fn tick(&mut self, soc: &Soc, cpu: usize) {
         let for_callbacks = self.is_for_callbacks(cpu);
-        let owner = if for_callbacks { Owner::TickForRcu } else { Owner::Interrupt };
+        let owner = if for_callbacks {
+            Owner::TickForRcu
+        } else {
+            Owner::Interrupt
+        };
         self.owe(cpu, owner, self.settings.costs.tick);
         let idle = self.cpus[cpu].current.is_none();
         let counts = &mut self.cpus[cpu].counts;
@@ -139,7 +158,9 @@ impl Kernel {
     }
 
     fn device(&mut self, soc: &Soc, cpu: usize, number: usize) {
-        let Some(device) = self.devices.get(number) else { return };
+        let Some(device) = self.devices.get(number) else {
+            return;
+        };
         let (handler_ns, posts) = (device.spec.handler_ns, device.spec.posts);
         self.owe(cpu, Owner::Interrupt, handler_ns);
         self.start_device(soc, number);
@@ -167,7 +188,8 @@ impl Kernel {
                 self.owe(cpu, Owner::Interrupt, self.settings.costs.timer);
                 match alarm {
                     WheelAlarm::Wake { task, sleep } => {
-                        if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked) {
+                        if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked)
+                        {
                             self.wake(soc, cpu, task, WakeCause::Task);
                         }
                     }

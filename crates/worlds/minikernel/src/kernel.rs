@@ -155,7 +155,8 @@ impl Kernel {
     pub(crate) fn settle(&mut self, cpu: usize) {
         let this = &mut self.cpus[cpu];
         if let (Some(since), Some(task)) = (this.computing.take(), this.current) {
-            let (capacity, point, elapsed) = (this.capacity, self.points[this.domain].0, self.now - since);
+            let (capacity, point, elapsed) =
+                (this.capacity, self.points[this.domain].0, self.now - since);
             let weight = self.weight(task);
             let task = &mut self.tasks[task];
             task.compute(capacity, elapsed, weight);
@@ -195,8 +196,14 @@ impl Kernel {
     /// The next timer of a CPU, the tick left out.
     pub(crate) fn next_timer(&self, cpu: usize) -> Time {
         let this = &self.cpus[cpu];
-        let wheel = this.wheel.next().map_or(Time::MAX, |jiffy| self.jiffy_time(jiffy));
-        this.precise.next().min(wheel).min(this.callbacks_at.unwrap_or(Time::MAX))
+        let wheel = this
+            .wheel
+            .next()
+            .map_or(Time::MAX, |jiffy| self.jiffy_time(jiffy));
+        this.precise
+            .next()
+            .min(wheel)
+            .min(this.callbacks_at.unwrap_or(Time::MAX))
     }
 
     pub(crate) fn stamp(&self, soc: &Soc, cpu: usize, point: Point, argument: u64) {
@@ -206,7 +213,10 @@ impl Kernel {
     }
 
     /// Asks the policy of placement.
-    pub(crate) fn ask<R>(&mut self, question: impl FnOnce(&mut dyn Placement, &dyn View) -> R) -> Option<R> {
+    pub(crate) fn ask<R>(
+        &mut self,
+        question: impl FnOnce(&mut dyn Placement, &dyn View) -> R,
+    ) -> Option<R> {
         let mut placement = self.placement.take()?;
         let answer = question(&mut *placement, &*self);
         self.placement = Some(placement);

@@ -104,4 +104,6 @@ pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
 pub use settings::{Broadcast, Fairness, Form, Frequency, IdlePath, Settings};
-pub use task::{Action, CpuSet, DeviceSpec, GroupSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload};
+pub use task::{
+    Action, CpuSet, DeviceSpec, GroupSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload,
+};

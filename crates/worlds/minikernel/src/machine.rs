@@ -93,7 +93,9 @@ impl Outcome {
     /// Energy of an owner, in units of the platform's table times ps.
     pub fn energy(&self, owner: Owner) -> Energy {
         let at = self.owners.iter().position(|&other| other == owner);
-        at.map_or(0, |at| self.domains.iter().map(|domain| domain.energy[at]).sum())
+        at.map_or(0, |at| {
+            self.domains.iter().map(|domain| domain.energy[at]).sum()
+        })
     }
 
     /// Energy of all owners.
@@ -128,17 +130,33 @@ pub fn run(
     check(hardware, settings, workload, time_ns).map_err(Error::Input)?;
     let begin = BEGIN;
     let end = begin + time_ns * 1_000;
-    let kernel = Kernel::new(hardware.clone(), settings.clone(), workload, placement, callbacks, begin..end);
+    let kernel = Kernel::new(
+        hardware.clone(),
+        settings.clone(),
+        workload,
+        placement,
+        callbacks,
+        begin..end,
+    );
     let soc = Soc::new(&hardware.machine, settings.seed);
     soc.keep_stamps(settings.record);
     let owners = kernel.owners;
     let points: Vec<_> = kernel.points.iter().map(|&(point, _)| point).collect();
-    soc.measure_energy(hardware.power(&points), owners.count(), owners.id(Owner::Transition), begin..end);
+    soc.measure_energy(
+        hardware.power(&points),
+        owners.count(),
+        owners.id(Owner::Transition),
+        begin..end,
+    );
     let boot = match settings.idle_path {
         IdlePath::Firmware => Boot::Firmware,
         IdlePath::Direct => Boot::Bare,
     };
-    let machine = Machine { kernel: RefCell::new(kernel), begin, started: Cell::new(false) };
+    let machine = Machine {
+        kernel: RefCell::new(kernel),
+        begin,
+        started: Cell::new(false),
+    };
     run_system(&soc, &machine, boot)?;
     let mut kernel = machine.kernel.into_inner();
     if let Some(wrong) = kernel.wrong.take() {
@@ -156,9 +174,11 @@ impl System for Machine {
                 if !self.kernel.borrow().hardware.power_domains.is_empty() {
                     soc.coordinate_by_os();
                 }
-                (0..soc.cpu_count()).filter(|&other| other != cpu).for_each(|other| {
-                    soc.start_cpu(other);
-                });
+                (0..soc.cpu_count())
+                    .filter(|&other| other != cpu)
+                    .for_each(|other| {
+                        soc.start_cpu(other);
+                    });
             }
             let mut kernel = self.kernel.borrow_mut();
             (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
@@ -206,7 +226,12 @@ impl Machine {
             let kernel = self.kernel.borrow();
             let states = &kernel.hardware.domains[kernel.cpus[cpu].domain].states;
             let last = states.len() - 1;
-            (last as u8, states[last].entry, states[last].exit, kernel.owners.id(Owner::Idle(last)))
+            (
+                last as u8,
+                states[last].entry,
+                states[last].exit,
+                kernel.owners.id(Owner::Idle(last)),
+            )
         };
         soc.meter().goes_down(soc.now(), cpu, deepest, owner);
         if self.by_firmware() {
@@ -247,7 +272,8 @@ impl Machine {
             return;
         }
         if let Some(limit) = stay.polls_until {
-            soc.meter().set(soc.now(), cpu, Activity::Running, stay.owner);
+            soc.meter()
+                .set(soc.now(), cpu, Activity::Running, stay.owner);
             soc.wait_for_interrupt(Some(limit.min(stay.timer).min(self.end())));
             return;
         }
@@ -272,23 +298,35 @@ impl Machine {
 
 fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
     let meter = soc.meter();
-    let domains = kernel.hardware.domains.iter().enumerate().map(|(number, domain)| {
-        let times = meter.domain_times(number);
-        DomainOutcome {
-            name: domain.name.clone(),
-            energy: owners.all().map(|owner| meter.energy(number, owners.id(owner))).collect(),
-            running: times[0],
-            moving: times[1..].iter().step_by(2).copied().collect(),
-            idle: times[2..].iter().step_by(2).copied().collect(),
-            downs: (0..domain.states.len()).map(|state| meter.downs(number, state)).collect(),
-        }
-    });
+    let domains = kernel
+        .hardware
+        .domains
+        .iter()
+        .enumerate()
+        .map(|(number, domain)| {
+            let times = meter.domain_times(number);
+            DomainOutcome {
+                name: domain.name.clone(),
+                energy: owners
+                    .all()
+                    .map(|owner| meter.energy(number, owners.id(owner)))
+                    .collect(),
+                running: times[0],
+                moving: times[1..].iter().step_by(2).copied().collect(),
+                idle: times[2..].iter().step_by(2).copied().collect(),
+                downs: (0..domain.states.len())
+                    .map(|state| meter.downs(number, state))
+                    .collect(),
+            }
+        });
     let domains = domains.collect();
     let integral = meter.integral();
     drop(meter);
     let cpus = kernel.cpus.into_iter().map(|cpu| {
         let states = kernel.hardware.domains[cpu.domain].states.len();
-        let mut idle: Vec<idle::Usage> = (0..states).map(|state| *cpu.accounting.usage(state)).collect();
+        let mut idle: Vec<idle::Usage> = (0..states)
+            .map(|state| *cpu.accounting.usage(state))
+            .collect();
         // A stay that is not over counts up to the end. Nobody knows yet if its state was right.
         if let Some(stay) = cpu.stay {
             idle[stay.state].entered += 1;
@@ -309,7 +347,10 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
         power_domains: kernel.hardware.power_domains,
         cpus: cpus.collect(),
         tasks: tasks.collect(),
-        callbacks_left: kernel.callbacks.as_ref().map_or(0, |callbacks| callbacks.queued()),
+        callbacks_left: kernel
+            .callbacks
+            .as_ref()
+            .map_or(0, |callbacks| callbacks.queued()),
         stalls: kernel.stalls,
         deadlocks: kernel.deadlocks,
         events: soc.take_stamps(),

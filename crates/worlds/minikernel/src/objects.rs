@@ -98,11 +98,26 @@ pub(crate) struct Objects {
 
 impl Objects {
     pub(crate) fn new(workload: &Workload) -> Self {
-        let semaphore = |&count: &u32| Semaphore { count, ..Semaphore::default() };
-        let barrier = |&parties: &usize| Barrier { parties, ..Barrier::default() };
+        let semaphore = |&count: &u32| Semaphore {
+            count,
+            ..Semaphore::default()
+        };
+        let barrier = |&parties: &usize| Barrier {
+            parties,
+            ..Barrier::default()
+        };
         Self {
-            mutexes: workload.mutexes.iter().map(|name| Mutex { name: name.clone(), ..Mutex::default() }).collect(),
-            conditions: (0..workload.conditions).map(|_| Condition::default()).collect(),
+            mutexes: workload
+                .mutexes
+                .iter()
+                .map(|name| Mutex {
+                    name: name.clone(),
+                    ..Mutex::default()
+                })
+                .collect(),
+            conditions: (0..workload.conditions)
+                .map(|_| Condition::default())
+                .collect(),
             semaphores: workload.semaphores.iter().map(semaphore).collect(),
             barriers: workload.barriers.iter().map(barrier).collect(),
             timers: vec![None; workload.timers],
@@ -118,8 +133,15 @@ mod tests {
     fn a_mutex_goes_to_those_who_wait_in_their_order() {
         let mut mutex = Mutex::default();
         assert!(mutex.lock(1) && !mutex.lock(2) && !mutex.lock(3));
-        assert_eq!(mutex.unlock(2), None, "who does not hold it cannot give it away");
-        assert_eq!([mutex.unlock(1), mutex.unlock(2), mutex.unlock(3)], [Some(2), Some(3), None]);
+        assert_eq!(
+            mutex.unlock(2),
+            None,
+            "who does not hold it cannot give it away"
+        );
+        assert_eq!(
+            [mutex.unlock(1), mutex.unlock(2), mutex.unlock(3)],
+            [Some(2), Some(3), None]
+        );
     }
 
     #[test]
@@ -128,8 +150,14 @@ mod tests {
         assert_eq!(semaphore.post(), None);
         assert!(semaphore.wait(1) && !semaphore.wait(2));
         assert_eq!(semaphore.post(), Some(2));
-        let mut barrier = Barrier { parties: 3, ..Barrier::default() };
-        assert_eq!([barrier.arrive(1), barrier.arrive(2), barrier.arrive(3)], [None, None, Some(vec![1, 2])]);
+        let mut barrier = Barrier {
+            parties: 3,
+            ..Barrier::default()
+        };
+        assert_eq!(
+            [barrier.arrive(1), barrier.arrive(2), barrier.arrive(3)],
+            [None, None, Some(vec![1, 2])]
+        );
         assert_eq!(barrier.arrive(1), None, "and it starts anew");
     }
 }

@@ -32,8 +32,14 @@ pub struct Owners {
     tasks: usize,
 }
 
-const FIXED: [Owner; 6] =
-    [Owner::Kernel, Owner::Interrupt, Owner::Callbacks, Owner::TickForRcu, Owner::RcuThread, Owner::Transition];
+const FIXED: [Owner; 6] = [
+    Owner::Kernel,
+    Owner::Interrupt,
+    Owner::Callbacks,
+    Owner::TickForRcu,
+    Owner::RcuThread,
+    Owner::Transition,
+];
 
 impl Owners {
     /// Owners for machines with this many idle states and tasks.
@@ -62,7 +68,10 @@ impl Owners {
 
     /// All owners, in the order of their numbers.
     pub fn all(self) -> impl Iterator<Item = Owner> {
-        FIXED.into_iter().chain((0..self.states).map(Owner::Idle)).chain((0..self.tasks).map(Owner::Task))
+        FIXED
+            .into_iter()
+            .chain((0..self.states).map(Owner::Idle))
+            .chain((0..self.tasks).map(Owner::Task))
     }
 }
 

@@ -20,17 +20,33 @@ impl Kernel {
             if !domain.cpus.contains(&cpu) {
                 continue;
             }
-            let others =
-                || domain.cpus.iter().map(|other| (*other, &self.cpus[*other])).filter(|(other, _)| *other != cpu);
+            let others = || {
+                domain
+                    .cpus
+                    .iter()
+                    .map(|other| (*other, &self.cpus[*other]))
+                    .filter(|(other, _)| *other != cpu)
+            };
             let deepest = |number: usize| self.hardware.domains[number].table.last();
             let sleeps = others().all(|(_, other)| {
-                other.power == Power::Off || other.stay.is_some_and(|stay| stay.state == deepest(other.domain))
+                other.power == Power::Off
+                    || other
+                        .stay
+                        .is_some_and(|stay| stay.state == deepest(other.domain))
             });
-            let is_within = |inner: &&SwitchedDomain| inner.cpus.iter().all(|cpu| domain.cpus.contains(cpu));
-            if !sleeps || !inner.iter().filter(is_within).all(SwitchedDomain::is_in_deepest) {
+            let is_within =
+                |inner: &&SwitchedDomain| inner.cpus.iter().all(|cpu| domain.cpus.contains(cpu));
+            if !sleeps
+                || !inner
+                    .iter()
+                    .filter(is_within)
+                    .all(SwitchedDomain::is_in_deepest)
+            {
                 break;
             }
-            let until = others().filter_map(|(_, other)| Some(other.stay?.timer)).fold(timer, Time::min);
+            let until = others()
+                .filter_map(|(_, other)| Some(other.stay?.timer))
+                .fold(timer, Time::min);
             let situation = DomainSituation {
                 idle_ns: (until / 1_000).cast_signed() - (self.now / 1_000).cast_signed(),
                 latency_limit_ns: self.settings.latency_limit_ns,
@@ -47,7 +63,12 @@ impl Kernel {
 
     /// The firmware refused to take down the domains that were to follow a CPU.
     pub(crate) fn domains_stayed_up(&mut self, cpu: usize) {
-        for domain in self.hardware.power_domains.iter_mut().filter(|domain| domain.cpus.contains(&cpu)) {
+        for domain in self
+            .hardware
+            .power_domains
+            .iter_mut()
+            .filter(|domain| domain.cpus.contains(&cpu))
+        {
             if let Some(state) = domain.state.take() {
                 domain.entered[state].1 -= 1;
             }
@@ -57,6 +78,8 @@ impl Kernel {
     /// A CPU is awake, and so are its power domains.
     pub(crate) fn bring_domains_up(&mut self, cpu: usize) {
         let domains = self.hardware.power_domains.iter_mut();
-        domains.filter(|domain| domain.cpus.contains(&cpu)).for_each(|domain| domain.state = None);
+        domains
+            .filter(|domain| domain.cpus.contains(&cpu))
+            .for_each(|domain| domain.state = None);
     }
 }

@@ -83,7 +83,12 @@ struct Position {
 }
 
 impl Task {
-    pub(crate) fn new(spec: Rc<TaskSpec>, origin: TaskId, owner: OwnerId, random: SplitMix64) -> Self {
+    pub(crate) fn new(
+        spec: Rc<TaskSpec>,
+        origin: TaskId,
+        owner: OwnerId,
+        random: SplitMix64,
+    ) -> Self {
         let weight = match spec.policy {
             Policy::Fair { nice } => weight(nice),
             Policy::RealTime { .. } => 0,
@@ -121,11 +126,18 @@ impl Task {
     pub(crate) fn next_action(&mut self) -> Option<Action> {
         let mut empty = 0;
         loop {
-            if self.spec.loops.is_some_and(|loops| self.place.round >= loops) {
+            if self
+                .spec
+                .loops
+                .is_some_and(|loops| self.place.round >= loops)
+            {
                 return None;
             }
             let Some(phase) = self.spec.phases.get(self.place.phase) else {
-                self.place = Position { round: self.place.round.saturating_add(1), ..Position::default() };
+                self.place = Position {
+                    round: self.place.round.saturating_add(1),
+                    ..Position::default()
+                };
                 self.counts.loops += 1;
                 // A program without actions would go round for ever.
                 empty += 1;
@@ -134,8 +146,14 @@ impl Task {
                 }
                 continue;
             };
-            if phase.loops.is_some_and(|loops| self.place.turn >= loops) || phase.actions.is_empty() {
-                self.place = Position { phase: self.place.phase + 1, turn: 0, action: 0, ..self.place };
+            if phase.loops.is_some_and(|loops| self.place.turn >= loops) || phase.actions.is_empty()
+            {
+                self.place = Position {
+                    phase: self.place.phase + 1,
+                    turn: 0,
+                    action: 0,
+                    ..self.place
+                };
                 continue;
             }
             if (self.place.turn, self.place.action) == (0, 0) {
@@ -143,7 +161,11 @@ impl Task {
                 self.group = phase.group.unwrap_or(self.group);
             }
             let Some(action) = phase.actions.get(self.place.action) else {
-                self.place = Position { turn: self.place.turn.saturating_add(1), action: 0, ..self.place };
+                self.place = Position {
+                    turn: self.place.turn.saturating_add(1),
+                    action: 0,
+                    ..self.place
+                };
                 continue;
             };
             self.place.action += 1;
@@ -155,13 +177,21 @@ impl Task {
     pub(crate) fn add_work(&mut self, action: Action) {
         let mut sum = self.add(action);
         while sum < SHORT_NS {
-            let Some(more) = self.next_that_computes() else { break };
+            let Some(more) = self.next_that_computes() else {
+                break;
+            };
             sum += self.add(more).max(1);
         }
     }
 
     /// As [`Self::next_period`], of one of its own timers.
-    pub(crate) fn next_own_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
+    pub(crate) fn next_own_period(
+        &mut self,
+        timer: usize,
+        period: u64,
+        relative: bool,
+        now: u64,
+    ) -> u64 {
         if self.timers.len() <= timer {
             self.timers.resize(timer + 1, self.begin);
         }
@@ -181,7 +211,9 @@ impl Task {
             next = now;
         }
         if let Some(began) = self.period.replace(next) {
-            self.counts.responses.push(now.saturating_sub(began) / 1_000);
+            self.counts
+                .responses
+                .push(now.saturating_sub(began) / 1_000);
             self.counts.misses += u64::from(is_late);
             self.counts.skipped += skipped;
         }
@@ -239,7 +271,9 @@ impl Task {
         self.counts.ran += elapsed;
         self.slice += elapsed;
         // Real-time tasks have no weight and no account of it.
-        self.vruntime += (elapsed * crate::runqueue::WEIGHT).checked_div(weight).unwrap_or(0);
+        self.vruntime += (elapsed * crate::runqueue::WEIGHT)
+            .checked_div(weight)
+            .unwrap_or(0);
     }
 }
 
@@ -249,13 +283,20 @@ mod tests {
     use crate::task::Phase;
 
     fn task(loops: Option<u32>, phases: Vec<Phase>) -> Task {
-        let spec = TaskSpec { loops, phases, ..TaskSpec::forever("made", Vec::new()) };
+        let spec = TaskSpec {
+            loops,
+            phases,
+            ..TaskSpec::forever("made", Vec::new())
+        };
         Task::new(Rc::new(spec), 0, 0, SplitMix64::new(1))
     }
 
     #[test]
     fn phases_and_loops_are_gone_through_in_order() {
-        let phase = |loops, actions: &[Action]| Phase { loops, ..Phase::once(actions.to_vec()) };
+        let phase = |loops, actions: &[Action]| Phase {
+            loops,
+            ..Phase::once(actions.to_vec())
+        };
         let mut task = task(
             Some(2),
             vec![
@@ -265,7 +306,13 @@ mod tests {
             ],
         );
         let all: Vec<_> = std::iter::from_fn(|| task.next_action()).collect();
-        let round = [Action::Lock(0), Action::Unlock(0), Action::Lock(0), Action::Unlock(0), Action::Yield];
+        let round = [
+            Action::Lock(0),
+            Action::Unlock(0),
+            Action::Lock(0),
+            Action::Unlock(0),
+            Action::Yield,
+        ];
         assert_eq!(all, [round, round].concat());
         assert_eq!(task.counts.loops, 2);
     }
@@ -273,7 +320,17 @@ mod tests {
     #[test]
     fn a_program_without_actions_ends() {
         assert_eq!(task(None, Vec::new()).next_action(), None);
-        assert_eq!(task(None, vec![Phase { loops: None, ..Phase::once(Vec::new()) }]).next_action(), None);
+        assert_eq!(
+            task(
+                None,
+                vec![Phase {
+                    loops: None,
+                    ..Phase::once(Vec::new())
+                }]
+            )
+            .next_action(),
+            None
+        );
     }
 
     #[test]

@@ -46,8 +46,12 @@ impl Draw {
     pub fn next(self, random: &mut SplitMix64) -> u64 {
         match self {
             Self::Fixed(length) => length,
-            Self::Uniform { low, high } => low + random.below((high.saturating_sub(low)).saturating_add(1)),
-            Self::Exponential { mean } => ((u128::from(mean) * u128::from(minus_ln(random.next()))) >> 32) as u64,
+            Self::Uniform { low, high } => {
+                low + random.below((high.saturating_sub(low)).saturating_add(1))
+            }
+            Self::Exponential { mean } => {
+                ((u128::from(mean) * u128::from(minus_ln(random.next()))) >> 32) as u64
+            }
         }
     }
 }
@@ -82,7 +86,16 @@ mod tests {
 
     #[test]
     fn logarithms_are_right_to_nine_digits() {
-        for x in [1_u64, 2, 3, 1000, 1 << 40, u64::MAX / 3, u64::MAX / 2, u64::MAX] {
+        for x in [
+            1_u64,
+            2,
+            3,
+            1000,
+            1 << 40,
+            u64::MAX / 3,
+            u64::MAX / 2,
+            u64::MAX,
+        ] {
             let right = -((x as f64) / 2f64.powi(64)).ln() * 2f64.powi(32);
             let wrong = (minus_ln(x) as f64 - right).abs();
             assert!(wrong < 32.0, "{x}: {} and not {right}", minus_ln(x));
@@ -92,12 +105,22 @@ mod tests {
     #[test]
     fn draws_have_their_mean_and_stay_in_their_range() {
         let mut random = SplitMix64::new(7);
-        let mut mean = |draw: Draw| (0..100_000).map(|_| draw.next(&mut random)).sum::<u64>() / 100_000;
+        let mut mean =
+            |draw: Draw| (0..100_000).map(|_| draw.next(&mut random)).sum::<u64>() / 100_000;
         assert_eq!(mean(Draw::Fixed(9)), 9);
-        assert!((994..=1006).contains(&mean(Draw::Uniform { low: 500, high: 1500 })));
+        assert!((994..=1006).contains(&mean(Draw::Uniform {
+            low: 500,
+            high: 1500
+        })));
         let exponential = mean(Draw::Exponential { mean: 1_000_000 });
-        assert!((990_000..=1_010_000).contains(&exponential), "{exponential}");
+        assert!(
+            (990_000..=1_010_000).contains(&exponential),
+            "{exponential}"
+        );
         let low = (0..1000).map(|_| Draw::Uniform { low: 3, high: 5 }.next(&mut random));
-        assert_eq!(low.fold((9, 0), |(least, most), at| (at.min(least), at.max(most))), (3, 5));
+        assert_eq!(
+            low.fold((9, 0), |(least, most), at| (at.min(least), at.max(most))),
+            (3, 5)
+        );
     }
 }

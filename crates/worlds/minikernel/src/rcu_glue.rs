@@ -3,7 +3,9 @@
 //!
 //! Without such code, or without callbacks, nothing here costs anything.
 
-use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, ThreadNumber};
+use crate::callbacks::{
+    Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, ThreadNumber,
+};
 use crate::counts::WakeCause;
 use crate::cpu::{SOFTIRQ_CALLBACKS, WheelAlarm};
 use crate::events;
@@ -22,7 +24,10 @@ impl Kernel {
         call: impl FnOnce(&mut dyn Callbacks, CpuTime, &mut Requests) -> R,
     ) -> Option<(R, u64)> {
         let mut callbacks = self.callbacks.take()?;
-        let place = CpuTime { cpu, jiffy: self.jiffy() };
+        let place = CpuTime {
+            cpu,
+            jiffy: self.jiffy(),
+        };
         let mut requests = std::mem::take(&mut self.requests);
         let answer = call(&mut *callbacks, place, &mut requests);
         self.callbacks = Some(callbacks);
@@ -58,30 +63,44 @@ impl Kernel {
                 other.wheel.cancel(WheelAlarm::Callbacks(number));
             }
             if let Some(jiffy) = jiffy {
-                self.cpus[cpu].wheel.set(now, jiffy, false, WheelAlarm::Callbacks(number));
+                self.cpus[cpu]
+                    .wheel
+                    .set(now, jiffy, false, WheelAlarm::Callbacks(number));
             }
         }
         for (point, argument) in requests.stamps.drain(..) {
             self.stamp(soc, cpu, point, u64::from(argument));
         }
         let time = self.now - self.begin;
-        self.stalls.extend(requests.stalls.drain(..).map(|stall| (time, stall)));
+        self.stalls
+            .extend(requests.stalls.drain(..).map(|stall| (time, stall)));
     }
 
     /// A task queues a callback.
     pub(crate) fn call(&mut self, soc: &Soc, cpu: usize, callback: Callback) {
-        if self.with_callbacks(soc, cpu, |code, place, requests| code.call(place, callback, requests)).is_none() {
+        if self
+            .with_callbacks(soc, cpu, |code, place, requests| {
+                code.call(place, callback, requests)
+            })
+            .is_none()
+        {
             return;
         }
         self.cpus[cpu].counts.queued += 1;
-        self.owe(cpu, Owner::Task(callback.by as usize), self.settings.costs.queue_callback);
+        self.owe(
+            cpu,
+            Owner::Task(callback.by as usize),
+            self.settings.costs.queue_callback,
+        );
         self.stamp(soc, cpu, events::CALLBACKS_QUEUED, 1);
     }
 
     /// The CPU passes through the scheduler.
     pub(crate) fn note_context_switch(&mut self, soc: &Soc, cpu: usize) {
         let outgoing = self.cpus[cpu].current;
-        self.with_callbacks(soc, cpu, |code, place, requests| code.context_switch(place, outgoing, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.context_switch(place, outgoing, requests)
+        });
     }
 
     /// A task begins to read, or ends.
@@ -99,12 +118,16 @@ impl Kernel {
             Some(task) if self.tasks[task].thread.is_some() => InterruptedCode::KernelThread(task),
             Some(task) => InterruptedCode::Task(task),
         };
-        self.with_callbacks(soc, cpu, |code, place, requests| code.tick(place, interrupted, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.tick(place, interrupted, requests)
+        });
     }
 
     /// The need of the callbacks of a CPU that is about to idle.
     pub(crate) fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
-        let need = self.with_callbacks(soc, cpu, |code, place, requests| code.idle_need(place, requests));
+        let need = self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.idle_need(place, requests)
+        });
         need.map_or(IdleNeed::Nothing, |(need, _)| need)
     }
 
@@ -118,33 +141,49 @@ impl Kernel {
 
     /// The CPU goes off.
     pub(crate) fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
-        let answer = self.with_callbacks(soc, cpu, |code, place, requests| code.cpu_offline(place, requests));
+        let answer = self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.cpu_offline(place, requests)
+        });
         answer.map_or(Ok(()), |(answer, _)| answer)
     }
 
     /// The CPU takes over what another has left that went off.
     pub(crate) fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.migrate_callbacks(place, gone, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.migrate_callbacks(place, gone, requests)
+        });
     }
 
     /// The CPU comes up.
     pub(crate) fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.cpu_online(place, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.cpu_online(place, requests)
+        });
     }
 
     pub(crate) fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {
-        self.with_callbacks(soc, cpu, |code, place, requests| code.timer(number, place, requests));
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.timer(number, place, requests)
+        });
     }
 
     /// The softirq that looks after callbacks.
     pub(crate) fn callbacks_softirq(&mut self, soc: &Soc, cpu: usize) {
-        let softirq = self.with_callbacks(soc, cpu, |code, place, requests| code.softirq(place, requests));
-        let Some((more, invoked)) = softirq else { return };
+        let softirq = self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.softirq(place, requests)
+        });
+        let Some((more, invoked)) = softirq else {
+            return;
+        };
         if more {
             self.cpus[cpu].softirqs |= SOFTIRQ_CALLBACKS;
         }
         let costs = self.settings.costs;
-        self.owe(cpu, Owner::Callbacks, costs.callback_softirq + invoked * costs.callback);
+        self.owe(
+            cpu,
+            Owner::Callbacks,
+            costs.callback_softirq + invoked * costs.callback,
+        );
         self.cpus[cpu].counts.invoked_in_softirq += invoked;
         if invoked > 0 {
             self.stamp(soc, cpu, events::CALLBACKS_INVOKED, invoked);
@@ -154,11 +193,16 @@ impl Kernel {
     /// A step of a thread that waits for grace periods or hands callbacks over.
     pub(crate) fn run_thread(&mut self, soc: &Soc, cpu: usize, task: TaskId, thread: ThreadNumber) {
         self.tasks[task].woken = false;
-        let step = self.with_callbacks(soc, cpu, |code, place, requests| code.thread(thread, place, requests));
+        let step = self.with_callbacks(soc, cpu, |code, place, requests| {
+            code.thread(thread, place, requests)
+        });
         let Some((step, invoked)) = step else { return };
         let costs = self.settings.costs;
         let ns = |ns: u64| Work::done(1024, ns * 1_000);
-        let (thread_owner, callbacks_owner) = (self.owners.id(Owner::RcuThread), self.owners.id(Owner::Callbacks));
+        let (thread_owner, callbacks_owner) = (
+            self.owners.id(Owner::RcuThread),
+            self.owners.id(Owner::Callbacks),
+        );
         let this = &mut self.tasks[task];
         (this.owner, this.left) = (thread_owner, ns(costs.rcu_thread.max(10)));
         if invoked > 0 {

@@ -1,7 +1,9 @@
 //! RCU on the kernel: the crate `rcu` behind [`Callbacks`]. Its shared words are plain cells, for a
 //! call of it is one step of the kernel, in which no other CPU runs.
 
-use crate::callbacks::{Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, Thread, ThreadNumber};
+use crate::callbacks::{
+    Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, Thread, ThreadNumber,
+};
 use crate::task::{CpuSet, TaskId};
 use points::{Point, Sink};
 use rcu::{Order, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
@@ -35,7 +37,11 @@ impl Rcu {
     ///
     /// # Errors
     /// What cannot be had.
-    pub fn new(settings: rcu::Settings, affinities: Affinities, record: bool) -> Result<Self, rcu::SettingsError> {
+    pub fn new(
+        settings: rcu::Settings,
+        affinities: Affinities,
+        record: bool,
+    ) -> Result<Self, rcu::SettingsError> {
         let cpus = settings.cpus;
         let rcu = rcu::Rcu::new(settings)?;
         let port = Port {
@@ -44,8 +50,16 @@ impl Rcu {
             requests: RefCell::default(),
             record,
         };
-        let idle = (0..cpus).map(|cpu| Reader::new(FIRST_IDLE + cpu as u32)).collect();
-        Ok(Self { rcu, port, affinities, readers: Vec::new(), idle })
+        let idle = (0..cpus)
+            .map(|cpu| Reader::new(FIRST_IDLE + cpu as u32))
+            .collect();
+        Ok(Self {
+            rcu,
+            port,
+            affinities,
+            readers: Vec::new(),
+            idle,
+        })
     }
 
     fn reader(&mut self, task: TaskId) {
@@ -70,7 +84,9 @@ impl Callbacks for Rcu {
             let (name, cpus) = match thread {
                 rcu::Thread::GracePeriod => ("rcu".to_owned(), self.affinities.grace_periods),
                 rcu::Thread::Offload(cpu) => (format!("rcuo/{cpu}"), self.affinities.offload),
-                rcu::Thread::OffloadGp(group) => (format!("rcuog/{group}"), self.affinities.offload),
+                rcu::Thread::OffloadGp(group) => {
+                    (format!("rcuog/{group}"), self.affinities.offload)
+                }
                 rcu::Thread::OffloadCb(cpu) => (format!("rcuop/{cpu}"), self.affinities.offload),
             };
             Thread { name, cpus }
@@ -79,12 +95,25 @@ impl Callbacks for Rcu {
     }
 
     fn call(&mut self, place: CpuTime, callback: Callback, requests: &mut Requests) {
-        let urgency = if callback.lazy { Urgency::Lazy } else { Urgency::Plain };
-        let callback = rcu::Callback { function: callback.by, argument: 0, urgency };
+        let urgency = if callback.lazy {
+            Urgency::Lazy
+        } else {
+            Urgency::Plain
+        };
+        let callback = rcu::Callback {
+            function: callback.by,
+            argument: 0,
+            urgency,
+        };
         self.at(place, requests, |this| this.rcu.call(&this.port, callback));
     }
 
-    fn context_switch(&mut self, place: CpuTime, outgoing: Option<TaskId>, requests: &mut Requests) {
+    fn context_switch(
+        &mut self,
+        place: CpuTime,
+        outgoing: Option<TaskId>,
+        requests: &mut Requests,
+    ) {
         outgoing.into_iter().for_each(|task| self.reader(task));
         self.at(place, requests, |this| {
             let reader = outgoing.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
@@ -99,7 +128,9 @@ impl Callbacks for Rcu {
 
     fn read_unlock(&mut self, place: CpuTime, task: TaskId, requests: &mut Requests) {
         self.reader(task);
-        self.at(place, requests, |this| this.rcu.read_unlock(&this.port, &this.readers[task]));
+        self.at(place, requests, |this| {
+            this.rcu.read_unlock(&this.port, &this.readers[task])
+        });
     }
 
     fn tick(&mut self, place: CpuTime, interrupted: InterruptedCode, requests: &mut Requests) {
@@ -112,7 +143,11 @@ impl Callbacks for Rcu {
         self.at(place, requests, |this| {
             let reader = task.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
             // A task that reads is in the kernel.
-            let interrupted = if reader.is_reading() { rcu::InterruptedCode::Kernel } else { interrupted };
+            let interrupted = if reader.is_reading() {
+                rcu::InterruptedCode::Kernel
+            } else {
+                interrupted
+            };
             this.rcu.tick(&this.port, interrupted, reader);
         });
     }
@@ -138,8 +173,12 @@ impl Callbacks for Rcu {
     }
 
     fn thread(&mut self, thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step {
-        let Some(&thread) = self.port.threads.get(thread) else { return Step::Sleep };
-        match self.at(place, requests, |this| this.rcu.offload_thread(&this.port, thread)) {
+        let Some(&thread) = self.port.threads.get(thread) else {
+            return Step::Sleep;
+        };
+        match self.at(place, requests, |this| {
+            this.rcu.offload_thread(&this.port, thread)
+        }) {
             rcu::Step::Again => Step::Again,
             rcu::Step::Sleep { until: None } => Step::Sleep,
             rcu::Step::Sleep { until: Some(jiffy) } => Step::SleepUntil(jiffy),
@@ -147,16 +186,21 @@ impl Callbacks for Rcu {
     }
 
     fn timer(&mut self, number: u32, place: CpuTime, requests: &mut Requests) {
-        let timer = RcuTimer { group: number as usize };
+        let timer = RcuTimer {
+            group: number as usize,
+        };
         self.at(place, requests, |this| this.rcu.timer(&this.port, timer));
     }
 
     fn cpu_offline(&mut self, place: CpuTime, requests: &mut Requests) -> Result<(), String> {
-        self.at(place, requests, |this| this.rcu.cpu_offline(&this.port)).map_err(|refused| refused.to_string())
+        self.at(place, requests, |this| this.rcu.cpu_offline(&this.port))
+            .map_err(|refused| refused.to_string())
     }
 
     fn migrate_callbacks(&mut self, place: CpuTime, gone: usize, requests: &mut Requests) {
-        self.at(place, requests, |this| this.rcu.migrate_callbacks(&this.port, gone));
+        self.at(place, requests, |this| {
+            this.rcu.migrate_callbacks(&this.port, gone)
+        });
     }
 
     fn cpu_online(&mut self, place: CpuTime, requests: &mut Requests) {
@@ -166,9 +210,14 @@ impl Callbacks for Rcu {
     fn queued(&self) -> u64 {
         let of = |cpu| {
             let counters = self.rcu.counters(cpu);
-            (counters.queued, counters.invoked_softirq + counters.invoked_thread)
+            (
+                counters.queued,
+                counters.invoked_softirq + counters.invoked_thread,
+            )
         };
-        let sums = (0..self.idle.len()).map(of).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+        let sums = (0..self.idle.len())
+            .map(of)
+            .fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
         sums.0 - sums.1
     }
 }
@@ -221,20 +270,32 @@ impl rcu::Platform for Port {
     }
 
     fn set_timer(&self, timer: RcuTimer, at_jiffy: u64) {
-        self.requests.borrow_mut().timers.push((timer.group as u32, Some(at_jiffy)));
+        self.requests
+            .borrow_mut()
+            .timers
+            .push((timer.group as u32, Some(at_jiffy)));
     }
 
     fn cancel_timer(&self, timer: RcuTimer) {
-        self.requests.borrow_mut().timers.push((timer.group as u32, None));
+        self.requests
+            .borrow_mut()
+            .timers
+            .push((timer.group as u32, None));
     }
 
     fn invoke(&self, callback: rcu::Callback) {
         let lazy = callback.urgency == Urgency::Lazy;
-        self.requests.borrow_mut().invoke.push(Callback { by: callback.function, lazy });
+        self.requests.borrow_mut().invoke.push(Callback {
+            by: callback.function,
+            lazy,
+        });
     }
 
     fn stall(&self, stall: &Stall) {
-        let mut text = format!("grace period {} takes {} jiffies", stall.grace_period, stall.age);
+        let mut text = format!(
+            "grace period {} takes {} jiffies",
+            stall.grace_period, stall.age
+        );
         if !stall.cpus.is_empty() {
             text += &format!("; CPUs {:?} have not passed a quiescent state", stall.cpus);
         }
@@ -266,7 +327,8 @@ impl<T: Scalar> SharedWord<T, Port> for Word<T> {
 
     fn fetch_add(&self, _port: &Port, value: T) -> T {
         let before = self.0.get();
-        self.0.set(T::from_word(before.to_word().wrapping_add(value.to_word())));
+        self.0
+            .set(T::from_word(before.to_word().wrapping_add(value.to_word())));
         before
     }
 }

@@ -28,7 +28,10 @@ impl Kernel {
         }
         let running = &mut self.tasks[task];
         if let Some(expected) = running.expected.take() {
-            running.counts.latencies.push(self.now.saturating_sub(expected) / 1_000);
+            running
+                .counts
+                .latencies
+                .push(self.now.saturating_sub(expected) / 1_000);
         }
         if !running.computes()
             && let Some((owner, work)) = running.then.take()
@@ -72,20 +75,40 @@ impl Kernel {
         match action {
             Action::Run { .. } | Action::RunTime(_) => this.add_work(action),
             Action::Sleep(time) => {
-                let until = self.now.saturating_add(time.next(&mut this.random).saturating_mul(1_000));
+                let until = self
+                    .now
+                    .saturating_add(time.next(&mut this.random).saturating_mul(1_000));
                 self.sleep_until(soc, cpu, task, until);
             }
             Action::SleepJiffies(jiffies) => {
                 let now = self.jiffy();
                 self.block(cpu, task);
-                let what = WheelAlarm::Wake { task, sleep: self.tasks[task].sleep };
-                self.cpus[cpu].wheel.set(now, now + u64::from(jiffies), false, what);
+                let what = WheelAlarm::Wake {
+                    task,
+                    sleep: self.tasks[task].sleep,
+                };
+                self.cpus[cpu]
+                    .wheel
+                    .set(now, now + u64::from(jiffies), false, what);
             }
-            Action::Timer { timer, period, relative } => {
-                let next = this.next_own_period(timer.into(), period.saturating_mul(1_000), relative, self.now);
+            Action::Timer {
+                timer,
+                period,
+                relative,
+            } => {
+                let next = this.next_own_period(
+                    timer.into(),
+                    period.saturating_mul(1_000),
+                    relative,
+                    self.now,
+                );
                 self.await_period(soc, cpu, task, next);
             }
-            Action::SharedTimer { timer, period, relative } => {
+            Action::SharedTimer {
+                timer,
+                period,
+                relative,
+            } => {
                 let base = self.objects.timers[usize::from(timer)].unwrap_or(this.begin);
                 let next = this.next_period(base, period.saturating_mul(1_000), relative, self.now);
                 self.objects.timers[usize::from(timer)] = Some(next);
@@ -99,17 +122,25 @@ impl Kernel {
             Action::Unlock(mutex) => self.unlock(soc, cpu, task, mutex),
             Action::Wait { condition, mutex } => self.wait(soc, cpu, task, condition, mutex),
             Action::Signal(condition) => self.signal(soc, cpu, condition, 1),
-            Action::Broadcast(condition) | Action::Resume(condition) => self.signal(soc, cpu, condition, usize::MAX),
+            Action::Broadcast(condition) | Action::Resume(condition) => {
+                self.signal(soc, cpu, condition, usize::MAX)
+            }
             Action::Sync { condition, mutex } => {
                 self.signal(soc, cpu, condition, 1);
                 self.wait(soc, cpu, task, condition, mutex);
             }
-            Action::Barrier(barrier) => match self.objects.barriers[usize::from(barrier)].arrive(task) {
-                Some(others) => others.into_iter().for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
-                None => self.block(cpu, task),
-            },
+            Action::Barrier(barrier) => {
+                match self.objects.barriers[usize::from(barrier)].arrive(task) {
+                    Some(others) => others
+                        .into_iter()
+                        .for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
+                    None => self.block(cpu, task),
+                }
+            }
             Action::Suspend(condition) => {
-                self.objects.conditions[usize::from(condition)].waiters.push_back((task, None));
+                self.objects.conditions[usize::from(condition)]
+                    .waiters
+                    .push_back((task, None));
                 self.block(cpu, task);
             }
             Action::SemPost(semaphore) => self.post(soc, cpu, semaphore),
@@ -129,7 +160,13 @@ impl Kernel {
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
                 let is_of_2013 = self.settings.form == Form::Y2013;
-                self.queue_callbacks(soc, cpu, task, if is_of_2013 { LIFE_2013 } else { LIFE_MODERN }, false);
+                self.queue_callbacks(
+                    soc,
+                    cpu,
+                    task,
+                    if is_of_2013 { LIFE_2013 } else { LIFE_MODERN },
+                    false,
+                );
             }
             Action::TakeOff(other) => self.take_off(soc, cpu, task, other),
             Action::BringUp(other) => self.bring_up(cpu, task, other),
@@ -139,7 +176,11 @@ impl Kernel {
 
     /// Puts a task behind all others: as if it had run as much as the last of them.
     fn yield_now(&mut self, cpu: usize, task: TaskId) {
-        let most = self.cpus[cpu].queue.tasks().map(|other| self.tasks[other].vruntime).max();
+        let most = self.cpus[cpu]
+            .queue
+            .tasks()
+            .map(|other| self.tasks[other].vruntime)
+            .max();
         let this = &mut self.tasks[task];
         this.vruntime = this.vruntime.max(most.map_or(0, |most| most + 1));
         self.cpus[cpu].reschedule = true;
@@ -159,11 +200,22 @@ impl Kernel {
 
     fn sleep_until(&mut self, soc: &Soc, cpu: usize, task: TaskId, until: Time) {
         self.block(cpu, task);
-        let slack = if self.tasks[task].is_fair() { self.settings.timer_slack_ns * 1_000 } else { 0 };
-        let what = Alarm::Wake { task, sleep: self.tasks[task].sleep, expected: until };
+        let slack = if self.tasks[task].is_fair() {
+            self.settings.timer_slack_ns * 1_000
+        } else {
+            0
+        };
+        let what = Alarm::Wake {
+            task,
+            sleep: self.tasks[task].sleep,
+            expected: until,
+        };
         // Timers of tasks that may run on one CPU only stay there.
         let pinned = self.tasks[task].cpus.iter(self.cpus.len()).nth(1).is_none();
-        let home = self.settings.timers_to.filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home));
+        let home = self
+            .settings
+            .timers_to
+            .filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home));
         let home = home.unwrap_or(cpu);
         let hard = until.saturating_add(slack);
         let earlier = hard < self.next_event(home);
@@ -177,7 +229,10 @@ impl Kernel {
     pub(crate) fn sleep_jiffies(&mut self, cpu: usize, task: TaskId, until: u64) {
         let now = self.jiffy();
         self.block(cpu, task);
-        let what = WheelAlarm::Wake { task, sleep: self.tasks[task].sleep };
+        let what = WheelAlarm::Wake {
+            task,
+            sleep: self.tasks[task].sleep,
+        };
         self.cpus[cpu].wheel.set(now, until, false, what);
     }
 
@@ -211,12 +266,20 @@ impl Kernel {
             let mutex = &self.objects.mutexes[usize::from(mutex)];
             let Some(holder) = mutex.holder else { return };
             let name = |task: TaskId| self.tasks[task].spec.name.as_str();
-            let ended = if self.tasks[holder].life == Life::Ended { " and has ended" } else { "" };
+            let ended = if self.tasks[holder].life == Life::Ended {
+                " and has ended"
+            } else {
+                ""
+            };
             links.push(format!(
                 "{} waits for the mutex {}, which {} holds{ended}",
                 name(task),
                 mutex.name,
-                if holder == task { "it itself" } else { name(holder) }
+                if holder == task {
+                    "it itself"
+                } else {
+                    name(holder)
+                }
             ));
             if holder == first || !ended.is_empty() {
                 let at = self.now - self.begin;
@@ -239,13 +302,18 @@ impl Kernel {
 
     fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: u16, mutex: u16) {
         self.unlock(soc, cpu, task, mutex);
-        self.objects.conditions[usize::from(condition)].waiters.push_back((task, Some(mutex)));
+        self.objects.conditions[usize::from(condition)]
+            .waiters
+            .push_back((task, Some(mutex)));
         self.block(cpu, task);
     }
 
     fn signal(&mut self, soc: &Soc, cpu: usize, condition: u16, most: usize) {
         for _ in 0..most {
-            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)].waiters.pop_front() else {
+            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)]
+                .waiters
+                .pop_front()
+            else {
                 return;
             };
             // It goes on when it has the mutex again.
@@ -260,8 +328,9 @@ impl Kernel {
         let number = self.tasks.len();
         if self.copies == MOST_COPIES {
             let name = &self.specs[of].name;
-            self.wrong =
-                Some(format!("task {name}: more than {MOST_COPIES} copies of tasks at once; let fewer be forked"));
+            self.wrong = Some(format!(
+                "task {name}: more than {MOST_COPIES} copies of tasks at once; let fewer be forked"
+            ));
             return self.finish(soc);
         }
         self.copies += 1;
@@ -284,7 +353,9 @@ impl Kernel {
             .filter(|mutex| mutex.holder == Some(task))
             .filter_map(|mutex| mutex.waiters.front().copied())
             .collect();
-        wait_for_it.into_iter().for_each(|waiter| self.look_for_deadlock(waiter));
+        wait_for_it
+            .into_iter()
+            .for_each(|waiter| self.look_for_deadlock(waiter));
         let this = &mut self.tasks[task];
         let is_copy = this.origin != task;
         let was_main = this.spec.main && !is_copy;

@@ -10,7 +10,11 @@ pub(crate) const WEIGHT: u64 = 1024;
 pub(crate) fn weight(nice: i8) -> u64 {
     let nice = nice.clamp(-20, 19);
     let power = |base: u128| base.pow(u32::from(nice.unsigned_abs()));
-    let (up, down) = if nice < 0 { (power(5), power(4)) } else { (power(4), power(5)) };
+    let (up, down) = if nice < 0 {
+        (power(5), power(4))
+    } else {
+        (power(4), power(5))
+    };
     ((u128::from(WEIGHT) * up + down / 2) / down).max(1) as u64
 }
 
@@ -59,7 +63,9 @@ impl RunQueue {
         match policy {
             Policy::Fair { .. } => self.fair.push(Fair { vruntime, task }),
             Policy::RealTime { priority } => {
-                let before = |&&(other, _): &&(u8, TaskId)| other > priority || (other == priority && !first);
+                let before = |&&(other, _): &&(u8, TaskId)| {
+                    other > priority || (other == priority && !first)
+                };
                 let at = self.real_time.iter().take_while(before).count();
                 self.real_time.insert(at, (priority, task));
             }
@@ -80,7 +86,11 @@ impl RunQueue {
         if let Some((_, task)) = self.real_time.pop_front() {
             return Some(task);
         }
-        let (at, _) = self.fair.iter().enumerate().min_by_key(|(_, fair)| (fair.vruntime, fair.task))?;
+        let (at, _) = self
+            .fair
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, fair)| (fair.vruntime, fair.task))?;
         Some(self.fair.swap_remove(at).task)
     }
 
@@ -96,7 +106,10 @@ impl RunQueue {
 
     /// All that wait.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
-        self.real_time.iter().map(|&(_, task)| task).chain(self.fair.iter().map(|fair| fair.task))
+        self.real_time
+            .iter()
+            .map(|&(_, task)| task)
+            .chain(self.fair.iter().map(|fair| fair.task))
     }
 }
 
@@ -106,7 +119,10 @@ mod tests {
 
     #[test]
     fn a_nice_step_is_a_quarter() {
-        assert_eq!([weight(0), weight(-1), weight(1), weight(19)], [1024, 1280, 819, 15]);
+        assert_eq!(
+            [weight(0), weight(-1), weight(1), weight(19)],
+            [1024, 1280, 819, 15]
+        );
         assert_eq!(weight(-20), 88_818);
     }
 

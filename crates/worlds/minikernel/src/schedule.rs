@@ -41,12 +41,19 @@ impl Kernel {
         self.stamp(soc, target, events::TASK_WAKE, task as u64);
         // Who slept long is not to make up for all of it.
         self.refresh(target);
-        let running = self.cpus[target].current.map(|running| self.tasks[running].vruntime);
+        let running = self.cpus[target]
+            .current
+            .map(|running| self.tasks[running].vruntime);
         self.cpus[target].queue.raise_floor(running);
-        let floor = self.cpus[target].queue.floor().saturating_sub(self.settings.fairness.latency * 1_000 / 2);
+        let floor = self.cpus[target]
+            .queue
+            .floor()
+            .saturating_sub(self.settings.fairness.latency * 1_000 / 2);
         let sleeper = &mut self.tasks[task];
         sleeper.vruntime = sleeper.vruntime.max(floor);
-        self.cpus[target].queue.add(task, sleeper.spec.policy, sleeper.vruntime, false);
+        self.cpus[target]
+            .queue
+            .add(task, sleeper.spec.policy, sleeper.vruntime, false);
         if self.preempts(task, target) {
             self.ask_reschedule(soc, by, target, cause);
         }
@@ -79,11 +86,15 @@ impl Kernel {
 
     /// True if a task that waits for a CPU should run in place of the one that does.
     fn preempts(&self, task: TaskId, cpu: usize) -> bool {
-        let Some(running) = self.cpus[cpu].current else { return true };
+        let Some(running) = self.cpus[cpu].current else {
+            return true;
+        };
         let weight = self.weight(task);
         let (task, running) = (&self.tasks[task], &self.tasks[running]);
         match (task.spec.policy, running.spec.policy) {
-            (Policy::RealTime { priority }, Policy::RealTime { priority: other }) => priority > other,
+            (Policy::RealTime { priority }, Policy::RealTime { priority: other }) => {
+                priority > other
+            }
             (Policy::RealTime { .. }, Policy::Fair { .. }) => true,
             (Policy::Fair { .. }, Policy::RealTime { .. }) => false,
             (Policy::Fair { .. }, Policy::Fair { .. }) => {
@@ -114,16 +125,24 @@ impl Kernel {
         self.cpus[cpu].reschedule = false;
         self.note_context_switch(soc, cpu);
         let previous = self.cpus[cpu].current.take();
-        let own = previous.filter(|&task| self.tasks[task].life == Life::Running).map(|task| self.tasks[task].vruntime);
+        let own = previous
+            .filter(|&task| self.tasks[task].life == Life::Running)
+            .map(|task| self.tasks[task].vruntime);
         self.cpus[cpu].queue.raise_floor(own);
         if let Some(task) = previous.filter(|&task| self.tasks[task].life == Life::Running) {
             self.note_doing(task, cpu, Doing::Running, Doing::Waiting);
             self.tasks[task].life = Life::Waiting;
-            match self.cpus[cpu].push.take().filter(|&to| to != cpu && self.allowed_now(task).has(to)) {
+            match self.cpus[cpu]
+                .push
+                .take()
+                .filter(|&to| to != cpu && self.allowed_now(task).has(to))
+            {
                 Some(to) => self.put(soc, cpu, task, to),
                 None => {
                     let put_off = &self.tasks[task];
-                    self.cpus[cpu].queue.add(task, put_off.spec.policy, put_off.vruntime, true);
+                    self.cpus[cpu]
+                        .queue
+                        .add(task, put_off.spec.policy, put_off.vruntime, true);
                 }
             }
         } else if let Some(task) = previous {
@@ -159,7 +178,9 @@ impl Kernel {
     pub(crate) fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
         self.move_accounts(task, to);
         let moved = &self.tasks[task];
-        self.cpus[to].queue.add(task, moved.spec.policy, moved.vruntime, false);
+        self.cpus[to]
+            .queue
+            .add(task, moved.spec.policy, moved.vruntime, false);
         if self.preempts(task, to) {
             self.ask_reschedule(soc, by, to, WakeCause::Task);
         }
@@ -167,7 +188,9 @@ impl Kernel {
 
     /// A CPU without work takes a task from another.
     fn pull(&mut self, soc: &Soc, cpu: usize) {
-        let Some(Some(task)) = self.ask(|placement, view| placement.pull(view, cpu)) else { return };
+        let Some(Some(task)) = self.ask(|placement, view| placement.pull(view, cpu)) else {
+            return;
+        };
         let from = self.tasks[task].cpu;
         if from == cpu || !self.tasks[task].cpus.has(cpu) {
             return;
@@ -175,7 +198,9 @@ impl Kernel {
         if self.cpus[from].queue.remove(task) {
             self.move_accounts(task, cpu);
             let moved = &self.tasks[task];
-            self.cpus[cpu].queue.add(task, moved.spec.policy, moved.vruntime, false);
+            self.cpus[cpu]
+                .queue
+                .add(task, moved.spec.policy, moved.vruntime, false);
         } else if self.cpus[from].current == Some(task) {
             self.cpus[from].push = Some(cpu);
             self.ask_reschedule(soc, cpu, from, WakeCause::Task);
@@ -185,14 +210,19 @@ impl Kernel {
     /// The scheduler's part of a busy CPU's tick: whether the running task has had its share, and
     /// whether it belongs elsewhere.
     pub(crate) fn scheduler_tick(&mut self, soc: &Soc, cpu: usize) {
-        let Some(task) = self.cpus[cpu].current else { return };
+        let Some(task) = self.cpus[cpu].current else {
+            return;
+        };
         self.note_doing(task, cpu, Doing::Running, Doing::Running);
         let (running, queue) = (&self.tasks[task], &self.cpus[cpu].queue);
         if running.is_fair() {
             let waiting = queue.least();
             let sharers = queue.len() as u64 + 1;
-            let share = (self.settings.fairness.latency / sharers).max(self.settings.fairness.granularity) * 1_000;
-            let had_its_share = running.slice >= share && waiting.is_some_and(|least| least < running.vruntime);
+            let share = (self.settings.fairness.latency / sharers)
+                .max(self.settings.fairness.granularity)
+                * 1_000;
+            let had_its_share =
+                running.slice >= share && waiting.is_some_and(|least| least < running.vruntime);
             if queue.real_time().is_some() || had_its_share {
                 self.cpus[cpu].reschedule = true;
             }
@@ -235,7 +265,9 @@ impl Kernel {
 
     /// The time at which a task that computes is done, or its CPU's timer fires.
     pub(crate) fn until(&self, cpu: usize, task: TaskId) -> Time {
-        let done = self.now.saturating_add(self.tasks[task].time(self.cpus[cpu].capacity));
+        let done = self
+            .now
+            .saturating_add(self.tasks[task].time(self.cpus[cpu].capacity));
         done.min(self.next_event(cpu))
     }
 }

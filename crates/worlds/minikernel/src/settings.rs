@@ -74,7 +74,11 @@ impl Default for Fairness {
     /// Linux's values of 2009 to 2023 (6, 0.75 and 1 ms) on 4 to 7 CPUs: times 1 + log2 of the
     /// number of CPUs, which is 3.
     fn default() -> Self {
-        Self { latency: 18_000_000, granularity: 2_250_000, wake_up: 3_000_000 }
+        Self {
+            latency: 18_000_000,
+            granularity: 2_250_000,
+            wake_up: 3_000_000,
+        }
     }
 }
 
@@ -133,7 +137,11 @@ impl Default for Settings {
 impl Settings {
     /// The settings of a kernel of 2013.
     pub fn of_2013() -> Self {
-        Self { form: Form::Y2013, governor: idle::Kind::Menu310, ..Self::default() }
+        Self {
+            form: Form::Y2013,
+            governor: idle::Kind::Menu310,
+            ..Self::default()
+        }
     }
 
     /// The period of the tick in ps.

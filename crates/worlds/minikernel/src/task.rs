@@ -124,7 +124,12 @@ pub struct Phase {
 impl Phase {
     /// Actions that are taken once, on the CPUs and in the group that the task has.
     pub fn once(actions: Vec<Action>) -> Self {
-        Self { loops: Some(1), actions, cpus: None, group: None }
+        Self {
+            loops: Some(1),
+            actions,
+            cpus: None,
+            group: None,
+        }
     }
 }
 
@@ -179,7 +184,11 @@ impl TaskSpec {
     /// The same task, this often through its phases, and with it the run ends.
     #[must_use]
     pub fn times(self, loops: u32) -> Self {
-        Self { loops: Some(loops), main: true, ..self }
+        Self {
+            loops: Some(loops),
+            main: true,
+            ..self
+        }
     }
 
     /// The same task with another policy.

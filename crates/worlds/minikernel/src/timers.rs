@@ -15,7 +15,10 @@ pub(crate) struct Precise<T> {
 
 impl<T: Ord + Copy> Precise<T> {
     pub(crate) fn new() -> Self {
-        Self { heap: BinaryHeap::new(), sequence: 0 }
+        Self {
+            heap: BinaryHeap::new(),
+            sequence: 0,
+        }
     }
 
     /// Sets a timer that may fire from `soft` on and must have fired by `hard`.
@@ -34,7 +37,9 @@ impl<T: Ord + Copy> Precise<T> {
     /// When the hardware is to fire.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::MAX, |Reverse((hard, ..))| *hard)
+        self.heap
+            .peek()
+            .map_or(Time::MAX, |Reverse((hard, ..))| *hard)
     }
 
     /// Takes a timer that may fire now: from the one with the earliest hard limit on, while they
@@ -77,19 +82,28 @@ pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
     }
     let away = jiffy - now;
     // Level n holds what is up to 63 of its buckets away.
-    let level = (0..LEVELS - 1).find(|&level| away < (BUCKETS - 1) << (3 * level)).unwrap_or(LEVELS - 1);
+    let level = (0..LEVELS - 1)
+        .find(|&level| away < (BUCKETS - 1) << (3 * level))
+        .unwrap_or(LEVELS - 1);
     let granularity = 1_u64 << (3 * level);
     (jiffy / granularity + 1) * granularity
 }
 
 impl<T: Copy + PartialEq> Wheel<T> {
     pub(crate) fn new(form: Form) -> Self {
-        Self { form, timers: Vec::new() }
+        Self {
+            form,
+            timers: Vec::new(),
+        }
     }
 
     /// Sets a timer for a jiffy, at jiffy `now`.
     pub(crate) fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
-        self.timers.push(Entry { jiffy: fires_at(self.form, now, jiffy), deferrable, what });
+        self.timers.push(Entry {
+            jiffy: fires_at(self.form, now, jiffy),
+            deferrable,
+            what,
+        });
     }
 
     /// Takes over the timers of another CPU's wheel, as they are.
@@ -104,7 +118,11 @@ impl<T: Copy + PartialEq> Wheel<T> {
 
     /// The next jiffy in which a timer fires that an idle CPU must wake for.
     pub(crate) fn next(&self) -> Option<u64> {
-        self.timers.iter().filter(|entry| !entry.deferrable).map(|entry| entry.jiffy).min()
+        self.timers
+            .iter()
+            .filter(|entry| !entry.deferrable)
+            .map(|entry| entry.jiffy)
+            .min()
     }
 
     /// True if a timer fires at this jiffy or should have before.
@@ -114,7 +132,11 @@ impl<T: Copy + PartialEq> Wheel<T> {
 
     /// Takes a timer that is due, the earliest first.
     pub(crate) fn take(&mut self, now: u64) -> Option<T> {
-        let due = self.timers.iter().enumerate().filter(|(_, entry)| entry.jiffy <= now);
+        let due = self
+            .timers
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.jiffy <= now);
         let (at, _) = due.min_by_key(|(at, entry)| (entry.jiffy, *at))?;
         Some(self.timers.remove(at).what)
     }
@@ -132,7 +154,10 @@ mod tests {
         timers.set(130, 200, 'c');
         assert_eq!(timers.next(), 120);
         assert_eq!(timers.take(99), None);
-        assert_eq!([timers.take(120), timers.take(120), timers.take(120)], [Some('b'), Some('a'), None]);
+        assert_eq!(
+            [timers.take(120), timers.take(120), timers.take(120)],
+            [Some('b'), Some('a'), None]
+        );
         assert_eq!((timers.next(), timers.take(200)), (200, Some('c')));
         assert_eq!(timers.next(), Time::MAX);
     }
@@ -142,8 +167,18 @@ mod tests {
         assert_eq!(fires_at(Form::Modern, 1000, 1062), 1063);
         assert_eq!(fires_at(Form::Modern, 1000, 1063), 1064);
         assert_eq!(fires_at(Form::Modern, 1000, 1000), 1002, "never at once");
-        for (away, level) in [(62, 0), (63, 1), (503, 1), (504, 2), (4031, 2), (4032, 3), (100_000, 4)] {
-            let late = (0..6000).map(|now| fires_at(Form::Modern, now, now + away) - now - away).max();
+        for (away, level) in [
+            (62, 0),
+            (63, 1),
+            (503, 1),
+            (504, 2),
+            (4031, 2),
+            (4032, 3),
+            (100_000, 4),
+        ] {
+            let late = (0..6000)
+                .map(|now| fires_at(Form::Modern, now, now + away) - now - away)
+                .max();
             assert_eq!(late, Some(1 << (3 * level)), "{away}");
         }
         assert_eq!(fires_at(Form::Y2013, 1000, 5000), 5000);
@@ -158,6 +193,9 @@ mod tests {
         wheel.cancel('x');
         assert_eq!(wheel.next(), Some(16));
         assert!(!wheel.is_due(12) && wheel.is_due(13));
-        assert_eq!([wheel.take(16), wheel.take(16), wheel.take(16)], [Some('d'), Some('e'), None]);
+        assert_eq!(
+            [wheel.take(16), wheel.take(16), wheel.take(16)],
+            [Some('d'), Some('e'), None]
+        );
     }
 }

@@ -23,7 +23,10 @@ impl View for Kernel {
     }
 
     fn top_capacity(&self, cpu: usize) -> u32 {
-        self.hardware.domains[self.cpus[cpu].domain].points.last().map_or(0, |point| point.capacity)
+        self.hardware.domains[self.cpus[cpu].domain]
+            .points
+            .last()
+            .map_or(0, |point| point.capacity)
     }
 
     fn running(&self, cpu: usize) -> Option<TaskId> {

@@ -8,8 +8,14 @@ use std::path::{Path, PathBuf};
 /// The ELF files by their names; empty in a plain build.
 static CARRIED: [(&str, &[u8]); 3] = [
     ("el3", include_bytes!(concat!(env!("OUT_DIR"), "/el3"))),
-    ("el3-plain", include_bytes!(concat!(env!("OUT_DIR"), "/el3-plain"))),
-    ("payload", include_bytes!(concat!(env!("OUT_DIR"), "/payload"))),
+    (
+        "el3-plain",
+        include_bytes!(concat!(env!("OUT_DIR"), "/el3-plain")),
+    ),
+    (
+        "payload",
+        include_bytes!(concat!(env!("OUT_DIR"), "/payload")),
+    ),
 ];
 
 /// True if this program carries images.
@@ -20,16 +26,25 @@ pub(crate) fn are_there() -> bool {
 /// The folder in which this program keeps what it would have to make or fetch again: Stopwatt's
 /// among the user's caches.
 pub(crate) fn cache() -> PathBuf {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
     caches.unwrap_or_else(std::env::temp_dir).join("stopwatt")
 }
 
 /// A carried image as a file in the cache.
 pub(crate) fn file(name: &str) -> Result<PathBuf, Error> {
-    let bytes = CARRIED.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, bytes)| bytes);
+    let bytes = CARRIED
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map_or(&[][..], |(_, bytes)| bytes);
     // Programs of several versions share the cache: each has a folder by what it carries.
-    let of_all = CARRIED.iter().fold(0, |sum, (_, bytes)| crc32fast::hash(bytes).rotate_left(7) ^ sum);
+    let of_all = CARRIED.iter().fold(0, |sum, (_, bytes)| {
+        crc32fast::hash(bytes).rotate_left(7) ^ sum
+    });
     let folder = cache().join(format!("firmware-{of_all:08x}"));
     std::fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
     let path = folder.join(name);
@@ -45,6 +60,9 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     whole.write_all(bytes).map_err(Error::file(path))?;
-    whole.persist(path).map_err(|error| Error::File { path: path.to_owned(), source: error.error })?;
+    whole.persist(path).map_err(|error| Error::File {
+        path: path.to_owned(),
+        source: error.error,
+    })?;
     Ok(())
 }

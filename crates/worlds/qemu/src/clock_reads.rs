@@ -65,11 +65,18 @@ pub fn run(
             "@linux" => {
                 progress(rest);
                 let names: Vec<&str> = CLOCKS.iter().map(|clock| clock.0).collect();
-                guest.type_line(&format!("clocks {} {} {NOTHING} {}", effort.rounds, effort.reads, names.join(" ")))?;
+                guest.type_line(&format!(
+                    "clocks {} {} {NOTHING} {}",
+                    effort.rounds,
+                    effort.reads,
+                    names.join(" ")
+                ))?;
             }
             "@clock" => {
                 let words: Vec<&str> = rest.split_whitespace().collect();
-                let [clock, took_ns] = words[..] else { return Err(guest.failed(format!("it said {line}"))) };
+                let [clock, took_ns] = words[..] else {
+                    return Err(guest.failed(format!("it said {line}")));
+                };
                 let Ok(took_ns) = took_ns.parse::<f64>() else {
                     return Err(guest.failed(format!("it said {line}")));
                 };
@@ -78,7 +85,10 @@ pub fn run(
                     Some(known) => known.ns.push(ns),
                     None => {
                         progress(&format!("events stamped with {clock}"));
-                        events.push(Times { clock: clock.to_owned(), ns: vec![ns] });
+                        events.push(Times {
+                            clock: clock.to_owned(),
+                            ns: vec![ns],
+                        });
                     }
                 }
             }
@@ -91,7 +101,8 @@ pub fn run(
         ns.sort_unstable_by(f64::total_cmp);
         ns[ns.len() / 2]
     };
-    let (nothing, clocks): (Vec<Times>, Vec<Times>) = events.into_iter().partition(|times| times.clock == NOTHING);
+    let (nothing, clocks): (Vec<Times>, Vec<Times>) =
+        events.into_iter().partition(|times| times.clock == NOTHING);
     if clocks.is_empty() || nothing.is_empty() {
         return Err(guest.failed("it read no clock".to_owned()));
     }

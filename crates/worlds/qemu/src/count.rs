@@ -47,9 +47,14 @@ const USUAL: [(&[&str], &[&str]); 7] = [
 pub fn arguments(image: &Path, given: &[String]) -> Vec<String> {
     let is_given = |names: &[&str]| {
         let options = given.iter().filter_map(|word| word.strip_prefix('-'));
-        options.into_iter().any(|word| names.contains(&word.trim_start_matches('-')))
+        options
+            .into_iter()
+            .any(|word| names.contains(&word.trim_start_matches('-')))
     };
-    let usual = USUAL.iter().filter(|(names, _)| !is_given(names)).flat_map(|(_, arguments)| *arguments);
+    let usual = USUAL
+        .iter()
+        .filter(|(names, _)| !is_given(names))
+        .flat_map(|(_, arguments)| *arguments);
     let mut arguments: Vec<String> = usual.map(|word| (*word).to_owned()).collect();
     if !is_given(&STARTS) {
         arguments.extend(["-kernel".to_owned(), image.display().to_string()]);
@@ -69,12 +74,21 @@ pub fn run(
 ) -> Result<CountResult, Error> {
     let plugin = Plugin::between(passage.from, &passage.to, passage.most)?;
     let mut guest = Guest::start_with(arguments, &plugin, passage.limit)?;
-    let is_enough = || is_stopped() || plugin.read().is_ok_and(|counts| counts.passages.len() as u64 >= passage.most);
+    let is_enough = || {
+        is_stopped()
+            || plugin
+                .read()
+                .is_ok_and(|counts| counts.passages.len() as u64 >= passage.most)
+    };
     let is_off = guest.wait(is_enough);
     if let Some(error) = guest.not_loaded(&plugin) {
         return Err(error);
     }
-    Ok(CountResult { counts: plugin.read()?, is_off, last: guest.last_lines() })
+    Ok(CountResult {
+        counts: plugin.read()?,
+        is_off,
+        last: guest.last_lines(),
+    })
 }
 
 #[cfg(test)]
@@ -88,9 +102,22 @@ mod tests {
             arguments(Path::new("a.elf"), &given).join(" ")
         };
         let rest = "-nic none -display none -monitor none -serial stdio";
-        assert_eq!(of(&[]), format!("-M virt -cpu cortex-a57 -icount shift=0,sleep=off {rest} -kernel a.elf"));
         assert_eq!(
-            of(&["-machine", "virt,secure=on", "-cpu", "max", "-icount", "auto", "-nographic", "--bios", "flash.bin"]),
+            of(&[]),
+            format!("-M virt -cpu cortex-a57 -icount shift=0,sleep=off {rest} -kernel a.elf")
+        );
+        assert_eq!(
+            of(&[
+                "-machine",
+                "virt,secure=on",
+                "-cpu",
+                "max",
+                "-icount",
+                "auto",
+                "-nographic",
+                "--bios",
+                "flash.bin"
+            ]),
             "-nic none -machine virt,secure=on -cpu max -icount auto -nographic --bios flash.bin"
         );
     }

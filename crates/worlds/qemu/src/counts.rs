@@ -25,7 +25,10 @@ impl Plugin {
         let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let path = folder.path().join(NAME);
         std::fs::write(&path, PLUGIN).map_err(Error::file(&path))?;
-        Ok(Self { folder, between: String::new() })
+        Ok(Self {
+            folder,
+            between: String::new(),
+        })
     }
 
     /// A plugin that counts passages from one address to one of others, or to the return from the
@@ -35,14 +38,22 @@ impl Plugin {
     /// As [`Plugin::new`].
     pub fn between(from: u64, to: &[u64], most: u64) -> Result<Self, Error> {
         let to: String = to.iter().map(|to| format!(",to={to:x}")).collect();
-        Ok(Self { between: format!(",from={from:x},most={most}{to}"), ..Self::new()? })
+        Ok(Self {
+            between: format!(",from={from:x},most={most}{to}"),
+            ..Self::new()?
+        })
     }
 
     /// The emulator's argument.
     pub(crate) fn argument(&self) -> String {
         let escaped = |path: PathBuf| path.to_string_lossy().replace(',', ",,");
         let (plugin, out) = (self.folder.path().join(NAME), self.out());
-        format!("file={},out={}{}", escaped(plugin), escaped(out), self.between)
+        format!(
+            "file={},out={}{}",
+            escaped(plugin),
+            escaped(out),
+            self.between
+        )
     }
 
     fn out(&self) -> PathBuf {
@@ -60,8 +71,12 @@ impl Plugin {
     /// The emulator did not load the plugin, or that wrote something else.
     pub fn read(&self) -> Result<Counts, Error> {
         let text = std::fs::read_to_string(self.out());
-        let text = text.map_err(|error| Error::Plugin { cause: format!("it wrote nothing: {error}") })?;
-        read(&text).map_err(|line| Error::Plugin { cause: format!("a line of what it wrote cannot be read: {line}") })
+        let text = text.map_err(|error| Error::Plugin {
+            cause: format!("it wrote nothing: {error}"),
+        })?;
+        read(&text).map_err(|line| Error::Plugin {
+            cause: format!("a line of what it wrote cannot be read: {line}"),
+        })
     }
 }
 
@@ -116,24 +131,36 @@ fn read(text: &str) -> Result<Counts, String> {
     let mut counts = Counts::default();
     let mut open: Option<Passages> = None;
     // A line without an end was cut off.
-    for line in text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+    for line in text
+        .split_inclusive('\n')
+        .filter_map(|line| line.strip_suffix('\n'))
+    {
         let words: Vec<&str> = line.split(' ').collect();
         let mut understand = || -> Option<()> {
             match (words.as_slice(), &mut open) {
                 (["begun"], None) => counts.has_begun = true,
                 (["passages", count, others], None) => {
                     let (count, of_others) = (count.parse().ok()?, others.parse().ok()?);
-                    open = Some(Passages { count, of_others, ..Passages::default() });
+                    open = Some(Passages {
+                        count,
+                        of_others,
+                        ..Passages::default()
+                    });
                 }
                 (["call", frame, caller, call], Some(passages)) => {
-                    let (frame, caller): (usize, usize) = (frame.parse().ok()?, caller.parse().ok()?);
+                    let (frame, caller): (usize, usize) =
+                        (frame.parse().ok()?, caller.parse().ok()?);
                     if frame != passages.frames.len() + 1 || caller >= frame {
                         return None;
                     }
                     passages.frames.push((caller, hex(call)?));
                 }
                 (["taken", _, after, vector, count], Some(passages)) => {
-                    passages.taken.push(Taken { after: hex(after)?, vector: hex(vector)?, count: count.parse().ok()? });
+                    passages.taken.push(Taken {
+                        after: hex(after)?,
+                        vector: hex(vector)?,
+                        count: count.parse().ok()?,
+                    });
                 }
                 (["at", frame, address, opcode, count], Some(passages)) => {
                     let (frame, opcode) = (frame.parse().ok()?, u32::try_from(hex(opcode)?).ok()?);
@@ -141,7 +168,12 @@ fn read(text: &str) -> Result<Counts, String> {
                         return None;
                     }
                     let (address, count) = (hex(address)?, count.parse().ok()?);
-                    passages.executed.push(ExecutionCount { frame, address, opcode, count });
+                    passages.executed.push(ExecutionCount {
+                        frame,
+                        address,
+                        opcode,
+                        count,
+                    });
                 }
                 (["end"], Some(_)) => counts.passages.extend(open.take()),
                 _ => return None,
@@ -191,12 +223,20 @@ impl Passages {
     pub fn stacks<'s>(&self, name: impl Fn(u64) -> &'s str) -> BTreeMap<Vec<&'s str>, u64> {
         let mut callers: Vec<Vec<&str>> = vec![Vec::new()];
         for &(caller, call) in &self.frames {
-            let stack = callers[caller].iter().copied().chain([name(call)]).collect();
+            let stack = callers[caller]
+                .iter()
+                .copied()
+                .chain([name(call)])
+                .collect();
             callers.push(stack);
         }
         let mut stacks = BTreeMap::new();
         for executed in &self.executed {
-            let stack = callers[executed.frame].iter().copied().chain([name(executed.address)]).collect();
+            let stack = callers[executed.frame]
+                .iter()
+                .copied()
+                .chain([name(executed.address)])
+                .collect();
             *stacks.entry(stack).or_default() += executed.count;
         }
         stacks
@@ -209,7 +249,12 @@ fn exception(vector: u64) -> String {
         return "to no vector".to_owned();
     }
     let kind = ["synchronous", "IRQ", "FIQ", "SError"][(vector >> 7 & 3) as usize];
-    let origin = ["the same level with SP_EL0", "the same level", "a lower level", "a lower level in AArch32"];
+    let origin = [
+        "the same level with SP_EL0",
+        "the same level",
+        "a lower level",
+        "a lower level in AArch32",
+    ];
     format!("{kind} from {}", origin[(vector >> 9 & 3) as usize])
 }
 
@@ -231,14 +276,33 @@ mod tests {
     #[test]
     fn functions_and_stacks_add_up_to_the_whole() {
         let counts = read(COUNTS).unwrap();
-        let [passages] = counts.passages.as_slice() else { panic!("{counts:?}") };
-        assert_eq!((passages.count, passages.instructions(), passages.of_others, counts.has_begun), (2, 12, 3, true));
+        let [passages] = counts.passages.as_slice() else {
+            panic!("{counts:?}")
+        };
+        assert_eq!(
+            (
+                passages.count,
+                passages.instructions(),
+                passages.of_others,
+                counts.has_begun
+            ),
+            (2, 12, 3, true)
+        );
         let functions = passages.functions(name);
-        let each: Vec<_> = functions.iter().map(|(name, function)| (*name, function.instructions)).collect();
+        let each: Vec<_> = functions
+            .iter()
+            .map(|(name, function)| (*name, function.instructions))
+            .collect();
         assert_eq!(each, [("a", 8), ("b", 2), ("caller", 2)]);
         assert_eq!(functions["a"].kinds, BTreeMap::from([(Kind::Barrier, 6)]));
-        assert_eq!(functions["b"].kinds, BTreeMap::from([(Kind::SystemWrite("SCR_EL3".to_owned()), 2)]));
-        assert_eq!(functions["caller"].taken, BTreeMap::from([("synchronous from a lower level".to_owned(), 2)]));
+        assert_eq!(
+            functions["b"].kinds,
+            BTreeMap::from([(Kind::SystemWrite("SCR_EL3".to_owned()), 2)])
+        );
+        assert_eq!(
+            functions["caller"].taken,
+            BTreeMap::from([("synchronous from a lower level".to_owned(), 2)])
+        );
         let stacks = passages.stacks(name);
         let expected = [
             (vec!["caller"], 2),
@@ -255,9 +319,13 @@ mod tests {
             let counts = read(&COUNTS[..length]).unwrap();
             assert_eq!(counts.passages, [], "{length}");
         }
-        for wrong in
-            ["begun\nbegun 1\n", "end\n", "passages 1 0\ncall 2 0 1\n", "passages 1 0\nat 1 0 0 1\n", "passages x\n"]
-        {
+        for wrong in [
+            "begun\nbegun 1\n",
+            "end\n",
+            "passages 1 0\ncall 2 0 1\n",
+            "passages 1 0\nat 1 0 0 1\n",
+            "passages x\n",
+        ] {
             assert_eq!(read(wrong).unwrap_err(), wrong.lines().last().unwrap());
         }
     }

@@ -39,30 +39,47 @@ impl Packages {
         for folder in ["state/lists/partial", "apt/archives/partial", name] {
             create_folder(&cache.join(folder))?;
         }
-        Ok(Self { folder: cache.join(name), cache, sources: DEBIAN_SOURCES.into() })
+        Ok(Self {
+            folder: cache.join(name),
+            cache,
+            sources: DEBIAN_SOURCES.into(),
+        })
     }
 
     /// The folder `kernels` in `cache`, for packages of several suites of Debian. They come from
     /// where the machine takes Debian's packages.
     pub(crate) fn of_suites(cache: &Path) -> Result<Self, Error> {
         let own = Self::open(&cache.join("kernels"), "packages")?;
-        let listed = std::fs::read_to_string(DEBIAN_SOURCES).map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
-        let place =
-            listed.lines().find_map(|line| Some(line.strip_prefix("URIs:")?.split_whitespace().next()?.to_owned()));
+        let listed = std::fs::read_to_string(DEBIAN_SOURCES)
+            .map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
+        let place = listed.lines().find_map(|line| {
+            Some(
+                line.strip_prefix("URIs:")?
+                    .split_whitespace()
+                    .next()?
+                    .to_owned(),
+            )
+        });
         let place = place.ok_or_else(|| Error::Fetch {
             what: "kernels of other suites".to_owned(),
             output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
         })?;
         let sources = own.cache.join("sources.list");
-        let lines: String =
-            SUITES.iter().map(|suite| format!("deb [signed-by={KEY}] {place} {suite} main\n")).collect();
+        let lines: String = SUITES
+            .iter()
+            .map(|suite| format!("deb [signed-by={KEY}] {place} {suite} main\n"))
+            .collect();
         std::fs::write(&sources, lines).map_err(Error::file(&sources))?;
         Ok(Self { sources, ..own })
     }
 
     /// The names of all packages that start so.
     pub(crate) fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
-        Ok(self.apt("apt-cache", &["pkgnames", prefix])?.lines().map(str::to_owned).collect())
+        Ok(self
+            .apt("apt-cache", &["pkgnames", prefix])?
+            .lines()
+            .map(str::to_owned)
+            .collect())
     }
 
     /// The place of the packages.
@@ -82,13 +99,22 @@ impl Packages {
 
     /// The packages that these need, one level deep.
     pub(crate) fn depends(&self, names: &[String]) -> Result<Vec<String>, Error> {
-        let only = ["recommends", "suggests", "conflicts", "breaks", "replaces", "enhances"];
+        let only = [
+            "recommends",
+            "suggests",
+            "conflicts",
+            "breaks",
+            "replaces",
+            "enhances",
+        ];
         let mut arguments = vec!["depends".to_owned()];
         arguments.extend(only.iter().map(|kind| format!("--no-{kind}")));
         arguments.extend(names.iter().cloned());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let output = self.apt("apt-cache", &arguments)?;
-        let named = output.lines().filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: "));
+        let named = output
+            .lines()
+            .filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: "));
         Ok(named.map(|(_, name)| name.to_owned()).collect())
     }
 
@@ -99,14 +125,20 @@ impl Packages {
         let mut new: Vec<String> = all.iter().cloned().collect();
         while !new.is_empty() {
             let depends = self.depends(&new)?;
-            new = depends.into_iter().filter(|name| name.contains("lib") && all.insert(name.clone())).collect();
+            new = depends
+                .into_iter()
+                .filter(|name| name.contains("lib") && all.insert(name.clone()))
+                .collect();
         }
         Ok(all.into_iter().collect())
     }
 
     /// Downloads packages.
     pub(crate) fn download(&self, names: &[String]) -> Result<(), Error> {
-        let arguments: Vec<&str> = ["download", "-q"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let arguments: Vec<&str> = ["download", "-q"]
+            .into_iter()
+            .chain(names.iter().map(String::as_str))
+            .collect();
         self.apt("apt-get", &arguments).map(drop)
     }
 
@@ -129,10 +161,19 @@ impl Packages {
             let list = format!("Dir::Etc::sourcelist={}", self.sources.display());
             command.args(["-o", &list, "-o", "Dir::Etc::sourceparts=-"]);
         }
-        let output = command.args(arguments).output().map_err(|_| Error::Missing { program, package: "apt" })?;
+        let output = command
+            .args(arguments)
+            .output()
+            .map_err(|_| Error::Missing {
+                program,
+                package: "apt",
+            })?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(Error::Fetch { what: arguments.join(" "), output: tail(&output.stderr) }),
+            false => Err(Error::Fetch {
+                what: arguments.join(" "),
+                output: tail(&output.stderr),
+            }),
         }
     }
 }
@@ -140,26 +181,49 @@ impl Packages {
 /// The file in `folder` whose name starts so; the last one if there are several.
 pub(crate) fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
-    let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(named).collect();
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(named)
+        .collect();
     found.sort();
     Ok(found.pop())
 }
 
 /// Unpacks a package into a folder.
 pub(crate) fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
-    let output = Command::new("dpkg-deb").arg("-x").arg(package).arg(folder).output();
-    let output = output.map_err(|_| Error::Missing { program: "dpkg-deb", package: "dpkg" })?;
+    let output = Command::new("dpkg-deb")
+        .arg("-x")
+        .arg(package)
+        .arg(folder)
+        .output();
+    let output = output.map_err(|_| Error::Missing {
+        program: "dpkg-deb",
+        package: "dpkg",
+    })?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(Error::Fetch { what: package.display().to_string(), output: tail(&output.stderr) }),
+        false => Err(Error::Fetch {
+            what: package.display().to_string(),
+            output: tail(&output.stderr),
+        }),
     }
 }
 
 /// Name and version of a package, from its file's name.
 pub(crate) fn version(package: &Path) -> String {
-    let name = package.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":");
-    let name = name.strip_suffix("_arm64").or_else(|| name.strip_suffix("_all")).unwrap_or(&name);
+    let name = package
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .replace("%3a", ":");
+    let name = name
+        .strip_suffix("_arm64")
+        .or_else(|| name.strip_suffix("_all"))
+        .unwrap_or(&name);
     name.replacen('_', " ", 1)
 }
 
@@ -170,8 +234,17 @@ mod tests {
     #[test]
     fn a_packages_name_and_version_are_those_of_its_file() {
         let version = |name: &str| version(Path::new(name));
-        assert_eq!(version("packages/rt-tests_2.4-1_arm64.deb"), "rt-tests 2.4-1");
-        assert_eq!(version("libasound2-data_1.2.8-1_all.deb"), "libasound2-data 1.2.8-1");
-        assert_eq!(version("busybox-static_1%3a1.35.0-4_arm64.deb"), "busybox-static 1:1.35.0-4");
+        assert_eq!(
+            version("packages/rt-tests_2.4-1_arm64.deb"),
+            "rt-tests 2.4-1"
+        );
+        assert_eq!(
+            version("libasound2-data_1.2.8-1_all.deb"),
+            "libasound2-data 1.2.8-1"
+        );
+        assert_eq!(
+            version("busybox-static_1%3a1.35.0-4_arm64.deb"),
+            "busybox-static 1:1.35.0-4"
+        );
     }
 }

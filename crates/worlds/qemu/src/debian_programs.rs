@@ -25,12 +25,23 @@ pub(crate) struct Programs {
 /// modules that make a sound card without hardware.
 pub(crate) const CALLBACKS: Programs = Programs {
     name: "programs",
-    programs: &[("rt-tests", "usr/bin/cyclictest"), ("sysbench", "usr/bin/sysbench"), ("alsa-utils", "usr/bin/aplay")],
+    programs: &[
+        ("rt-tests", "usr/bin/cyclictest"),
+        ("sysbench", "usr/bin/sysbench"),
+        ("alsa-utils", "usr/bin/aplay"),
+    ],
     data: &["usr/share/alsa"],
-    modules: &["soundcore.ko", "core/snd.ko", "core/snd-timer.ko", "core/snd-pcm.ko", "drivers/snd-aloop.ko"],
+    modules: &[
+        "soundcore.ko",
+        "core/snd.ko",
+        "core/snd-timer.ko",
+        "core/snd-pcm.ko",
+        "drivers/snd-aloop.ko",
+    ],
 };
 /// Messages between many tasks.
-pub(crate) const HACKBENCH: Programs = Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
+pub(crate) const HACKBENCH: Programs =
+    Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
 /// A database.
 pub(crate) const SQLITE: Programs = Programs::only("sqlite", &[("sqlite3", "usr/bin/sqlite3")]);
 /// Reads and writes of files.
@@ -38,7 +49,12 @@ pub(crate) const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]
 
 impl Programs {
     const fn only(name: &'static str, programs: &'static [(&'static str, &'static str)]) -> Self {
-        Self { name, programs, data: &[], modules: &[] }
+        Self {
+            name,
+            programs,
+            data: &[],
+            modules: &[],
+        }
     }
 
     fn packages(&self) -> Vec<&'static str> {
@@ -53,8 +69,10 @@ const LIST: &str = "fetched";
 pub(crate) fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
     let root = cache.join(wanted.name).join("unpacked");
     let versions = fetch(wanted, cache, &root)?;
-    let mut entries: Vec<Entry> =
-        ["lib", "modules", "tmp", "usr", "usr/share"].into_iter().map(Entry::folder).collect();
+    let mut entries: Vec<Entry> = ["lib", "modules", "tmp", "usr", "usr/share"]
+        .into_iter()
+        .map(Entry::folder)
+        .collect();
     let mut libraries = BTreeSet::new();
     for (_, program) in wanted.programs {
         let path = root.join(program);
@@ -87,46 +105,78 @@ fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Er
         packages.download(&names)?;
         create_folder(root)?;
         for name in &names {
-            let package = packages.find(&format!("{name}_"))?.ok_or_else(|| Error::Fetch {
-                what: name.clone(),
-                output: "the package is not there after it was downloaded".to_owned(),
-            })?;
+            let package = packages
+                .find(&format!("{name}_"))?
+                .ok_or_else(|| Error::Fetch {
+                    what: name.clone(),
+                    output: "the package is not there after it was downloaded".to_owned(),
+                })?;
             debian::unpack(&package, root)?;
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
     }
-    let found = wanted.packages().into_iter().map(|name| packages.find(&format!("{name}_")));
-    Ok(found.collect::<Result<Vec<_>, Error>>()?.iter().flatten().map(|package| debian::version(package)).collect())
+    let found = wanted
+        .packages()
+        .into_iter()
+        .map(|name| packages.find(&format!("{name}_")));
+    Ok(found
+        .collect::<Result<Vec<_>, Error>>()?
+        .iter()
+        .flatten()
+        .map(|package| debian::version(package))
+        .collect())
 }
 
 /// The libraries that a program or library names.
 fn needed(path: &Path) -> Result<Vec<String>, Error> {
     let bytes = std::fs::read(path).map_err(Error::file(path))?;
-    let wrong = |error: elf::ParseError| Error::Image { path: path.to_owned(), cause: error.to_string() };
+    let wrong = |error: elf::ParseError| Error::Image {
+        path: path.to_owned(),
+        cause: error.to_string(),
+    };
     let file = ElfBytes::<AnyEndian>::minimal_parse(&bytes).map_err(wrong)?;
-    let Some(names) = file.section_header_by_name(".dynstr").map_err(wrong)? else { return Ok(Vec::new()) };
+    let Some(names) = file.section_header_by_name(".dynstr").map_err(wrong)? else {
+        return Ok(Vec::new());
+    };
     let names = file.section_data_as_strtab(&names).map_err(wrong)?;
-    let dynamic = file.dynamic().map_err(wrong)?.into_iter().flat_map(|table| table.iter());
+    let dynamic = file
+        .dynamic()
+        .map_err(wrong)?
+        .into_iter()
+        .flat_map(|table| table.iter());
     let needed = dynamic.filter(|entry| entry.d_tag == DT_NEEDED);
-    needed.map(|entry| Ok(names.get(entry.d_val() as usize).map_err(wrong)?.to_owned())).collect()
+    needed
+        .map(|entry| Ok(names.get(entry.d_val() as usize).map_err(wrong)?.to_owned()))
+        .collect()
 }
 
 /// A library, in the usual folders or in a folder of its package's own within them.
 fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
-    let usual = ["lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"].map(|folder| root.join(folder));
-    let inner = usual.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let usual =
+        ["lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"].map(|folder| root.join(folder));
+    let inner = usual
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .flatten();
     let folders = usual.iter().cloned().chain(inner.map(|entry| entry.path()));
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| Error::Fetch {
-        what: name.to_owned(),
-        output: "no package that was fetched has this library".to_owned(),
-    })
+    folders
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
+        .ok_or_else(|| Error::Fetch {
+            what: name.to_owned(),
+            output: "no package that was fetched has this library".to_owned(),
+        })
 }
 
 /// A folder with all that is in it.
 fn folder(root: &Path, name: &str, entries: &mut Vec<Entry>) -> Result<(), Error> {
     entries.push(Entry::folder(name));
     let path = root.join(name);
-    let mut names: Vec<_> = std::fs::read_dir(&path).map_err(Error::file(&path))?.flatten().collect();
+    let mut names: Vec<_> = std::fs::read_dir(&path)
+        .map_err(Error::file(&path))?
+        .flatten()
+        .collect();
     names.sort_by_key(std::fs::DirEntry::file_name);
     for entry in names {
         let inner = format!("{name}/{}", entry.file_name().to_string_lossy());
@@ -142,8 +192,13 @@ fn folder(root: &Path, name: &str, entries: &mut Vec<Entry>) -> Result<(), Error
 /// The modules, with names that say their order. A kernel without one of them has none of those
 /// after it either.
 fn modules(wanted: &Programs, cache: &Path) -> Result<Vec<Entry>, Error> {
-    let Some(kernel) = debian::find(&unpacked(cache).join("lib/modules"), "")? else { return Ok(Vec::new()) };
-    let paths = wanted.modules.iter().map(|module| kernel.join("kernel/sound").join(module));
+    let Some(kernel) = debian::find(&unpacked(cache).join("lib/modules"), "")? else {
+        return Ok(Vec::new());
+    };
+    let paths = wanted
+        .modules
+        .iter()
+        .map(|module| kernel.join("kernel/sound").join(module));
     let there = paths.take_while(|path| path.exists()).enumerate();
     let named = there.map(|(number, path)| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -94,10 +94,17 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
-        move |source| Self::File { path: path.to_owned(), source }
+        move |source| Self::File {
+            path: path.to_owned(),
+            source,
+        }
     }
 }
 
 fn indented(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
+    lines
+        .iter()
+        .map(|line| format!("  | {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -57,7 +57,11 @@ impl Guest {
         let mut command = Command::new(PROGRAM);
         command.args(machine.arguments()).arg("-bios").arg(firmware);
         for load in loads {
-            let device = format!("loader,file={},addr={:#x},force-raw=on", escaped(load.file), load.address);
+            let device = format!(
+                "loader,file={},addr={:#x},force-raw=on",
+                escaped(load.file),
+                load.address
+            );
             command.args(["-device", &device]);
         }
         for (index, (name, text)) in options.iter().enumerate() {
@@ -75,10 +79,16 @@ impl Guest {
     ///
     /// # Errors
     /// As [`Guest::start`].
-    pub(crate) fn start_with(arguments: &[String], plugin: &Plugin, limit: Duration) -> Result<Self, Error> {
+    pub(crate) fn start_with(
+        arguments: &[String],
+        plugin: &Plugin,
+        limit: Duration,
+    ) -> Result<Self, Error> {
         let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let mut command = Command::new(PROGRAM);
-        command.args(arguments).args(["-plugin", &plugin.argument()]);
+        command
+            .args(arguments)
+            .args(["-plugin", &plugin.argument()]);
         Self::spawn(command, files, limit, limit)
     }
 
@@ -88,10 +98,19 @@ impl Guest {
         silence: Duration,
         limit: Duration,
     ) -> Result<Self, Error> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::Missing { program: PROGRAM, package: PACKAGE },
-            _ => Error::Start { program: PROGRAM.to_owned(), source },
+            std::io::ErrorKind::NotFound => Error::Missing {
+                program: PROGRAM,
+                package: PACKAGE,
+            },
+            _ => Error::Start {
+                program: PROGRAM.to_owned(),
+                source,
+            },
         })?;
         let (sender, lines) = channel();
         if let Some(output) = child.stdout.take() {
@@ -100,10 +119,21 @@ impl Guest {
         }
         if let Some(errors) = child.stderr.take() {
             // The emulator's own words stand among the guest's, for the error's reader.
-            std::thread::spawn(move || read_lines(errors, |line| sender.send(format!("qemu: {line}")).is_ok()));
+            std::thread::spawn(move || {
+                read_lines(errors, |line| sender.send(format!("qemu: {line}")).is_ok())
+            });
         }
         let input = child.stdin.take();
-        Ok(Self { child, input, lines, last: VecDeque::new(), started: Instant::now(), silence, limit, _files: files })
+        Ok(Self {
+            child,
+            input,
+            lines,
+            last: VecDeque::new(),
+            started: Instant::now(),
+            silence,
+            limit,
+            _files: files,
+        })
     }
 
     /// The next line of the console; `None` when the machine is off.
@@ -124,7 +154,11 @@ impl Guest {
                     true => ("it ran for more than", self.limit),
                     false => ("it printed nothing for", self.silence),
                 };
-                Err(Error::Hung { why, limit, last: self.last.iter().cloned().collect() })
+                Err(Error::Hung {
+                    why,
+                    limit,
+                    last: self.last.iter().cloned().collect(),
+                })
             }
         }
     }
@@ -153,8 +187,12 @@ impl Guest {
     /// The error of an emulator that ended without loading a plugin; `None` if it loaded it.
     pub(crate) fn not_loaded(&self, plugin: &Plugin) -> Option<Error> {
         (!plugin.is_loaded()).then(|| match self.last.back() {
-            Some(last) => Error::Plugin { cause: last.trim_start_matches("qemu: ").to_owned() },
-            None => Error::Plugin { cause: "the emulator ended without a word".to_owned() },
+            Some(last) => Error::Plugin {
+                cause: last.trim_start_matches("qemu: ").to_owned(),
+            },
+            None => Error::Plugin {
+                cause: "the emulator ended without a word".to_owned(),
+            },
         })
     }
 
@@ -182,7 +220,10 @@ impl Guest {
     /// # Errors
     /// The emulator is gone.
     pub fn type_line(&mut self, text: &str) -> Result<(), Error> {
-        let written = self.input.as_mut().map(|input| writeln!(input, "{text}").and_then(|()| input.flush()));
+        let written = self
+            .input
+            .as_mut()
+            .map(|input| writeln!(input, "{text}").and_then(|()| input.flush()));
         match written {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failed("it does not read its console")),
@@ -196,7 +237,10 @@ impl Guest {
 
     /// An error that shows the last lines.
     pub fn failed(&self, cause: impl Into<String>) -> Error {
-        Error::Failed { cause: cause.into(), last: self.last.iter().cloned().collect() }
+        Error::Failed {
+            cause: cause.into(),
+            last: self.last.iter().cloned().collect(),
+        }
     }
 }
 

@@ -44,7 +44,10 @@ impl Images {
                 Build::Instrumented => "el3",
                 Build::Plain => "el3-plain",
             };
-            return Ok(Self { firmware: flatten(&carried::file(name)?)?, payload: Self::find_payload(None)? });
+            return Ok(Self {
+                firmware: flatten(&carried::file(name)?)?,
+                payload: Self::find_payload(None)?,
+            });
         };
         let workspace = root.join("firmware");
         if !workspace.join("Cargo.toml").is_file() {
@@ -60,7 +63,10 @@ impl Images {
             Build::Plain => &["--features", "plain"],
         };
         let firmware = image(&workspace, &folder, "el3", features)?;
-        Ok(Self { firmware, payload: image(&workspace, &folder, "payload", &[])? })
+        Ok(Self {
+            firmware,
+            payload: image(&workspace, &folder, "payload", &[])?,
+        })
     }
 
     /// Says whether images can be had at all, without building anything.
@@ -68,7 +74,11 @@ impl Images {
     /// # Errors
     /// There is no checkout, and this program carries none.
     pub fn can_be_had(tree: Option<&Path>) -> Result<(), Error> {
-        if tree.is_some() || carried::are_there() { Ok(()) } else { Err(Error::NoSourceTree) }
+        if tree.is_some() || carried::are_there() {
+            Ok(())
+        } else {
+            Err(Error::NoSourceTree)
+        }
     }
 
     /// True if this program carries images.
@@ -78,7 +88,10 @@ impl Images {
 
     /// The folder for what is fetched: `target/linux` of a checkout, or of the user's caches.
     pub fn linux_cache(tree: Option<&Path>) -> PathBuf {
-        tree.map_or_else(|| carried::cache().join("linux"), |tree| tree.join("target/linux"))
+        tree.map_or_else(
+            || carried::cache().join("linux"),
+            |tree| tree.join("target/linux"),
+        )
     }
 
     /// The ELF file of the firmware, which names its functions.
@@ -104,7 +117,12 @@ impl Images {
 }
 
 /// Builds a package and makes a flat image of it.
-fn image(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<PathBuf, Error> {
+fn image(
+    workspace: &Path,
+    folder: &Path,
+    package: &str,
+    features: &[&str],
+) -> Result<PathBuf, Error> {
     cargo(workspace, folder, package, features)?;
     flatten(&folder.join(TARGET).join("release").join(package))
 }
@@ -112,15 +130,33 @@ fn image(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> R
 fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<(), Error> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&program);
-    command.current_dir(workspace).args(["build", "--release", "--locked", "--quiet", "--package", package]);
-    command.args(features).arg("--target").arg(TARGET).arg("--target-dir").arg(folder);
+    command.current_dir(workspace).args([
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        package,
+    ]);
+    command
+        .args(features)
+        .arg("--target")
+        .arg(TARGET)
+        .arg("--target-dir")
+        .arg(folder);
     // Flags meant for programs of this machine do not fit firmware.
-    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output =
-        command.output().map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
+    command
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = command.output().map_err(|source| Error::Start {
+        program: program.to_string_lossy().into_owned(),
+        source,
+    })?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(Error::Build { output: tail(&output.stderr) }),
+        false => Err(Error::Build {
+            output: tail(&output.stderr),
+        }),
     }
 }
 
@@ -134,21 +170,37 @@ pub(crate) fn tail(bytes: &[u8]) -> String {
 /// Lays the loaded segments of an ELF file out as they lie in memory, beside the file.
 fn flatten(path: &Path) -> Result<PathBuf, Error> {
     let data = std::fs::read(path).map_err(Error::file(path))?;
-    let wrong = |cause: String| Error::Image { path: path.to_owned(), cause };
-    let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|error| wrong(error.to_string()))?;
-    let headers = elf.segments().ok_or_else(|| wrong("it has no program headers".to_owned()))?;
+    let wrong = |cause: String| Error::Image {
+        path: path.to_owned(),
+        cause,
+    };
+    let elf =
+        ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|error| wrong(error.to_string()))?;
+    let headers = elf
+        .segments()
+        .ok_or_else(|| wrong("it has no program headers".to_owned()))?;
     let mut segments = Vec::new();
-    for header in headers.iter().filter(|header| header.p_type == PT_LOAD && header.p_filesz > 0) {
-        let bytes = elf.segment_data(&header).map_err(|error| wrong(error.to_string()))?;
+    for header in headers
+        .iter()
+        .filter(|header| header.p_type == PT_LOAD && header.p_filesz > 0)
+    {
+        let bytes = elf
+            .segment_data(&header)
+            .map_err(|error| wrong(error.to_string()))?;
         segments.push((header.p_paddr, bytes));
     }
-    let begin =
-        segments.iter().map(|&(address, _)| address).min().ok_or_else(|| wrong("nothing to load".to_owned()))?;
+    let begin = segments
+        .iter()
+        .map(|&(address, _)| address)
+        .min()
+        .ok_or_else(|| wrong("nothing to load".to_owned()))?;
     let mut image = Vec::new();
     for (address, bytes) in segments {
         let at = (address - begin) as usize;
         if at > 64 << 20 {
-            return Err(wrong(format!("a segment at {address:#x} is 64 MiB or more above the first")));
+            return Err(wrong(format!(
+                "a segment at {address:#x} is 64 MiB or more above the first"
+            )));
         }
         image.resize(image.len().max(at + bytes.len()), 0);
         image[at..at + bytes.len()].copy_from_slice(bytes);

@@ -15,36 +15,68 @@ pub(crate) struct Entry {
 impl Entry {
     /// A folder.
     pub(crate) fn folder(name: &str) -> Self {
-        Self { name: name.to_owned(), mode: 0o040_755, contents: Vec::new(), device: None }
+        Self {
+            name: name.to_owned(),
+            mode: 0o040_755,
+            contents: Vec::new(),
+            device: None,
+        }
     }
 
     /// A copy of a file that may be executed.
     pub(crate) fn copy(name: &str, from: &Path) -> Result<Self, Error> {
         let contents = std::fs::read(from).map_err(Error::file(from))?;
-        Ok(Self { name: name.to_owned(), mode: 0o100_755, contents, device: None })
+        Ok(Self {
+            name: name.to_owned(),
+            mode: 0o100_755,
+            contents,
+            device: None,
+        })
     }
 
     /// A file that may be executed.
     fn program(name: &str, contents: &[u8]) -> Self {
-        Self { name: name.to_owned(), mode: 0o100_755, contents: contents.to_vec(), device: None }
+        Self {
+            name: name.to_owned(),
+            mode: 0o100_755,
+            contents: contents.to_vec(),
+            device: None,
+        }
     }
 
     fn link(name: &str, to: &str) -> Self {
-        Self { name: name.to_owned(), mode: 0o120_777, contents: to.as_bytes().to_vec(), device: None }
+        Self {
+            name: name.to_owned(),
+            mode: 0o120_777,
+            contents: to.as_bytes().to_vec(),
+            device: None,
+        }
     }
 
     fn device(name: &str, major: u32, minor: u32) -> Self {
-        Self { name: name.to_owned(), mode: 0o020_600, contents: Vec::new(), device: Some((major, minor)) }
+        Self {
+            name: name.to_owned(),
+            mode: 0o020_600,
+            contents: Vec::new(),
+            device: Some((major, minor)),
+        }
     }
 }
 
 /// The files that every guest has: busybox under the names of `programs`, a console, and the first
 /// process.
 pub(crate) fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, Error> {
-    let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"].into_iter().map(Entry::folder).collect();
+    let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"]
+        .into_iter()
+        .map(Entry::folder)
+        .collect();
     entries.push(Entry::device("dev/console", 5, 1));
     entries.push(Entry::device("dev/null", 1, 3));
-    entries.extend(programs.split_whitespace().map(|name| Entry::link(&format!("bin/{name}"), "busybox")));
+    entries.extend(
+        programs
+            .split_whitespace()
+            .map(|name| Entry::link(&format!("bin/{name}"), "busybox")),
+    );
     entries.push(Entry::copy("bin/busybox", busybox)?);
     entries.push(Entry::program("init", init.as_bytes()));
     Ok(entries)
@@ -56,16 +88,24 @@ pub(crate) fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
     let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
     for (number, entry) in (1..).zip(entries) {
-        let mut header = cpio::newc::Builder::new(&entry.name).ino(number).mode(entry.mode).nlink(1);
+        let mut header = cpio::newc::Builder::new(&entry.name)
+            .ino(number)
+            .mode(entry.mode)
+            .nlink(1);
         if let Some((major, minor)) = entry.device {
             header = header.rdev_major(major).rdev_minor(minor);
         }
         let mut writer = header.write(&mut archive, entry.contents.len() as u32);
-        let written = writer.write_all(&entry.contents).and_then(|()| writer.finish().map(drop));
+        let written = writer
+            .write_all(&entry.contents)
+            .and_then(|()| writer.finish().map(drop));
         written.map_err(Error::file(output))?;
     }
     cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
     let mut file = archive.finish().map_err(Error::file(output))?;
     file.flush().map_err(Error::file(output))?;
-    file.persist(output).map(drop).map_err(|error| Error::File { path: output.to_owned(), source: error.error })
+    file.persist(output).map(drop).map_err(|error| Error::File {
+        path: output.to_owned(),
+        source: error.error,
+    })
 }

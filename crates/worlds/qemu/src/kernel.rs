@@ -30,12 +30,16 @@ impl Kernel {
             let (magic, at) = MAGIC;
             return match start.get(at..at + magic.len()) == Some(magic) {
                 true => Ok(Self::File(path.to_owned())),
-                false => Err(format!("{text} is no image of a kernel for arm64 (`Image`, not compressed)")),
+                false => Err(format!(
+                    "{text} is no image of a kernel for arm64 (`Image`, not compressed)"
+                )),
             };
         }
         match numbers(text) {
             Some((numbers, "")) => Ok(Self::Version(numbers)),
-            _ => Err(format!("{text} is neither a version, such as 6.12, nor a file")),
+            _ => Err(format!(
+                "{text} is neither a version, such as 6.12, nor a file"
+            )),
         }
     }
 
@@ -64,7 +68,10 @@ impl Kernel {
         packages.download(std::slice::from_ref(&name))?;
         let package = packages
             .find(&format!("{name}_"))?
-            .ok_or_else(|| Error::Fetch { what: name.clone(), output: "the package is not there".to_owned() })?;
+            .ok_or_else(|| Error::Fetch {
+                what: name.clone(),
+                output: "the package is not there".to_owned(),
+            })?;
         let image = package.with_extension("image");
         unpack_image(&package, &image)?;
         std::fs::remove_file(&package).map_err(Error::file(&package))?;
@@ -77,7 +84,9 @@ fn numbers(text: &str) -> Option<(Vec<u64>, &str)> {
     let mut numbers = Vec::new();
     let mut rest = text;
     loop {
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
         numbers.push(rest[..end].parse().ok()?);
         rest = &rest[end..];
         match rest.strip_prefix('.') {
@@ -88,7 +97,11 @@ fn numbers(text: &str) -> Option<(Vec<u64>, &str)> {
 }
 
 fn shown(version: &[u64]) -> String {
-    version.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
+    version
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(".")
 }
 
 /// The order of a package among kernels: version, Debian's own number, and whether the package is
@@ -117,7 +130,11 @@ fn newest(names: &[String], version: &[u64]) -> Option<String> {
 
 /// The versions of these packages, in their order.
 fn versions(names: &[String]) -> Vec<String> {
-    let mut all: Vec<_> = names.iter().filter_map(|name| rank(name)).map(|(version, ..)| version).collect();
+    let mut all: Vec<_> = names
+        .iter()
+        .filter_map(|name| rank(name))
+        .map(|(version, ..)| version)
+        .collect();
     all.sort();
     all.dedup();
     all.iter().map(|version| shown(version)).collect()
@@ -140,11 +157,21 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
         .arg(package)
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|_| Error::Missing { program: "dpkg-deb", package: "dpkg" })?;
+        .map_err(|_| Error::Missing {
+            program: "dpkg-deb",
+            package: "dpkg",
+        })?;
     let from = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
     let wanted = ["--extract", "--to-stdout", "--wildcards", "*/vmlinuz*"];
-    let unpacked = Command::new("tar").args(wanted).stdin(from).stdout(output).status();
-    let unpacked = unpacked.map_err(|_| Error::Missing { program: "tar", package: "tar" })?;
+    let unpacked = Command::new("tar")
+        .args(wanted)
+        .stdin(from)
+        .stdout(output)
+        .status();
+    let unpacked = unpacked.map_err(|_| Error::Missing {
+        program: "tar",
+        package: "tar",
+    })?;
     let read = archive.wait().map_err(Error::file(package))?;
     if !unpacked.success() || !read.success() {
         return Err(Error::Fetch {
@@ -152,7 +179,10 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
             output: "it has no image of a kernel".to_owned(),
         });
     }
-    file.persist(image).map(drop).map_err(|error| Error::File { path: image.to_owned(), source: error.error })
+    file.persist(image).map(drop).map_err(|error| Error::File {
+        path: image.to_owned(),
+        source: error.error,
+    })
 }
 
 #[cfg(test)]
@@ -176,22 +206,46 @@ mod tests {
         ]
         .map(str::to_owned);
         let newest = |version: &[u64]| newest(&names, version);
-        assert_eq!(newest(&[6, 1]).as_deref(), Some("linux-image-6.1.0-50-arm64"));
-        assert_eq!(newest(&[6, 12]).as_deref(), Some("linux-image-6.12.117+deb13-arm64"));
-        assert_eq!(newest(&[6, 12, 107]).as_deref(), Some("linux-image-6.12.107+deb13-arm64"));
-        assert_eq!(newest(&[7]).as_deref(), Some("linux-binary-7.2.13+deb14-arm64"));
+        assert_eq!(
+            newest(&[6, 1]).as_deref(),
+            Some("linux-image-6.1.0-50-arm64")
+        );
+        assert_eq!(
+            newest(&[6, 12]).as_deref(),
+            Some("linux-image-6.12.117+deb13-arm64")
+        );
+        assert_eq!(
+            newest(&[6, 12, 107]).as_deref(),
+            Some("linux-image-6.12.107+deb13-arm64")
+        );
+        assert_eq!(
+            newest(&[7]).as_deref(),
+            Some("linux-binary-7.2.13+deb14-arm64")
+        );
         assert_eq!(newest(&[6, 13]), None);
-        assert_eq!(versions(&names), ["6.1.0", "6.12.107", "6.12.117", "7.2.13"]);
+        assert_eq!(
+            versions(&names),
+            ["6.1.0", "6.12.107", "6.12.117", "7.2.13"]
+        );
     }
 
     #[test]
     fn a_kernel_is_a_version_or_an_image_for_arm64() {
         assert_eq!(Kernel::parse("6.12"), Ok(Kernel::Version(vec![6, 12])));
         for wrong in ["", "6.", "six", "6.12-rc1", "/no/such/image"] {
-            assert!(Kernel::parse(wrong).unwrap_err().contains("neither a version"), "{wrong}");
+            assert!(
+                Kernel::parse(wrong)
+                    .unwrap_err()
+                    .contains("neither a version"),
+                "{wrong}"
+            );
         }
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [0; 64]).unwrap();
-        assert!(Kernel::parse(&file.path().display().to_string()).unwrap_err().contains("no image"));
+        assert!(
+            Kernel::parse(&file.path().display().to_string())
+                .unwrap_err()
+                .contains("no image")
+        );
     }
 }

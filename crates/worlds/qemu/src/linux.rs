@@ -90,14 +90,22 @@ fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error>
         packages.download(std::slice::from_ref(kernel))?;
         packages.download(&["busybox-static".to_owned()])?;
     }
-    let missing = |what: &str| Error::Fetch { what: what.to_owned(), output: "the package is not there".to_owned() };
-    let kernel_package = packages.find("linux-image-")?.ok_or_else(|| missing("linux-image"))?;
-    let busybox_package = packages.find("busybox-static_")?.ok_or_else(|| missing("busybox-static"))?;
+    let missing = |what: &str| Error::Fetch {
+        what: what.to_owned(),
+        output: "the package is not there".to_owned(),
+    };
+    let kernel_package = packages
+        .find("linux-image-")?
+        .ok_or_else(|| missing("linux-image"))?;
+    let busybox_package = packages
+        .find("busybox-static_")?
+        .ok_or_else(|| missing("busybox-static"))?;
     let unpacked = unpacked(cache);
     for package in [&kernel_package, &busybox_package] {
         debian::unpack(package, &unpacked)?;
     }
-    let kernel = debian::find(&unpacked.join("boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
+    let kernel =
+        debian::find(&unpacked.join("boot"), "vmlinuz-")?.ok_or_else(|| missing("vmlinuz"))?;
     let files = initramfs::basic(PROGRAMS, &unpacked.join("bin/busybox"), INIT)?;
     let linux = Linux {
         kernel,
@@ -152,7 +160,10 @@ impl Workload {
 
     /// Name of the workload, which the guest's first process knows too.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, workload)| *workload == self).map_or("", |(name, _)| name)
+        Self::ALL
+            .iter()
+            .find(|(_, workload)| *workload == self)
+            .map_or("", |(name, _)| name)
     }
 
     fn programs(self) -> Option<&'static Programs> {
@@ -249,15 +260,36 @@ impl Report {
                 complaints.push(what);
             }
         };
-        complain(self.cpus != machine.cpus, format!("{} of {} CPUs came up", self.cpus, machine.cpus));
-        complain(self.hotplug.1 > 0, format!("{} hotplug operations failed", self.hotplug.1));
-        complain(!self.rebooted(), "the machine did not come up again after a cold and a warm reset".to_owned());
-        complain(!self.powered_off, "the machine did not power off".to_owned());
-        complain(self.usage.is_empty(), "the kernel has no idle states".to_owned());
+        complain(
+            self.cpus != machine.cpus,
+            format!("{} of {} CPUs came up", self.cpus, machine.cpus),
+        );
+        complain(
+            self.hotplug.1 > 0,
+            format!("{} hotplug operations failed", self.hotplug.1),
+        );
+        complain(
+            !self.rebooted(),
+            "the machine did not come up again after a cold and a warm reset".to_owned(),
+        );
+        complain(
+            !self.powered_off,
+            "the machine did not power off".to_owned(),
+        );
+        complain(
+            self.usage.is_empty(),
+            "the kernel has no idle states".to_owned(),
+        );
         for never in self.usage.iter().filter(|usage| usage.entered == 0) {
-            complain(true, format!("CPU {} never entered {}", never.cpu, never.state));
+            complain(
+                true,
+                format!("CPU {} never entered {}", never.cpu, never.state),
+            );
         }
-        complain(!self.errors.is_empty(), format!("dmesg: {}", self.errors.join("; ")));
+        complain(
+            !self.errors.is_empty(),
+            format!("dmesg: {}", self.errors.join("; ")),
+        );
         complaints
     }
 }
@@ -283,24 +315,43 @@ pub fn run(
         firmware_options.push_str(&format!("exception-level={level}\n"));
     }
     // A cycle of a CPU takes a fifth of a second where the host is busy with other things.
-    let traced = options.trace.as_ref().map_or(0, |trace| 60 * u64::from(trace.seconds) * trace.governors.len() as u64);
-    let work = u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
+    let traced = options.trace.as_ref().map_or(0, |trace| {
+        60 * u64::from(trace.seconds) * trace.governors.len() as u64
+    });
+    let work =
+        u64::from(options.cycles) * machine.cpus as u64 + 60 * u64::from(options.stay) + traced;
     // A CPU on which callbacks of RCU wait keeps its tick, and tells its governor the time to it.
     // No event says so, so that a replay could not know: while the guest is traced, threads look
     // after callbacks.
-    let bootargs = if options.trace.is_some() { offload_all(machine) } else { String::new() };
+    let bootargs = if options.trace.is_some() {
+        offload_all(machine)
+    } else {
+        String::new()
+    };
     let mut guest = boot(images, linux, machine, &bootargs, &firmware_options, work)?;
-    let mut told = Transcript { options, report: Report::default(), before: Vec::new(), section: None, off: false };
+    let mut told = Transcript {
+        options,
+        report: Report::default(),
+        before: Vec::new(),
+        section: None,
+        off: false,
+    };
     while let Some(line) = guest.line()? {
         // An echo of what was typed, or a kernel message, may stand before it.
-        match line.find('@').filter(|&at| at == 0 || told.section.is_none()) {
+        match line
+            .find('@')
+            .filter(|&at| at == 0 || told.section.is_none())
+        {
             Some(at) => told.word(&mut guest, &line[at..], &mut progress)?,
             None => told.other_line(&mut guest, line)?,
         }
     }
     // The emulator ends by itself when the machine is off, and only then: a hung one was ended
     // above.
-    Ok(Report { powered_off: told.off, ..told.report })
+    Ok(Report {
+        powered_off: told.off,
+        ..told.report
+    })
 }
 
 /// The lines of a guest's console as they come, and the report that they make.
@@ -319,7 +370,12 @@ impl Transcript<'_> {
     /// A line that does not speak to us: one of a section, or a message.
     fn other_line(&mut self, guest: &mut Guest, line: String) -> Result<(), Error> {
         match self.section {
-            Some("trace") => self.report.traces.last_mut().into_iter().for_each(|trace| trace.push(line.clone())),
+            Some("trace") => self
+                .report
+                .traces
+                .last_mut()
+                .into_iter()
+                .for_each(|trace| trace.push(line.clone())),
             Some("psci") => self.report.psci.push(line),
             _ => guest.check_line(line)?,
         }
@@ -327,11 +383,21 @@ impl Transcript<'_> {
     }
 
     /// A line of the guest's first process, by its first word.
-    fn word(&mut self, guest: &mut Guest, line: &str, progress: &mut impl FnMut(&str)) -> Result<(), Error> {
+    fn word(
+        &mut self,
+        guest: &mut Guest,
+        line: &str,
+        progress: &mut impl FnMut(&str),
+    ) -> Result<(), Error> {
         let report = &mut self.report;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let words: Vec<&str> = rest.split(' ').collect();
-        let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
+        let number = |index: usize| {
+            words
+                .get(index)
+                .and_then(|word| word.parse::<u64>().ok())
+                .unwrap_or(0)
+        };
         if ["@linux", "@lost", "@hotplug", "@rebooting", "@powering-off"].contains(&word) {
             progress(line);
         }
@@ -389,7 +455,12 @@ impl Options {
     /// The line that tells the guest its work.
     fn work(&self) -> String {
         let traced = match &self.trace {
-            Some(trace) => format!("{} {} {}", trace.seconds, trace.workload.name(), trace.governors.join(" ")),
+            Some(trace) => format!(
+                "{} {} {}",
+                trace.seconds,
+                trace.workload.name(),
+                trace.governors.join(" ")
+            ),
             None => "1 idle none".to_owned(),
         };
         format!("work {} {} {traced}", self.cycles, self.stay)
@@ -406,7 +477,9 @@ pub(crate) fn boot(
     firmware_options: &str,
     work: u64,
 ) -> Result<Guest, Error> {
-    let length = std::fs::metadata(&linux.initramfs).map_err(Error::file(&linux.initramfs))?.len();
+    let length = std::fs::metadata(&linux.initramfs)
+        .map_err(Error::file(&linux.initramfs))?
+        .len();
     let entry = machine.memory_end() - ROOM;
     let initramfs = entry + TO_INITRAMFS;
     let options = format!(
@@ -416,7 +489,16 @@ pub(crate) fn boot(
     Guest::start(
         machine,
         &images.firmware,
-        &[Load { file: &linux.kernel, address: entry }, Load { file: &linux.initramfs, address: initramfs }],
+        &[
+            Load {
+                file: &linux.kernel,
+                address: entry,
+            },
+            Load {
+                file: &linux.initramfs,
+                address: initramfs,
+            },
+        ],
         &[("opt/stopwatt/firmware", &options)],
         None,
         Duration::from_secs(180 + work),
@@ -496,7 +578,10 @@ pub fn doses(
     while let Some(line) = guest.line()? {
         let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
             if is_trace {
-                traces.last_mut().into_iter().for_each(|trace| trace.lines.push(line.clone()));
+                traces
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|trace| trace.lines.push(line.clone()));
             } else {
                 guest.check_line(line)?;
             }
@@ -506,7 +591,12 @@ pub fn doses(
         match word {
             "@linux" => {
                 progress(rest);
-                guest.type_line(&format!("doses {} {} {}", doses.seconds, doses.runs, rates.join(" ")))?;
+                guest.type_line(&format!(
+                    "doses {} {} {}",
+                    doses.seconds,
+                    doses.runs,
+                    rates.join(" ")
+                ))?;
             }
             "@lazy" => is_lazy = rest == "Y",
             "@trace-begin" if doses.handling == Handling::Lazy && !is_lazy => {
@@ -519,7 +609,11 @@ pub fn doses(
                 let run = (traces.len() / doses.rates.len().max(1)) as u32;
                 let rate = rest.parse().unwrap_or(0);
                 progress(&format!("{rate} closes a second"));
-                traces.push(DoseTrace { rate, run, lines: Vec::new() });
+                traces.push(DoseTrace {
+                    rate,
+                    run,
+                    lines: Vec::new(),
+                });
             }
             "@trace-end" => is_trace = false,
             "@event-missing" => return Err(guest.failed(format!("the kernel has no event {rest}"))),
@@ -537,20 +631,31 @@ pub fn doses(
 /// Keeps the growth of one state's counters while that state was the only one allowed: `before-N`
 /// and `after-N` name it.
 fn take_usage(report: &mut Report, before: &mut Vec<Usage>, when: &str, usage: Usage) {
-    let Some((half, _)) = when.split_once('-') else { return };
+    let Some((half, _)) = when.split_once('-') else {
+        return;
+    };
     if half == "before" {
         before.retain(|known| (known.cpu, &known.state) != (usage.cpu, &usage.state));
         before.push(usage);
         return;
     }
-    let Some(was) = before.iter().find(|known| (known.cpu, &known.state) == (usage.cpu, &usage.state)) else { return };
+    let Some(was) = before
+        .iter()
+        .find(|known| (known.cpu, &known.state) == (usage.cpu, &usage.state))
+    else {
+        return;
+    };
     let grown = Usage {
         entered: usage.entered.saturating_sub(was.entered),
         microseconds: usage.microseconds.saturating_sub(was.microseconds),
         rejected: usage.rejected.saturating_sub(was.rejected),
         ..usage
     };
-    match report.usage.iter_mut().find(|known| (known.cpu, &known.state) == (grown.cpu, &grown.state)) {
+    match report
+        .usage
+        .iter_mut()
+        .find(|known| (known.cpu, &known.state) == (grown.cpu, &grown.state))
+    {
         Some(known) if known.entered < grown.entered => *known = grown,
         Some(_) => {}
         None => report.usage.push(grown),

@@ -77,10 +77,17 @@ impl Machine {
 
     /// Arguments of the emulator.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let virtualization = if self.virtualization { ",virtualization=on" } else { "" };
+        let virtualization = if self.virtualization {
+            ",virtualization=on"
+        } else {
+            ""
+        };
         let mut arguments = vec![
             "-M".to_owned(),
-            format!("virt,secure=on{virtualization},gic-version={}", self.gic.version()),
+            format!(
+                "virt,secure=on{virtualization},gic-version={}",
+                self.gic.version()
+            ),
             "-cpu".to_owned(),
             self.cpu.clone(),
             "-smp".to_owned(),

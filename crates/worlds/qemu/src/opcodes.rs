@@ -25,7 +25,10 @@ pub enum Kind {
 pub(crate) fn kind(opcode: u32) -> Option<Kind> {
     let is = |mask: u32, value: u32| opcode & mask == value;
     // Exception generation and return.
-    if is(0xff00_0000, 0xd400_0000) || is(0xffff_fbff, 0xd69f_03e0 & 0xffff_fbff) || is(0xffff_f800, 0xd69f_0800) {
+    if is(0xff00_0000, 0xd400_0000)
+        || is(0xffff_fbff, 0xd69f_03e0 & 0xffff_fbff)
+        || is(0xffff_f800, 0xd69f_0800)
+    {
         return Some(Kind::Exception);
     }
     // The space of hints: WFE and WFI, ESB.
@@ -75,7 +78,11 @@ pub(crate) fn kind(opcode: u32) -> Option<Kind> {
     }
     // Atomic operations both read and write; they are stores here, but for LDAPR.
     if is(0x3f20_0c00, 0x3820_0000) {
-        return Some(if is(0x0000_f000, 0x0000_c000) { Kind::Load } else { Kind::Store });
+        return Some(if is(0x0000_f000, 0x0000_c000) {
+            Kind::Load
+        } else {
+            Kind::Store
+        });
     }
     let load = match (opcode >> 28 & 3, opcode >> 24 & 3) {
         // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store
@@ -195,6 +202,10 @@ mod tests {
         ] {
             assert_eq!(kind(opcode), expected, "{text}");
         }
-        assert_eq!(kind(0xd51e_f040), write("S3_6_C15_C0_2"), "a register of the implementer");
+        assert_eq!(
+            kind(0xd51e_f040),
+            write("S3_6_C15_C0_2"),
+            "a register of the implementer"
+        );
     }
 }

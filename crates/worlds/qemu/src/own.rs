@@ -35,23 +35,34 @@ impl OtherFirmware {
     /// # Errors
     /// A file that cannot be read or is too large; no payload, or no room for it in the image.
     pub fn boot(&self, payload: Option<&Path>) -> Result<Boot, Error> {
-        let wrong = |cause: String| Error::Image { path: self.image.clone(), cause };
+        let wrong = |cause: String| Error::Image {
+            path: self.image.clone(),
+            cause,
+        };
         let read = |path: &Path| disk::read(path, FLASH).map_err(Error::file(path));
         let mut image = read(&self.image)?;
         if image.is_empty() || image.len() as u64 > FLASH {
-            return Err(wrong(format!("{} bytes; an image has 1 to {FLASH}", image.len())));
+            return Err(wrong(format!(
+                "{} bytes; an image has 1 to {FLASH}",
+                image.len()
+            )));
         }
-        let needed = || payload.ok_or_else(|| wrong("there is no payload to put beside it".to_owned()));
+        let needed =
+            || payload.ok_or_else(|| wrong("there is no payload to put beside it".to_owned()));
         let mut loads = Vec::new();
         match self.placement {
             Placement::Packed => {}
             Placement::InMemory => loads.push((needed()?.to_owned(), Images::ENTRY)),
-            Placement::InImage(offset) => insert(&mut image, &read(needed()?)?, offset).map_err(wrong)?,
+            Placement::InImage(offset) => {
+                insert(&mut image, &read(needed()?)?, offset).map_err(wrong)?
+            }
         }
         let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
-            std::fs::write(&path, bytes).map_err(Error::file(&path)).map(|()| path)
+            std::fs::write(&path, bytes)
+                .map_err(Error::file(&path))
+                .map(|()| path)
         };
         let copy = write("image", &image)?;
         let flash = match self.at {
@@ -61,15 +72,23 @@ impl OtherFirmware {
                 write("jump", &jump_to(address))?
             }
         };
-        Ok(Boot { flash, loads, options: None, _folder: Some(folder) })
+        Ok(Boot {
+            flash,
+            loads,
+            options: None,
+            _folder: Some(folder),
+        })
     }
 }
 
 /// Puts the payload where the image has nothing.
 fn insert(image: &mut Vec<u8>, payload: &[u8], offset: u64) -> Result<(), String> {
-    let end = offset.checked_add(payload.len() as u64).filter(|end| *end <= FLASH);
-    let end =
-        end.ok_or_else(|| format!("at {offset:#x} the payload would end after the flash, at {FLASH:#x}"))? as usize;
+    let end = offset
+        .checked_add(payload.len() as u64)
+        .filter(|end| *end <= FLASH);
+    let end = end.ok_or_else(|| {
+        format!("at {offset:#x} the payload would end after the flash, at {FLASH:#x}")
+    })? as usize;
     if image.len() < end {
         image.resize(end, 0xff);
     }
@@ -109,9 +128,17 @@ mod tests {
         insert(&mut image, &[8], 7).unwrap();
         assert_eq!(image, [1, 1, 7, 7, 0, 1, 0xff, 8]);
         let said = insert(&mut image, &[9, 9], 4).unwrap_err();
-        assert!(said.contains("at 0x4 there is no room for the payload's 2 bytes: 0x5 is in use"), "{said}");
+        assert!(
+            said.contains("at 0x4 there is no room for the payload's 2 bytes: 0x5 is in use"),
+            "{said}"
+        );
         for offset in [FLASH - 1, u64::MAX] {
-            assert!(insert(&mut image, &[9, 9], offset).unwrap_err().contains("after the flash"), "{offset:#x}");
+            assert!(
+                insert(&mut image, &[9, 9], offset)
+                    .unwrap_err()
+                    .contains("after the flash"),
+                "{offset:#x}"
+            );
         }
     }
 
@@ -119,15 +146,49 @@ mod tests {
     fn images_that_are_none_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("image");
-        let own = OtherFirmware { image: image.clone(), at: None, placement: Placement::Packed };
-        assert!(own.boot(None).unwrap_err().to_string().contains("image: No such file"));
+        let own = OtherFirmware {
+            image: image.clone(),
+            at: None,
+            placement: Placement::Packed,
+        };
+        assert!(
+            own.boot(None)
+                .unwrap_err()
+                .to_string()
+                .contains("image: No such file")
+        );
         std::fs::write(&image, []).unwrap();
-        assert!(own.boot(None).unwrap_err().to_string().contains("0 bytes; an image has 1 to 67108864"));
+        assert!(
+            own.boot(None)
+                .unwrap_err()
+                .to_string()
+                .contains("0 bytes; an image has 1 to 67108864")
+        );
         std::fs::write(&image, [1]).unwrap();
-        let beside = OtherFirmware { placement: Placement::InMemory, ..own };
-        assert!(beside.boot(None).unwrap_err().to_string().contains("there is no payload"));
-        let boot = OtherFirmware { at: Some(0x0e00_0000), ..beside }.boot(Some(&image)).unwrap();
-        assert_eq!(boot.loads.iter().map(|(_, at)| *at).collect::<Vec<_>>(), [Images::ENTRY, 0x0e00_0000]);
-        assert_eq!(std::fs::read(&boot.flash).unwrap()[8..], 0x0e00_0000u64.to_le_bytes());
+        let beside = OtherFirmware {
+            placement: Placement::InMemory,
+            ..own
+        };
+        assert!(
+            beside
+                .boot(None)
+                .unwrap_err()
+                .to_string()
+                .contains("there is no payload")
+        );
+        let boot = OtherFirmware {
+            at: Some(0x0e00_0000),
+            ..beside
+        }
+        .boot(Some(&image))
+        .unwrap();
+        assert_eq!(
+            boot.loads.iter().map(|(_, at)| *at).collect::<Vec<_>>(),
+            [Images::ENTRY, 0x0e00_0000]
+        );
+        assert_eq!(
+            std::fs::read(&boot.flash).unwrap()[8..],
+            0x0e00_0000u64.to_le_bytes()
+        );
     }
 }

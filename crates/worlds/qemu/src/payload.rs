@@ -111,7 +111,11 @@ impl Report {
     fn gap_after(&self, error: &Error) -> String {
         let last = self.calls.last().map_or("", |calls| calls.name.as_str());
         // A payload that somebody packed earlier does not say what it calls next.
-        let next = self.lines.iter().rev().find_map(|line| line.strip_prefix("@calling "));
+        let next = self
+            .lines
+            .iter()
+            .rev()
+            .find_map(|line| line.strip_prefix("@calling "));
         let call = next.map_or_else(|| format!("the call after {last}"), str::to_owned);
         format!("{call} was not counted, nor was any call after it: {error}")
     }
@@ -132,12 +136,21 @@ pub struct Boot {
 impl Boot {
     /// Our images.
     pub fn ours(images: &Images, options: &Options) -> Self {
-        let format = if options.extended { "extended" } else { "original" };
-        let level = options.exception_level.map_or(String::new(), |level| format!("exception-level={level}\n"));
+        let format = if options.extended {
+            "extended"
+        } else {
+            "original"
+        };
+        let level = options
+            .exception_level
+            .map_or(String::new(), |level| format!("exception-level={level}\n"));
         Self {
             flash: images.firmware.clone(),
             loads: vec![(images.payload.clone(), Images::ENTRY)],
-            options: Some(format!("entry={:#x}\npower-state={format}\n{level}", Images::ENTRY)),
+            options: Some(format!(
+                "entry={:#x}\npower-state={format}\n{level}",
+                Images::ENTRY
+            )),
             _folder: None,
         }
     }
@@ -166,22 +179,45 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
     };
     let Options { count, seed, .. } = options;
     let (extended, cpus) = (u8::from(options.extended), machine.cpus);
-    let mut payload_options = format!("run={run}\ncount={count}\nseed={seed}\ncpus={cpus}\nextended={extended}\n");
+    let mut payload_options =
+        format!("run={run}\ncount={count}\nseed={seed}\ncpus={cpus}\nextended={extended}\n");
     // A payload that somebody packed earlier may not know the option.
     if machine.memory_mib != Machine::MEMORY_MIB {
         payload_options.push_str(&format!("memory-end={}\n", machine.memory_end()));
     }
-    for (key, state) in [("standby", options.standby), ("power-down", options.power_down)] {
+    for (key, state) in [
+        ("standby", options.standby),
+        ("power-down", options.power_down),
+    ] {
         if let Some(state) = state {
             payload_options.push_str(&format!("{key}={state}\n"));
         }
     }
-    let loads: Vec<_> = boot.loads.iter().map(|(file, address)| Load { file, address: *address }).collect();
+    let loads: Vec<_> = boot
+        .loads
+        .iter()
+        .map(|(file, address)| Load {
+            file,
+            address: *address,
+        })
+        .collect();
     let mut files = vec![("opt/stopwatt/payload", payload_options.as_str())];
-    files.extend(boot.options.as_deref().map(|options| ("opt/stopwatt/firmware", options)));
+    files.extend(
+        boot.options
+            .as_deref()
+            .map(|options| ("opt/stopwatt/firmware", options)),
+    );
     let limit = options.limit;
     let plugin = options.by_instruction.then(Plugin::new).transpose()?;
-    let mut guest = Guest::start(machine, &boot.flash, &loads, &files, plugin.as_ref(), SILENCE.min(limit), limit)?;
+    let mut guest = Guest::start(
+        machine,
+        &boot.flash,
+        &loads,
+        &files,
+        plugin.as_ref(),
+        SILENCE.min(limit),
+        limit,
+    )?;
     let mut report = Report::default();
     let ended = listen(&mut guest, &mut report);
     if let Some(plugin) = &plugin {
@@ -227,28 +263,47 @@ fn listen(guest: &mut Guest, report: &mut Report) -> Result<(), Error> {
 fn complaint(line: &str) -> Option<String> {
     if let Some(rest) = line.strip_prefix("stopwatt: ") {
         // The lines of a good boot.
-        return (!rest.contains("normal world at EL") && !rest.contains("(MEM_PROTECT)")).then(|| rest.to_owned());
+        return (!rest.contains("normal world at EL") && !rest.contains("(MEM_PROTECT)"))
+            .then(|| rest.to_owned());
     }
-    ["@failed", "@failure", "@panic"].iter().any(|word| line.starts_with(word)).then(|| line.to_owned())
+    ["@failed", "@failure", "@panic"]
+        .iter()
+        .any(|word| line.starts_with(word))
+        .then(|| line.to_owned())
 }
 
 fn stamps_of(text: &str) -> Option<Stamps> {
     let mut words = text.split(' ');
     let (case, mode) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (iteration, cluster, core) =
-        (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let (iteration, cluster, core) = (
+        words.next()?.parse().ok()?,
+        words.next()?.parse().ok()?,
+        words.next()?.parse().ok()?,
+    );
     let mut stamps = [0; 6];
     for stamp in &mut stamps {
         *stamp = words.next()?.parse().ok()?;
     }
-    Some(Stamps { case, mode, iteration, cluster, core, stamps })
+    Some(Stamps {
+        case,
+        mode,
+        iteration,
+        cluster,
+        core,
+        stamps,
+    })
 }
 
 fn calls_of(text: &str) -> Option<Calls> {
     let (name, rest) = text.rsplit_once(": ")?;
     let mut words = rest.split(' ');
     let (ticks, count) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    Some(Calls { name: name.to_owned(), ticks, count, returned: words.next()?.parse().ok()? })
+    Some(Calls {
+        name: name.to_owned(),
+        ticks,
+        count,
+        returned: words.next()?.parse().ok()?,
+    })
 }
 
 #[cfg(test)]
@@ -261,16 +316,25 @@ mod tests {
         assert_eq!((stamps.iteration, stamps.cluster, stamps.core), (2, 1, 3));
         assert_eq!(stamps.stamps, [10, 60, 30, 50, 0, 0]);
         let calls = calls_of("CPU_ON, already on: 12063 1000 -4").unwrap();
-        assert_eq!((calls.name.as_str(), calls.ticks, calls.returned), ("CPU_ON, already on", 12063, -4));
+        assert_eq!(
+            (calls.name.as_str(), calls.ticks, calls.returned),
+            ("CPU_ON, already on", 12063, -4)
+        );
         assert_eq!(stamps_of("cpu-off serial 2 1"), None);
         assert_eq!(calls_of("CPU_ON 5"), None);
     }
 
     #[test]
     fn knows_a_complaint() {
-        assert_eq!(complaint("stopwatt: 4 CPUs, V3, normal world at EL1, 0x60000000"), None);
+        assert_eq!(
+            complaint("stopwatt: 4 CPUs, V3, normal world at EL1, 0x60000000"),
+            None
+        );
         assert_eq!(complaint("@call PSCI_VERSION: 1 1 1"), None);
-        assert!(complaint("stopwatt: EL3: synchronous exception from EL3 on CPU 1, which stops here").is_some());
+        assert!(
+            complaint("stopwatt: EL3: synchronous exception from EL3 on CPU 1, which stops here")
+                .is_some()
+        );
         assert!(complaint("@failed: see above").is_some());
     }
 }

@@ -57,7 +57,11 @@ pub fn run(
     programs: &[Program],
     mut progress: impl FnMut(&str),
 ) -> Result<Report, Error> {
-    let work = 60 * programs.iter().map(|program| u64::from(program.seconds) + 1).sum::<u64>();
+    let work = 60
+        * programs
+            .iter()
+            .map(|program| u64::from(program.seconds) + 1)
+            .sum::<u64>();
     let mut guest = boot(images, linux, machine, "", "", work)?;
     let mut report = Report::default();
     let mut left = programs.iter();
@@ -65,7 +69,11 @@ pub fn run(
     while let Some(line) = guest.line()? {
         let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
             if is_trace {
-                report.ran.last_mut().into_iter().for_each(|ran| ran.lines.push(line.clone()));
+                report
+                    .ran
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|ran| ran.lines.push(line.clone()));
             } else {
                 guest.check_line(line)?;
             }
@@ -74,7 +82,10 @@ pub fn run(
         let (word, rest) = line[at..].split_once(' ').unwrap_or((&line[at..], ""));
         match word {
             "@linux" => {
-                rest.split(' ').next().unwrap_or_default().clone_into(&mut report.release);
+                rest.split(' ')
+                    .next()
+                    .unwrap_or_default()
+                    .clone_into(&mut report.release);
                 guest.type_line("programs")?;
             }
             "@probe" => report.probes.push(rest.to_owned()),
@@ -88,12 +99,23 @@ pub fn run(
                 None => guest.type_line("end")?,
             },
             "@ran" => {
-                let mut numbers = rest.split(' ').map(|number| number.parse::<u64>().unwrap_or(0));
+                let mut numbers = rest
+                    .split(' ')
+                    .map(|number| number.parse::<u64>().unwrap_or(0));
                 let mut number = || numbers.next().unwrap_or(0);
                 let (status, switches, forks) = (number() as u32, number(), number());
-                report.ran.push(ProgramRun { status, switches, forks, ..ProgramRun::default() });
+                report.ran.push(ProgramRun {
+                    status,
+                    switches,
+                    forks,
+                    ..ProgramRun::default()
+                });
             }
-            "@output" => report.ran.last_mut().into_iter().for_each(|ran| ran.output.push(rest.to_owned())),
+            "@output" => report
+                .ran
+                .last_mut()
+                .into_iter()
+                .for_each(|ran| ran.output.push(rest.to_owned())),
             "@trace-begin" => is_trace = true,
             "@trace-end" => is_trace = false,
             "@failed:" => return Err(guest.failed(rest)),
@@ -102,6 +124,10 @@ pub fn run(
     }
     match report.ran.len() == programs.len() {
         true => Ok(report),
-        false => Err(guest.failed(format!("{} of {} programs ran", report.ran.len(), programs.len()))),
+        false => Err(guest.failed(format!(
+            "{} of {} programs ran",
+            report.ran.len(),
+            programs.len()
+        ))),
     }
 }

@@ -6,7 +6,9 @@ use elf::endian::AnyEndian;
 use qemu::count;
 use qemu::payload::{self, Options, Report, Run};
 use qemu::programs::{self, Program};
-use qemu::{Build, Error, Gic, Guest, Images, Kind, Load, Machine, OtherFirmware, Placement, Symbols, linux};
+use qemu::{
+    Build, Error, Gic, Guest, Images, Kind, Load, Machine, OtherFirmware, Placement, Symbols, linux,
+};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +37,12 @@ fn fetched(fetch: fn(&Path) -> Result<linux::Linux, Error>) -> linux::Linux {
 }
 
 fn machine(cpus: usize, gic: Gic, virtualization: bool, icount: Option<u8>) -> Machine {
-    Machine { gic, virtualization, icount, ..Machine::new(cpus) }
+    Machine {
+        gic,
+        virtualization,
+        icount,
+        ..Machine::new(cpus)
+    }
 }
 
 fn run(images: &Images, machine: &Machine, options: &Options) -> Report {
@@ -49,7 +56,12 @@ fn counts(build: Build) -> BTreeMap<String, f64> {
     report
         .calls
         .iter()
-        .map(|calls| (calls.name.clone(), machine.instructions(calls.ticks) / calls.count as f64))
+        .map(|calls| {
+            (
+                calls.name.clone(),
+                machine.instructions(calls.ticks) / calls.count as f64,
+            )
+        })
         .collect()
 }
 
@@ -59,31 +71,74 @@ fn counts(build: Build) -> BTreeMap<String, f64> {
 fn functions_add_up_to_the_clock() {
     let images = images(Build::Plain);
     let machine = machine(1, Gic::V3, false, Some(0));
-    let options = Options { by_instruction: true, ..Options::new(Run::Calls, 1000) };
+    let options = Options {
+        by_instruction: true,
+        ..Options::new(Run::Calls, 1000)
+    };
     let report = run(&images, &machine, &options);
     assert_eq!(report.calls.len(), report.passages.len());
     let symbols = Symbols::read(&images.firmware_elf()).unwrap();
     let name = |address: u64| symbols.at(address).unwrap_or("caller");
     for (calls, passages) in report.calls.iter().zip(&report.passages) {
         let clock = machine.instructions(calls.ticks) / 1000.0;
-        assert_eq!(passages.instructions(), 1000 * clock.round() as u64, "{}: {clock}", calls.name);
+        assert_eq!(
+            passages.instructions(),
+            1000 * clock.round() as u64,
+            "{}: {clock}",
+            calls.name
+        );
         let functions = passages.functions(name);
-        assert_eq!(functions.values().map(|of| of.instructions).sum::<u64>(), passages.instructions());
-        assert_eq!(passages.stacks(name).values().sum::<u64>(), passages.instructions());
+        assert_eq!(
+            functions.values().map(|of| of.instructions).sum::<u64>(),
+            passages.instructions()
+        );
+        assert_eq!(
+            passages.stacks(name).values().sum::<u64>(),
+            passages.instructions()
+        );
         // The caller's loop: four arguments, SMC, count, branch; and its SMC is one exception, from
         // which one ERET leads back.
         let caller = &functions["caller"];
-        assert_eq!((caller.instructions, caller.kinds[&Kind::Exception]), (7000, 1000), "{}", calls.name);
-        assert_eq!(caller.taken, BTreeMap::from([("synchronous from a lower level".to_owned(), 1000)]));
-        let of_kind = |kind: Kind| functions.values().filter_map(|of| of.kinds.get(&kind)).sum::<u64>();
+        assert_eq!(
+            (caller.instructions, caller.kinds[&Kind::Exception]),
+            (7000, 1000),
+            "{}",
+            calls.name
+        );
+        assert_eq!(
+            caller.taken,
+            BTreeMap::from([("synchronous from a lower level".to_owned(), 1000)])
+        );
+        let of_kind = |kind: Kind| {
+            functions
+                .values()
+                .filter_map(|of| of.kinds.get(&kind))
+                .sum::<u64>()
+        };
         assert_eq!(of_kind(Kind::Exception), 2000, "{}", calls.name);
         // A standby waits once, and an interrupt is pending; nothing else does.
-        assert_eq!(of_kind(Kind::Wait), if calls.name.starts_with("standby") { 1000 } else { 0 }, "{}", calls.name);
+        assert_eq!(
+            of_kind(Kind::Wait),
+            if calls.name.starts_with("standby") {
+                1000
+            } else {
+                0
+            },
+            "{}",
+            calls.name
+        );
     }
-    let features = report.calls.iter().position(|calls| calls.name == "PSCI_FEATURES").unwrap();
+    let features = report
+        .calls
+        .iter()
+        .position(|calls| calls.name == "PSCI_FEATURES")
+        .unwrap();
     let stacks = report.passages[features].stacks(name);
     let last = stacks.keys().max_by_key(|stack| stack.len()).unwrap();
-    assert!(last[0] == "caller" && last.last().unwrap().contains("features"), "{last:?}");
+    assert!(
+        last[0] == "caller" && last.last().unwrap().contains("features"),
+        "{last:?}"
+    );
 }
 
 /// Any image is counted between its own symbols, without the payload's marks.
@@ -93,7 +148,11 @@ fn passages_of_an_image_are_those_of_its_symbols() {
     let symbols = Symbols::read(&images.firmware_elf()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let options = folder.path().join("options");
-    std::fs::write(&options, "run=calls\ncount=10\nseed=1\ncpus=1\nextended=0\n").unwrap();
+    std::fs::write(
+        &options,
+        "run=calls\ncount=10\nseed=1\ncpus=1\nextended=0\n",
+    )
+    .unwrap();
     let given = format!(
         "-M virt,secure=on,gic-version=3 -m 1024 -bios {} -device loader,file={},addr={:#x},force-raw=on \
          -fw_cfg name=opt/stopwatt/payload,file={}",
@@ -107,30 +166,54 @@ fn passages_of_an_image_are_those_of_its_symbols() {
     let between = |from: &str, to: &[&str], most| {
         let address = |name: &str| symbols.address(name).unwrap_or_else(|| panic!("{name}"));
         let to = to.iter().map(|name| address(name)).collect();
-        let passage = count::Passage { from: address(from), to, most, limit: Duration::from_secs(60) };
+        let passage = count::Passage {
+            from: address(from),
+            to,
+            most,
+            limit: Duration::from_secs(60),
+        };
         count::run(&arguments, &passage, || false).unwrap()
     };
     let lengths = |counted: &count::CountResult| -> Vec<u64> {
-        counted.counts.passages.iter().map(qemu::Passages::instructions).collect()
+        counted
+            .counts
+            .passages
+            .iter()
+            .map(qemu::Passages::instructions)
+            .collect()
     };
     // Until the return, as the calls between marks have it of the same function.
     let mut marked = Options::new(Run::Calls, 10);
     marked.by_instruction = true;
     let report = run(&images, &machine(1, Gic::V3, false, Some(0)), &marked);
-    let version = report.calls.iter().position(|calls| calls.name == "PSCI_VERSION").unwrap();
-    let functions = report.passages[version].functions(|address| symbols.at(address).unwrap_or("caller"));
+    let version = report
+        .calls
+        .iter()
+        .position(|calls| calls.name == "PSCI_VERSION")
+        .unwrap();
+    let functions =
+        report.passages[version].functions(|address| symbols.at(address).unwrap_or("caller"));
     let expected = functions["el3::vectors::smc"].instructions / 10;
     let dispatched = lengths(&between("el3::vectors::smc", &[], 1000));
     assert!(
-        dispatched.windows(10).any(|ten| ten.iter().all(|length| *length == expected)),
+        dispatched
+            .windows(10)
+            .any(|ten| ten.iter().all(|length| *length == expected)),
         "{expected}: {dispatched:?}"
     );
     // To another symbol: the way in is the same for every call.
     let ways = lengths(&between("handle_smc64", &["el3::vectors::smc"], 50));
-    assert!(ways.len() == 50 && ways.iter().all(|length| *length == ways[0]), "{ways:?}");
+    assert!(
+        ways.len() == 50 && ways.iter().all(|length| *length == ways[0]),
+        "{ways:?}"
+    );
     // What is for another core is never executed.
     let never = between("vectors_history24", &[], 1);
-    assert!(!never.counts.has_begun && never.counts.passages.is_empty() && never.is_off, "{:?}", never.last);
+    assert!(
+        !never.counts.has_begun && never.counts.passages.is_empty() && never.is_off,
+        "{:?}",
+        never.last
+    );
 }
 
 #[test]
@@ -146,11 +229,20 @@ fn calls_stay_within_their_limits() {
         ("standby level 0, interrupt pending", 250.0, 4.0),
     ] {
         let (plain, instrumented) = (plain[call], instrumented[call]);
-        assert!(plain <= limit, "{call}: {plain} instructions, more than {limit}");
+        assert!(
+            plain <= limit,
+            "{call}: {plain} instructions, more than {limit}"
+        );
         // The mean resolves to 16 nanoseconds of 1000 calls.
         let each = (instrumented - plain) / stamps;
-        assert!(each <= 10.02, "{call}: a stamp takes {each} instructions, {plain} without and {instrumented} with");
-        assert!(each > 1.0, "{call}: no stamp seems to be taken: {plain} without, {instrumented} with");
+        assert!(
+            each <= 10.02,
+            "{call}: a stamp takes {each} instructions, {plain} without and {instrumented} with"
+        );
+        assert!(
+            each > 1.0,
+            "{call}: no stamp seems to be taken: {plain} without, {instrumented} with"
+        );
     }
 }
 
@@ -177,7 +269,11 @@ fn what_must_hold_holds_on_every_machine() {
         for icount in [Some(4), None] {
             let machine = machine(cpus, gic, virtualization, icount);
             let report = run(&images, &machine, &Options::new(Run::Checks, 1));
-            let summary = report.lines.iter().find_map(|line| line.strip_prefix("@checks ")).expect("a summary");
+            let summary = report
+                .lines
+                .iter()
+                .find_map(|line| line.strip_prefix("@checks "))
+                .expect("a summary");
             let made: u32 = summary.split(' ').next().unwrap().parse().unwrap();
             let least = [45, 110, 230][usize::from(cpus > 1) + usize::from(cpus > 16)];
             assert!(made >= least, "{machine:?}: only {made} checks");
@@ -193,7 +289,10 @@ fn what_must_hold_holds_on_every_core() {
     let images = images(Build::Instrumented);
     for core in ["cortex-a53", "cortex-a72", "cortex-a76", "a64fx", "max"] {
         for virtualization in [false, true] {
-            let machine = Machine { cpu: core.to_owned(), ..machine(2, Gic::V3, virtualization, Some(4)) };
+            let machine = Machine {
+                cpu: core.to_owned(),
+                ..machine(2, Gic::V3, virtualization, Some(4))
+            };
             run(&images, &machine, &Options::new(Run::Checks, 1));
         }
     }
@@ -202,20 +301,35 @@ fn what_must_hold_holds_on_every_core() {
 /// With 4 GiB, an entry point may be above what 32 bits address.
 #[test]
 fn what_must_hold_holds_with_much_memory() {
-    let machine = Machine { memory_mib: 4096, ..machine(2, Gic::V3, true, Some(4)) };
-    run(&images(Build::Instrumented), &machine, &Options::new(Run::Checks, 1));
+    let machine = Machine {
+        memory_mib: 4096,
+        ..machine(2, Gic::V3, true, Some(4))
+    };
+    run(
+        &images(Build::Instrumented),
+        &machine,
+        &Options::new(Run::Checks, 1),
+    );
 }
 
 #[test]
 fn the_plain_build_keeps_what_must_hold() {
-    run(&images(Build::Plain), &machine(4, Gic::V3, false, Some(4)), &Options::new(Run::Checks, 1));
+    run(
+        &images(Build::Plain),
+        &machine(4, Gic::V3, false, Some(4)),
+        &Options::new(Run::Checks, 1),
+    );
 }
 
 #[test]
 fn procedures_run_on_every_machine() {
     let images = images(Build::Instrumented);
     for (cpus, gic, virtualization) in MACHINES {
-        let report = run(&images, &machine(cpus, gic, virtualization, Some(4)), &Options::new(Run::Latency, 2));
+        let report = run(
+            &images,
+            &machine(cpus, gic, virtualization, Some(4)),
+            &Options::new(Run::Latency, 2),
+        );
         assert_eq!(report.stamps.len(), 6 * cpus * 2, "{cpus} CPUs");
         for taken in &report.stamps {
             let [enter, exit, low, awake, flush, flushed] = taken.stamps;
@@ -232,13 +346,21 @@ fn procedures_run_on_every_machine() {
 fn spans_measured_one_by_one_hold_nobody_elses_instructions() {
     // If they did, the CPU that goes first would differ from those that follow, and one iteration
     // from the next.
-    let report =
-        run(&images(Build::Instrumented), &machine(4, Gic::V3, false, Some(4)), &Options::new(Run::Latency, 3));
+    let report = run(
+        &images(Build::Instrumented),
+        &machine(4, Gic::V3, false, Some(4)),
+        &Options::new(Run::Latency, 3),
+    );
     let spans: Vec<_> = report
         .stamps
         .iter()
         .filter(|taken| taken.mode == "serial" && taken.case == "suspend-level0")
-        .map(|taken| (taken.stamps[2] - taken.stamps[0], taken.stamps[1] - taken.stamps[3]))
+        .map(|taken| {
+            (
+                taken.stamps[2] - taken.stamps[0],
+                taken.stamps[1] - taken.stamps[3],
+            )
+        })
         .collect();
     assert_eq!(spans.len(), 12);
     assert!(spans.iter().all(|span| span == &spans[0]), "{spans:?}");
@@ -251,7 +373,12 @@ fn either_exception_level_and_either_format() {
         let mut options = Options::new(Run::Latency, 1);
         (options.exception_level, options.extended) = (Some(exception_level), extended);
         let report = run(&images, &machine(2, Gic::V3, true, Some(4)), &options);
-        assert!(report.lines.iter().any(|line| *line == format!("@payload EL{exception_level} 2 CPUs")));
+        assert!(
+            report
+                .lines
+                .iter()
+                .any(|line| *line == format!("@payload EL{exception_level} 2 CPUs"))
+        );
     }
 }
 
@@ -260,10 +387,21 @@ fn either_exception_level_and_either_format() {
 #[test]
 fn resets_keep_and_overwrite_memory() {
     let images = images(Build::Instrumented);
-    let large = Machine { memory_mib: 4096, ..machine(2, Gic::V3, true, None) };
-    for machine in MACHINES.map(|(cpus, gic, el2)| machine(cpus, gic, el2, None)).into_iter().chain([large]) {
+    let large = Machine {
+        memory_mib: 4096,
+        ..machine(2, Gic::V3, true, None)
+    };
+    for machine in MACHINES
+        .map(|(cpus, gic, el2)| machine(cpus, gic, el2, None))
+        .into_iter()
+        .chain([large])
+    {
         let report = run(&images, &machine, &Options::new(Run::Resets, 1));
-        let steps: Vec<_> = report.lines.iter().filter_map(|line| line.strip_prefix("@step ")).collect();
+        let steps: Vec<_> = report
+            .lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("@step "))
+            .collect();
         assert_eq!(steps, ["0", "1", "2", "3"], "{machine:?}");
     }
 }
@@ -281,7 +419,11 @@ fn random_calls_neither_hang_nor_crash() {
         let mut options = Options::new(Run::Fuzz, count);
         (options.seed, options.limit) = (seed, Duration::from_secs(300));
         let report = run(&images, &machine(cpus, gic, false, icount), &options);
-        let done = report.lines.iter().find(|line| line.starts_with("@fuzz ")).expect("a summary");
+        let done = report
+            .lines
+            .iter()
+            .find(|line| line.starts_with("@fuzz "))
+            .expect("a summary");
         let starts: u64 = done.split(' ').nth(3).unwrap().parse().unwrap();
         // Else nobody went down, and the calls were of no interest.
         assert!(starts > 100, "{done}");
@@ -294,16 +436,33 @@ fn firmware_of_others_is_measured_as_ours_is() {
     let images = images(Build::Instrumented);
     let machine = machine(2, Gic::V3, false, Some(0));
     let options = Options::new(Run::Calls, 100);
-    let own = OtherFirmware { image: images.firmware.clone(), at: None, placement: Placement::InMemory };
+    let own = OtherFirmware {
+        image: images.firmware.clone(),
+        at: None,
+        placement: Placement::InMemory,
+    };
     let boot = own.boot(Some(&images.payload)).unwrap();
-    let report = payload::run_on(&boot, &machine, &options).unwrap_or_else(|error| panic!("{error}"));
+    let report =
+        payload::run_on(&boot, &machine, &options).unwrap_or_else(|error| panic!("{error}"));
     // A machine without our options boots in other time, so that a count may begin or end within
     // another tick.
-    for (others, ours) in report.calls.iter().zip(&run(&images, &machine, &options).calls) {
+    for (others, ours) in report
+        .calls
+        .iter()
+        .zip(&run(&images, &machine, &options).calls)
+    {
         assert_eq!((&others.name, others.returned), (&ours.name, ours.returned));
-        assert!(others.ticks.abs_diff(ours.ticks) <= 2, "{others:?} {ours:?}");
+        assert!(
+            others.ticks.abs_diff(ours.ticks) <= 2,
+            "{others:?} {ours:?}"
+        );
     }
-    let pmf: Vec<_> = report.calls.iter().filter(|calls| calls.name.starts_with("PMF")).map(|c| c.returned).collect();
+    let pmf: Vec<_> = report
+        .calls
+        .iter()
+        .filter(|calls| calls.name.starts_with("PMF"))
+        .map(|c| c.returned)
+        .collect();
     assert_eq!(pmf, [0, 0], "both ranges of function ids");
 }
 
@@ -312,17 +471,29 @@ fn firmware_of_others_is_measured_as_ours_is() {
 fn firmware_is_entered_where_it_is_loaded() {
     // Of CPU 0: each byte of the text behind the program to the UART, then WFI.
     let program: [u32; 11] = [
-        0xd53800a0, 0x92401c00, 0xb50000e0, 0xd2a12001, 0x100000e2, 0x38401443, 0x34000063, 0x39000023, 0x17fffffd,
-        0xd503207f, 0x17ffffff,
+        0xd53800a0, 0x92401c00, 0xb50000e0, 0xd2a12001, 0x100000e2, 0x38401443, 0x34000063,
+        0x39000023, 0x17fffffd, 0xd503207f, 0x17ffffff,
     ];
     let mut image: Vec<u8> = program.iter().flat_map(|word| word.to_le_bytes()).collect();
     image.extend(b"@done\n\0\0");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("image");
     std::fs::write(&path, image).unwrap();
-    let own = OtherFirmware { image: path, at: Some(0x4800_0000), placement: Placement::Packed };
-    let options = Options { limit: Duration::from_secs(10), ..Options::new(Run::Calls, 1) };
-    let report = payload::run_on(&own.boot(None).unwrap(), &machine(2, Gic::V3, false, None), &options).unwrap();
+    let own = OtherFirmware {
+        image: path,
+        at: Some(0x4800_0000),
+        placement: Placement::Packed,
+    };
+    let options = Options {
+        limit: Duration::from_secs(10),
+        ..Options::new(Run::Calls, 1)
+    };
+    let report = payload::run_on(
+        &own.boot(None).unwrap(),
+        &machine(2, Gic::V3, false, None),
+        &options,
+    )
+    .unwrap();
     assert_eq!(report.lines, ["@done"]);
 }
 
@@ -330,8 +501,16 @@ fn boot(options: &str, silence: Duration) -> (Vec<String>, Result<(), Error>) {
     let images = images(Build::Instrumented);
     let machine = machine(1, Gic::V3, false, None);
     let options = [("opt/stopwatt/firmware", options)];
-    let mut guest =
-        Guest::start(&machine, &images.firmware, &[], &options, None, silence, Duration::from_secs(60)).unwrap();
+    let mut guest = Guest::start(
+        &machine,
+        &images.firmware,
+        &[],
+        &options,
+        None,
+        silence,
+        Duration::from_secs(60),
+    )
+    .unwrap();
     let mut lines = Vec::new();
     loop {
         match guest.line() {
@@ -345,14 +524,26 @@ fn boot(options: &str, silence: Duration) -> (Vec<String>, Result<(), Error>) {
 #[test]
 fn boot_options_that_are_wrong_are_named() {
     for (options, expected) in [
-        ("entry=0x100", "entry 0x100 should be in memory, 0x40000000..0x80000000"),
-        ("power-state=big", "line 1: power-state cannot be `big`, it should be original or extended"),
+        (
+            "entry=0x100",
+            "entry 0x100 should be in memory, 0x40000000..0x80000000",
+        ),
+        (
+            "power-state=big",
+            "line 1: power-state cannot be `big`, it should be original or extended",
+        ),
         ("\nspeed=1", "line 2: there is no option `speed`"),
-        ("exception-level=2", "the machine was started without virtualization=on"),
+        (
+            "exception-level=2",
+            "the machine was started without virtualization=on",
+        ),
     ] {
         let (lines, ended) = boot(options, Duration::from_secs(30));
         assert!(ended.is_ok(), "{ended:?}");
-        assert!(lines.iter().any(|line| line.contains(expected)), "{options}: {lines:?}");
+        assert!(
+            lines.iter().any(|line| line.contains(expected)),
+            "{options}: {lines:?}"
+        );
     }
 }
 
@@ -363,23 +554,43 @@ fn a_guest_that_hangs_is_ended_and_shows_its_last_output() {
     let (_, ended) = boot("entry=0x60000000", Duration::from_secs(2));
     let error = ended.expect_err("a hang").to_string();
     assert!(error.contains("it printed nothing for 2 s"), "{error}");
-    assert!(error.contains("| stopwatt: 1 CPUs, V3, normal world at EL1"), "{error}");
+    assert!(
+        error.contains("| stopwatt: 1 CPUs, V3, normal world at EL1"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_payload_that_is_none_is_reported() {
     let images = images(Build::Instrumented);
     let machine = machine(1, Gic::V3, false, None);
-    let options = [("opt/stopwatt/firmware", ""), ("opt/stopwatt/payload", "run=nothing")];
-    let loads = [Load { file: &images.payload, address: Images::ENTRY }];
+    let options = [
+        ("opt/stopwatt/firmware", ""),
+        ("opt/stopwatt/payload", "run=nothing"),
+    ];
+    let loads = [Load {
+        file: &images.payload,
+        address: Images::ENTRY,
+    }];
     let (silence, limit) = (Duration::from_secs(30), Duration::from_secs(60));
-    let mut guest = Guest::start(&machine, &images.firmware, &loads, &options, None, silence, limit).unwrap();
+    let mut guest = Guest::start(
+        &machine,
+        &images.firmware,
+        &loads,
+        &options,
+        None,
+        silence,
+        limit,
+    )
+    .unwrap();
     let mut lines = Vec::new();
     while let Some(line) = guest.line().unwrap() {
         lines.push(line);
     }
     assert!(
-        lines.iter().any(|line| line == "@failed: run should be calls, latency, checks, fuzz or resets"),
+        lines
+            .iter()
+            .any(|line| line == "@failed: run should be calls, latency, checks, fuzz or resets"),
         "{lines:?}"
     );
 }
@@ -391,17 +602,53 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     // The second on everything that the emulator has, so that the kernel uses what EL3 lets it; its
     // pointers signed by what is quick to emulate. It lies where CPUs are turned on, and wake,
     // above 4 GiB.
-    for (os_initiated, cpu, memory_mib) in [(false, Machine::CPU, 1024), (true, "max,pauth-impdef=on", 4096)] {
-        let machine = Machine { cpu: cpu.to_owned(), memory_mib, ..machine(4, Gic::V3, true, None) };
-        let options = linux::Options { cycles: 3, stay: 1, os_initiated, exception_level: None, trace: None };
-        let report = linux::run(&images, &linux, &machine, &options, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    for (os_initiated, cpu, memory_mib) in [
+        (false, Machine::CPU, 1024),
+        (true, "max,pauth-impdef=on", 4096),
+    ] {
+        let machine = Machine {
+            cpu: cpu.to_owned(),
+            memory_mib,
+            ..machine(4, Gic::V3, true, None)
+        };
+        let options = linux::Options {
+            cycles: 3,
+            stay: 1,
+            os_initiated,
+            exception_level: None,
+            trace: None,
+        };
+        let report = linux::run(&images, &linux, &machine, &options, |_| ())
+            .unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.complaints(&machine), Vec::<String>::new());
         assert_eq!(report.hotplug, (3, 0));
-        assert!(report.randomized && report.kernel_at > machine.memory_end() - (512 << 20), "{:#x}", report.kernel_at);
-        assert!(report.psci.iter().any(|line| line.contains("OSI")), "{:?}", report.psci);
-        assert!(report.events.0.iter().any(|event| event == "power/cpu_idle"), "{:?}", report.events);
-        let [trace] = &report.traces[..] else { panic!("{} traces", report.traces.len()) };
-        assert!(trace.iter().any(|line| line.contains("cpu_idle: state=")), "{} lines", trace.len());
+        assert!(
+            report.randomized && report.kernel_at > machine.memory_end() - (512 << 20),
+            "{:#x}",
+            report.kernel_at
+        );
+        assert!(
+            report.psci.iter().any(|line| line.contains("OSI")),
+            "{:?}",
+            report.psci
+        );
+        assert!(
+            report
+                .events
+                .0
+                .iter()
+                .any(|event| event == "power/cpu_idle"),
+            "{:?}",
+            report.events
+        );
+        let [trace] = &report.traces[..] else {
+            panic!("{} traces", report.traces.len())
+        };
+        assert!(
+            trace.iter().any(|line| line.contains("cpu_idle: state=")),
+            "{} lines",
+            trace.len()
+        );
         assert_eq!(!report.domains.is_empty(), os_initiated);
     }
 }
@@ -416,30 +663,61 @@ fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
         ("lives", "lives 5"),
         ("cyclictest", "cyclictest -q -t1 -l 20"),
         ("sysbench", "sysbench cpu --time=0 --events=10 run"),
-        ("aplay", "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d 1 /dev/zero"),
+        (
+            "aplay",
+            "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d 1 /dev/zero",
+        ),
         ("missing", "no-such-program"),
     ];
     let programs: Vec<Program> = commands
-        .map(|(name, command)| Program { name: name.to_owned(), command: command.to_owned(), seconds: 1 })
+        .map(|(name, command)| Program {
+            name: name.to_owned(),
+            command: command.to_owned(),
+            seconds: 1,
+        })
         .into();
-    let report = programs::run(&images, &linux, &machine, &programs, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let report = programs::run(&images, &linux, &machine, &programs, |_| ())
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.failures, Vec::<String>::new());
-    assert!(report.probes.iter().any(|probe| probe == "call_rcu"), "{report:?}");
+    assert!(
+        report.probes.iter().any(|probe| probe == "call_rcu"),
+        "{report:?}"
+    );
     let [closes, lives, cyclictest, sysbench, aplay, missing] = &report.ran[..] else {
         panic!("{} programs ran", report.ran.len())
     };
     for (ran, (name, _)) in report.ran.iter().zip(commands).take(5) {
         assert_eq!(ran.status, 0, "{name}: {:?}", ran.output);
-        assert!(ran.lines.iter().any(|line| line.contains("stopwatt: program-end")), "{name}");
+        assert!(
+            ran.lines
+                .iter()
+                .any(|line| line.contains("stopwatt: program-end")),
+            "{name}"
+        );
     }
     let callbacks = |ran: &programs::ProgramRun, function: &str| {
-        ran.lines.iter().filter(|line| line.contains("rcu_callback: ") && line.contains(function)).count()
+        ran.lines
+            .iter()
+            .filter(|line| line.contains("rcu_callback: ") && line.contains(function))
+            .count()
     };
-    assert!((100..120).contains(&callbacks(closes, "func=file_free_rcu")), "{}", callbacks(closes, "func="));
-    assert!((5..10).contains(&lives.forks) && callbacks(lives, "func=") > 50, "{}", lives.forks);
+    assert!(
+        (100..120).contains(&callbacks(closes, "func=file_free_rcu")),
+        "{}",
+        callbacks(closes, "func=")
+    );
+    assert!(
+        (5..10).contains(&lives.forks) && callbacks(lives, "func=") > 50,
+        "{}",
+        lives.forks
+    );
     assert!(cyclictest.switches > 40 && sysbench.forks > 0 && aplay.switches > 0);
     assert_ne!(missing.status, 0);
-    assert!(missing.output.iter().any(|line| line.contains("not found")), "{:?}", missing.output);
+    assert!(
+        missing.output.iter().any(|line| line.contains("not found")),
+        "{:?}",
+        missing.output
+    );
 }
 
 /// No emulator raises a physical SError, so the image is read: before SCR_EL3.EA is cleared, which
@@ -454,12 +732,25 @@ fn serrors_of_the_firmware_are_taken_before_the_normal_world_gets_its_own() {
     let [dsb, esb, isb] = [0xd503_3f9f, 0xd503_221f, 0xd503_3fdf];
     for build in [Build::Instrumented, Build::Plain] {
         let image = std::fs::read(images(build).firmware).unwrap();
-        let words: Vec<u32> = image.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        let clears: Vec<&[u32]> =
-            words.windows(6).filter(|six| six[4] & !0x3ff == BIC_EA && six[5] & !0x1f == WRITE_SCR).collect();
-        assert_eq!(clears.len(), 2, "one on the way back to a caller, one into the first entry: {build:?}");
+        let words: Vec<u32> = image
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect();
+        let clears: Vec<&[u32]> = words
+            .windows(6)
+            .filter(|six| six[4] & !0x3ff == BIC_EA && six[5] & !0x1f == WRITE_SCR)
+            .collect();
+        assert_eq!(
+            clears.len(),
+            2,
+            "one on the way back to a caller, one into the first entry: {build:?}"
+        );
         for six in clears {
-            assert_eq!((&six[..3], six[3] & !0x1f), (&[dsb, esb, isb][..], READ_SCR), "{build:?}: {six:08x?}");
+            assert_eq!(
+                (&six[..3], six[3] & !0x1f),
+                (&[dsb, esb, isb][..], READ_SCR),
+                "{build:?}: {six:08x?}"
+            );
         }
     }
 }
@@ -469,7 +760,11 @@ fn symbol(images: &Images, wanted: &str) -> usize {
     let elf = std::fs::read(images.firmware.with_extension("")).unwrap();
     let elf = ElfBytes::<AnyEndian>::minimal_parse(&elf).unwrap();
     let (symbols, names) = elf.symbol_table().unwrap().expect("the image has symbols");
-    let named = symbols.iter().find(|symbol| names.get(symbol.st_name as usize).is_ok_and(|name| name == wanted));
+    let named = symbols.iter().find(|symbol| {
+        names
+            .get(symbol.st_name as usize)
+            .is_ok_and(|name| name == wanted)
+    });
     named.unwrap_or_else(|| panic!("no {wanted}")).st_value as usize
 }
 
@@ -486,7 +781,8 @@ fn run_spoilt(of: Run, cpus: usize, code: &[u32]) -> (usize, Result<Report, qemu
     let vector = call_vector(&good);
     let mut flat = std::fs::read(&good.firmware).unwrap();
     let place = flat.len().next_multiple_of(0x1000);
-    let branch = |from: usize, to: usize| 5 << 26 | (to.wrapping_sub(from) >> 2) as u32 & 0x3ff_ffff;
+    let branch =
+        |from: usize, to: usize| 5 << 26 | (to.wrapping_sub(from) >> 2) as u32 & 0x3ff_ffff;
     let displaced: [u8; 4] = flat[vector..vector + 4].try_into().unwrap();
     flat[vector..vector + 4].copy_from_slice(&branch(vector, place).to_le_bytes());
     flat.resize(place, 0);
@@ -495,10 +791,19 @@ fn run_spoilt(of: Run, cpus: usize, code: &[u32]) -> (usize, Result<Report, qemu
     flat.extend(branch(flat.len(), vector + 4).to_le_bytes());
 
     let folder = tempfile::tempdir().unwrap();
-    let spoilt = Images { firmware: folder.path().join("spoilt.bin"), ..good };
+    let spoilt = Images {
+        firmware: folder.path().join("spoilt.bin"),
+        ..good
+    };
     std::fs::write(&spoilt.firmware, flat).unwrap();
-    let options = Options { limit: Duration::from_secs(20), ..Options::new(of, 1) };
-    (place, payload::run(&spoilt, &machine(cpus, Gic::V3, false, None), &options))
+    let options = Options {
+        limit: Duration::from_secs(20),
+        ..Options::new(of, 1)
+    };
+    (
+        place,
+        payload::run(&spoilt, &machine(cpus, Gic::V3, false, None), &options),
+    )
 }
 
 /// The same of the checks, which fail with a report.
@@ -516,8 +821,14 @@ fn stamps_may_be_closed_to_callers_below_el2() {
         boot.options = boot.options.map(|options| options + "stamps=el2\n");
         let machine = machine(1, Gic::V3, virtualization, Some(0));
         let report = payload::run_on(&boot, &machine, &options).unwrap();
-        let of_pmf = report.calls.iter().filter(|calls| calls.name.starts_with("PMF"));
-        assert_eq!(of_pmf.map(|calls| calls.returned).collect::<Vec<_>>(), [expected; 2]);
+        let of_pmf = report
+            .calls
+            .iter()
+            .filter(|calls| calls.name.starts_with("PMF"));
+        assert_eq!(
+            of_pmf.map(|calls| calls.returned).collect::<Vec<_>>(),
+            [expected; 2]
+        );
     }
 }
 
@@ -525,12 +836,30 @@ fn stamps_may_be_closed_to_callers_below_el2() {
 fn what_was_counted_before_a_hang_is_kept_and_the_call_is_named() {
     // W3, which the call does not use, becomes the id of PSCI_FEATURES; if that is called, WFI for
     // ever.
-    let code = [0x5280_0143, 0x72b0_8003, 0x6b03_001f, 0x5400_0061, 0xd503_207f, 0x17ff_ffff];
+    let code = [
+        0x5280_0143,
+        0x72b0_8003,
+        0x6b03_001f,
+        0x5400_0061,
+        0xd503_207f,
+        0x17ff_ffff,
+    ];
     let (_, report) = run_spoilt(Run::Calls, 1, &code);
     let report = report.unwrap();
-    let counted: Vec<_> = report.calls.iter().map(|calls| calls.name.as_str()).collect();
+    let counted: Vec<_> = report
+        .calls
+        .iter()
+        .map(|calls| calls.name.as_str())
+        .collect();
     assert_eq!(counted, ["SMCCC_VERSION", "PSCI_VERSION"]);
-    assert!(report.gap.as_ref().is_some_and(|gap| gap.starts_with("PSCI_FEATURES ")), "{:?}", report.gap);
+    assert!(
+        report
+            .gap
+            .as_ref()
+            .is_some_and(|gap| gap.starts_with("PSCI_FEATURES ")),
+        "{:?}",
+        report.gap
+    );
 }
 
 /// Asserts that a report has these parts.
@@ -545,7 +874,16 @@ fn an_exception_in_the_firmware_is_reported_with_its_registers() {
     let (place, report) = spoilt(1, &[0]);
     // An instruction that is not defined, in 32 bits: exception class 0, IL set (Arm ARM, ESR_EL3).
     let elr = format!("ELR {place:#018x}");
-    says(&report, &["synchronous exception from EL3 on CPU 0", "ESR 0x0000000002000000", &elr, "X30 0x", "SP 0x"]);
+    says(
+        &report,
+        &[
+            "synchronous exception from EL3 on CPU 0",
+            "ESR 0x0000000002000000",
+            &elr,
+            "X30 0x",
+            "SP 0x",
+        ],
+    );
 }
 
 /// X0 to X2 are those that the exception found, although the report takes them to save others.
@@ -553,7 +891,10 @@ fn an_exception_in_the_firmware_is_reported_with_its_registers() {
 fn a_report_shows_the_registers_of_the_exception() {
     // X0 to X2 become 0x11, 0x22, 0x33; then an instruction that there is not.
     let (_, report) = spoilt(1, &[0xd280_0220, 0xd280_0441, 0xd280_0662, 0]);
-    says(&report, &["X0 0x0000000000000011  X1 0x0000000000000022  X2 0x0000000000000033"]);
+    says(
+        &report,
+        &["X0 0x0000000000000011  X1 0x0000000000000022  X2 0x0000000000000033"],
+    );
 }
 
 #[test]
@@ -562,10 +903,16 @@ fn a_stack_that_overflows_is_reported_with_its_cpu() {
     // TPIDR_EL3 is not 0, again.
     let (_, report) = spoilt(2, &[0xa9b6_17e4, 0xd53e_d044, 0xb5ff_ffc4, 0xa8ca_17e4]);
     // The guard of the second stack begins where the first stack ends.
-    says(&report, &["EL3: stack overflow on CPU 1", "FAR 0x000000000e005f"]);
+    says(
+        &report,
+        &["EL3: stack overflow on CPU 1", "FAR 0x000000000e005f"],
+    );
     // The first CPU has one exception less to tell of.
     let (_, report) = spoilt(1, &[0xa9b6_17e4, 0xd53e_d044, 0xb4ff_ffc4, 0xa8ca_17e4]);
-    says(&report, &["EL3: stack overflow on CPU 0", "FAR 0x000000000e000f"]);
+    says(
+        &report,
+        &["EL3: stack overflow on CPU 0", "FAR 0x000000000e000f"],
+    );
 }
 
 /// EL3 sees nothing of the normal world's memory after the boot: neither the device tree, nor the
@@ -573,13 +920,23 @@ fn a_stack_that_overflows_is_reported_with_its_cpu() {
 #[test]
 fn the_firmware_cannot_touch_the_normal_worlds_memory() {
     // movz x4, ADDRESS >> 16, lsl 16; a load from there, or a store.
-    for (address, access) in
-        [(0x4000, 0xf940_0085), (0x6000, 0xf940_0085), (0x6000, 0xf900_0085), (0x8000, 0xf900_0085)]
-    {
+    for (address, access) in [
+        (0x4000, 0xf940_0085),
+        (0x6000, 0xf940_0085),
+        (0x6000, 0xf900_0085),
+        (0x8000, 0xf900_0085),
+    ] {
         let (_, report) = spoilt(1, &[0xd2a0_0004 | address << 5, access]);
         let far = format!("FAR 0x00000000{address:04x}0000");
         says(&report, &["synchronous exception from EL3 on CPU 0", &far]);
         // A data abort of EL3's own, by a translation fault of level 1.
-        says(&report, &[if access == 0xf900_0085 { "ESR 0x0000000096000045" } else { "ESR 0x0000000096000005" }]);
+        says(
+            &report,
+            &[if access == 0xf900_0085 {
+                "ESR 0x0000000096000045"
+            } else {
+                "ESR 0x0000000096000005"
+            }],
+        );
     }
 }

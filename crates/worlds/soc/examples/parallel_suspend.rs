@@ -44,38 +44,66 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs: open("juno-r1/costs/juno-v2.12.toml")?,
     };
     let machine = sources.machine()?;
-    let case = CASES.into_iter().find(|case| case.name == "suspend-deepest" && case.mode == Mode::Parallel);
+    let case = CASES
+        .into_iter()
+        .find(|case| case.name == "suspend-deepest" && case.mode == Mode::Parallel);
     let case = case.ok_or("there is no such case")?;
     let outcome = run(
         &machine,
-        &Conditions { case, iterations: 1, seed: 1, order: Default::default(), events: u32::MAX, spread: false },
+        &Conditions {
+            case,
+            iterations: 1,
+            seed: 1,
+            order: Default::default(),
+            events: u32::MAX,
+            spread: false,
+        },
     )?;
 
     // From the first CPU_SUSPEND to the moment when the last CPU has no power.
     let suspends = |event: &&soc::Event| {
         point_name(event.point) == "enter-psci" && smc_name(event.argument) == Some("CPU_SUSPEND")
     };
-    let begin = outcome.events.iter().find(suspends).ok_or("nobody suspends")?.time;
+    let begin = outcome
+        .events
+        .iter()
+        .find(suspends)
+        .ok_or("nobody suspends")?
+        .time;
     let off = |event: &&soc::Event| point_name(event.point) == "power-off" && event.time > begin;
     let cpus = &machine.platform.topology.cpus;
-    let end = outcome.events.iter().filter(off).take(cpus.len()).map(|event| event.time).max().unwrap_or(begin + 1);
+    let end = outcome
+        .events
+        .iter()
+        .filter(off)
+        .take(cpus.len())
+        .map(|event| event.time)
+        .max()
+        .unwrap_or(begin + 1);
 
     println!(
         "- in PSCI   l waits for a lock, the cluster's or that of the SCP's channel   F flushes caches   s waits for the SCP   w waits in WFI\n"
     );
     for (number, cpu) in cpus.iter().enumerate() {
         let mut line = vec![' '; WIDTH as usize];
-        let own = outcome
-            .events
-            .iter()
-            .filter(|event| usize::from(event.cpu) == number && (begin..=end).contains(&event.time));
-        for (event, symbol) in own.filter_map(|event| Some((event, activity(point_name(event.point))?))) {
+        let own = outcome.events.iter().filter(|event| {
+            usize::from(event.cpu) == number && (begin..=end).contains(&event.time)
+        });
+        for (event, symbol) in
+            own.filter_map(|event| Some((event, activity(point_name(event.point))?)))
+        {
             let place = ((event.time - begin) * WIDTH / (end - begin)).min(WIDTH) as usize;
             line[place..].fill(symbol);
         }
-        let stamps =
-            outcome.measured.iter().find(|measured| measured.cpu == number).ok_or("a CPU has no stamps")?.stamps;
-        let us = |from: usize, to: usize| (stamps[to] - stamps[from]) * 1_000_000 / machine.platform.counter_frequency;
+        let stamps = outcome
+            .measured
+            .iter()
+            .find(|measured| measured.cpu == number)
+            .ok_or("a CPU has no stamps")?
+            .stamps;
+        let us = |from: usize, to: usize| {
+            (stamps[to] - stamps[from]) * 1_000_000 / machine.platform.counter_frequency
+        };
         println!(
             "CPU {number} {:10} {}  powerdown {:4} us, flush {:3} us, wakeup {:3} us",
             cpu.core_type,
@@ -85,7 +113,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             us(3, 1),
         );
     }
-    println!("\nthe chart spans {} us; {} events in all", (end - begin) / 1_000_000, outcome.events.len());
+    println!(
+        "\nthe chart spans {} us; {} events in all",
+        (end - begin) / 1_000_000,
+        outcome.events.len()
+    );
     Ok(())
 }
 

@@ -11,9 +11,12 @@ mod release;
 mod set;
 
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
-pub use idle_states::{IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range, WattsPerUnit};
+pub use idle_states::{
+    IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range, WattsPerUnit,
+};
 pub use platform::{
-    AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology, WorldCpu,
+    AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology,
+    WorldCpu,
 };
 pub use release::{Levels, Release, ScpProtocol};
 
@@ -34,12 +37,19 @@ impl Machine {
     /// The time for which the power-up of a core keeps the SCP, in ps.
     pub(crate) fn core_on(&self) -> u64 {
         // One of the two is there, or the machine could not be read.
-        self.costs.scp.core_on.or(self.platform.assumed.core_on).unwrap_or_default()
+        self.costs
+            .scp
+            .core_on
+            .or(self.platform.assumed.core_on)
+            .unwrap_or_default()
     }
 
     /// True if firmware takes CPUs down without a message to the SCP.
     pub(crate) fn needs_power_units(&self) -> bool {
-        !self.release.scp_messages.are_all(self.platform.topology.top_level)
+        !self
+            .release
+            .scp_messages
+            .are_all(self.platform.topology.top_level)
     }
 }
 
@@ -58,19 +68,22 @@ pub struct Sources {
 fn describes(key: &str) -> Option<(&'static str, &'static str)> {
     let parts: Vec<&str> = key.split('.').collect();
     match parts.as_slice() {
-        ["costs", "fit" | "release" | "session", ..] => {
-            Some(("it says how the costs were found", "set a cost, such as costs.scp.core_off=\"90 us\""))
-        }
+        ["costs", "fit" | "release" | "session", ..] => Some((
+            "it says how the costs were found",
+            "set a cost, such as costs.scp.core_off=\"90 us\"",
+        )),
         ["cores", _, "clock"] => Some((
             "no model uses a core's clock; how long its code takes, the costs say",
             "set a cost of the core, such as costs.cores.cortex-a53.context_save=\"2 us\"",
         )),
-        ["borrows" | "domain" | "power", ..] | ["cores", _, "borrows"] => {
-            Some(("this part of the file is read before keys are set", "change it in the file"))
-        }
-        ["name" | "title"] | [.., "source" | "operating_points_source"] => {
-            Some(("it describes the machine for readers", "set what it describes"))
-        }
+        ["borrows" | "domain" | "power", ..] | ["cores", _, "borrows"] => Some((
+            "this part of the file is read before keys are set",
+            "change it in the file",
+        )),
+        ["name" | "title"] | [.., "source" | "operating_points_source"] => Some((
+            "it describes the machine for readers",
+            "set what it describes",
+        )),
         _ => None,
     }
 }
@@ -86,10 +99,17 @@ impl Sources {
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let first = key.split('.').next().unwrap_or_default();
         if let Some((why, help)) = describes(key) {
-            return Err(Error::new(format!("--set {key} changes nothing: {why}"), help));
+            return Err(Error::new(
+                format!("--set {key} changes nothing: {why}"),
+                help,
+            ));
         }
         match (first, key) {
-            ("costs", _) => set::set(&mut self.costs, key.strip_prefix("costs.").unwrap_or(key), value),
+            ("costs", _) => set::set(
+                &mut self.costs,
+                key.strip_prefix("costs.").unwrap_or(key),
+                value,
+            ),
             ("psci" | "firmware" | "lead", _) => set::set(&mut self.release, key, value),
             (_, "topology.clusters") => platform::set_clusters(&mut self.platform, value),
             _ => set::set(&mut self.platform, key, value),
@@ -114,7 +134,8 @@ impl Sources {
                 "add it, such as core_on = \"50 us\", or give [assumed] of the platform file one",
             ));
         }
-        if costs.power_units.is_none() && !release.scp_messages.are_all(platform.topology.top_level) {
+        if costs.power_units.is_none() && !release.scp_messages.are_all(platform.topology.top_level)
+        {
             return Err(self.costs.wrong(
                 0..0,
                 format!(
@@ -124,7 +145,11 @@ impl Sources {
                 "add [power_units] with core_off and cluster_off, or parameters of these names to calibration.toml",
             ));
         }
-        Ok(Machine { platform, release, costs })
+        Ok(Machine {
+            platform,
+            release,
+            costs,
+        })
     }
 
     /// Software flushes the caches: a cost left out would make that free.

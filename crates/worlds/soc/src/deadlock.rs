@@ -27,17 +27,24 @@ impl Soc {
     fn lock_name(&self, id: u32) -> String {
         match id.checked_sub(psci::lock::PLATFORM_LOCK) {
             Some(channel) => format!("the lock of SCP channel {channel}"),
-            None if id >= psci::lock::CPU_LOCK => format!("CPU {}'s own lock", id - psci::lock::CPU_LOCK),
+            None if id >= psci::lock::CPU_LOCK => {
+                format!("CPU {}'s own lock", id - psci::lock::CPU_LOCK)
+            }
             None => {
                 let domain = self.machine.platform.topology.domains.get(id as usize);
-                format!("the lock of `{}`", domain.map_or("?", |domain| domain.name.as_str()))
+                format!(
+                    "the lock of `{}`",
+                    domain.map_or("?", |domain| domain.name.as_str())
+                )
             }
         }
     }
 
     /// The wait of a process and what it holds, in words.
     pub(crate) fn describe(&self, process: usize) -> String {
-        let Some(cpu) = self.cpus.get(process) else { return format!("process {process} waits") };
+        let Some(cpu) = self.cpus.get(process) else {
+            return format!("process {process} waits");
+        };
         let holder = |id: &u32| match self.lock_holders.borrow().get(id) {
             Some(holder) => format!("held by CPU {holder}"),
             None => "which nobody holds".to_owned(),
@@ -98,12 +105,17 @@ mod tests {
             soc.cpus[cpu].caches_on.set(true);
             soc.channel_lock(cpu).acquire(&soc, CpuIndex(cpu as u16));
             soc.advance(engine::PS_PER_US);
-            soc.channel_lock(1 - cpu).acquire(&soc, CpuIndex(cpu as u16));
+            soc.channel_lock(1 - cpu)
+                .acquire(&soc, CpuIndex(cpu as u16));
         };
         let mut runner = Runner::new(&soc.scheduler, &main);
         (0..2).for_each(|cpu| runner.start(cpu, 0));
         let deadlock = runner.run().unwrap_err();
-        let reports: Vec<_> = deadlock.waiters.iter().map(|waiter| soc.describe(waiter.process)).collect();
+        let reports: Vec<_> = deadlock
+            .waiters
+            .iter()
+            .map(|waiter| soc.describe(waiter.process))
+            .collect();
         assert_eq!(
             reports,
             [

@@ -34,11 +34,26 @@ pub(crate) struct DeclaredOrder {
 impl DeclaredOrder {
     /// Declares an order for a machine with `count` CPUs.
     pub(crate) fn declare(&self, order: &Order, count: usize) {
-        let cpus: Vec<usize> = order.scp.iter().copied().filter(|&cpu| cpu < count).collect();
-        self.timer.set(order.timer.filter(|&cpu| cpu < count).or(cpus.first().copied()));
+        let cpus: Vec<usize> = order
+            .scp
+            .iter()
+            .copied()
+            .filter(|&cpu| cpu < count)
+            .collect();
+        self.timer.set(
+            order
+                .timer
+                .filter(|&cpu| cpu < count)
+                .or(cpus.first().copied()),
+        );
         self.cpus.replace(cpus);
         // Those that it does not name come last, so that each is woken.
-        let mut wakes: Vec<usize> = order.wakes.iter().copied().filter(|&cpu| cpu < count).collect();
+        let mut wakes: Vec<usize> = order
+            .wakes
+            .iter()
+            .copied()
+            .filter(|&cpu| cpu < count)
+            .collect();
         wakes.extend((0..count).filter(|cpu| !order.wakes.contains(cpu)));
         self.wakes.replace(wakes);
         self.lock_requests.replace(vec![None; count]);
@@ -71,12 +86,20 @@ impl DeclaredOrder {
     pub(crate) fn before(&self, cpu: usize, counts: impl Fn(usize) -> bool) -> Option<usize> {
         let cpus = self.cpus.borrow();
         let place = cpus.iter().position(|&other| other == cpu)?;
-        cpus[..place].iter().rev().copied().find(|&other| counts(other))
+        cpus[..place]
+            .iter()
+            .rev()
+            .copied()
+            .find(|&other| counts(other))
     }
 
     /// The first of the order who has not asked for the channel yet.
     pub(crate) fn next_to_send(&self) -> Option<usize> {
         let requests = self.channel_requests.borrow();
-        self.cpus.borrow().iter().copied().find(|&cpu| requests[cpu].is_none())
+        self.cpus
+            .borrow()
+            .iter()
+            .copied()
+            .find(|&cpu| requests[cpu].is_none())
     }
 }

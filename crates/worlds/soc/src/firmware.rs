@@ -20,7 +20,9 @@ impl Firmware<'_> {
         let soc = self.soc;
         match entry {
             Entry::Service if process == soc.timer_process() => soc.run_timer(),
-            Entry::Service if process > soc.timer_process() => soc.run_power_unit(process - soc.unit_process(0)),
+            Entry::Service if process > soc.timer_process() => {
+                soc.run_power_unit(process - soc.unit_process(0))
+            }
             Entry::Service => soc.run_channel(process - soc.cpus.len()),
             Entry::ColdBoot => {
                 soc.cpus[process].caches_on.set(true);
@@ -48,7 +50,11 @@ impl Firmware<'_> {
         let this = &self.soc.cpus[cpu];
         let Some(call) = this.call.take() else { return };
         // The first call after a power-up finds its code in no cache.
-        let warm = self.soc.costs().smc_warm.filter(|_| this.has_called.replace(true));
+        let warm = self
+            .soc
+            .costs()
+            .smc_warm
+            .filter(|_| this.has_called.replace(true));
         self.soc.advance(warm.unwrap_or(this.costs.smc));
         match self.psci.handle_smc(call) {
             Outcome::Return(registers) => this.result.set(Some(registers)),

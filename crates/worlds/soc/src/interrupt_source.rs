@@ -99,7 +99,11 @@ pub(crate) struct Line {
 
 impl Line {
     /// A line that is not programmed.
-    pub(crate) const OFF: Self = Self { deadline: Time::MAX, cpu: 0, source: Source::SharedTimer };
+    pub(crate) const OFF: Self = Self {
+        deadline: Time::MAX,
+        cpu: 0,
+        source: Source::SharedTimer,
+    };
 }
 
 #[cfg(test)]
@@ -118,7 +122,10 @@ mod tests {
             Source::Device(0),
             Source::Device(MAX_DEVICES as u8 - 1),
         ];
-        let set = sources.iter().rev().fold(Interrupts::default(), |set, &source| set.with(source));
+        let set = sources
+            .iter()
+            .rev()
+            .fold(Interrupts::default(), |set, &source| set.with(source));
         assert!(set.any() && set.has(Source::Ipi(7)) && !set.has(Source::Ipi(1)));
         assert_eq!(set.sources().collect::<Vec<_>>(), sources);
     }

@@ -9,7 +9,9 @@ impl Soc {
     /// reach it.
     pub fn raise(&self, cpu: usize, source: Source) {
         let target = &self.cpus[cpu];
-        target.pending_interrupts.set(target.pending_interrupts.get().with(source));
+        target
+            .pending_interrupts
+            .set(target.pending_interrupts.get().with(source));
         if matches!(target.waiting.get(), Waiting::Interrupt | Waiting::Power) {
             self.scheduler.wake(cpu);
         }

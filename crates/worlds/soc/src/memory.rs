@@ -55,7 +55,14 @@ impl<T> Word<T> {
         }
         self.copy.set(value);
         let (flushes, calls) = (soc.l2_flushes(cpu), soc.calls_of(cpu));
-        self.line.set(Line { cached: true, dirty: true, cpu, flushes, calls, filled: 0 });
+        self.line.set(Line {
+            cached: true,
+            dirty: true,
+            cpu,
+            flushes,
+            calls,
+            filled: 0,
+        });
         soc.note_stored(self.address(), value);
     }
 
@@ -89,12 +96,20 @@ impl<T> Word<T> {
 
     fn fill(&self, soc: &Soc) {
         self.copy.set(self.memory.get());
-        self.line.set(Line { cached: true, filled: soc.time(), ..Line::default() });
+        self.line.set(Line {
+            cached: true,
+            filled: soc.time(),
+            ..Line::default()
+        });
     }
 
     fn maintain(&self, soc: &Soc, invalidate: bool) {
         let reaches_memory = self.write_back_flushed(soc).dirty;
-        soc.advance(if reaches_memory { soc.memory_access() } else { soc.cached_access() });
+        soc.advance(if reaches_memory {
+            soc.memory_access()
+        } else {
+            soc.cached_access()
+        });
         let mut line = self.write_back_flushed(soc);
         if line.dirty {
             self.memory.set(self.copy.get());
@@ -180,9 +195,16 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         let value = self.memory.get();
         if soc.caches_are_on() {
             self.copy.set(value);
-            self.line.set(Line { cached: true, filled: soc.time(), ..Line::default() });
+            self.line.set(Line {
+                cached: true,
+                filled: soc.time(),
+                ..Line::default()
+            });
         } else {
-            self.line.set(Line { cached: false, ..self.line.get() });
+            self.line.set(Line {
+                cached: false,
+                ..self.line.get()
+            });
         }
         T::from_word(value)
     }
@@ -215,7 +237,11 @@ mod tests {
 
     /// The values that loads of a word from memory saw and when, while another CPU stores to the
     /// word and cleans it, and the calls that were counted.
-    fn loads(soc: &Soc, cached: bool, load: impl Fn(&Word<u32>) -> u32) -> (Vec<(Time, u32)>, [u64; 3]) {
+    fn loads(
+        soc: &Soc,
+        cached: bool,
+        load: impl Fn(&Word<u32>) -> u32,
+    ) -> (Vec<(Time, u32)>, [u64; 3]) {
         let word = Word::new(0);
         let seen = RefCell::new(Vec::new());
         let main = |cpu: usize, _| match cpu {
@@ -239,7 +265,14 @@ mod tests {
         (0..2).for_each(|cpu| runner.start(cpu, 0));
         runner.run().unwrap();
         drop(runner);
-        (seen.into_inner(), [soc.platform_calls.get(), soc.calls_of(0), soc.scheduler.operations()])
+        (
+            seen.into_inner(),
+            [
+                soc.platform_calls.get(),
+                soc.calls_of(0),
+                soc.scheduler.operations(),
+            ],
+        )
     }
 
     #[test]
@@ -254,14 +287,19 @@ mod tests {
         let machine = sources.machine().unwrap();
         for cached in [false, true] {
             let (one, three) = (Soc::new(&machine, 1), Soc::new(&machine, 1));
-            let in_one = loads(&one, cached, |word| word.load_from_memory(&one, Soc::barrier));
+            let in_one = loads(&one, cached, |word| {
+                word.load_from_memory(&one, Soc::barrier)
+            });
             let in_three = loads(&three, cached, |word| {
                 word.clean_invalidate(&three);
                 three.barrier();
                 word.load(&three)
             });
             assert_eq!(in_one, in_three);
-            assert!(in_one.0.iter().any(|&(_, value)| value > 100), "the loads were over before the stores");
+            assert!(
+                in_one.0.iter().any(|&(_, value)| value > 100),
+                "the loads were over before the stores"
+            );
             assert_eq!(one.stale_loads.get(), 0);
         }
     }

@@ -103,7 +103,12 @@ pub struct Meter {
 impl Meter {
     /// A meter of `owners` owners for a span of ps, at whose beginning every CPU runs for owner 0.
     /// Round trips belong to `moving`.
-    pub fn new(domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) -> Self {
+    pub fn new(
+        domains: Vec<DomainPower>,
+        owners: usize,
+        moving: OwnerId,
+        span: Range<Time>,
+    ) -> Self {
         let mut first = 0;
         let mut domain_of = Vec::new();
         let energy = vec![0; domains.len() * owners];
@@ -137,7 +142,16 @@ impl Meter {
                 domain
             })
             .collect();
-        Self { domains, domain_of, owners, moving, energy, integral: 0, begin: span.start, end: span.end }
+        Self {
+            domains,
+            domain_of,
+            owners,
+            moving,
+            energy,
+            integral: 0,
+            begin: span.start,
+            end: span.end,
+        }
     }
 
     /// True if it measures anything.
@@ -271,7 +285,11 @@ impl Meter {
                 1 => (shared, 0),
                 _ => (shared / holders, shared % holders),
             };
-            for cpu in domain.cpus.iter().filter(|cpu| cpu.activity.depth() == domain.depth) {
+            for cpu in domain
+                .cpus
+                .iter()
+                .filter(|cpu| cpu.activity.depth() == domain.depth)
+            {
                 // What does not divide goes to the first: a few units times picoseconds, but
                 // nothing is lost.
                 energy[cpu.owner] += part + rest.min(1);
@@ -285,7 +303,9 @@ impl Domain {
     fn core_power(&self, activity: Activity) -> u64 {
         match activity {
             Activity::Running => self.power.core_running,
-            Activity::Moving(state) | Activity::Idle(state) => self.power.idle[usize::from(state)].core,
+            Activity::Moving(state) | Activity::Idle(state) => {
+                self.power.idle[usize::from(state)].core
+            }
         }
     }
 
@@ -311,10 +331,29 @@ mod tests {
 
     fn meter(cpus: usize) -> Meter {
         let idle = vec![
-            IdlePower { core: 3, domain: 70, ..IdlePower::default() },
-            IdlePower { core: 1, domain: 25, core_round_trip: 500, domain_round_trip: 10_000 },
+            IdlePower {
+                core: 3,
+                domain: 70,
+                ..IdlePower::default()
+            },
+            IdlePower {
+                core: 1,
+                domain: 25,
+                core_round_trip: 500,
+                domain_round_trip: 10_000,
+            },
         ];
-        Meter::new(vec![DomainPower { cpus, core_running: 2000, domain_running: 7900, idle }], 4, MOVING, 100..1000)
+        Meter::new(
+            vec![DomainPower {
+                cpus,
+                core_running: 2000,
+                domain_running: 7900,
+                idle,
+            }],
+            4,
+            MOVING,
+            100..1000,
+        )
     }
 
     fn energies(meter: &Meter) -> [Energy; 4] {
@@ -326,7 +365,10 @@ mod tests {
         let mut meter = meter(3);
         meter.set(100, 1, Activity::Running, OTHER);
         meter.finish(101);
-        assert_eq!(energies(&meter), [2000 + 2634 + 2000 + 2633, 2000 + 2633, 0, 0]);
+        assert_eq!(
+            energies(&meter),
+            [2000 + 2634 + 2000 + 2633, 2000 + 2633, 0, 0]
+        );
         assert_eq!(meter.integral(), 3 * 2000 + 7900);
     }
 
@@ -338,7 +380,10 @@ mod tests {
         meter.finish(120);
         // Ten ps in which CPU 0 runs, then ten in which CPU 1's WFI keeps the domain up: OTHER pays
         // for its own core only.
-        assert_eq!(energies(&meter), [10 * (2000 + 7900), 10, 20 * 3 + 10 * 70, 500]);
+        assert_eq!(
+            energies(&meter),
+            [10 * (2000 + 7900), 10, 20 * 3 + 10 * 70, 500]
+        );
         assert_eq!(meter.downs(0, 1), 0, "the domain never was down");
         assert_eq!(meter.integral(), energies(&meter).iter().sum());
     }
@@ -353,8 +398,14 @@ mod tests {
             meter.set(begin + 60, 0, Activity::Running, TASK);
         }
         meter.finish(300);
-        assert_eq!(energies(&meter), [80 * 9900, 0, 80 * 26, 2 * (20 * 26 + 10_500)]);
-        assert_eq!((meter.downs(0, 1), meter.domain_times(0)), (2, &[80, 0, 0, 40, 80][..]));
+        assert_eq!(
+            energies(&meter),
+            [80 * 9900, 0, 80 * 26, 2 * (20 * 26 + 10_500)]
+        );
+        assert_eq!(
+            (meter.downs(0, 1), meter.domain_times(0)),
+            (2, &[80, 0, 0, 40, 80][..])
+        );
         assert_eq!(meter.integral(), energies(&meter).iter().sum());
     }
 

@@ -19,7 +19,11 @@ pub(crate) struct SimWorld<'a> {
 impl SimWorld<'_> {
     /// The delay with which this CPU goes on after an event, as drawn.
     fn start_skew(&self) -> Time {
-        let skew = self.soc.random.borrow_mut().below(self.soc.machine.platform.assumed.start_skew);
+        let skew = self
+            .soc
+            .random
+            .borrow_mut()
+            .below(self.soc.machine.platform.assumed.start_skew);
         skew + self.soc.spread(|spread| spread.start)
     }
 }
@@ -43,22 +47,35 @@ impl NormalWorld for SimWorld<'_> {
             Depth::Deepest => "deepest",
         };
         let states = &self.soc.machine.platform.idle_states;
-        states.iter().find(|state| state.name == name).map_or(0, crate::platform::power_state)
+        states
+            .iter()
+            .find(|state| state.name == name)
+            .map_or(0, crate::platform::power_state)
     }
 
     fn smc(&self, function: u32, args: [u64; 3]) -> [u64; 4] {
         let cpu = self.soc.current_cpu();
-        cpu.call.set(Some(Call { function, args, entered: self.soc.ticks() }));
+        cpu.call.set(Some(Call {
+            function,
+            args,
+            entered: self.soc.ticks(),
+        }));
         self.soc.scheduler.call(Entry::Smc as u32);
         cpu.result.take().unwrap_or_default()
     }
 
     fn suspend(&self, power_state: u32) -> i64 {
-        self.smc(id::CPU_SUSPEND | id::SMC64, [u64::from(power_state), ENTRY_POINT, 0])[0] as i64
+        self.smc(
+            id::CPU_SUSPEND | id::SMC64,
+            [u64::from(power_state), ENTRY_POINT, 0],
+        )[0] as i64
     }
 
     fn cpu_on(&self, cpu: usize) -> i64 {
-        self.smc(id::CPU_ON | id::SMC64, [self.mpidr(cpu), ENTRY_POINT, self.lead as u64])[0] as i64
+        self.smc(
+            id::CPU_ON | id::SMC64,
+            [self.mpidr(cpu), ENTRY_POINT, self.lead as u64],
+        )[0] as i64
     }
 
     fn load(&self, word: Word) -> u64 {
@@ -107,7 +124,8 @@ impl NormalWorld for SimWorld<'_> {
         while self.soc.has_failed() {
             self.soc.scheduler.wait(None);
         }
-        self.soc.advance(self.soc.machine.platform.assumed.normal_poll * u64::from(moments));
+        self.soc
+            .advance(self.soc.machine.platform.assumed.normal_poll * u64::from(moments));
     }
 
     fn say_what_comes(&self) {
@@ -121,9 +139,12 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn start_timer(&self, microseconds: u64) {
-        let deadline = self.soc.scheduler.now() + microseconds * PS_PER_US + self.soc.spread(|spread| spread.timer);
+        let deadline = self.soc.scheduler.now()
+            + microseconds * PS_PER_US
+            + self.soc.spread(|spread| spread.timer);
         self.soc.advance(self.soc.memory_access());
-        self.soc.program_timer(self.soc.current_cpu_index(), deadline);
+        self.soc
+            .program_timer(self.soc.current_cpu_index(), deadline);
     }
 
     fn woken_at(&self, place: usize) -> usize {
@@ -136,13 +157,20 @@ impl NormalWorld for SimWorld<'_> {
             0 => self.soc.raise(cpu, Source::Software),
             // No kernel runs beside a procedure, so that each CPU has a line of the always-on timer
             // to itself.
-            late => self.soc.program_alarm(cpu, self.soc.now() + late, cpu, Source::Software),
+            late => self
+                .soc
+                .program_alarm(cpu, self.soc.now() + late, cpu, Source::Software),
         }
     }
 
     fn take_interrupt(&self) -> bool {
-        self.soc.advance(self.soc.machine.platform.assumed.interrupt_entry);
-        self.soc.current_cpu().pending_interrupts.take().has(Source::SharedTimer)
+        self.soc
+            .advance(self.soc.machine.platform.assumed.interrupt_entry);
+        self.soc
+            .current_cpu()
+            .pending_interrupts
+            .take()
+            .has(Source::SharedTimer)
     }
 
     fn publish(&self, stamps: Stamps) {

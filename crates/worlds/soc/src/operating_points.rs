@@ -34,8 +34,16 @@ impl Work {
 
     /// The time that a core of this capacity takes, in ps, rounded up.
     pub const fn time(self, capacity: u32) -> Time {
-        let time = if capacity == 0 { Time::MAX as u128 } else { self.0.div_ceil(capacity as u128) };
-        if time < Time::MAX as u128 { time as Time } else { Time::MAX }
+        let time = if capacity == 0 {
+            Time::MAX as u128
+        } else {
+            self.0.div_ceil(capacity as u128)
+        };
+        if time < Time::MAX as u128 {
+            time as Time
+        } else {
+            Time::MAX
+        }
     }
 }
 
@@ -79,6 +87,10 @@ mod tests {
         assert_eq!((work - first).time(430) + 1_000_001, work.time(430));
         assert_eq!(work - Work::done(430, work.time(430)), Work::NONE);
         let minute = 60_000_000_000_000;
-        assert_eq!(Work::done(1_000_000, minute).time(1_000_000), minute, "18 s of such a core fill 64 bits");
+        assert_eq!(
+            Work::done(1_000_000, minute).time(1_000_000),
+            minute,
+            "18 s of such a core fill 64 bits"
+        );
     }
 }

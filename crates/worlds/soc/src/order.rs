@@ -26,7 +26,9 @@ impl Soc {
 
     /// Wakes the CPUs that wait for their turn and for which `go` is true.
     fn wake_order_waiters(&self, go: impl Fn(usize) -> bool) {
-        for cpu in (0..self.cpus.len()).filter(|&cpu| self.cpus[cpu].waiting.get() == Waiting::Order && go(cpu)) {
+        for cpu in (0..self.cpus.len())
+            .filter(|&cpu| self.cpus[cpu].waiting.get() == Waiting::Order && go(cpu))
+        {
             self.scheduler.wake(cpu);
         }
     }
@@ -50,7 +52,9 @@ impl Soc {
     pub(crate) fn ask_in_order(&self) {
         let cpu = self.current_cpu_index();
         let cluster = self.cpus[cpu].cluster;
-        let before = self.order.before(cpu, |other| self.cpus[other].cluster == cluster);
+        let before = self
+            .order
+            .before(cpu, |other| self.cpus[other].cluster == cluster);
         self.queue_behind(before, &self.order.lock_requests);
     }
 
@@ -83,8 +87,12 @@ impl Soc {
             // What a bakery takes to write a ticket: a store, a load of each other word, a store.
             let assumed = &self.machine.platform.assumed;
             let access = self.memory_access() + assumed.barrier + 2 * assumed.cached_access;
-            let has_ticket = requests.borrow()[before].unwrap_or(0) + (self.cpus.len() as u64 + 1) * access;
-            if let Some(left) = has_ticket.checked_sub(self.scheduler.now()).filter(|&left| left > 0) {
+            let has_ticket =
+                requests.borrow()[before].unwrap_or(0) + (self.cpus.len() as u64 + 1) * access;
+            if let Some(left) = has_ticket
+                .checked_sub(self.scheduler.now())
+                .filter(|&left| left > 0)
+            {
                 self.stamp(points::ORDER_WAIT, 0);
                 self.advance(left);
                 self.stamp(points::ORDER_WAIT_END, 0);

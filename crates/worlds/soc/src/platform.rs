@@ -8,8 +8,8 @@ use crate::memory::Word;
 use crate::points;
 use crate::soc::{Sleeper, WordSleeper};
 use psci::{
-    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, OptionalCalls, Platform, PowerDown,
-    PowerUp, Scalar, SuspendRequest,
+    CompositeState, CpuIndex, Error, Level, LocalState, LockKind, MessageOrder, OptionalCalls,
+    Platform, PowerDown, PowerUp, Scalar, SuspendRequest,
 };
 use psci_cases::Word as NormalWord;
 
@@ -19,14 +19,22 @@ const FIRST_POWER_DOWN: u8 = 2;
 /// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for
 /// each level in the StateID, as section 6.5 recommends.
 pub(crate) fn power_state(state: &IdleState) -> u32 {
-    let id = (0..).zip(state.state).fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
+    let id = (0..)
+        .zip(state.state)
+        .fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
     let powers_down = state.state.iter().any(|&local| local >= FIRST_POWER_DOWN);
-    let highest = state.state.iter().rposition(|&local| local != 0).unwrap_or(0) as u32;
+    let highest = state
+        .state
+        .iter()
+        .rposition(|&local| local != 0)
+        .unwrap_or(0) as u32;
     id | u32::from(powers_down) << 16 | highest << 24
 }
 
 fn composite(state: &IdleState) -> CompositeState {
-    CompositeState { levels: state.state.map(LocalState) }
+    CompositeState {
+        levels: state.state.map(LocalState),
+    }
 }
 
 impl Soc {
@@ -51,9 +59,12 @@ impl Soc {
     pub(crate) fn sleep_until(&self, word: NormalWord, least: u64) {
         self.count_call();
         let cpu = self.current_cpu_index();
-        self.sleepers[word as usize].borrow_mut().push(Sleeper { cpu, least });
+        self.sleepers[word as usize]
+            .borrow_mut()
+            .push(Sleeper { cpu, least });
         self.cpus[cpu].waiting.set(Waiting::Event);
-        self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
+        self.scheduler
+            .wait_and_advance(self.machine.platform.assumed.event_wake);
     }
 
     /// Waits in WFE until the bits of `mask` in the word at the address `word` are those of `value`
@@ -62,9 +73,16 @@ impl Soc {
     pub(crate) fn sleep_until_stored(&self, word: usize, mask: u64, value: u64) {
         self.count_call();
         let cpu = self.current_cpu_index();
-        self.word_sleepers.borrow_mut().push(WordSleeper { cpu, word, mask, value, stored: false });
+        self.word_sleepers.borrow_mut().push(WordSleeper {
+            cpu,
+            word,
+            mask,
+            value,
+            stored: false,
+        });
         self.cpus[cpu].waiting.set(Waiting::Event);
-        self.scheduler.wait_and_advance(self.machine.platform.assumed.event_wake);
+        self.scheduler
+            .wait_and_advance(self.machine.platform.assumed.event_wake);
     }
 
     /// A word of the library's now holds `value`.
@@ -73,7 +91,12 @@ impl Soc {
         if !self.has_many_cpus() {
             return;
         }
-        for sleeper in self.word_sleepers.borrow_mut().iter_mut().filter(|sleeper| sleeper.word == word) {
+        for sleeper in self
+            .word_sleepers
+            .borrow_mut()
+            .iter_mut()
+            .filter(|sleeper| sleeper.word == word)
+        {
             sleeper.stored = value & sleeper.mask == sleeper.value;
         }
     }
@@ -105,7 +128,10 @@ impl Soc {
     /// The highest level that loses its contents in a state.
     fn highest_down(&self, state: &CompositeState) -> Level {
         let loses = |&level: &Level| self.is_power_down(level, state.at(level));
-        (0..psci::LEVELS as Level).rev().find(loses).unwrap_or(psci::CPU_LEVEL)
+        (0..psci::LEVELS as Level)
+            .rev()
+            .find(loses)
+            .unwrap_or(psci::CPU_LEVEL)
     }
 }
 
@@ -117,7 +143,10 @@ impl Platform for Soc {
     }
 
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-        let place = self.by_mpidr.binary_search_by_key(&mpidr, |&(fields, _)| fields).ok()?;
+        let place = self
+            .by_mpidr
+            .binary_search_by_key(&mpidr, |&(fields, _)| fields)
+            .ok()?;
         Some(CpuIndex(self.by_mpidr[place].1))
     }
 
@@ -138,7 +167,10 @@ impl Platform for Soc {
     }
 
     fn optional_calls(&self) -> OptionalCalls {
-        OptionalCalls { os_initiated: self.os_initiated.get(), ..OptionalCalls::NONE }
+        OptionalCalls {
+            os_initiated: self.os_initiated.get(),
+            ..OptionalCalls::NONE
+        }
     }
 
     fn is_power_down(&self, _level: Level, state: LocalState) -> bool {
@@ -147,9 +179,14 @@ impl Platform for Soc {
 
     fn decode_power_state(&self, value: u32) -> Result<SuspendRequest, Error> {
         let states = &self.machine.platform.idle_states;
-        let state = states.iter().find(|state| !state.system_suspend && power_state(state) == value);
+        let state = states
+            .iter()
+            .find(|state| !state.system_suspend && power_state(state) == value);
         let state = composite(state.ok_or(Error::InvalidParameters)?);
-        Ok(SuspendRequest { state, last_at_level: state.highest() })
+        Ok(SuspendRequest {
+            state,
+            last_at_level: state.highest(),
+        })
     }
 
     fn off_state(&self) -> CompositeState {
@@ -159,12 +196,19 @@ impl Platform for Soc {
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {
-        self.machine.platform.idle_states.iter().find(|state| state.system_suspend).map(composite)
+        self.machine
+            .platform
+            .idle_states
+            .iter()
+            .find(|state| state.system_suspend)
+            .map(composite)
     }
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.count_call();
-        self.current_cpu().asked.set(Some((self.highest_down(request), why)));
+        self.current_cpu()
+            .asked
+            .set(Some((self.highest_down(request), why)));
         // Nothing is refused; but where the case declares an order, it starts here, before the
         // cluster's lock.
         if why == PowerDown::Suspend && request.highest() > psci::CPU_LEVEL {
@@ -186,7 +230,10 @@ impl Platform for Soc {
             self.advance(wake);
             return;
         }
-        let (word, bit) = (self.current_cpu_index() / 64, 1 << (self.current_cpu_index() % 64));
+        let (word, bit) = (
+            self.current_cpu_index() / 64,
+            1 << (self.current_cpu_index() % 64),
+        );
         self.in_wfe[word].set(self.in_wfe[word].get() | bit);
         cpu.waiting.set(Waiting::Event);
         self.scheduler.wait_and_advance(wake);
@@ -293,8 +340,17 @@ impl Platform for Soc {
         }
         self.advance(self.current_cpu().costs.power_down);
         let cpu = self.current_cpu_index();
-        let command = Command::Down { cpu, cluster, wakes: why == PowerDown::Suspend };
-        match self.machine.release.scp_messages.contain(why, self.highest_down(state)) {
+        let command = Command::Down {
+            cpu,
+            cluster,
+            wakes: why == PowerDown::Suspend,
+        };
+        match self
+            .machine
+            .release
+            .scp_messages
+            .contain(why, self.highest_down(state))
+        {
             true => self.send(command),
             false => self.leave_to_power_unit(command),
         }
@@ -328,7 +384,10 @@ impl Platform for Soc {
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
         self.count_call();
         let sender = self.current_cpu_index();
-        self.send(Command::On { sender, cpu: target.get() });
+        self.send(Command::On {
+            sender,
+            cpu: target.get(),
+        });
         Ok(())
     }
 

@@ -44,7 +44,11 @@ use ::points::Point;
 
 /// The point of an id that can be in a run's events.
 pub fn point(id: u16) -> Option<Point> {
-    psci::points::psci::ALL.iter().chain(ALL).copied().find(|point| point.id() == id)
+    psci::points::psci::ALL
+        .iter()
+        .chain(ALL)
+        .copied()
+        .find(|point| point.id() == id)
 }
 
 /// Name of a point that can be in a run's events.
@@ -55,5 +59,8 @@ pub fn point_name(id: u16) -> &'static str {
 /// The stamp that a CPU's runtime instrumentation took at a point; `None` for a point that it does
 /// not serve.
 pub fn stamp_at(stamps: &psci_cases::Stamps, point: &str) -> Option<u64> {
-    (0..).zip(stamps).find(|&(id, _)| point_name(id) == point).map(|(_, &ticks)| ticks)
+    (0..)
+        .zip(stamps)
+        .find(|&(id, _)| point_name(id) == point)
+        .map(|(_, &ticks)| ticks)
 }

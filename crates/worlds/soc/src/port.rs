@@ -22,11 +22,16 @@ impl Soc {
             most = most.max(cores);
             let slowdown = MILLION + self.costs().flush_port_share * (cores - 1);
             let begin = self.scheduler.now();
-            let duration = (u128::from(left) * u128::from(slowdown)).div_ceil(u128::from(MILLION)) as u64;
+            let duration =
+                (u128::from(left) * u128::from(slowdown)).div_ceil(u128::from(MILLION)) as u64;
             self.scheduler.wait(Some(begin.saturating_add(duration)));
             let elapsed = self.scheduler.now() - begin;
             let done = (u128::from(elapsed) * u128::from(MILLION) / u128::from(slowdown)) as u64;
-            left = if elapsed >= duration { 0 } else { left.saturating_sub(done) };
+            left = if elapsed >= duration {
+                0
+            } else {
+                left.saturating_sub(done)
+            };
         }
         self.stamp(points::FLUSHING_CORES, most as u32);
         self.flushing.borrow_mut().retain(|&other| other != cpu);

@@ -17,9 +17,25 @@ pub struct Bytes(pub u64);
 
 type Units = [(&'static str, u64)];
 
-const TIMES: &Units = &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-const FREQUENCIES: &Units = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)];
-const SIZES: &Units = &[("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+const TIMES: &Units = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+];
+const FREQUENCIES: &Units = &[
+    ("Hz", 1),
+    ("kHz", 1_000),
+    ("MHz", 1_000_000),
+    ("GHz", 1_000_000_000),
+];
+const SIZES: &Units = &[
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
 
 /// Largest value of any quantity in its base unit: exact in a double, and far from overflow in
 /// sums.
@@ -28,10 +44,15 @@ const LARGEST: f64 = (1_u64 << 53) as f64;
 fn parse(text: &str, what: &str, example: &str, units: &Units) -> Result<u64, String> {
     let wanted = || {
         let names: Vec<_> = units.iter().map(|&(name, _)| name).collect();
-        format!("expected {what} with its unit ({}), such as \"{example}\"", names.join(", "))
+        format!(
+            "expected {what} with its unit ({}), such as \"{example}\"",
+            names.join(", ")
+        )
     };
     let text = text.trim();
-    let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-'))).unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-')))
+        .unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let Some(&(_, factor)) = units.iter().find(|&&(name, _)| name == unit) else {
         return Err(if unit.is_empty() {
@@ -40,7 +61,9 @@ fn parse(text: &str, what: &str, example: &str, units: &Units) -> Result<u64, St
             format!("`{unit}` is not a unit of {what}; {}", wanted())
         });
     };
-    let number: f64 = number.parse().map_err(|_| format!("`{text}` does not start with a number; {}", wanted()))?;
+    let number: f64 = number
+        .parse()
+        .map_err(|_| format!("`{text}` does not start with a number; {}", wanted()))?;
     if number < 0.0 {
         return Err(format!("`{text}` is negative; {what} is 0 or more"));
     }
@@ -71,7 +94,11 @@ macro_rules! quantity {
                 impl serde::de::Visitor<'_> for Visitor {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        write!(f, "{} as a string with its unit, such as \"{}\"", $what, $example)
+                        write!(
+                            f,
+                            "{} as a string with its unit, such as \"{}\"",
+                            $what, $example
+                        )
                     }
                     fn visit_str<E: Error>(self, text: &str) -> Result<$type, E> {
                         text.parse().map_err(E::custom)
@@ -108,6 +135,11 @@ mod tests {
         assert!(message("us").contains("does not start with a number"));
         assert!(message("1e300 s").contains("not a unit"));
         assert!(message("99999999 s").contains("too large"));
-        assert!("0 Hz".parse::<Frequency>().unwrap_err().contains("too small"));
+        assert!(
+            "0 Hz"
+                .parse::<Frequency>()
+                .unwrap_err()
+                .contains("too small")
+        );
     }
 }

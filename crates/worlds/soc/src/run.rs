@@ -9,7 +9,9 @@ use crate::firmware::Firmware;
 use crate::normal_world::SimWorld;
 use engine::{Deadlock, Runner, Time};
 use psci::lock::BakeryWord;
-use psci::{CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology};
+use psci::{
+    CpuDesc, CpuRecord, DomainDesc, DomainRecord, Psci, StorageRef, SystemRecord, Topology,
+};
 use psci_cases::{Case, Failure, Mode};
 use std::cell::Cell;
 
@@ -83,7 +85,11 @@ pub fn run(machine: &Machine, conditions: &Conditions) -> Result<RunOutcome, Run
 ///
 /// # Errors
 /// Those of [`run`].
-pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn()) -> Result<RunOutcome, RunError> {
+pub fn run_and_tell(
+    machine: &Machine,
+    conditions: &Conditions,
+    each: &dyn Fn(),
+) -> Result<RunOutcome, RunError> {
     let soc = Soc::new(machine, conditions.seed);
     soc.records.set(conditions.events);
     soc.spreads.set(conditions.spread);
@@ -91,9 +97,14 @@ pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn())
         soc.order.declare(&conditions.order, soc.cpus.len());
     }
     let lead = machine.release.lead;
-    let procedure = |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads, each);
+    let procedure =
+        |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads, each);
     let result = with_firmware(&soc, |psci| {
-        let firmware = Firmware { soc: &soc, psci, world: &procedure };
+        let firmware = Firmware {
+            soc: &soc,
+            psci,
+            world: &procedure,
+        };
         let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
         let mut runner = Runner::new(&soc.scheduler, &main);
         soc.start_all(&mut runner, lead);
@@ -104,12 +115,18 @@ pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn())
         return Err(RunError::Procedure(failure));
     }
     let waiters = match result {
-        Err(Deadlock { waiters, .. }) => waiters.into_iter().map(|waiter| soc.describe(waiter.process)).collect(),
+        Err(Deadlock { waiters, .. }) => waiters
+            .into_iter()
+            .map(|waiter| soc.describe(waiter.process))
+            .collect(),
         Ok(()) if soc.finished.get() => Vec::new(),
         Ok(()) => vec!["the procedure never finished".to_owned()],
     };
     if !waiters.is_empty() {
-        return Err(RunError::Deadlock { time: soc.scheduler.now(), waiters });
+        return Err(RunError::Deadlock {
+            time: soc.scheduler.now(),
+            waiters,
+        });
     }
     for cpu in 0..soc.cpus.len() {
         soc.enter_state(cpu, soc.cpus[cpu].state.get());
@@ -117,7 +134,11 @@ pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn())
     Ok(RunOutcome {
         events: soc.events.take(),
         measured: soc.measured.take(),
-        state_times: soc.cpus.iter().map(|cpu| cpu.state_time.each_ref().map(Cell::get)).collect(),
+        state_times: soc
+            .cpus
+            .iter()
+            .map(|cpu| cpu.state_time.each_ref().map(Cell::get))
+            .collect(),
         platform_calls: soc.platform_calls.get(),
         stale_loads: soc.stale_loads.get(),
         end: soc.scheduler.now(),
@@ -125,20 +146,46 @@ pub fn run_and_tell(machine: &Machine, conditions: &Conditions, each: &dyn Fn())
 }
 
 /// Builds the firmware for a machine and hands it to `run`.
-pub(crate) fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R) -> Result<R, RunError> {
+pub(crate) fn with_firmware<R>(
+    soc: &Soc,
+    run: impl FnOnce(&Psci<'_, Soc>) -> R,
+) -> Result<R, RunError> {
     let tree = &soc.machine.platform.topology;
     let domains: Vec<_> = tree
         .domains
         .iter()
-        .map(|domain| DomainDesc { parent: domain.parent.map(|parent| parent as u16), level: domain.level })
+        .map(|domain| DomainDesc {
+            parent: domain.parent.map(|parent| parent as u16),
+            level: domain.level,
+        })
         .collect();
-    let cpus: Vec<_> = tree.cpus.iter().map(|cpu| CpuDesc { mpidr: cpu.mpidr(), parent: cpu.domain as u16 }).collect();
-    let topology = Topology { domains: &domains, cpus: &cpus };
+    let cpus: Vec<_> = tree
+        .cpus
+        .iter()
+        .map(|cpu| CpuDesc {
+            mpidr: cpu.mpidr(),
+            parent: cpu.domain as u16,
+        })
+        .collect();
+    let topology = Topology {
+        domains: &domains,
+        cpus: &cpus,
+    };
     let mut cpu_records: Vec<_> = cpus.iter().map(|_| CpuRecord::new(soc)).collect();
-    let mut domain_records: Vec<_> = domains.iter().map(|domain| DomainRecord::new(soc, domain.level)).collect();
-    let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level)).map(|_| BakeryWord::new()).collect();
+    let mut domain_records: Vec<_> = domains
+        .iter()
+        .map(|domain| DomainRecord::new(soc, domain.level))
+        .collect();
+    let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level))
+        .map(|_| BakeryWord::new())
+        .collect();
     let system = SystemRecord::new();
-    let storage = StorageRef { cpus: &mut cpu_records, domains: &mut domain_records, words: &words, system: &system };
+    let storage = StorageRef {
+        cpus: &mut cpu_records,
+        domains: &mut domain_records,
+        words: &words,
+        system: &system,
+    };
     let psci = Psci::new(soc, &topology, storage).map_err(RunError::Tree)?;
     Ok(run(&psci))
 }
@@ -148,23 +195,38 @@ impl Soc {
     /// others without power.
     pub(crate) fn start_all<M: Fn(usize, u32)>(&self, runner: &mut Runner<'_, M>, lead: usize) {
         for number in 0..self.channels.len() {
-            self.scheduler.set_daemon(self.channel_process(number), true);
+            self.scheduler
+                .set_daemon(self.channel_process(number), true);
             runner.start(self.channel_process(number), Entry::Service as u32);
         }
         self.scheduler.set_daemon(self.timer_process(), true);
         runner.start(self.timer_process(), Entry::Service as u32);
-        for unit in (0..self.cpus.len()).filter(|_| self.has_power_units()).map(|cpu| self.unit_process(cpu)) {
+        for unit in (0..self.cpus.len())
+            .filter(|_| self.has_power_units())
+            .map(|cpu| self.unit_process(cpu))
+        {
             self.scheduler.set_daemon(unit, true);
             runner.start(unit, Entry::Service as u32);
         }
         for cpu in 0..self.cpus.len() {
-            let entry = if cpu == lead { Entry::ColdBoot } else { Entry::Down };
+            let entry = if cpu == lead {
+                Entry::ColdBoot
+            } else {
+                Entry::Down
+            };
             runner.start(cpu, entry as u32);
         }
     }
 
     /// Runs a procedure on this CPU, which leads it or not.
-    fn run_procedure(&self, case: Case, iterations: u32, lead: usize, leads: bool, each: &dyn Fn()) {
+    fn run_procedure(
+        &self,
+        case: Case,
+        iterations: u32,
+        lead: usize,
+        leads: bool,
+        each: &dyn Fn(),
+    ) {
         let world = SimWorld { soc: self, lead };
         let result = if leads {
             (0..iterations).try_for_each(|iteration| {

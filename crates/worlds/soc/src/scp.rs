@@ -81,7 +81,11 @@ impl Soc {
             self.stamp_for(command.sender(), points::SCP_TAKES, number as u32);
             self.wake_waiter(channel);
             match command {
-                Command::Down { cpu, cluster, wakes } => self.turn_off(number, cpu, cluster, wakes),
+                Command::Down {
+                    cpu,
+                    cluster,
+                    wakes,
+                } => self.turn_off(number, cpu, cluster, wakes),
                 Command::On { cpu, .. } => self.turn_on(cpu),
             }
             self.stamp_for(command.sender(), points::SCP_DONE, number as u32);
@@ -95,7 +99,9 @@ impl Soc {
         let mut waking = channel.waking.borrow_mut();
         let before = |asked: Time| !has_command || asked <= channel.posted.get();
         let mpidr = |cpu: usize| self.machine.platform.topology.cpus[cpu].mpidr();
-        let next = (0..waking.len()).filter(|&at| before(waking[at].0)).min_by_key(|&at| mpidr(waking[at].1))?;
+        let next = (0..waking.len())
+            .filter(|&at| before(waking[at].0))
+            .min_by_key(|&at| mpidr(waking[at].1))?;
         Some(waking.swap_remove(next).1)
     }
 
@@ -118,7 +124,8 @@ impl Soc {
         let members = &self.machine.platform.topology.cpus;
         let domain = members[cpu].domain;
         let runs = |other: usize| self.cpus[other].state.get() == CpuState::Running;
-        (0..members.len()).any(|other| other != cpu && members[other].domain == domain && runs(other))
+        (0..members.len())
+            .any(|other| other != cpu && members[other].domain == domain && runs(other))
     }
 
     /// Gives a CPU power, and its cluster if it has none.
@@ -143,7 +150,12 @@ impl Soc {
         target.watched_by.set(None);
         if self.machine.release.hardware_coherency {
             let dirty = target.l1_dirty.take();
-            self.flush_by_hardware(cpu, target.l1_lines + target.own_l2_lines, target.costs.hardware_flush_line, dirty);
+            self.flush_by_hardware(
+                cpu,
+                target.l1_lines + target.own_l2_lines,
+                target.costs.hardware_flush_line,
+                dirty,
+            );
             let shared = &self.l2_dirty[usize::from(target.cluster)];
             shared.set((shared.get() + dirty).min(target.l2_lines + target.l3_lines));
         }
@@ -155,7 +167,12 @@ impl Soc {
         if self.machine.release.hardware_coherency {
             let target = &self.cpus[cpu];
             let dirty = self.l2_dirty[usize::from(target.cluster)].take();
-            self.flush_by_hardware(cpu, target.l2_lines + target.l3_lines, self.costs().hardware_shared_line, dirty);
+            self.flush_by_hardware(
+                cpu,
+                target.l2_lines + target.l3_lines,
+                self.costs().hardware_shared_line,
+                dirty,
+            );
         }
     }
 
@@ -203,10 +220,18 @@ impl Soc {
 
     /// A CPU's power is gone.
     fn lose_power(&self, cpu: usize, cluster: bool, wakes: bool) {
-        self.enter_state(cpu, if wakes { CpuState::Suspended } else { CpuState::Off });
+        self.enter_state(
+            cpu,
+            if wakes {
+                CpuState::Suspended
+            } else {
+                CpuState::Off
+            },
+        );
         self.stamp_for(cpu, points::POWER_OFF, u32::from(cluster));
         // A CPU that only sleeps keeps its normal world in memory; one that is off has none.
-        self.scheduler.restart(cpu, usize::from(wakes), Entry::Down as u32);
+        self.scheduler
+            .restart(cpu, usize::from(wakes), Entry::Down as u32);
     }
 
     fn turn_on(&self, cpu: usize) {
@@ -243,7 +268,10 @@ impl Soc {
             self.power_up(cpu);
         } else {
             let number = cpu % self.channels.len();
-            self.channels[number].waking.borrow_mut().push((self.now(), cpu));
+            self.channels[number]
+                .waking
+                .borrow_mut()
+                .push((self.now(), cpu));
             self.scheduler.wake(self.channel_process(number));
             while !this.has_power.get() {
                 self.wait_for(Waiting::PowerUp);

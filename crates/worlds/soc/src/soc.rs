@@ -140,14 +140,28 @@ impl Soc {
     /// leaves to chance.
     pub fn new(machine: &Machine, seed: u64) -> Self {
         let platform = &machine.platform;
-        let cpus: Vec<Cpu> = platform.topology.cpus.iter().map(|cpu| cold(machine, cpu)).collect();
+        let cpus: Vec<Cpu> = platform
+            .topology
+            .cpus
+            .iter()
+            .map(|cpu| cold(machine, cpu))
+            .collect();
         let places = (0u16..).zip(&platform.topology.cpus);
-        let mut by_mpidr: Vec<(u64, u16)> = places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
+        let mut by_mpidr: Vec<(u64, u16)> =
+            places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
         by_mpidr.sort_unstable();
-        let clusters = cpus.iter().map(|cpu| usize::from(cpu.cluster) + 1).max().unwrap_or(0);
+        let clusters = cpus
+            .iter()
+            .map(|cpu| usize::from(cpu.cluster) + 1)
+            .max()
+            .unwrap_or(0);
         let channels = platform.scp_channels;
         // A power unit for each CPU, where there is work for them.
-        let units = if machine.needs_power_units() { cpus.len() } else { 0 };
+        let units = if machine.needs_power_units() {
+            cpus.len()
+        } else {
+            0
+        };
         let frequency = platform.counter_frequency;
         let tick = match 1_000_000_000_000 % frequency {
             0 => Tick::Picoseconds(1_000_000_000_000 / frequency),
@@ -160,11 +174,18 @@ impl Soc {
             word_sleepers: RefCell::default(),
             os_initiated: Cell::new(false),
             in_wfe: vec![Cell::new(0); cpus.len().div_ceil(64)],
-            domains_on: platform.topology.domains.iter().map(|_| Cell::new(false)).collect(),
+            domains_on: platform
+                .topology
+                .domains
+                .iter()
+                .map(|_| Cell::new(false))
+                .collect(),
             l2_flushes: (0..clusters).map(|_| Cell::new(0)).collect(),
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
-            channel_words: (0..channels).map(|_| cpus.iter().map(|_| BakeryWord::new()).collect()).collect(),
+            channel_words: (0..channels)
+                .map(|_| cpus.iter().map(|_| BakeryWord::new()).collect())
+                .collect(),
             channel_tickets: (0..channels).map(|_| Ticket::new()).collect(),
             flushing: RefCell::default(),
             order: DeclaredOrder::default(),
@@ -209,7 +230,10 @@ impl Soc {
     /// for the spread.
     pub(crate) fn spread(&self, most: impl Fn(&Spread) -> Time) -> Time {
         match self.spreads.get() {
-            true => self.random.borrow_mut().below(most(&self.machine.platform.assumed.spread)),
+            true => self
+                .random
+                .borrow_mut()
+                .below(most(&self.machine.platform.assumed.spread)),
             false => 0,
         }
     }
@@ -261,7 +285,8 @@ impl Soc {
         self.platform_calls.set(self.platform_calls.get() + 1);
         let this = self.current_cpu();
         this.calls.set(this.calls.get() + 1);
-        this.call_begins.set([self.scheduler.now(), this.call_begins.get()[0]]);
+        this.call_begins
+            .set([self.scheduler.now(), this.call_begins.get()[0]]);
     }
 
     /// The calls and the time of a maintained load whose line is not dirty, in one operation: if
@@ -280,7 +305,8 @@ impl Soc {
         self.platform_calls.set(self.platform_calls.get() + 3);
         let this = self.current_cpu();
         this.calls.set(this.calls.get() + 3);
-        this.call_begins.set([begins + maintenance + barrier, begins + maintenance]);
+        this.call_begins
+            .set([begins + maintenance + barrier, begins + maintenance]);
         true
     }
 
@@ -314,7 +340,8 @@ impl Soc {
         match self.tick {
             Tick::Picoseconds(tick) => self.scheduler.now() / tick,
             Tick::Hertz(frequency) => {
-                (u128::from(self.scheduler.now()) * u128::from(frequency) / 1_000_000_000_000) as u64
+                (u128::from(self.scheduler.now()) * u128::from(frequency) / 1_000_000_000_000)
+                    as u64
             }
         }
     }

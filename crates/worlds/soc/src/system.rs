@@ -40,7 +40,11 @@ pub fn run_system(soc: &Soc, system: &dyn System, boot: Boot) -> Result<(), RunE
         Boot::Firmware => {
             let lead = soc.machine.release.lead;
             with_firmware(soc, |psci| {
-                let firmware = Firmware { soc, psci, world: &world };
+                let firmware = Firmware {
+                    soc,
+                    psci,
+                    world: &world,
+                };
                 let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
                 let mut runner = Runner::new(&soc.scheduler, &main);
                 soc.start_all(&mut runner, lead);
@@ -119,13 +123,20 @@ impl Soc {
 
     /// CPU_ON for a CPU that is off. The value is PSCI's return code.
     pub fn start_cpu(&self, cpu: usize) -> i64 {
-        crate::normal_world::SimWorld { soc: self, lead: self.lead() }.cpu_on(cpu)
+        crate::normal_world::SimWorld {
+            soc: self,
+            lead: self.lead(),
+        }
+        .cpu_on(cpu)
     }
 
     /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts
     /// in [`System::run`] again. The value is PSCI's return code if the call fails.
     pub fn stop_cpu(&self) -> i64 {
-        let world = crate::normal_world::SimWorld { soc: self, lead: self.lead() };
+        let world = crate::normal_world::SimWorld {
+            soc: self,
+            lead: self.lead(),
+        };
         world.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
     }
 
@@ -133,7 +144,10 @@ impl Soc {
     /// is PSCI's return code.
     pub fn coordinate_by_os(&self) -> i64 {
         self.os_initiated.set(true);
-        let world = crate::normal_world::SimWorld { soc: self, lead: self.lead() };
+        let world = crate::normal_world::SimWorld {
+            soc: self,
+            lead: self.lead(),
+        };
         world.smc(psci::id::PSCI_SET_SUSPEND_MODE, [1, 0, 0])[0] as i64
     }
 
@@ -141,16 +155,29 @@ impl Soc {
     /// name.
     pub fn power_state(&self, name: &str) -> Option<u32> {
         let states = &self.machine.platform.idle_states;
-        states.iter().find(|state| state.name == name).map(crate::platform::power_state)
+        states
+            .iter()
+            .find(|state| state.name == name)
+            .map(crate::platform::power_state)
     }
 
     /// CPU_SUSPEND of this CPU, through the firmware. The value is PSCI's return code.
     pub fn suspend(&self, power_state: u32) -> i64 {
-        crate::normal_world::SimWorld { soc: self, lead: self.lead() }.suspend(power_state)
+        crate::normal_world::SimWorld {
+            soc: self,
+            lead: self.lead(),
+        }
+        .suspend(power_state)
     }
 
     /// Starts to measure energy, in a span of ps; see [`Meter::new`].
-    pub fn measure_energy(&self, domains: Vec<DomainPower>, owners: usize, moving: OwnerId, span: Range<Time>) {
+    pub fn measure_energy(
+        &self,
+        domains: Vec<DomainPower>,
+        owners: usize,
+        moving: OwnerId,
+        span: Range<Time>,
+    ) {
         *self.meter.borrow_mut() = Meter::new(domains, owners, moving, span);
     }
 

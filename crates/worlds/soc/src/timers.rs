@@ -15,13 +15,27 @@ impl Soc {
     /// Programs the shared timer to interrupt `cpu` at `deadline` ps, in place of what it was to
     /// do.
     pub(crate) fn program_timer(&self, cpu: usize, deadline: Time) {
-        self.program(SHARED, Line { deadline, cpu, source: Source::SharedTimer });
+        self.program(
+            SHARED,
+            Line {
+                deadline,
+                cpu,
+                source: Source::SharedTimer,
+            },
+        );
     }
 
     /// Programs a line of the always-on timer to interrupt `cpu` at `deadline` ps as `source`, in
     /// place of what it was to do.
     pub fn program_alarm(&self, line: usize, deadline: Time, cpu: usize, source: Source) {
-        self.program(SHARED + 1 + line, Line { deadline, cpu, source });
+        self.program(
+            SHARED + 1 + line,
+            Line {
+                deadline,
+                cpu,
+                source,
+            },
+        );
     }
 
     /// Takes back what a line of the always-on timer was to do.
@@ -45,7 +59,13 @@ impl Soc {
     /// The timer's process: sleeps until there is a deadline, then until it comes.
     pub(crate) fn run_timer(&self) {
         loop {
-            let next = self.timers.borrow().iter().map(|line| line.deadline).min().filter(|&next| next != Time::MAX);
+            let next = self
+                .timers
+                .borrow()
+                .iter()
+                .map(|line| line.deadline)
+                .min()
+                .filter(|&next| next != Time::MAX);
             match next {
                 None => {
                     self.scheduler.wait(None);
@@ -61,7 +81,9 @@ impl Soc {
 
     fn fire(&self) {
         for number in 0.. {
-            let Some(line) = self.timers.borrow().get(number).copied() else { return };
+            let Some(line) = self.timers.borrow().get(number).copied() else {
+                return;
+            };
             if line.deadline <= self.scheduler.now() {
                 self.timers.borrow_mut()[number] = Line::OFF;
                 self.raise(line.cpu, line.source);

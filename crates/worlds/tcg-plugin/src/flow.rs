@@ -64,7 +64,13 @@ mod tests {
 
     #[test]
     fn branches_say_where_they_go() {
-        let at = |opcode| Instruction { address: 0x1000, opcode }.flow();
+        let at = |opcode| {
+            Instruction {
+                address: 0x1000,
+                opcode,
+            }
+            .flow()
+        };
         for (opcode, text, expected) in [
             (0xd503_201f, "nop", Flow::Next),
             (0xf940_0020, "ldr x0, [x1]", Flow::Next),

@@ -26,7 +26,10 @@ pub struct Block([u8; 0]);
 pub struct TranslatedInstruction([u8; 0]);
 
 unsafe extern "C" {
-    fn qemu_plugin_register_vcpu_tb_trans_cb(id: u64, translated: unsafe extern "C" fn(u64, *mut Block));
+    fn qemu_plugin_register_vcpu_tb_trans_cb(
+        id: u64,
+        translated: unsafe extern "C" fn(u64, *mut Block),
+    );
     fn qemu_plugin_register_vcpu_insn_exec_cb(
         at: *mut TranslatedInstruction,
         executed: unsafe extern "C" fn(c_uint, *mut c_void),
@@ -37,7 +40,11 @@ unsafe extern "C" {
     fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *mut TranslatedInstruction;
     /// From version 3 on: copies the bytes to `to` and returns their number. Before: ignores all
     /// arguments but the first, and returns where the bytes are.
-    fn qemu_plugin_insn_data(instruction: *const TranslatedInstruction, to: *mut u8, length: usize) -> *const u32;
+    fn qemu_plugin_insn_data(
+        instruction: *const TranslatedInstruction,
+        to: *mut u8,
+        length: usize,
+    ) -> *const u32;
     fn qemu_plugin_insn_size(instruction: *const TranslatedInstruction) -> usize;
     fn qemu_plugin_insn_vaddr(instruction: *const TranslatedInstruction) -> u64;
     fn dlsym(library: *const c_void, name: *const c_char) -> *const c_void;
@@ -83,7 +90,11 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 fn with<R: Default>(work: impl FnOnce(&mut State) -> R) -> R {
-    STATE.lock().ok().and_then(|mut state| state.as_mut().map(work)).unwrap_or_default()
+    STATE
+        .lock()
+        .ok()
+        .and_then(|mut state| state.as_mut().map(work))
+        .unwrap_or_default()
 }
 
 impl State {
@@ -162,11 +173,16 @@ pub unsafe extern "C" fn qemu_plugin_install(
     count: c_int,
     arguments: *const *const c_char,
 ) -> c_int {
-    let mut state = State { left: u64::MAX, ..State::default() };
+    let mut state = State {
+        left: u64::MAX,
+        ..State::default()
+    };
     for index in 0..usize::try_from(count).unwrap_or(0) {
         // SAFETY: QEMU hands over this number of texts, which end in 0.
         let argument = unsafe { CStr::from_ptr(*arguments.add(index)) }.to_string_lossy();
-        let Some((name, value)) = argument.split_once('=') else { return 1 };
+        let Some((name, value)) = argument.split_once('=') else {
+            return 1;
+        };
         let address = || u64::from_str_radix(value.trim_start_matches("0x"), 16);
         match name {
             "out" => match File::create(value) {
@@ -208,16 +224,26 @@ unsafe extern "C" fn translated(_: u64, block: *mut Block) {
             let mut bytes = [0; 4];
             let result = qemu_plugin_insn_data(instruction, bytes.as_mut_ptr(), bytes.len());
             let is_copied = result.addr() == bytes.len();
-            let opcode = if is_copied { u32::from_ne_bytes(bytes) } else { result.read_unaligned() };
-            Instruction { address: qemu_plugin_insn_vaddr(instruction), opcode: u32::from_le(opcode) }
+            let opcode = if is_copied {
+                u32::from_ne_bytes(bytes)
+            } else {
+                result.read_unaligned()
+            };
+            Instruction {
+                address: qemu_plugin_insn_vaddr(instruction),
+                opcode: u32::from_le(opcode),
+            }
         };
-        let begins = with(|state| state.from == Some(now.address)) || matches!(now.opcode, BEGIN | END | NEXT);
+        let begins = with(|state| state.from == Some(now.address))
+            || matches!(now.opcode, BEGIN | END | NEXT);
         let executed = if begins { mark } else { execute };
         // The block may be executed for as long as QEMU runs, and is translated anew now and then:
         // a few bytes for each are never freed.
         let data = Box::into_raw(Box::new(now)).cast();
         // SAFETY: QEMU's own instruction; the function stays, and so does what it is told.
-        unsafe { qemu_plugin_register_vcpu_insn_exec_cb(instruction, executed, NO_REGISTERS, data) };
+        unsafe {
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, executed, NO_REGISTERS, data)
+        };
     }
 }
 

@@ -27,7 +27,14 @@ struct Tree {
 
 impl Default for Tree {
     fn default() -> Self {
-        let root = Frame { caller: 0, call: Instruction { address: 0, opcode: 0 }, is_exception: false };
+        let root = Frame {
+            caller: 0,
+            call: Instruction {
+                address: 0,
+                opcode: 0,
+            },
+            is_exception: false,
+        };
         Self {
             frames: vec![root],
             numbers: HashMap::new(),
@@ -80,7 +87,10 @@ impl Passages {
     /// Forgets the passage of a CPU if the function in which it began has returned: what was to end
     /// it did not come. True if it was forgotten.
     pub(crate) fn forget_returned(&mut self, cpu: u32) -> bool {
-        let returned = self.cpus.get_mut(&cpu).filter(|cpu| cpu.inside && cpu.has_returned);
+        let returned = self
+            .cpus
+            .get_mut(&cpu)
+            .filter(|cpu| cpu.inside && cpu.has_returned);
         returned.map(|cpu| *cpu = Cpu::default()).is_some()
     }
 
@@ -96,8 +106,12 @@ impl Passages {
     /// Follows a CPU to an instruction that it executes in a passage. Returns true if it came there
     /// by the return from the function in which the passage began.
     pub(crate) fn follow(&mut self, number: u32, now: Instruction) -> bool {
-        let Some(cpu) = self.cpus.get_mut(&number).filter(|cpu| cpu.inside) else { return false };
-        let has_returned = cpu.last.is_some_and(|last| cpu.follow(last, now.address, &mut self.vectors));
+        let Some(cpu) = self.cpus.get_mut(&number).filter(|cpu| cpu.inside) else {
+            return false;
+        };
+        let has_returned = cpu
+            .last
+            .is_some_and(|last| cpu.follow(last, now.address, &mut self.vectors));
         cpu.has_returned |= has_returned;
         has_returned
     }
@@ -118,7 +132,10 @@ impl Passages {
     /// The passages of a CPU so far as text, after which others are counted; nothing where there
     /// was none.
     pub(crate) fn take(&mut self, cpu: u32) -> String {
-        self.cpus.get_mut(&cpu).map(|cpu| std::mem::take(&mut cpu.tree).text()).unwrap_or_default()
+        self.cpus
+            .get_mut(&cpu)
+            .map(|cpu| std::mem::take(&mut cpu.tree).text())
+            .unwrap_or_default()
     }
 }
 
@@ -127,7 +144,8 @@ impl Cpu {
     /// from the frame in which the passage began.
     fn follow(&mut self, last: Instruction, address: u64, vectors: &mut Vec<u64>) -> bool {
         let flow = last.flow();
-        let is_vector = || address.is_multiple_of(VECTOR) && vectors.contains(&(address & !(VECTORS - 1)));
+        let is_vector =
+            || address.is_multiple_of(VECTOR) && vectors.contains(&(address & !(VECTORS - 1)));
         let is_exception = match flow {
             Flow::Next => address != last.next(),
             Flow::Jump(to) | Flow::Call(Some(to)) => address != to,
@@ -144,7 +162,11 @@ impl Cpu {
             if address.is_multiple_of(VECTOR) && !vectors.contains(&base) {
                 vectors.push(base);
             }
-            *self.tree.taken.entry((self.frame, last, address)).or_default() += 1;
+            *self
+                .tree
+                .taken
+                .entry((self.frame, last, address))
+                .or_default() += 1;
             self.call(last, true);
             return false;
         }
@@ -157,8 +179,14 @@ impl Cpu {
         match last.flow() {
             Flow::Call(_) => self.call(last, false),
             Flow::Register { returns } => {
-                let Some(frame) = self.returned_to(address) else { return returns && self.frame == 0 };
-                let Frame { caller, call, is_exception } = self.tree.frames[frame];
+                let Some(frame) = self.returned_to(address) else {
+                    return returns && self.frame == 0;
+                };
+                let Frame {
+                    caller,
+                    call,
+                    is_exception,
+                } = self.tree.frames[frame];
                 self.frame = caller;
                 // What was interrupted may have been about to go elsewhere.
                 if is_exception && call.flow() != Flow::Exception && address != call.address {
@@ -173,9 +201,16 @@ impl Cpu {
     fn call(&mut self, call: Instruction, is_exception: bool) {
         let tree = &mut self.tree;
         let new = tree.frames.len();
-        let number = *tree.numbers.entry((self.frame, call, is_exception)).or_insert(new);
+        let number = *tree
+            .numbers
+            .entry((self.frame, call, is_exception))
+            .or_insert(new);
         if number == new {
-            tree.frames.push(Frame { caller: self.frame, call, is_exception });
+            tree.frames.push(Frame {
+                caller: self.frame,
+                call,
+                is_exception,
+            });
         }
         self.frame = number;
     }
@@ -184,7 +219,11 @@ impl Cpu {
     fn returned_to(&self, address: u64) -> Option<usize> {
         let mut frame = self.frame;
         while frame != 0 {
-            let Frame { caller, call, is_exception } = self.tree.frames[frame];
+            let Frame {
+                caller,
+                call,
+                is_exception,
+            } = self.tree.frames[frame];
             // What was interrupted goes on where it was, or where it was about to go.
             let goes_on = address == call.next()
                 || is_exception
@@ -211,7 +250,11 @@ impl Tree {
         }
         let _ = writeln!(text, "passages {} {}", self.passages, self.others);
         for (number, frame) in self.frames.iter().enumerate().skip(1) {
-            let _ = writeln!(text, "call {number} {} {:x}", frame.caller, frame.call.address);
+            let _ = writeln!(
+                text,
+                "call {number} {} {:x}",
+                frame.caller, frame.call.address
+            );
         }
         let mut taken: Vec<_> = self.taken.into_iter().collect();
         taken.sort_unstable();
@@ -251,7 +294,9 @@ mod tests {
 
     /// Executes instructions on CPU 0; returns the number of those before the passage returned.
     fn execute(passages: &mut Passages, all: &[(u64, u32)]) -> usize {
-        all.iter().take_while(|now| !step(passages, 0, **now)).count()
+        all.iter()
+            .take_while(|now| !step(passages, 0, **now))
+            .count()
     }
 
     #[test]
@@ -260,15 +305,31 @@ mod tests {
         step(&mut passages, 0, (0, NOP));
         assert_eq!(passages.take(0), "", "nothing began");
         passages.begin(0);
-        let turn = [(0x1000, NOP), (0x1004, BL), (0x2000, NOP), (0x2004, RET), (0x1008, NOP)];
-        assert_eq!(execute(&mut passages, &turn) + execute(&mut passages, &turn[..1]), 6);
+        let turn = [
+            (0x1000, NOP),
+            (0x1004, BL),
+            (0x2000, NOP),
+            (0x2004, RET),
+            (0x1008, NOP),
+        ];
+        assert_eq!(
+            execute(&mut passages, &turn) + execute(&mut passages, &turn[..1]),
+            6
+        );
         passages.end(0);
         let counts = "passages 1 0\ncall 1 0 1004\ntaken 0 1008 1000 1\nat 0 1000 d503201f 1\nat 0 1004 940003ff 1\nat 0 1008 d503201f 1\n\
                       at 1 2000 d503201f 1\nat 1 2004 d65f03c0 1\n";
         // From 0x1008 nothing leads to 0x1000: an exception was taken.
         let text = passages.take(0);
-        assert!(text.contains("taken 0 1008 1000 1\n") && text.contains("call 2 0 1008\n"), "{text}");
-        assert_eq!(text.lines().filter(|line| counts.contains(line)).count(), 8, "{text}");
+        assert!(
+            text.contains("taken 0 1008 1000 1\n") && text.contains("call 2 0 1008\n"),
+            "{text}"
+        );
+        assert_eq!(
+            text.lines().filter(|line| counts.contains(line)).count(),
+            8,
+            "{text}"
+        );
     }
 
     #[test]
@@ -289,14 +350,29 @@ mod tests {
         passages.begin(0);
         // An SMC shows where the vectors are; then an interrupt is taken between a return and what
         // it returns to.
-        let all = [(0x1000, SMC), (0x8400, ERET), (0x1004, BL), (0x2000, RET), (0x8280, ERET), (0x1008, NOP)];
-        let call = Instruction { address: 0x1004, opcode: BL };
-        let Flow::Call(Some(target)) = call.flow() else { panic!() };
+        let all = [
+            (0x1000, SMC),
+            (0x8400, ERET),
+            (0x1004, BL),
+            (0x2000, RET),
+            (0x8280, ERET),
+            (0x1008, NOP),
+        ];
+        let call = Instruction {
+            address: 0x1004,
+            opcode: BL,
+        };
+        let Flow::Call(Some(target)) = call.flow() else {
+            panic!()
+        };
         assert_eq!(target, 0x2000);
         execute(&mut passages, &all);
         passages.end(0);
         let text = passages.take(0);
-        assert!(text.contains("taken 0 1000 8400 1\ntaken 2 2000 8280 1\n"), "{text}");
+        assert!(
+            text.contains("taken 0 1000 8400 1\ntaken 2 2000 8280 1\n"),
+            "{text}"
+        );
         assert!(text.contains("at 0 1008 d503201f 1"), "{text}");
     }
 
@@ -304,7 +380,13 @@ mod tests {
     fn a_passage_without_an_end_ends_with_the_return_of_its_function() {
         let mut passages = Passages::default();
         passages.begin(0);
-        let all = [(0x1000, NOP), (0x1004, BL), (0x2000, RET), (0x1008, RET), (0x3000, NOP)];
+        let all = [
+            (0x1000, NOP),
+            (0x1004, BL),
+            (0x2000, RET),
+            (0x1008, RET),
+            (0x3000, NOP),
+        ];
         assert_eq!(execute(&mut passages, &all), 4);
         assert!(passages.is_inside(0), "whoever asks ends it");
         passages.end(0);
@@ -312,15 +394,21 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_with_an_end_goes_on_where_its_function_returned_and_is_forgotten_if_it_begins_again() {
+    fn a_passage_with_an_end_goes_on_where_its_function_returned_and_is_forgotten_if_it_begins_again()
+     {
         let mut passages = Passages::default();
         passages.begin(0);
         for at in [(0x2000, NOP), (0x2004, RET), (0x1008, BL), (0x2000, NOP)] {
-            let now = Instruction { address: at.0, opcode: at.1 };
+            let now = Instruction {
+                address: at.0,
+                opcode: at.1,
+            };
             passages.follow(0, now);
             passages.count(0, now);
         }
-        assert!(passages.forget_returned(0) && !passages.is_inside(0) && passages.take(0).is_empty());
+        assert!(
+            passages.forget_returned(0) && !passages.is_inside(0) && passages.take(0).is_empty()
+        );
         passages.begin(0);
         assert_eq!(execute(&mut passages, &[(0x2000, NOP), (0x2004, RET)]), 2);
         assert!(!passages.forget_returned(0), "its function is at work");
@@ -335,6 +423,9 @@ mod tests {
         step(&mut passages, 0, (0x1004, NOP));
         passages.end(1);
         assert_eq!(passages.take(0), "");
-        assert_eq!(passages.take(1), "passages 1 2\nat 0 2000 d503201f 1\nend\n");
+        assert_eq!(
+            passages.take(1),
+            "passages 1 2\nat 0 2000 d503201f 1\nend\n"
+        );
     }
 }

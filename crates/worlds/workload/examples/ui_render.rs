@@ -28,20 +28,36 @@ fn main() -> Result<(), Box<dyn Error>> {
         release: open("tc2/releases/tc2-borrowed.toml")?,
         costs: open("tc2/costs/tc2-borrowed.toml")?,
     };
-    let hardware = Hardware::new(&sources.machine()?, &IdlePlatform::read(&open("idle/tc2.toml")?)?, 300)?;
+    let hardware = Hardware::new(
+        &sources.machine()?,
+        &IdlePlatform::read(&open("idle/tc2.toml")?)?,
+        300,
+    )?;
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let path = arguments.iter().find(|argument| argument.ends_with(".json")).map(Into::into);
+    let path = arguments
+        .iter()
+        .find(|argument| argument.ends_with(".json"))
+        .map(Into::into);
     let path = path.unwrap_or(root.join("data/workloads/ui-render.json"));
     let settings = arguments.iter().filter_map(|set| set.split_once('='));
     let settings = settings.map(|(name, value)| Ok((name.to_owned(), value.parse()?)));
     let settings = settings.collect::<Result<Vec<_>, std::num::ParseIntError>>()?;
-    let options = workload::Options { settings, cpus: hardware.cpus(), ..workload::Options::default() };
+    let options = workload::Options {
+        settings,
+        cpus: hardware.cpus(),
+        ..workload::Options::default()
+    };
     let file = workload::read(&Document::open(&path)?, &options)?;
     let time_ns = file.duration_ns.unwrap_or(20_000_000_000);
     println!("{:?}", file.settings);
     let frequencies = [
         ("highest points", Frequency::Highest),
-        ("follows the load", Frequency::Schedutil { rate_limit_ns: 10_000_000 }),
+        (
+            "follows the load",
+            Frequency::Schedutil {
+                rate_limit_ns: 10_000_000,
+            },
+        ),
     ];
     for (name, frequency) in frequencies {
         println!(
@@ -49,7 +65,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "", "frames", "p50 ms", "p95 ms", "p99 ms", "energy", "big on", "moves"
         );
         let mut first = None;
-        for kind in [Kind::AllBig, Kind::Hmp, Kind::HmpEarly, Kind::Even, Kind::Switcher, Kind::EnergyAware] {
+        for kind in [
+            Kind::AllBig,
+            Kind::Hmp,
+            Kind::HmpEarly,
+            Kind::Even,
+            Kind::Switcher,
+            Kind::EnergyAware,
+        ] {
             let found = measure(&hardware, &frequency, &file.workload, kind, time_ns)?;
             let (p95, energy) = *first.get_or_insert((found.at(95), found.energy));
             println!(
@@ -96,7 +119,11 @@ fn measure(
 ) -> Result<Totals, Box<dyn Error>> {
     let mut found = Totals::default();
     for seed in 1..=SEEDS {
-        let settings = Settings { seed, frequency: frequency.clone(), ..Settings::default() };
+        let settings = Settings {
+            seed,
+            frequency: frequency.clone(),
+            ..Settings::default()
+        };
         let policy = kind.policy(&hardware.energy_model()?, seed);
         let outcome = run(hardware, &settings, workload, policy, None, time_ns)?;
         let render = outcome.task("render").ok_or("there is no task `render`")?;

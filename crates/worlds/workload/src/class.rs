@@ -20,7 +20,9 @@ pub(crate) fn class(source: &Source, item: &Item) -> Result<Class, Error> {
     match source.string(item, "a policy")? {
         "SCHED_OTHER" => Ok(Class::Fair),
         "SCHED_FIFO" => Ok(Class::RealTime),
-        "SCHED_DEADLINE" => Err(source.error(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES)),
+        "SCHED_DEADLINE" => {
+            Err(source.error(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES))
+        }
         known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_BATCH") => {
             let help = "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19";
             Err(source.error(item.at, format!("{known} is not simulated"), help))

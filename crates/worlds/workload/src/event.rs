@@ -37,7 +37,15 @@ const EVENTS: [&str; 25] = [
 ];
 
 /// Keys of a task in rt-app's files until 2013.
-const OF_2013: [&str; 7] = ["exec", "period", "deadline", "lock_order", "resources", "use", "jitter"];
+const OF_2013: [&str; 7] = [
+    "exec",
+    "period",
+    "deadline",
+    "lock_order",
+    "resources",
+    "use",
+    "jitter",
+];
 
 /// The most files closed, or processes, in one event.
 const MOST: i64 = 1_000;
@@ -64,7 +72,9 @@ pub(crate) struct Thread<'a> {
 pub(crate) fn event(key: &str) -> Option<&'static str> {
     let known = |name: &str| EVENTS.into_iter().find(|&event| event == name);
     let digits = key.trim_end_matches(|last: char| last.is_ascii_digit());
-    known(key).or_else(|| known(digits)).or_else(|| known(digits.trim_end_matches(['_', '-'])))
+    known(key)
+        .or_else(|| known(digits))
+        .or_else(|| known(digits.trim_end_matches(['_', '-'])))
 }
 
 /// Says what events there are.
@@ -77,33 +87,57 @@ pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
         let help = "write its events in order, as today's rt-app has them: `\"run\": 500, \"timer\": { \"ref\": \"unique\", \"period\": 6000 }`";
         return source.error(key.at, what, help);
     }
-    let what = format!("{} is not an event, nor a property of a task or phase", quoted(&key.name));
+    let what = format!(
+        "{} is not an event, nor a property of a task or phase",
+        quoted(&key.name)
+    );
     let near = nearest(&key.name, EVENTS.into_iter().chain(others.iter().copied()));
     let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
     let (events, others) = (EVENTS.join(", "), others.join(", "));
-    source.error(key.at, what, format!("{near}events are {events}; properties are {others}"))
+    source.error(
+        key.at,
+        what,
+        format!("{near}events are {events}; properties are {others}"),
+    )
 }
 
 impl Thread<'_> {
     /// The actions of the kernel that an event stands for.
-    pub(crate) fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
+    pub(crate) fn actions(
+        &mut self,
+        event: &str,
+        item: &Item,
+        to: &mut Vec<Action>,
+    ) -> Result<(), Error> {
         let what = format!("`{event}`");
         let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);
         let capacity = self.capacity;
         let action = match event {
-            "run" => Action::Run { time: Draw::Fixed(self.source.us(item, &what)?), capacity },
+            "run" => Action::Run {
+                time: Draw::Fixed(self.source.us(item, &what)?),
+                capacity,
+            },
             "runtime" => Action::RunTime(Draw::Fixed(self.source.us(item, &what)?)),
             "sleep" => Action::Sleep(Draw::Fixed(self.source.us(item, &what)?)),
-            "stopwatt_run" => Action::Run { time: self.draw(item, &what)?, capacity },
+            "stopwatt_run" => Action::Run {
+                time: self.draw(item, &what)?,
+                capacity,
+            },
             "stopwatt_sleep" => Action::Sleep(self.draw(item, &what)?),
             "timer" => self.timer(item)?,
             "lock" => {
-                let mutex = self.objects.mutexes.number(self.source, item.at, &name(self)?)?;
+                let mutex = self
+                    .objects
+                    .mutexes
+                    .number(self.source, item.at, &name(self)?)?;
                 self.held.push(mutex);
                 Action::Lock(mutex)
             }
             "unlock" => {
-                let mutex = self.objects.mutexes.number(self.source, item.at, &name(self)?)?;
+                let mutex = self
+                    .objects
+                    .mutexes
+                    .number(self.source, item.at, &name(self)?)?;
                 self.held.retain(|other| *other != mutex);
                 Action::Unlock(mutex)
             }
@@ -121,8 +155,16 @@ impl Thread<'_> {
                     Action::Unlock(mutex)
                 }
             }
-            "signal" => Action::Signal(self.objects.conditions.number(self.source, item.at, &name(self)?)?),
-            "broad" => Action::Broadcast(self.objects.conditions.number(self.source, item.at, &name(self)?)?),
+            "signal" => Action::Signal(self.objects.conditions.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "broad" => Action::Broadcast(self.objects.conditions.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
             "barrier" => {
                 self.barrier = Some(item.at);
                 Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
@@ -136,26 +178,48 @@ impl Thread<'_> {
             }
             "resume" => {
                 let (condition, name) = self.condition_or_own(item)?;
-                self.objects.resumed.push((condition, name, self.name.to_owned()));
+                self.objects
+                    .resumed
+                    .push((condition, name, self.name.to_owned()));
                 Action::Resume(condition)
             }
-            "sem_post" => Action::SemPost(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
-            "sem_wait" => Action::SemWait(self.objects.semaphores.number(self.source, item.at, &name(self)?)?),
+            "sem_post" => Action::SemPost(self.objects.semaphores.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "sem_wait" => Action::SemWait(self.objects.semaphores.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
             "yield" => Action::Yield,
             "fork" => {
                 let task = self.objects.task(self.source, item.at, &name(self)?)?.first;
                 self.objects.forked.push(task);
                 Action::Fork(task)
             }
-            "mem" | "memrun" => {
-                self.bytes(item, &what, self.options.memory_bytes_per_us, "memory", "--memory-bytes-per-us")?
-            }
-            "iorun" => {
-                self.bytes(item, &what, self.options.device_bytes_per_us, "a device", "--device-bytes-per-us")?
-            }
+            "mem" | "memrun" => self.bytes(
+                item,
+                &what,
+                self.options.memory_bytes_per_us,
+                "memory",
+                "--memory-bytes-per-us",
+            )?,
+            "iorun" => self.bytes(
+                item,
+                &what,
+                self.options.device_bytes_per_us,
+                "a device",
+                "--device-bytes-per-us",
+            )?,
             "stopwatt_close" | "stopwatt_process" => {
                 let count = self.source.integer(item, &what, 1..=MOST)?;
-                let action = if event == "stopwatt_close" { Action::FileClose } else { Action::ProcessLife };
+                let action = if event == "stopwatt_close" {
+                    Action::FileClose
+                } else {
+                    Action::ProcessLife
+                };
                 to.extend((1..count).map(|_| action));
                 action
             }
@@ -173,27 +237,45 @@ impl Thread<'_> {
             Value::String(text) => text.as_str(),
             other => {
                 let what = format!("a task is suspended on a name, and not on {}", other.kind());
-                return Err(self.source.error(item.at, what, "write a name in double quotes, or leave it empty"));
+                return Err(self.source.error(
+                    item.at,
+                    what,
+                    "write a name in double quotes, or leave it empty",
+                ));
             }
         };
-        Ok((self.objects.conditions.number(self.source, item.at, name)?, name.to_owned()))
+        Ok((
+            self.objects.conditions.number(self.source, item.at, name)?,
+            name.to_owned(),
+        ))
     }
 
     fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
         let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
         let (Some(condition), Some(mutex)) = (condition, mutex) else {
             let what = format!("{what} lacks `ref` or `mutex`");
-            return Err(self.source.error(item.at, what, "write `{ \"ref\": \"condition\", \"mutex\": \"mutex\" }`"));
+            return Err(self.source.error(
+                item.at,
+                what,
+                "write `{ \"ref\": \"condition\", \"mutex\": \"mutex\" }`",
+            ));
         };
         let name = self.source.string(condition, "the condition `ref`")?;
-        let number = self.objects.conditions.number(self.source, condition.at, name)?;
+        let number = self
+            .objects
+            .conditions
+            .number(self.source, condition.at, name)?;
         let name = self.source.string(mutex, "the mutex")?;
-        Ok((number, self.objects.mutexes.number(self.source, mutex.at, name)?))
+        Ok((
+            number,
+            self.objects.mutexes.number(self.source, mutex.at, name)?,
+        ))
     }
 
     fn timer(&mut self, item: &Item) -> Result<Action, Error> {
         let source = self.source;
-        let [name, period, mode, step] = source.fields(item, "`timer`", ["ref", "period", "mode", "stopwatt_step"])?;
+        let [name, period, mode, step] =
+            source.fields(item, "`timer`", ["ref", "period", "mode", "stopwatt_step"])?;
         let (Some(name_at), Some(period)) = (name, period) else {
             let help = "write `{ \"ref\": \"unique\", \"period\": 1000 }`";
             return Err(source.error(item.at, "`timer` lacks `ref` or `period`", help));
@@ -201,32 +283,57 @@ impl Thread<'_> {
         let name = source.string(name_at, "the timer's `ref`")?;
         let mut us = source.integer(period, "a period in microseconds", 1..=HOUR_US)?;
         if let Some(step) = step {
-            us += source.integer(step, "`stopwatt_step` in microseconds", 0..=HOUR_US)? * self.instance as i64;
+            us += source.integer(step, "`stopwatt_step` in microseconds", 0..=HOUR_US)?
+                * self.instance as i64;
             if us > HOUR_US {
                 let what = format!("the period of instance {} is {us} us", self.instance);
                 return Err(source.error(step.at, what, "a period is an hour at most"));
             }
         }
-        let relative = match mode.map(|mode| source.string(mode, "the timer's `mode`")).transpose()? {
+        let relative = match mode
+            .map(|mode| source.string(mode, "the timer's `mode`"))
+            .transpose()?
+        {
             None | Some("relative") => true,
             Some("absolute") => false,
             Some(other) => {
                 let what = format!("a timer has no mode {}", quoted(other));
-                return Err(source.error(item.at, what, "modes are `relative` (the default) and `absolute`"));
+                return Err(source.error(
+                    item.at,
+                    what,
+                    "modes are `relative` (the default) and `absolute`",
+                ));
             }
         };
         let period = us as u64 * 1_000;
         if !name.starts_with("unique") {
             let timer = self.objects.timers.number(source, name_at.at, name)?;
-            return Ok(Action::SharedTimer { timer, period, relative });
+            return Ok(Action::SharedTimer {
+                timer,
+                period,
+                relative,
+            });
         }
-        let number = self.timers.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.timers.push(name.to_owned());
-            self.timers.len() - 1
-        });
-        let timer = u8::try_from(number)
-            .map_err(|_| source.error(name_at.at, "a thread has more than 256 timers", "let it use fewer"))?;
-        Ok(Action::Timer { timer, period, relative })
+        let number = self
+            .timers
+            .iter()
+            .position(|known| known == name)
+            .unwrap_or_else(|| {
+                self.timers.push(name.to_owned());
+                self.timers.len() - 1
+            });
+        let timer = u8::try_from(number).map_err(|_| {
+            source.error(
+                name_at.at,
+                "a thread has more than 256 timers",
+                "let it use fewer",
+            )
+        })?;
+        Ok(Action::Timer {
+            timer,
+            period,
+            relative,
+        })
     }
 
     /// A length that is drawn.
@@ -236,21 +343,40 @@ impl Thread<'_> {
             [Some(low), Some(high_at), None] => {
                 let (low, high) = (source.us(low, "`low`")?, source.us(high_at, "`high`")?);
                 if low > high {
-                    return Err(source.error(high_at.at, "`high` is less than `low`", "the longest comes last"));
+                    return Err(source.error(
+                        high_at.at,
+                        "`high` is less than `low`",
+                        "the longest comes last",
+                    ));
                 }
                 Ok(Draw::Uniform { low, high })
             }
-            [None, None, Some(mean)] => Ok(Draw::Exponential { mean: source.us(mean, "`mean`")? }),
+            [None, None, Some(mean)] => Ok(Draw::Exponential {
+                mean: source.us(mean, "`mean`")?,
+            }),
             _ => {
                 let help = "write `{ \"low\": 1000, \"high\": 2000 }` or `{ \"mean\": 1000 }`";
-                Err(source.error(item.at, format!("{what} is neither `low` and `high` nor `mean`"), help))
+                Err(source.error(
+                    item.at,
+                    format!("{what} is neither `low` and `high` nor `mean`"),
+                    help,
+                ))
             }
         }
     }
 
     /// Bytes that are written, as work.
-    fn bytes(&self, item: &Item, what: &str, per_us: Option<u64>, of: &str, option: &str) -> Result<Action, Error> {
-        let bytes = self.source.integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
+    fn bytes(
+        &self,
+        item: &Item,
+        what: &str,
+        per_us: Option<u64>,
+        of: &str,
+        option: &str,
+    ) -> Result<Action, Error> {
+        let bytes = self
+            .source
+            .integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
         let Some(per_us) = per_us.filter(|&rate| rate > 0) else {
             let what = format!("{what} writes to {of}, and it is not said how fast");
             let help = format!(
@@ -263,7 +389,10 @@ impl Thread<'_> {
             let what = format!("{what} of {bytes} bytes takes more than an hour");
             return Err(self.source.error(item.at, what, "write less"));
         }
-        Ok(Action::Run { time: Draw::Fixed(ns), capacity: self.capacity })
+        Ok(Action::Run {
+            time: Draw::Fixed(ns),
+            capacity: self.capacity,
+        })
     }
 }
 
@@ -274,10 +403,28 @@ mod tests {
     #[test]
     fn keys_may_end_in_numbers() {
         assert_eq!(
-            [event("run"), event("run12"), event("timer_3"), event("sem_post-0")].map(Option::unwrap),
+            [
+                event("run"),
+                event("run12"),
+                event("timer_3"),
+                event("sem_post-0")
+            ]
+            .map(Option::unwrap),
             ["run", "run", "timer", "sem_post"]
         );
-        assert_eq!([event("runtime7"), event("memrun1")], [Some("runtime"), Some("memrun")]);
-        assert_eq!([event("runs"), event("ru"), event(""), event("12"), event("run1x")], [None; 5]);
+        assert_eq!(
+            [event("runtime7"), event("memrun1")],
+            [Some("runtime"), Some("memrun")]
+        );
+        assert_eq!(
+            [
+                event("runs"),
+                event("ru"),
+                event(""),
+                event("12"),
+                event("run1x")
+            ],
+            [None; 5]
+        );
     }
 }

@@ -33,22 +33,38 @@ pub struct File {
 }
 
 /// Declares the tasks, so that each may name those behind it.
-fn declare(source: &Source<'_>, tasks: &Item, declared: &[(Key, Item)], objects: &mut Objects) -> Result<(), Error> {
+fn declare(
+    source: &Source<'_>,
+    tasks: &Item,
+    declared: &[(Key, Item)],
+    objects: &mut Objects,
+) -> Result<(), Error> {
     let mut count = 0;
     for (key, item) in declared {
         if key.name.is_empty() {
             return Err(source.error(key.at, "a task without a name", "give it one"));
         }
         let instances = instances(source, item)?;
-        objects.tasks.push(DeclaredTask { name: key.name.clone(), first: count, instances });
+        objects.tasks.push(DeclaredTask {
+            name: key.name.clone(),
+            first: count,
+            instances,
+        });
         count += instances.max(1);
         if count > MOST_TASKS {
-            let what = format!("with {} there are more than {MOST_TASKS} tasks", quoted(&key.name));
+            let what = format!(
+                "with {} there are more than {MOST_TASKS} tasks",
+                quoted(&key.name)
+            );
             return Err(source.error(key.at, what, "let there be fewer instances"));
         }
     }
     if count == 0 {
-        return Err(source.error(tasks.at, "there is no task", "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`"));
+        return Err(source.error(
+            tasks.at,
+            "there is no task",
+            "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`",
+        ));
     }
     Ok(())
 }
@@ -58,14 +74,22 @@ fn declare(source: &Source<'_>, tasks: &Item, declared: &[(Key, Item)], objects:
 /// # Errors
 /// What is wrong or not simulated, with its place.
 pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
-    let plain = Source { document, settings: BTreeMap::new() };
+    let plain = Source {
+        document,
+        settings: BTreeMap::new(),
+    };
     let root = document.json()?;
-    let [tasks, _, global_item] = plain.fields(&root, "the file", ["tasks", "resources", "global"])?;
+    let [tasks, _, global_item] =
+        plain.fields(&root, "the file", ["tasks", "resources", "global"])?;
     let settings = settings(&plain, global_item, options)?;
     let source = Source { settings, ..plain };
     let global = global(&source, global_item, options)?;
     let Some(tasks) = tasks else {
-        return Err(source.error(root.at, "there is no `tasks`", "write `{ \"tasks\": { \"name\": { ... } } }`"));
+        return Err(source.error(
+            root.at,
+            "there is no `tasks`",
+            "write `{ \"tasks\": { \"name\": { ... } } }`",
+        ));
     };
     let declared = source.object(tasks, "`tasks`")?;
     let mut objects = Objects::default();
@@ -90,7 +114,11 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
             };
             let (spec, main) = task(&mut thread, &global, key, item)?;
             barriers.extend(thread.barrier.map(|at| (specs.len(), at)));
-            events += spec.phases.iter().map(|phase| phase.actions.len()).sum::<usize>();
+            events += spec
+                .phases
+                .iter()
+                .map(|phase| phase.actions.len())
+                .sum::<usize>();
             if events > MOST_EVENTS {
                 let what = format!("more than {MOST_EVENTS} events, all instances counted");
                 return Err(source.error(key.at, what, "use `loop`, or fewer instances"));
@@ -100,13 +128,18 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
         }
     }
     // How many copies will arrive at a barrier is not known.
-    let never = |&&(task, _): &&(usize, _)| objects.forked.contains(&task) || specs[task].start == Start::ByFork;
+    let never = |&&(task, _): &&(usize, _)| {
+        objects.forked.contains(&task) || specs[task].start == Start::ByFork
+    };
     if let Some(&(_, at)) = barriers.iter().find(never) {
         let what = "a barrier in a task that is forked: how many will be there is not known";
         return Err(source.error(at, what, "use a semaphore or a condition"));
     }
     let started = |spec: &minikernel::TaskSpec| spec.start != Start::ByFork;
-    let all_end = specs.iter().filter(|spec| started(spec)).all(|spec| spec.loops.is_some());
+    let all_end = specs
+        .iter()
+        .filter(|spec| started(spec))
+        .all(|spec| spec.loops.is_some());
     let chosen = mains.contains(&Some(true));
     for (spec, main) in specs.iter_mut().zip(mains) {
         spec.main = started(spec) && if chosen { main == Some(true) } else { all_end };
@@ -120,8 +153,19 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
         semaphores: vec![0; objects.semaphores.count()],
         barriers: objects.parties,
         timers: objects.timers.count(),
-        groups: objects.groups.into_iter().map(|(name, parent)| GroupSpec { name, parent }).collect(),
+        groups: objects
+            .groups
+            .into_iter()
+            .map(|(name, parent)| GroupSpec { name, parent })
+            .collect(),
     };
     let (duration_ns, capacity) = (global.duration_ns, global.capacity);
-    Ok(File { workload, duration_ns, capacity, settings: source.settings, no_effect: global.no_effect, warnings })
+    Ok(File {
+        workload,
+        duration_ns,
+        capacity,
+        settings: source.settings,
+        no_effect: global.no_effect,
+        warnings,
+    })
 }

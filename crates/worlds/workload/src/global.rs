@@ -43,7 +43,10 @@ pub(crate) fn settings(
     let mut settings = BTreeMap::new();
     let mut at = Span::default();
     if let Some(global) = global {
-        for (key, item) in source.object(global, "`global`")?.iter().filter(|(key, _)| key.name == "stopwatt_settings")
+        for (key, item) in source
+            .object(global, "`global`")?
+            .iter()
+            .filter(|(key, _)| key.name == "stopwatt_settings")
         {
             at = key.at;
             for (key, item) in source.object(item, "`stopwatt_settings`")? {
@@ -59,8 +62,16 @@ pub(crate) fn settings(
             Some(own) => *own = *value,
             None => {
                 let known: Vec<&String> = settings.keys().collect();
-                let help = if known.is_empty() { "it has none".to_owned() } else { one_of(name, &known) };
-                return Err(source.error(at, format!("this workload has no setting {}", quoted(name)), help));
+                let help = if known.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    one_of(name, &known)
+                };
+                return Err(source.error(
+                    at,
+                    format!("this workload has no setting {}", quoted(name)),
+                    help,
+                ));
             }
         }
     }
@@ -68,9 +79,18 @@ pub(crate) fn settings(
 }
 
 /// Reads `global`, whose settings are known.
-pub(crate) fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result<Global, Error> {
+pub(crate) fn global(
+    source: &Source,
+    item: Option<&Item>,
+    options: &Options,
+) -> Result<Global, Error> {
     let default = options.capacity.unwrap_or(1024);
-    let mut global = Global { duration_ns: None, class: Class::Fair, capacity: default, no_effect: Vec::new() };
+    let mut global = Global {
+        duration_ns: None,
+        class: Class::Fair,
+        capacity: default,
+        no_effect: Vec::new(),
+    };
     let Some(item) = item else { return Ok(global) };
     let mut seen = Vec::new();
     for (key, item) in source.object(item, "`global`")? {
@@ -81,8 +101,10 @@ pub(crate) fn global(source: &Source, item: Option<&Item>, options: &Options) ->
         match key.name.as_str() {
             "duration" => {
                 let seconds = source.integer(item, "`duration` in seconds", -1..=LONGEST_S)?;
-                global.duration_ns =
-                    u64::try_from(seconds).ok().filter(|&seconds| seconds > 0).map(|s| s * 1_000_000_000);
+                global.duration_ns = u64::try_from(seconds)
+                    .ok()
+                    .filter(|&seconds| seconds > 0)
+                    .map(|s| s * 1_000_000_000);
             }
             "default_policy" => global.class = class(source, item)?,
             "pi_enabled" => {
@@ -107,9 +129,19 @@ pub(crate) fn global(source: &Source, item: Option<&Item>, options: &Options) ->
                 global.no_effect.push(name.to_owned());
             }
             name => {
-                let known = ["duration", "default_policy", "pi_enabled", "stopwatt_settings", "stopwatt_capacity"];
+                let known = [
+                    "duration",
+                    "default_policy",
+                    "pi_enabled",
+                    "stopwatt_settings",
+                    "stopwatt_capacity",
+                ];
                 let known: Vec<_> = known.into_iter().chain(NO_EFFECT).collect();
-                return Err(source.error(key.at, format!("`global` has no {}", quoted(name)), one_of(name, &known)));
+                return Err(source.error(
+                    key.at,
+                    format!("`global` has no {}", quoted(name)),
+                    one_of(name, &known),
+                ));
             }
         }
     }

@@ -18,8 +18,13 @@ impl Names {
         if let Some(&number) = self.0.get(name) {
             return Ok(number);
         }
-        let number = u16::try_from(self.0.len())
-            .map_err(|_| source.error(at, "more than 65536 objects of a kind", "let tasks share some"))?;
+        let number = u16::try_from(self.0.len()).map_err(|_| {
+            source.error(
+                at,
+                "more than 65536 objects of a kind",
+                "let tasks share some",
+            )
+        })?;
         self.0.insert(name.to_owned(), number);
         Ok(number)
     }
@@ -69,7 +74,12 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// The one task of a name.
-    pub(crate) fn task(&self, source: &Source, at: Span, name: &str) -> Result<&DeclaredTask, Error> {
+    pub(crate) fn task(
+        &self,
+        source: &Source,
+        at: Span,
+        name: &str,
+    ) -> Result<&DeclaredTask, Error> {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
@@ -78,9 +88,18 @@ impl Objects {
                 Err(source.error(at, what, "give each a name of its own"))
             }
             (None, _) => {
-                let mut names: Vec<&str> = self.tasks.iter().take(20).map(|task| task.name.as_str()).collect();
+                let mut names: Vec<&str> = self
+                    .tasks
+                    .iter()
+                    .take(20)
+                    .map(|task| task.name.as_str())
+                    .collect();
                 names.dedup();
-                Err(source.error(at, format!("there is no task {}", quoted(name)), one_of(name, &names)))
+                Err(source.error(
+                    at,
+                    format!("there is no task {}", quoted(name)),
+                    one_of(name, &names),
+                ))
             }
         }
     }
@@ -97,7 +116,10 @@ impl Objects {
             let index = known.unwrap_or(self.groups.len());
             if known.is_none() {
                 if index == MOST_GROUPS {
-                    let what = format!("with {} there are more than {MOST_GROUPS} task groups", quoted(path));
+                    let what = format!(
+                        "with {} there are more than {MOST_GROUPS} task groups",
+                        quoted(path)
+                    );
                     return Err(source.error(at, what, "let tasks share groups, as rt-app has it"));
                 }
                 self.groups.push((whole.clone(), group));
@@ -109,7 +131,10 @@ impl Objects {
 
     /// Sentences about resumes that nobody waits for.
     pub(crate) fn lost(&self) -> Vec<String> {
-        let lost = self.resumed.iter().filter(|(number, ..)| !self.awaited.contains(number));
+        let lost = self
+            .resumed
+            .iter()
+            .filter(|(number, ..)| !self.awaited.contains(number));
         let mut sentences: Vec<String> = Vec::new();
         for (_, name, task) in lost {
             let sentence = format!(

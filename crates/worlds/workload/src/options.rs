@@ -21,6 +21,12 @@ pub struct Options {
 impl Default for Options {
     /// The file's calibration and settings, five CPUs, no memory and no devices.
     fn default() -> Self {
-        Self { capacity: None, cpus: 5, settings: Vec::new(), memory_bytes_per_us: None, device_bytes_per_us: None }
+        Self {
+            capacity: None,
+            cpus: 5,
+            settings: Vec::new(),
+            memory_bytes_per_us: None,
+            device_bytes_per_us: None,
+        }
     }
 }

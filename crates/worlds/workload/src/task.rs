@@ -25,13 +25,21 @@ pub(crate) const PROPERTIES: [&str; 12] = [
 ];
 
 /// Properties of deadline scheduling.
-const DEADLINE: [&str; 5] = ["dl-runtime", "dl-period", "dl-deadline", "dl-reclaim", "deadline"];
+const DEADLINE: [&str; 5] = [
+    "dl-runtime",
+    "dl-period",
+    "dl-deadline",
+    "dl-reclaim",
+    "deadline",
+];
 
 /// The reason why a property is refused, and what would be right: those of deadline scheduling, and
 /// of machines with several memories.
 fn refused(name: &str) -> Option<(&'static str, &'static str)> {
     match name {
-        _ if DEADLINE.contains(&name) => Some(("deadline scheduling is not simulated", NO_DEADLINES)),
+        _ if DEADLINE.contains(&name) => {
+            Some(("deadline scheduling is not simulated", NO_DEADLINES))
+        }
         "membind_nodes" => Some(("there is one memory", "leave it out")),
         _ => None,
     }
@@ -45,15 +53,30 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn get(&self, name: &str) -> Option<&'a Item> {
-        self.properties.iter().find(|(known, ..)| *known == name).map(|&(_, _, item)| item)
+        self.properties
+            .iter()
+            .find(|(known, ..)| *known == name)
+            .map(|&(_, _, item)| item)
     }
 }
 
-fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> Result<Parts<'a>, Error> {
-    let mut parts = Parts { properties: Vec::new(), events: Vec::new() };
+fn parts<'a>(
+    source: &Source,
+    item: &'a Item,
+    what: &str,
+    allowed: &[&str],
+) -> Result<Parts<'a>, Error> {
+    let mut parts = Parts {
+        properties: Vec::new(),
+        events: Vec::new(),
+    };
     for (key, item) in source.object(item, what)? {
         if let Some((why, help)) = refused(&key.name) {
-            return Err(source.error(key.at, format!("{} is refused: {why}", quoted(&key.name)), help));
+            return Err(source.error(
+                key.at,
+                format!("{} is refused: {why}", quoted(&key.name)),
+                help,
+            ));
         }
         if allowed.contains(&key.name.as_str()) {
             if parts.get(&key.name).is_some() {
@@ -61,7 +84,10 @@ fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> R
             }
             parts.properties.push((&key.name, key, item));
         } else if PROPERTIES.contains(&key.name.as_str()) {
-            let what = format!("{} is a property of a task, and not of a phase", quoted(&key.name));
+            let what = format!(
+                "{} is a property of a task, and not of a phase",
+                quoted(&key.name)
+            );
             return Err(source.error(key.at, what, "put it beside `phases`"));
         } else if let Some(event) = event(&key.name) {
             parts.events.push((event, item));
@@ -76,7 +102,9 @@ fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> R
 pub(crate) fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
     let entries = source.object(item, "a task")?;
     let instance = entries.iter().find(|(key, _)| key.name == "instance");
-    instance.map_or(Ok(1), |(_, item)| Ok(source.integer(item, "the number of instances", 0..=1_024)? as usize))
+    instance.map_or(Ok(1), |(_, item)| {
+        Ok(source.integer(item, "the number of instances", 0..=1_024)? as usize)
+    })
 }
 
 fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<Option<u32>, Error> {
@@ -97,17 +125,25 @@ fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
             "name one CPU at least",
         ));
     }
-    let cpus = items.iter().map(|cpu| Ok(source.integer(cpu, "a CPU", 0..=63)? as usize));
+    let cpus = items
+        .iter()
+        .map(|cpu| Ok(source.integer(cpu, "a CPU", 0..=63)? as usize));
     Ok(CpuSet::from_cpus(cpus.collect::<Result<Vec<_>, Error>>()?))
 }
 
 /// Checks what would do something that is not simulated.
 fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
     for (name, none) in [("util_min", 0), ("util_max", 1024)] {
-        let Some(item) = parts.get(name) else { continue };
+        let Some(item) = parts.get(name) else {
+            continue;
+        };
         if source.integer(item, &format!("`{name}`"), 0..=1024)? != none {
             let what = format!("`{name}` clamps utilisation, which is not simulated");
-            return Err(source.error(item.at, what, format!("leave it out, or write {none}, which clamps nothing")));
+            return Err(source.error(
+                item.at,
+                what,
+                format!("leave it out, or write {none}, which clamps nothing"),
+            ));
         }
     }
     Ok(())
@@ -116,33 +152,51 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
 /// The task group that a task or phase names, if any.
 fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u16>, Error> {
     let source = thread.source;
-    let Some(item) = parts.get("taskgroup").filter(|item| item.value != Value::String(String::new())) else {
+    let Some(item) = parts
+        .get("taskgroup")
+        .filter(|item| item.value != Value::String(String::new()))
+    else {
         return Ok(None);
     };
     let path = source.string(item, "`taskgroup`")?;
     if !path.starts_with('/') {
         let what = format!("the task group {} does not begin at the root", quoted(path));
-        return Err(source.error(item.at, what, format!("write {}", quoted(&format!("/{path}")))));
+        return Err(source.error(
+            item.at,
+            what,
+            format!("write {}", quoted(&format!("/{path}"))),
+        ));
     }
     if !matches!(policy, Policy::Fair { .. }) {
         let what = "a task group of a task that is not SCHED_OTHER";
-        return Err(source.error(item.at, what, "leave `taskgroup` out, or empty: only SCHED_OTHER has shares"));
+        return Err(source.error(
+            item.at,
+            what,
+            "leave `taskgroup` out, or empty: only SCHED_OTHER has shares",
+        ));
     }
     thread.objects.group(source, item.at, path).map(Some)
 }
 
 fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy, Error> {
-    let class = parts.get("policy").map_or(Ok(default), |item| class(source, item))?;
+    let class = parts
+        .get("policy")
+        .map_or(Ok(default), |item| class(source, item))?;
     let priority = parts.get("priority");
     Ok(match class {
         Class::Fair => {
-            let nice = priority.map_or(Ok(0), |item| source.integer(item, "the priority of SCHED_OTHER", -20..=19))?;
+            let nice = priority.map_or(Ok(0), |item| {
+                source.integer(item, "the priority of SCHED_OTHER", -20..=19)
+            })?;
             Policy::Fair { nice: nice as i8 }
         }
         Class::RealTime => {
-            let priority =
-                priority.map_or(Ok(10), |item| source.integer(item, "the priority of SCHED_FIFO", 1..=99))?;
-            Policy::RealTime { priority: priority as u8 }
+            let priority = priority.map_or(Ok(10), |item| {
+                source.integer(item, "the priority of SCHED_FIFO", 1..=99)
+            })?;
+            Policy::RealTime {
+                priority: priority as u8,
+            }
         }
     })
 }
@@ -157,7 +211,10 @@ pub(crate) fn task(
     let source = thread.source;
     let parts = parts(source, item, "a task", &PROPERTIES)?;
     check_clamps(source, &parts)?;
-    let own = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
+    let own = parts
+        .get("cpus")
+        .map(|item| cpus(source, item))
+        .transpose()?;
     let policy = policy(source, &parts, global.class)?;
     let own_group = group(thread, &parts, policy)?;
     let mut phases = match parts.get("phases") {
@@ -180,8 +237,12 @@ pub(crate) fn task(
     if let Some(first) = phases.first_mut() {
         first.group = first.group.or(own_group);
     }
-    let pin = parts.get("stopwatt_pin").map_or(Ok(false), |item| source.switch(item, "`stopwatt_pin`"))?;
-    let delay = parts.get("delay").map_or(Ok(0), |item| source.us(item, "`delay`"))?;
+    let pin = parts
+        .get("stopwatt_pin")
+        .map_or(Ok(false), |item| source.switch(item, "`stopwatt_pin`"))?;
+    let delay = parts
+        .get("delay")
+        .map_or(Ok(0), |item| source.us(item, "`delay`"))?;
     let instances = instances(source, item)?;
     let name = match instances {
         0 | 1 => key.name.clone(),
@@ -195,36 +256,76 @@ pub(crate) fn task(
         } else {
             own.unwrap_or(CpuSet::ALL)
         },
-        start: if instances == 0 { Start::ByFork } else { Start::At(delay) },
+        start: if instances == 0 {
+            Start::ByFork
+        } else {
+            Start::At(delay)
+        },
         loops: loops(source, parts.get("loop"), None)?,
         phases,
         main: false,
     };
-    let main = parts.get("stopwatt_main").map(|item| source.switch(item, "`stopwatt_main`")).transpose()?;
+    let main = parts
+        .get("stopwatt_main")
+        .map(|item| source.switch(item, "`stopwatt_main`"))
+        .transpose()?;
     Ok((spec, main))
 }
 
-fn phases(thread: &mut Thread, item: &Item, policy: Policy, own: Option<CpuSet>) -> Result<Vec<Phase>, Error> {
-    const OF_A_PHASE: [&str; 7] = ["loop", "policy", "priority", "cpus", "util_min", "util_max", "taskgroup"];
+fn phases(
+    thread: &mut Thread,
+    item: &Item,
+    policy: Policy,
+    own: Option<CpuSet>,
+) -> Result<Vec<Phase>, Error> {
+    const OF_A_PHASE: [&str; 7] = [
+        "loop",
+        "policy",
+        "priority",
+        "cpus",
+        "util_min",
+        "util_max",
+        "taskgroup",
+    ];
     let source = thread.source;
     let mut phases = Vec::new();
     for (_, item) in source.object(item, "`phases`")? {
         let parts = parts(source, item, "a phase", &OF_A_PHASE)?;
         check_clamps(source, &parts)?;
         if let Some(at) = parts.get("policy").or(parts.get("priority")) {
-            let class = if matches!(policy, Policy::Fair { .. }) { Class::Fair } else { Class::RealTime };
+            let class = if matches!(policy, Policy::Fair { .. }) {
+                Class::Fair
+            } else {
+                Class::RealTime
+            };
             if self::policy(source, &parts, class)? != policy {
                 let what = "a policy or priority that changes with the phase is not simulated";
-                return Err(source.error(at.at, what, "put it beside `phases`, or give each phase a task of its own"));
+                return Err(source.error(
+                    at.at,
+                    what,
+                    "put it beside `phases`, or give each phase a task of its own",
+                ));
             }
         }
         let loops = loops(source, parts.get("loop"), Some(1))?;
-        let cpus = parts.get("cpus").map(|item| cpus(source, item)).transpose()?;
+        let cpus = parts
+            .get("cpus")
+            .map(|item| cpus(source, item))
+            .transpose()?;
         let group = group(thread, &parts, policy)?;
-        phases.push(Phase { loops, actions: actions(thread, &parts)?, cpus, group });
+        phases.push(Phase {
+            loops,
+            actions: actions(thread, &parts)?,
+            cpus,
+            group,
+        });
     }
     if phases.iter().all(|phase| phase.actions.is_empty()) {
-        return Err(source.error(item.at, "there is no event in any phase", "give each phase events"));
+        return Err(source.error(
+            item.at,
+            "there is no event in any phase",
+            "give each phase events",
+        ));
     }
     // A phase without CPUs has those of the task, and not those of the phase before.
     if phases.iter().any(|phase| phase.cpus.is_some()) {

@@ -19,7 +19,11 @@ impl Source<'_> {
         self.document.wrong(at, what, help)
     }
 
-    pub(crate) fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
+    pub(crate) fn object<'a>(
+        &self,
+        item: &'a Item,
+        what: &str,
+    ) -> Result<&'a [(Key, Item)], Error> {
         match &item.value {
             Value::Object(entries) => Ok(entries),
             other => Err(self.error(
@@ -31,14 +35,25 @@ impl Source<'_> {
     }
 
     /// An integer within limits; a string `"$name"` stands for a setting.
-    pub(crate) fn integer(&self, item: &Item, what: &str, limits: std::ops::RangeInclusive<i64>) -> Result<i64, Error> {
+    pub(crate) fn integer(
+        &self,
+        item: &Item,
+        what: &str,
+        limits: std::ops::RangeInclusive<i64>,
+    ) -> Result<i64, Error> {
         let (low, high) = (limits.start(), limits.end());
         let range = || format!("it is an integer from {low} to {high}");
         let value = match &item.value {
             Value::Integer(value) => *value,
             Value::Bool(value) if (*low, *high) == (0, 1) => i64::from(*value),
             Value::String(text) if text.starts_with('$') => self.setting(item.at, &text[1..])?,
-            other => return Err(self.error(item.at, format!("{what} is not {}", other.kind()), range())),
+            other => {
+                return Err(self.error(
+                    item.at,
+                    format!("{what} is not {}", other.kind()),
+                    range(),
+                ));
+            }
         };
         match limits.contains(&value) {
             true => Ok(value),
@@ -50,7 +65,9 @@ impl Source<'_> {
         self.settings.get(name).copied().ok_or_else(|| {
             let known: Vec<&String> = self.settings.keys().collect();
             let help = match known.is_empty() {
-                true => "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned(),
+                true => {
+                    "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned()
+                }
                 false => one_of(name, &known),
             };
             self.error(at, format!("there is no setting {}", quoted(name)), help)
@@ -70,8 +87,16 @@ impl Source<'_> {
         match &item.value {
             Value::String(text) if !text.is_empty() => Ok(text),
             other => {
-                let found = if matches!(other, Value::String(_)) { "empty".to_owned() } else { other.kind() };
-                Err(self.error(item.at, format!("{what} is not {found}"), "it is a name in double quotes"))
+                let found = if matches!(other, Value::String(_)) {
+                    "empty".to_owned()
+                } else {
+                    other.kind()
+                };
+                Err(self.error(
+                    item.at,
+                    format!("{what} is not {found}"),
+                    "it is a name in double quotes",
+                ))
             }
         }
     }
@@ -87,7 +112,11 @@ impl Source<'_> {
         for (key, value) in self.object(item, what)? {
             let Some(at) = keys.iter().position(|&known| known == key.name) else {
                 let help = one_of(&key.name, &keys);
-                return Err(self.error(key.at, format!("{what} has no {}", quoted(&key.name)), help));
+                return Err(self.error(
+                    key.at,
+                    format!("{what} has no {}", quoted(&key.name)),
+                    help,
+                ));
             };
             if found[at].replace(value).is_some() {
                 return Err(self.twice(key));

@@ -99,12 +99,26 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
         let meta = memory.meta(frame, row);
         let (buffer, at) = (frame.buffer[row], meta.offset as usize);
         let ether_type = u16::from_le_bytes(memory.load(buffer, at + 12));
-        Loaded { addresses: memory.load_u64(buffer, at), ether_type, length: meta.length }
+        Loaded {
+            addresses: memory.load_u64(buffer, at),
+            ether_type,
+            length: meta.length,
+        }
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, loaded: Loaded) -> Option<u8> {
-        let Loaded { addresses, ether_type, length } = loaded;
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        loaded: Loaded,
+    ) -> Option<u8> {
+        let Loaded {
+            addresses,
+            ether_type,
+            length,
+        } = loaded;
         if CROSS_CONNECT {
             rare!(addresses & SOURCE_IS_GROUP != 0 => None);
             rare!(ether_type == TYPE_TAG => None);
@@ -137,7 +151,11 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
     loaded: Loaded,
 ) -> (u8, u8) {
     let Classify { interface, routes } = classify;
-    let Loaded { addresses, ether_type, length } = loaded;
+    let Loaded {
+        addresses,
+        ether_type,
+        length,
+    } = loaded;
     if length < HEADER {
         return (DROP, TRUNCATED);
     }
@@ -177,7 +195,9 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
         TYPE_IP4 if to_group => {
             // A packet for one host that came in a frame for several is dropped: each of them would
             // forward a copy (RFC 1122, section 3.3.6).
-            let destination = memory.load_u32(frame.buffer[row], HEADER as usize + 16).swap_bytes();
+            let destination = memory
+                .load_u32(frame.buffer[row], HEADER as usize + 16)
+                .swap_bytes();
             match routes.reader().lookup(destination) {
                 LOCAL | OURS | GROUP => (NEXT_IP4, 0),
                 _ => (DROP, UNICAST_TO_GROUP),
@@ -214,19 +234,40 @@ impl Node for EthernetInput {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, interfaces, tables, settings, .. } = plane;
+        let Plane {
+            pool,
+            interfaces,
+            tables,
+            settings,
+            ..
+        } = plane;
         let there = &interfaces[frame.rx as usize];
-        let interface = Interface { mac: there.mac.bits(), longest: there.mtu + HEADER };
+        let interface = Interface {
+            mac: there.mac.bits(),
+            longest: there.mtu + HEADER,
+        };
         let routes = &tables.routes;
         let mut memory = InFrame::new(pool);
         match there.mode {
             Mode::CrossConnect { .. } => {
                 let mut body = Classify::<true> { interface, routes };
-                walk(settings.shape, settings.strides, &mut memory, frame, &mut body)
+                walk(
+                    settings.shape,
+                    settings.strides,
+                    &mut memory,
+                    frame,
+                    &mut body,
+                )
             }
             Mode::Route => {
                 let mut body = Classify::<false> { interface, routes };
-                walk(settings.shape, settings.strides, &mut memory, frame, &mut body)
+                walk(
+                    settings.shape,
+                    settings.strides,
+                    &mut memory,
+                    frame,
+                    &mut body,
+                )
             }
         }
     }

@@ -51,7 +51,11 @@ struct Validate {
 
 /// The largest value that [`checksum::header_product`] may have.
 fn largest_product(verify_checksum: bool) -> u64 {
-    if verify_checksum { checksum::LARGEST_VALID_PRODUCT } else { u64::MAX }
+    if verify_checksum {
+        checksum::LARGEST_VALID_PRODUCT
+    } else {
+        u64::MAX
+    }
 }
 
 /// True for the first bytes of addresses that no host has. One byte from the cache is what a loop
@@ -130,8 +134,16 @@ impl<M: PacketMemory> Body<M> for Validate {
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, header: Header) -> Option<u8> {
-        header.is_plain(frame.length[row], self.largest_product).then_some(FIRST_ARC)
+    fn finish(
+        &mut self,
+        _memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        header: Header,
+    ) -> Option<u8> {
+        header
+            .is_plain(frame.length[row], self.largest_product)
+            .then_some(FIRST_ARC)
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is
@@ -147,7 +159,9 @@ impl<M: PacketMemory> Body<M> for Validate {
             (DROP, bad::VERSION)
         } else if total > available || total < header_bytes {
             (DROP, bad::LENGTH)
-        } else if self.verify_checksum && header_checksum(memory, frame, row, header_bytes) != 0xffff {
+        } else if self.verify_checksum
+            && header_checksum(memory, frame, row, header_bytes) != 0xffff
+        {
             (DROP, bad::CHECKSUM)
         } else {
             // Padding behind the packet: it ends here.
@@ -164,8 +178,12 @@ impl<M: PacketMemory> Body<M> for Validate {
 
 /// The verdict on a packet by its source, as the kernel decides it.
 fn source_verdict(header: Header) -> (u8, u8) {
-    let (source, destination) = (Ipv4Addr::from(header.source()), Ipv4Addr::from(header.destination()));
-    let to_all = destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
+    let (source, destination) = (
+        Ipv4Addr::from(header.source()),
+        Ipv4Addr::from(header.destination()),
+    );
+    let to_all =
+        destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
     match source.octets()[0] {
         224..=239 => (DROP, bad::SOURCE),
         _ if source.is_broadcast() => (DROP, bad::SOURCE),
@@ -178,7 +196,12 @@ fn source_verdict(header: Header) -> (u8, u8) {
 }
 
 /// The sum over a header with options.
-fn header_checksum<M: PacketMemory>(memory: &mut M, frame: &Frame, row: usize, bytes: usize) -> u16 {
+fn header_checksum<M: PacketMemory>(
+    memory: &mut M,
+    frame: &Frame,
+    row: usize,
+    bytes: usize,
+) -> u16 {
     let mut header = [0; 60];
     for (at, byte) in header.iter_mut().enumerate().take(bytes) {
         [*byte] = memory.load(frame.buffer[row], L3 + at);
@@ -198,8 +221,17 @@ impl Node for Ip4Input {
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         let Plane { pool, settings, .. } = plane;
         let verify_checksum = settings.verify_checksum;
-        let mut body = Validate { verify_checksum, largest_product: largest_product(verify_checksum) };
-        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
+        let mut body = Validate {
+            verify_checksum,
+            largest_product: largest_product(verify_checksum),
+        };
+        walk(
+            settings.shape,
+            HOT,
+            &mut InFrame::new(pool),
+            frame,
+            &mut body,
+        )
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
@@ -236,11 +268,18 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
 
     #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> u16 {
-        self.fib.lookup(memory.load_u32(frame.buffer[row], L3 + 16).swap_bytes())
+        self.fib
+            .lookup(memory.load_u32(frame.buffer[row], L3 + 16).swap_bytes())
     }
 
     #[inline(always)]
-    fn finish(&mut self, _memory: &mut M, frame: &mut Frame, row: usize, adjacency: u16) -> Option<u8> {
+    fn finish(
+        &mut self,
+        _memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        adjacency: u16,
+    ) -> Option<u8> {
         frame.adjacency[row] = adjacency;
         rare!(adjacency < FIRST_NEIGHBOUR => None);
         Some(FIRST_ARC)
@@ -274,9 +313,22 @@ impl Node for Ip4Lookup {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, tables, settings, .. } = plane;
-        let mut body = Lookup { fib: tables.routes.reader() };
-        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
+        let Plane {
+            pool,
+            tables,
+            settings,
+            ..
+        } = plane;
+        let mut body = Lookup {
+            fib: tables.routes.reader(),
+        };
+        walk(
+            settings.shape,
+            HOT,
+            &mut InFrame::new(pool),
+            frame,
+            &mut body,
+        )
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
@@ -290,7 +342,10 @@ impl Node for Ip4Lookup {
 const EXPIRED: u8 = 0;
 const TOO_BIG: u8 = 1;
 
-const REWRITE_REASONS: [Reason; 2] = [Reason::error("ip4 ttl <= 1"), Reason::error("ip4 length > mtu of the output")];
+const REWRITE_REASONS: [Reason; 2] = [
+    Reason::error("ip4 ttl <= 1"),
+    Reason::error("ip4 length > mtu of the output"),
+];
 
 const TO_TIME_EXCEEDED: u8 = FIRST_ARC;
 const TO_FRAGMENTATION_NEEDED: u8 = FIRST_ARC + 1;
@@ -324,7 +379,13 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
     }
 
     #[inline(always)]
-    fn finish(&mut self, memory: &mut M, frame: &mut Frame, row: usize, (buffer, loaded): (Buffer, u32)) -> Option<u8> {
+    fn finish(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        (buffer, loaded): (Buffer, u32),
+    ) -> Option<u8> {
         let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
         rare!(loaded as u8 <= 1 => None);
         rare!(!rewrite.takes(frame.length[row]) => None);
@@ -356,8 +417,17 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
 
 /// Returns the interface.
 #[inline(always)]
-fn write<M: PacketMemory>(memory: &mut M, buffer: Buffer, ttl_to_checksum: u32, rewrite: Rewrite) -> u8 {
-    memory.store(buffer, L3 + 8, checksum::decrement_ttl(ttl_to_checksum).to_le_bytes());
+fn write<M: PacketMemory>(
+    memory: &mut M,
+    buffer: Buffer,
+    ttl_to_checksum: u32,
+    rewrite: Rewrite,
+) -> u8 {
+    memory.store(
+        buffer,
+        L3 + 8,
+        checksum::decrement_ttl(ttl_to_checksum).to_le_bytes(),
+    );
     memory.store(buffer, 0, rewrite.at_0());
     memory.store(buffer, 6, rewrite.at_6());
     rewrite.interface() as u8
@@ -377,9 +447,22 @@ impl Node for Ip4Rewrite {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Plane { pool, tables, settings, .. } = plane;
-        let mut body = RewriteBody { adjacencies: tables.adjacencies.reader() };
-        walk(settings.shape, HOT, &mut InFrame::new(pool), frame, &mut body)
+        let Plane {
+            pool,
+            tables,
+            settings,
+            ..
+        } = plane;
+        let mut body = RewriteBody {
+            adjacencies: tables.adjacencies.reader(),
+        };
+        walk(
+            settings.shape,
+            HOT,
+            &mut InFrame::new(pool),
+            frame,
+            &mut body,
+        )
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {

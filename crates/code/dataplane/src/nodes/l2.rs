@@ -34,7 +34,11 @@ impl Node for L2Input {
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        vec![format!("l2-input: sw_if_index {} {}", frame.rx, ethernet_line(plane.pool.data(frame.buffer[row])))]
+        vec![format!(
+            "l2-input: sw_if_index {} {}",
+            frame.rx,
+            ethernet_line(plane.pool.data(frame.buffer[row]))
+        )]
     }
 }
 
@@ -66,6 +70,9 @@ impl Node for L2Output {
             Mode::CrossConnect { peer } => peer,
             Mode::Route => frame.rx,
         };
-        vec![format!("l2-output: sw_if_index {to} {}", ethernet_line(plane.pool.data(frame.buffer[row])))]
+        vec![format!(
+            "l2-output: sw_if_index {to} {}",
+            ethernet_line(plane.pool.data(frame.buffer[row]))
+        )]
     }
 }

@@ -15,7 +15,10 @@ pub struct InterfaceOutput {
 impl InterfaceOutput {
     /// The output node of an interface.
     pub fn new(plane: &Plane, interface: u16) -> Self {
-        Self { interface, name: format!("{}-output", plane.interfaces[interface as usize].name) }
+        Self {
+            interface,
+            name: format!("{}-output", plane.interfaces[interface as usize].name),
+        }
     }
 }
 
@@ -26,14 +29,22 @@ impl Node for InterfaceOutput {
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
         // 32 bits hold the bytes of a frame.
-        let bytes: u32 = frame.length[..frame.len].iter().map(|length| u32::from(*length)).sum();
-        plane.interfaces[self.interface as usize].tx.add(frame.len as u64, bytes.into());
+        let bytes: u32 = frame.length[..frame.len]
+            .iter()
+            .map(|length| u32::from(*length))
+            .sum();
+        plane.interfaces[self.interface as usize]
+            .tx
+            .add(frame.len as u64, bytes.into());
         Verdict::All(FIRST_ARC)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
         let data = plane.pool.data(frame.buffer[row]);
-        vec![plane.interfaces[self.interface as usize].name.clone(), ethernet_line(data)]
+        vec![
+            plane.interfaces[self.interface as usize].name.clone(),
+            ethernet_line(data),
+        ]
     }
 }
 
@@ -70,7 +81,11 @@ pub struct InterfaceTx<D> {
 impl<D: Device> InterfaceTx<D> {
     /// The tx node of an interface.
     pub fn new(plane: &Plane, interface: u16, device: D) -> Self {
-        Self { interface, name: format!("{}-tx", plane.interfaces[interface as usize].name), device }
+        Self {
+            interface,
+            name: format!("{}-tx", plane.interfaces[interface as usize].name),
+            device,
+        }
     }
 }
 
@@ -84,7 +99,10 @@ impl<D: Device> Node for InterfaceTx<D> {
         if sent < frame.len {
             // Bytes as if the last ones were refused: a full queue refuses those.
             let refused = (frame.len - sent) as u64;
-            let bytes = frame.length[sent..frame.len].iter().map(|length| u64::from(*length)).sum::<u64>();
+            let bytes = frame.length[sent..frame.len]
+                .iter()
+                .map(|length| u64::from(*length))
+                .sum::<u64>();
             let interface = &mut plane.interfaces[self.interface as usize];
             interface.tx_errors += refused;
             interface.tx.packets -= refused;
@@ -95,7 +113,10 @@ impl<D: Device> Node for InterfaceTx<D> {
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        vec![format!("{} length {}", plane.interfaces[self.interface as usize].name, frame.length[row])]
+        vec![format!(
+            "{} length {}",
+            plane.interfaces[self.interface as usize].name, frame.length[row]
+        )]
     }
 }
 

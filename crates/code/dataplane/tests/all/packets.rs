@@ -48,11 +48,19 @@ fn plane(mode: Mode, settings: Settings) -> Plane {
     plane.add_interface("in", US, mode);
     let out = plane.add_interface("out", OUT, Mode::Route);
     let next = plane.add_neighbour(out, NEXT).unwrap();
-    plane.add_route("20.0.0.0/8".parse().unwrap(), next).unwrap();
-    plane.add_route("20.9.0.0/16".parse().unwrap(), dataplane::plane::DISCARD).unwrap();
-    plane.add_route("10.0.0.1/32".parse().unwrap(), dataplane::plane::LOCAL).unwrap();
+    plane
+        .add_route("20.0.0.0/8".parse().unwrap(), next)
+        .unwrap();
+    plane
+        .add_route("20.9.0.0/16".parse().unwrap(), dataplane::plane::DISCARD)
+        .unwrap();
+    plane
+        .add_route("10.0.0.1/32".parse().unwrap(), dataplane::plane::LOCAL)
+        .unwrap();
     let peer = plane.add_neighbour(0, PEER).unwrap();
-    plane.add_route("10.0.0.9/32".parse().unwrap(), peer).unwrap();
+    plane
+        .add_route("10.0.0.9/32".parse().unwrap(), peer)
+        .unwrap();
     plane
 }
 
@@ -60,14 +68,19 @@ fn plane(mode: Mode, settings: Settings) -> Plane {
 /// go errors to the sender.
 fn run_on(plane: Plane, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
     let sent = Sent::default();
-    let devices: Vec<Box<dyn Device>> = vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];
+    let devices: Vec<Box<dyn Device>> =
+        vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];
     let (mut graph, first) = build(plane, devices);
     graph.add_input(Packets::new(0, "test-input", packets), first);
     while !graph.is_done() {
         graph.run_once();
     }
     assert!(graph.balance().holds(), "{:?}", graph.balance());
-    assert_eq!(graph.plane.pool.available(), graph.plane.pool.capacity(), "buffers leaked");
+    assert_eq!(
+        graph.plane.pool.available(),
+        graph.plane.pool.capacity(),
+        "buffers leaked"
+    );
     let sent = sent.lock().unwrap().clone();
     (graph, sent)
 }
@@ -77,7 +90,14 @@ fn run(packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
 }
 
 fn good(ttl: u8) -> Vec<u8> {
-    udp_packet(US, PEER, Ipv4Addr::new(10, 0, 0, 9), Ipv4Addr::new(20, 1, 2, 3), ttl)[..60].to_vec()
+    udp_packet(
+        US,
+        PEER,
+        Ipv4Addr::new(10, 0, 0, 9),
+        Ipv4Addr::new(20, 1, 2, 3),
+        ttl,
+    )[..60]
+        .to_vec()
 }
 
 /// A good packet, changed, with a checksum that is right again.
@@ -93,15 +113,26 @@ fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 fn reasons(graph: &Graph) -> Vec<(String, &'static str, u64)> {
-    graph.errors().into_iter().filter(|row| row.count > 0).map(|row| (row.node, row.reason.text, row.count)).collect()
+    graph
+        .errors()
+        .into_iter()
+        .filter(|row| row.count > 0)
+        .map(|row| (row.node, row.reason.text, row.count))
+        .collect()
 }
 
 #[test]
 fn a_packet_is_forwarded_with_ttl_checksum_and_addresses_right() {
     let (graph, sent) = run(vec![good(64)]);
     let expected = {
-        let mut packet =
-            udp_packet(NEXT, OUT, Ipv4Addr::new(10, 0, 0, 9), Ipv4Addr::new(20, 1, 2, 3), 63)[..60].to_vec();
+        let mut packet = udp_packet(
+            NEXT,
+            OUT,
+            Ipv4Addr::new(10, 0, 0, 9),
+            Ipv4Addr::new(20, 1, 2, 3),
+            63,
+        )[..60]
+            .to_vec();
         packet[12] = 0x08;
         packet
     };
@@ -113,19 +144,67 @@ fn a_packet_is_forwarded_with_ttl_checksum_and_addresses_right() {
 #[test]
 fn every_kind_of_bad_packet_is_counted_under_its_reason() {
     let cases: Vec<(Vec<u8>, &str, &str)> = vec![
-        (vec![0; 5], "ethernet-input", "ethernet header or payload truncated"),
-        (good(64)[..30].to_vec(), "ethernet-input", "ethernet header or payload truncated"),
-        (changed(|p| p.resize(1600, 0)), "ethernet-input", "packet longer than the interface's mtu"),
-        (changed(|p| p.resize(5000, 0)), "ethernet-input", "packet longer than the interface's mtu"),
+        (
+            vec![0; 5],
+            "ethernet-input",
+            "ethernet header or payload truncated",
+        ),
+        (
+            good(64)[..30].to_vec(),
+            "ethernet-input",
+            "ethernet header or payload truncated",
+        ),
+        (
+            changed(|p| p.resize(1600, 0)),
+            "ethernet-input",
+            "packet longer than the interface's mtu",
+        ),
+        (
+            changed(|p| p.resize(5000, 0)),
+            "ethernet-input",
+            "packet longer than the interface's mtu",
+        ),
         (changed(|p| p[5] = 77), "ethernet-input", "l3 mac mismatch"),
-        (changed(|p| p[12..14].copy_from_slice(&[0x12, 0x34])), "ethernet-input", "unknown ethernet type"),
-        (changed(|p| p[12..16].copy_from_slice(&[0x81, 0, 0, 7])), "ethernet-input", "packet of a vlan"),
-        (changed(|p| p[12..14].copy_from_slice(&[0x86, 0xdd])), "ethernet-input", "ip6 to the host"),
-        (changed(|p| p[..6].fill(0xff)), "ethernet-input", "ip4 for one host in a frame for several"),
-        (changed(|p| p[14] = 0x65), "ip4-input", "ip4 version or header length wrong"),
-        (changed(|p| p[14] = 0x44), "ip4-input", "ip4 version or header length wrong"),
-        (changed(|p| p[16..18].copy_from_slice(&[0, 200])), "ip4-input", "ip4 length > l2 length"),
-        (changed(|p| p[16..18].copy_from_slice(&[0, 19])), "ip4-input", "ip4 length > l2 length"),
+        (
+            changed(|p| p[12..14].copy_from_slice(&[0x12, 0x34])),
+            "ethernet-input",
+            "unknown ethernet type",
+        ),
+        (
+            changed(|p| p[12..16].copy_from_slice(&[0x81, 0, 0, 7])),
+            "ethernet-input",
+            "packet of a vlan",
+        ),
+        (
+            changed(|p| p[12..14].copy_from_slice(&[0x86, 0xdd])),
+            "ethernet-input",
+            "ip6 to the host",
+        ),
+        (
+            changed(|p| p[..6].fill(0xff)),
+            "ethernet-input",
+            "ip4 for one host in a frame for several",
+        ),
+        (
+            changed(|p| p[14] = 0x65),
+            "ip4-input",
+            "ip4 version or header length wrong",
+        ),
+        (
+            changed(|p| p[14] = 0x44),
+            "ip4-input",
+            "ip4 version or header length wrong",
+        ),
+        (
+            changed(|p| p[16..18].copy_from_slice(&[0, 200])),
+            "ip4-input",
+            "ip4 length > l2 length",
+        ),
+        (
+            changed(|p| p[16..18].copy_from_slice(&[0, 19])),
+            "ip4-input",
+            "ip4 length > l2 length",
+        ),
         (
             {
                 let mut p = good(64);
@@ -135,14 +214,42 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             "ip4-input",
             "bad ip4 checksum",
         ),
-        (changed(|p| p[26] = 224), "ip4-input", "ip4 source is of no host"),
-        (changed(|p| p[26] = 127), "ip4-input", "ip4 source is of no host"),
-        (changed(|p| p[26..30].fill(0)), "ip4-input", "ip4 source is of no host"),
-        (changed(|p| p[30] = 224), "ip4-lookup", "ip4 multicast or broadcast to the host"),
-        (changed(|p| p[30] = 127), "ip4-lookup", "ip4 destination is of no host"),
-        (changed(|p| p[30..34].fill(0)), "ip4-lookup", "ip4 destination is of no host"),
+        (
+            changed(|p| p[26] = 224),
+            "ip4-input",
+            "ip4 source is of no host",
+        ),
+        (
+            changed(|p| p[26] = 127),
+            "ip4-input",
+            "ip4 source is of no host",
+        ),
+        (
+            changed(|p| p[26..30].fill(0)),
+            "ip4-input",
+            "ip4 source is of no host",
+        ),
+        (
+            changed(|p| p[30] = 224),
+            "ip4-lookup",
+            "ip4 multicast or broadcast to the host",
+        ),
+        (
+            changed(|p| p[30] = 127),
+            "ip4-lookup",
+            "ip4 destination is of no host",
+        ),
+        (
+            changed(|p| p[30..34].fill(0)),
+            "ip4-lookup",
+            "ip4 destination is of no host",
+        ),
         (changed(|p| p[30] = 30), "ip4-lookup", "no route"),
-        (changed(|p| p[30..34].copy_from_slice(&[20, 9, 0, 1])), "ip4-lookup", "route drops"),
+        (
+            changed(|p| p[30..34].copy_from_slice(&[20, 9, 0, 1])),
+            "ip4-lookup",
+            "route drops",
+        ),
         (
             changed(|p| p[30..34].copy_from_slice(&[10, 0, 0, 1])),
             "ip4-lookup",
@@ -165,16 +272,31 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
         }
     }
     for shape in Shape::ALL {
-        for (strides, frame_size) in
-            [(Strides::both(0), 64), (Strides { header: 1, data: 3 }, 256), (Strides::both(9), 1024)]
-        {
-            let settings = Settings { shape, strides, frame_size, verify_checksum: true };
+        for (strides, frame_size) in [
+            (Strides::both(0), 64),
+            (Strides { header: 1, data: 3 }, 256),
+            (Strides::both(9), 1024),
+        ] {
+            let settings = Settings {
+                shape,
+                strides,
+                frame_size,
+                verify_checksum: true,
+            };
             let (graph, sent) = run_on(plane(Mode::Route, settings), mixed.clone());
             assert_eq!(sent.len(), cases.len() * 13);
             assert!(sent.iter().all(|packet| *packet == sent[0]));
             for (_, node, reason) in &cases {
-                let expected = 13 * cases.iter().filter(|(_, n, r)| (n, r) == (node, reason)).count() as u64;
-                let counted = reasons(&graph).iter().find(|(n, r, _)| (n.as_str(), r) == (*node, reason)).unwrap().2;
+                let expected = 13
+                    * cases
+                        .iter()
+                        .filter(|(_, n, r)| (n, r) == (node, reason))
+                        .count() as u64;
+                let counted = reasons(&graph)
+                    .iter()
+                    .find(|(n, r, _)| (n.as_str(), r) == (*node, reason))
+                    .unwrap()
+                    .2;
                 assert_eq!(counted, expected, "{node}: {reason}");
             }
         }
@@ -183,7 +305,10 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
 
 #[test]
 fn without_verification_a_wrong_checksum_passes_and_stays_wrong_by_the_same() {
-    let settings = Settings { verify_checksum: false, ..Settings::default() };
+    let settings = Settings {
+        verify_checksum: false,
+        ..Settings::default()
+    };
     let mut packet = good(64);
     packet[25] ^= 0x10;
     let (_, sent) = run_on(plane(Mode::Route, settings), vec![packet]);
@@ -214,7 +339,10 @@ fn a_cross_connect_changes_nothing() {
     let mut tagged = good(64);
     tagged.splice(12..12, [0x81, 0x00, 0x60, 42]);
     let packets = vec![good(1), vec![2; 14], tagged, changed(|p| p[25] ^= 1)];
-    let (graph, sent) = run_on(plane(Mode::CrossConnect { peer: 1 }, Settings::default()), packets.clone());
+    let (graph, sent) = run_on(
+        plane(Mode::CrossConnect { peer: 1 }, Settings::default()),
+        packets.clone(),
+    );
     assert_eq!(sent, packets);
     assert_eq!(graph.plane.interfaces[1].tx.packets, 4);
 }
@@ -233,7 +361,13 @@ fn packets_that_a_device_refuses_are_counted() {
 
 #[test]
 fn a_pool_that_runs_dry_loses_nothing() {
-    let mut small = plane(Mode::Route, Settings { frame_size: 256, ..Settings::default() });
+    let mut small = plane(
+        Mode::Route,
+        Settings {
+            frame_size: 256,
+            ..Settings::default()
+        },
+    );
     small.pool = dataplane::buffers::Pool::new(100, Reuse::Cycle);
     let (_, sent) = run_on(small, vec![good(64); 1000]);
     assert_eq!(sent.len(), 1000);

@@ -14,7 +14,9 @@ struct Oracle(HashMap<(u32, u8), u16>);
 impl Oracle {
     fn lookup(&self, address: u32) -> u16 {
         let mask = |length: u8| u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
-        let found = (0..=32).rev().find_map(|length| self.0.get(&(address & mask(length), length)));
+        let found = (0..=32)
+            .rev()
+            .find_map(|length| self.0.get(&(address & mask(length), length)));
         found.copied().unwrap_or(MISS)
     }
 }
@@ -31,23 +33,41 @@ struct Both {
 
 impl Both {
     fn new() -> Self {
-        Self { ours: Fib::new(MISS), oracle: Oracle::default() }
+        Self {
+            ours: Fib::new(MISS),
+            oracle: Oracle::default(),
+        }
     }
 
     fn add(&mut self, prefix: Prefix, adjacency: u16) {
         let before = self.ours.add(prefix, adjacency).unwrap();
-        assert_eq!(before, self.oracle.0.insert(key(prefix), adjacency), "add {prefix}");
+        assert_eq!(
+            before,
+            self.oracle.0.insert(key(prefix), adjacency),
+            "add {prefix}"
+        );
     }
 
     fn agree(&self, address: u32) {
-        assert_eq!(self.ours.lookup(address), self.oracle.lookup(address), "{}", Ipv4Addr::from(address));
+        assert_eq!(
+            self.ours.lookup(address),
+            self.oracle.lookup(address),
+            "{}",
+            Ipv4Addr::from(address)
+        );
     }
 
     /// Compares at the edges of a prefix, where mistakes are, and in its middle.
     fn agree_around(&self, prefix: Prefix) {
         let (first, length) = key(prefix);
         let last = first | u32::MAX.checked_shr(u32::from(length)).unwrap_or(0);
-        for address in [first, last, first.wrapping_sub(1), last.wrapping_add(1), first + (last - first) / 2] {
+        for address in [
+            first,
+            last,
+            first.wrapping_sub(1),
+            last.wrapping_add(1),
+            first + (last - first) / 2,
+        ] {
             self.agree(address);
         }
     }
@@ -55,10 +75,15 @@ impl Both {
 
 /// Prefixes crowded into a few networks, so that they cover one another.
 fn crowded() -> impl Strategy<Value = Prefix> {
-    (0..4_u32, any::<u32>(), prop_oneof![Just(0_u8), 1..=32_u8, 23..=32_u8]).prop_map(|(network, bits, length)| {
-        let address = (10 << 24) + (network << 16) + (bits & 0x0003_ffff);
-        Prefix::new(address.into(), length).unwrap()
-    })
+    (
+        0..4_u32,
+        any::<u32>(),
+        prop_oneof![Just(0_u8), 1..=32_u8, 23..=32_u8],
+    )
+        .prop_map(|(network, bits, length)| {
+            let address = (10 << 24) + (network << 16) + (bits & 0x0003_ffff);
+            Prefix::new(address.into(), length).unwrap()
+        })
 }
 
 proptest! {
@@ -111,15 +136,21 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
 fn a_full_table_says_so_and_stays_right() {
     let mut fib = Fib::new(MISS);
     let mut added = 0;
-    let full = (0..40_000_u32).find_map(|n| match fib.add(Prefix::new((n << 8).into(), 25).unwrap(), 7) {
-        Ok(_) => {
-            added += 1;
-            None
-        }
-        Err(full) => Some(full),
-    });
+    let full =
+        (0..40_000_u32).find_map(
+            |n| match fib.add(Prefix::new((n << 8).into(), 25).unwrap(), 7) {
+                Ok(_) => {
+                    added += 1;
+                    None
+                }
+                Err(full) => Some(full),
+            },
+        );
     assert!(full.unwrap().to_string().contains("32 766"));
     assert_eq!(fib.len(), added);
     assert_eq!(fib.lookup(5 << 8), 7);
-    assert!(fib.add(Prefix::new(0.into(), 24).unwrap(), u16::MAX).is_err());
+    assert!(
+        fib.add(Prefix::new(0.into(), 24).unwrap(), u16::MAX)
+            .is_err()
+    );
 }

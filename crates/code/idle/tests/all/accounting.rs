@@ -5,7 +5,11 @@ use proptest::prelude::*;
 
 /// Latencies and residencies of Juno r2 (device tree): WFI, cpu-sleep, cluster-sleep.
 fn juno() -> [State; 3] {
-    [State::new(1_000, 1_000), State::new(1_500_000, 2_000_000), State::new(1_600_000, 2_500_000)]
+    [
+        State::new(1_000, 1_000),
+        State::new(1_500_000, 2_000_000),
+        State::new(1_600_000, 2_500_000),
+    ]
 }
 
 /// `above` and `below` of one stay.
@@ -13,7 +17,10 @@ fn judged(states: &[State], entered: usize, stay_ns: u64) -> (u64, u64) {
     let mut accounting = Accounting::default();
     accounting.leave(&States::new(states).unwrap(), entered, stay_ns);
     let usage = accounting.usage(entered);
-    assert_eq!((usage.entered, usage.time_ns, usage.rejected), (1, stay_ns, 0));
+    assert_eq!(
+        (usage.entered, usage.time_ns, usage.rejected),
+        (1, stay_ns, 0)
+    );
     (usage.above, usage.below)
 }
 
@@ -46,9 +53,18 @@ fn a_stay_of_exactly_the_exit_latency_is_never_below() {
 #[test]
 fn only_the_next_deeper_state_that_is_enabled_counts() {
     let [wfi, cpu, cluster] = juno();
-    assert_eq!(judged(&[wfi, cpu.disabled(), cluster], 0, 2_400_000), (0, 0));
-    assert_eq!(judged(&[wfi, cpu.disabled(), cluster], 0, 2_501_000), (0, 1));
-    assert_eq!(judged(&[wfi, cpu.disabled(), cluster.disabled()], 0, u64::MAX), (0, 0));
+    assert_eq!(
+        judged(&[wfi, cpu.disabled(), cluster], 0, 2_400_000),
+        (0, 0)
+    );
+    assert_eq!(
+        judged(&[wfi, cpu.disabled(), cluster], 0, 2_501_000),
+        (0, 1)
+    );
+    assert_eq!(
+        judged(&[wfi, cpu.disabled(), cluster.disabled()], 0, u64::MAX),
+        (0, 0)
+    );
     // The next state does not pay, so the one behind it is not looked at, though it would.
     let odd = [State::new(0, 0), State::new(0, 5_000), State::new(0, 5_000)];
     assert_eq!(judged(&odd, 0, 4_999), (0, 0));
@@ -77,13 +93,26 @@ fn a_refusal_counts_for_the_state_that_was_asked_for_and_for_nothing_else() {
     let mut accounting = Accounting::default();
     accounting.refused(&states, 2);
     let usage = accounting.usage(2);
-    assert_eq!((usage.entered, usage.time_ns, usage.above, usage.below, usage.rejected), (0, 0, 0, 0, 1));
+    assert_eq!(
+        (
+            usage.entered,
+            usage.time_ns,
+            usage.above,
+            usage.below,
+            usage.rejected
+        ),
+        (0, 0, 0, 0, 1)
+    );
 }
 
 #[test]
 fn microseconds_end_where_an_int_does() {
     for clock in [Clock::DivideBy1000, Clock::ShiftBy10] {
-        let unit = if clock == Clock::ShiftBy10 { 1024 } else { 1000 };
+        let unit = if clock == Clock::ShiftBy10 {
+            1024
+        } else {
+            1000
+        };
         let last = i32::MAX as u64;
         assert_eq!(clock.count(last * unit - 1), last - 1);
         assert_eq!(clock.count(last * unit), last);
@@ -126,7 +155,10 @@ fn tables() -> impl Strategy<Value = Vec<State>> {
         let mut residency = 0;
         let of = |(latency, more, disabled)| {
             residency += more;
-            State { disabled, ..State::new(latency, residency) }
+            State {
+                disabled,
+                ..State::new(latency, residency)
+            }
         };
         drawn.into_iter().map(of).collect()
     })

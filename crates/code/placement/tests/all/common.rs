@@ -29,7 +29,11 @@ pub struct Machine {
 
 impl Machine {
     pub fn tc2() -> Self {
-        Self { now: 1_000 * MS, tops: vec![1024, 1024, 430, 430, 430], tasks: Vec::new() }
+        Self {
+            now: 1_000 * MS,
+            tops: vec![1024, 1024, 430, 430, 430],
+            tasks: Vec::new(),
+        }
     }
 
     pub fn model() -> Model {
@@ -42,7 +46,14 @@ impl Machine {
     pub fn task(&mut self, nice: i8) -> TaskId {
         let policy = Policy::Fair { nice };
         let (allowed, doing) = (CpuSet::ALL, Doing::Nothing);
-        self.tasks.push(Task { policy, allowed, is_kernel_thread: false, cpu: 0, doing, has_started: false });
+        self.tasks.push(Task {
+            policy,
+            allowed,
+            is_kernel_thread: false,
+            cpu: 0,
+            doing,
+            has_started: false,
+        });
         self.tasks.len() - 1
     }
 
@@ -146,13 +157,16 @@ impl View for Machine {
         self.tops[cpu]
     }
     fn running(&self, cpu: usize) -> Option<TaskId> {
-        (0..self.tasks.len()).find(|&task| self.tasks[task].cpu == cpu && self.tasks[task].doing == Doing::Running)
+        (0..self.tasks.len())
+            .find(|&task| self.tasks[task].cpu == cpu && self.tasks[task].doing == Doing::Running)
     }
     fn waiting(&self, cpu: usize) -> usize {
         self.waiting_tasks(cpu).len()
     }
     fn waiting_tasks(&self, cpu: usize) -> Vec<TaskId> {
-        let waits = |&task: &TaskId| self.tasks[task].cpu == cpu && self.tasks[task].doing == Doing::Waiting;
+        let waits = |&task: &TaskId| {
+            self.tasks[task].cpu == cpu && self.tasks[task].doing == Doing::Waiting
+        };
         (0..self.tasks.len()).filter(waits).collect()
     }
     fn allowed(&self, task: TaskId) -> CpuSet {

@@ -32,13 +32,24 @@ fn a_new_task_of_a_user_starts_on_the_fast_cpus_and_counts_as_busy() {
     let (first, second) = (machine.task(0), machine.task(0));
     machine.tasks[first].cpu = 3;
     assert_eq!(machine.wake(&mut policy, first), 0);
-    assert_eq!(machine.wake(&mut policy, second), 1, "the least loaded of them");
+    assert_eq!(
+        machine.wake(&mut policy, second),
+        1,
+        "the least loaded of them"
+    );
     machine.set(&mut policy, first, Doing::Nothing);
     machine.pass(20);
-    assert_eq!(machine.wake(&mut policy, first), 0, "20 ms later its load is still above 512");
+    assert_eq!(
+        machine.wake(&mut policy, first),
+        0,
+        "20 ms later its load is still above 512"
+    );
     machine.set(&mut policy, first, Doing::Nothing);
     machine.pass(40);
-    assert!(SLOW.contains(&machine.wake(&mut policy, first)), "40 ms more, and it is not");
+    assert!(
+        SLOW.contains(&machine.wake(&mut policy, first)),
+        "40 ms more, and it is not"
+    );
 }
 
 #[test]
@@ -118,7 +129,12 @@ fn a_running_task_moves_up_in_the_tick_without_waking() {
     machine.runs(&mut policy, task, 3, BETWEEN);
     assert_eq!(machine.tick(&mut policy, 3), None);
     machine.runs(&mut policy, task, 3, HEAVY - BETWEEN);
-    assert_eq!(machine.tick(&mut policy, 3).map(|wanted| (wanted.task, wanted.to)), Some((task, 0)));
+    assert_eq!(
+        machine
+            .tick(&mut policy, 3)
+            .map(|wanted| (wanted.task, wanted.to)),
+        Some((task, 0))
+    );
 }
 
 #[test]
@@ -129,10 +145,16 @@ fn a_task_settles_before_it_moves_again_in_the_same_direction_and_not_in_the_oth
     assert_eq!(machine.wake(&mut policy, task), 0);
     // Put back by force, it would move up again at once.
     machine.ran(&mut policy, task, 3, 1);
-    assert!(SLOW.contains(&machine.wake(&mut policy, task)), "1 ms later it may not");
+    assert!(
+        SLOW.contains(&machine.wake(&mut policy, task)),
+        "1 ms later it may not"
+    );
     machine.ran(&mut policy, task, 3, 3);
     // 4096 units of 1024 ns are 4.19 ms.
-    assert!(SLOW.contains(&machine.wake(&mut policy, task)), "nor 4 ms later");
+    assert!(
+        SLOW.contains(&machine.wake(&mut policy, task)),
+        "nor 4 ms later"
+    );
     machine.ran(&mut policy, task, 3, 1);
     assert_eq!(machine.wake(&mut policy, task), 0, "5 ms later it may");
     // The other direction is free at once: a task that drops its priority goes down in the next
@@ -142,7 +164,10 @@ fn a_task_settles_before_it_moves_again_in_the_same_direction_and_not_in_the_oth
     machine.tasks[task].cpu = 0;
     assert!(SLOW.contains(&machine.wake(&mut policy, task)));
     machine.ran(&mut policy, task, 0, 1);
-    assert!(FAST.contains(&machine.wake(&mut policy, task)), "and not down again within 4 ms");
+    assert!(
+        FAST.contains(&machine.wake(&mut policy, task)),
+        "and not down again within 4 ms"
+    );
 }
 
 #[test]
@@ -175,7 +200,10 @@ fn nobody_moves_up_to_cpus_that_are_full() {
         machine.wake(&mut policy, task)
     };
     assert!(SLOW.contains(&full(HmpSettings::default())));
-    assert!(FAST.contains(&full(HmpSettings { room: None, ..HmpSettings::default() })));
+    assert!(FAST.contains(&full(HmpSettings {
+        room: None,
+        ..HmpSettings::default()
+    })));
 }
 
 #[test]
@@ -183,14 +211,25 @@ fn an_idle_fast_cpu_pulls_the_heaviest_that_may_move_up() {
     let mut policy = hmp();
     let mut machine = Machine::tc2();
     let tasks = [0, 0, 5].map(|nice| machine.task(nice));
-    for (task, (cpu, ms)) in tasks.into_iter().zip([(2, HEAVY), (3, 2 * HEAVY), (4, 4 * HEAVY)]) {
+    for (task, (cpu, ms)) in tasks
+        .into_iter()
+        .zip([(2, HEAVY), (3, 2 * HEAVY), (4, 4 * HEAVY)])
+    {
         machine.runs(&mut policy, task, cpu, ms);
     }
     // The first has run on as well; what it has is more than the second's.
-    assert_eq!(machine.pull(&mut policy, 2), None, "a slow CPU pulls nobody that runs");
+    assert_eq!(
+        machine.pull(&mut policy, 2),
+        None,
+        "a slow CPU pulls nobody that runs"
+    );
     assert_eq!(machine.pull(&mut policy, 0), Some(tasks[0]));
     machine.pass(10);
-    assert_eq!(machine.pull(&mut policy, 1), Some(tasks[1]), "the third is of too low a priority");
+    assert_eq!(
+        machine.pull(&mut policy, 1),
+        Some(tasks[1]),
+        "the third is of too low a priority"
+    );
     machine.set(&mut policy, tasks[1], Doing::Nothing);
     assert_eq!(machine.pull(&mut policy, 1), None);
 }
@@ -206,10 +245,25 @@ fn nothing_is_balanced_between_fast_and_slow_cpus() {
         machine.set(&mut policy, task, Doing::Waiting);
     }
     machine.go_on(&mut policy, 2);
-    assert_eq!(machine.pull(&mut policy, 0), None, "a fast CPU takes no light task");
-    assert!(machine.pull(&mut policy, 3).is_some(), "one of the same kind does");
-    assert_eq!(machine.tick(&mut policy, 2).map(|wanted| wanted.to), Some(4), "and gets one in the tick");
-    assert_eq!(machine.tick(&mut policy, 2), None, "then there are only fast ones idle");
+    assert_eq!(
+        machine.pull(&mut policy, 0),
+        None,
+        "a fast CPU takes no light task"
+    );
+    assert!(
+        machine.pull(&mut policy, 3).is_some(),
+        "one of the same kind does"
+    );
+    assert_eq!(
+        machine.tick(&mut policy, 2).map(|wanted| wanted.to),
+        Some(4),
+        "and gets one in the tick"
+    );
+    assert_eq!(
+        machine.tick(&mut policy, 2),
+        None,
+        "then there are only fast ones idle"
+    );
 }
 
 #[test]
@@ -238,7 +292,16 @@ fn a_crowded_fast_cpu_hands_its_lightest_starving_task_to_an_idle_slow_one() {
         wanted.map(|wanted| wanted.to)
     };
     assert_eq!(crowded(HmpSettings::default(), true), Some(2));
-    assert_eq!(crowded(HmpSettings { offload: false, ..HmpSettings::default() }, true), None);
+    assert_eq!(
+        crowded(
+            HmpSettings {
+                offload: false,
+                ..HmpSettings::default()
+            },
+            true
+        ),
+        None
+    );
     assert_eq!(crowded(HmpSettings::default(), false), None, "nobody waits");
 }
 
@@ -249,7 +312,11 @@ fn real_time_tasks_are_not_touched() {
     let task = machine.task(0);
     machine.tasks[task].policy = Policy::RealTime { priority: 50 };
     machine.tasks[task].cpu = 3;
-    assert_eq!(machine.wake(&mut policy, task), 3, "it starts where it is asked for");
+    assert_eq!(
+        machine.wake(&mut policy, task),
+        3,
+        "it starts where it is asked for"
+    );
     machine.runs(&mut policy, task, 3, 200);
     assert_eq!(machine.tick(&mut policy, 3), None);
     assert_eq!(machine.pull(&mut policy, 0), None);

@@ -1,13 +1,19 @@
 //! Even spread, all-big, the switcher, energy-aware placement.
 
 use crate::common::{FAST, Machine, SLOW};
-use placement::{AllBig, AnyStart, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut, Switcher};
+use placement::{
+    AllBig, AnyStart, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut,
+    Switcher,
+};
 
 /// Starts tasks until every CPU that the policy uses has one; where they are.
 fn placed(policy: &mut dyn Placement, count: usize) -> Vec<usize> {
     let mut machine = Machine::tc2();
     let tasks: Vec<_> = (0..count).map(|_| machine.task(0)).collect();
-    tasks.into_iter().map(|task| machine.wake(policy, task)).collect()
+    tasks
+        .into_iter()
+        .map(|task| machine.wake(policy, task))
+        .collect()
 }
 
 #[test]
@@ -26,7 +32,10 @@ fn names_are_those_of_the_command_line() {
         assert!(!kind.about().is_empty() && kind.to_string() == kind.name());
     }
     let error = "big".parse::<Kind>().unwrap_err();
-    assert!(error.contains("`big`") && error.contains("hmp, hmp-early, even, all-big, switcher, energy-aware"));
+    assert!(
+        error.contains("`big`")
+            && error.contains("hmp, hmp-early, even, all-big, switcher, energy-aware")
+    );
 }
 
 #[test]
@@ -39,7 +48,11 @@ fn all_big_puts_a_task_elsewhere_only_if_it_must() {
     for other in others {
         machine.wake(&mut AllBig, other);
     }
-    assert_eq!(machine.pull(&mut AllBig, 4), None, "a slow CPU takes nobody");
+    assert_eq!(
+        machine.pull(&mut AllBig, 4),
+        None,
+        "a slow CPU takes nobody"
+    );
     assert_eq!(machine.tick(&mut AllBig, 0), None, "and gets nobody");
 }
 
@@ -54,14 +67,35 @@ fn a_pair_switches_with_its_load_and_its_tasks_follow() {
     machine.tasks[second].cpu = 2;
     machine.set(&mut policy, second, Doing::Waiting);
     // 1.25 times what it uses is more than the slow side has.
-    assert_eq!(machine.tick(&mut policy, 2).map(|wanted| (wanted.task, wanted.to)), Some((task, 0)));
-    assert_eq!(machine.pull(&mut policy, 0), Some(second), "who is left behind is pulled, though it runs there by now");
-    assert_eq!(machine.pull(&mut policy, 1), None, "the side that is off takes nobody");
-    assert_eq!(machine.pull(&mut policy, 3), Some(second), "the other pair takes who waits");
+    assert_eq!(
+        machine
+            .tick(&mut policy, 2)
+            .map(|wanted| (wanted.task, wanted.to)),
+        Some((task, 0))
+    );
+    assert_eq!(
+        machine.pull(&mut policy, 0),
+        Some(second),
+        "who is left behind is pulled, though it runs there by now"
+    );
+    assert_eq!(
+        machine.pull(&mut policy, 1),
+        None,
+        "the side that is off takes nobody"
+    );
+    assert_eq!(
+        machine.pull(&mut policy, 3),
+        Some(second),
+        "the other pair takes who waits"
+    );
     machine.set(&mut policy, task, Doing::Nothing);
     machine.set(&mut policy, second, Doing::Nothing);
     machine.pass(500);
-    assert_eq!(machine.wake(&mut policy, task), 2, "and back when little is used");
+    assert_eq!(
+        machine.wake(&mut policy, task),
+        2,
+        "and back when little is used"
+    );
 }
 
 #[test]
@@ -79,7 +113,11 @@ fn a_pair_stays_on_a_side_for_a_while() {
     machine.pass(3);
     let other = machine.task(0);
     machine.tasks[other].cpu = 2;
-    assert_eq!(machine.wake(&mut policy, other), 0, "3 ms later it is still the fast side");
+    assert_eq!(
+        machine.wake(&mut policy, other),
+        0,
+        "3 ms later it is still the fast side"
+    );
     machine.set(&mut policy, other, Doing::Nothing);
     machine.pass(1);
     assert_eq!(machine.wake(&mut policy, other), 2, "4 ms later it is not");
@@ -140,16 +178,28 @@ fn an_overutilised_machine_spreads_and_moves_misfits() {
     let busy = machine.task(0);
     machine.tasks[busy].has_started = true;
     machine.runs(&mut policy, busy, 2, 300);
-    assert_eq!(machine.tick(&mut policy, 2).map(|wanted| (wanted.task, wanted.to)), Some((busy, 0)));
+    assert_eq!(
+        machine
+            .tick(&mut policy, 2)
+            .map(|wanted| (wanted.task, wanted.to)),
+        Some((busy, 0))
+    );
     machine.tasks[small].cpu = 0;
-    assert_eq!(machine.wake(&mut policy, small), 1, "the next idle CPU upwards, though others cost less");
+    assert_eq!(
+        machine.wake(&mut policy, small),
+        1,
+        "the next idle CPU upwards, though others cost less"
+    );
     machine.set(&mut policy, small, Doing::Nothing);
     machine.set(&mut policy, busy, Doing::Nothing);
     machine.pass(200);
     machine.pull(&mut policy, 0);
     machine.tasks[small].cpu = 3;
     machine.tasks[busy].cpu = 0;
-    assert!(SLOW.contains(&machine.wake(&mut policy, small)), "balancing found that energy counts again");
+    assert!(
+        SLOW.contains(&machine.wake(&mut policy, small)),
+        "balancing found that energy counts again"
+    );
     let mut policy = EnergyAware::new(Machine::model());
     let mut machine = Machine::tc2();
     let busy = machine.task(0);
@@ -170,7 +220,10 @@ fn below_the_limit_nothing_is_balanced() {
         machine.set(&mut policy, task, Doing::Waiting);
     }
     machine.go_on(&mut policy, 2);
-    assert_eq!((machine.tick(&mut policy, 2), machine.pull(&mut policy, 3)), (None, None));
+    assert_eq!(
+        (machine.tick(&mut policy, 2), machine.pull(&mut policy, 3)),
+        (None, None)
+    );
 }
 
 #[test]
@@ -184,7 +237,11 @@ fn of_equally_cheap_cpus_the_one_where_it_was_is_taken() {
         machine.pass(8);
     }
     machine.tasks[task].has_started = true;
-    assert_eq!(machine.wake(&mut policy, task), 3, "though others have more to spare");
+    assert_eq!(
+        machine.wake(&mut policy, task),
+        3,
+        "though others have more to spare"
+    );
 }
 
 #[test]
@@ -196,7 +253,13 @@ fn real_time_tasks_are_not_handed_over() {
         machine.set(&mut EvenSpread, task, Doing::Waiting);
     }
     machine.go_on(&mut EvenSpread, 0);
-    assert_eq!((machine.tick(&mut EvenSpread, 0), machine.pull(&mut EvenSpread, 1)), (None, None));
+    assert_eq!(
+        (
+            machine.tick(&mut EvenSpread, 0),
+            machine.pull(&mut EvenSpread, 1)
+        ),
+        (None, None)
+    );
 }
 
 #[test]
@@ -219,5 +282,8 @@ fn a_start_that_has_no_reason_for_any_cpu_is_on_any_of_the_emptiest() {
         let all: std::collections::BTreeSet<_> = places.into_iter().collect();
         assert_eq!(all.len(), 5, "each on a CPU of its own");
     }
-    assert!(counts.iter().all(|count| (70..130).contains(count)), "{counts:?}");
+    assert!(
+        counts.iter().all(|count| (70..130).contains(count)),
+        "{counts:?}"
+    );
 }

@@ -5,7 +5,11 @@ use placement::{CpuSet, Doing, Kind, LONGEST_SUM, PERIOD, Pelt, Policy, View, de
 use proptest::prelude::*;
 
 fn doing() -> impl Strategy<Value = Doing> {
-    prop_oneof![Just(Doing::Nothing), Just(Doing::Waiting), Just(Doing::Running)]
+    prop_oneof![
+        Just(Doing::Nothing),
+        Just(Doing::Waiting),
+        Just(Doing::Running)
+    ]
 }
 
 proptest! {

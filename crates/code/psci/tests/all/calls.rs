@@ -24,7 +24,11 @@ fn everything() -> Options {
 }
 
 fn nothing() -> Options {
-    Options { optional: OptionalCalls::NONE, system_suspend: false, ..Options::default() }
+    Options {
+        optional: OptionalCalls::NONE,
+        system_suspend: false,
+        ..Options::default()
+    }
 }
 
 /// PSCI DEN0022, 5.3 and SMCCC DEN0028, 7.2.
@@ -33,11 +37,29 @@ fn versions() {
     let harness = Harness::new(Options::default());
     assert_eq!(harness.call(0, id::PSCI_VERSION, [0; 3]), 0x1_0003);
     assert_eq!(harness.call(0, id::SMCCC_VERSION, [0; 3]), 0x1_0002);
-    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [u64::from(id::SMCCC_VERSION), 0, 0]), SUCCESS);
-    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_8000, 0, 0]), SUCCESS, "the platform's answer");
-    assert_eq!(harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_7fff, 0, 0]), NOT_SUPPORTED);
+    assert_eq!(
+        harness.call(
+            0,
+            id::SMCCC_ARCH_FEATURES,
+            [u64::from(id::SMCCC_VERSION), 0, 0]
+        ),
+        SUCCESS
+    );
+    assert_eq!(
+        harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_8000, 0, 0]),
+        SUCCESS,
+        "the platform's answer"
+    );
+    assert_eq!(
+        harness.call(0, id::SMCCC_ARCH_FEATURES, [0x8000_7fff, 0, 0]),
+        NOT_SUPPORTED
+    );
     for function in [id::SMCCC_VERSION, id::SMCCC_ARCH_FEATURES] {
-        let wide = harness.call(0, function | id::SMC64, [u64::from(id::SMCCC_VERSION), 0, 0]);
+        let wide = harness.call(
+            0,
+            function | id::SMC64,
+            [u64::from(id::SMCCC_VERSION), 0, 0],
+        );
         assert_eq!(wide, NOT_SUPPORTED, "{function:#x} has no 64-bit form");
     }
 }
@@ -58,7 +80,11 @@ fn return_codes() {
         Error::InvalidAddress,
     ];
     for (number, error) in (1..).zip(codes) {
-        assert_eq!((error.code(), code(error)), (-number, u64::MAX - number as u64 + 1), "{error:?}");
+        assert_eq!(
+            (error.code(), code(error)),
+            (-number, u64::MAX - number as u64 + 1),
+            "{error:?}"
+        );
     }
 }
 
@@ -74,7 +100,12 @@ fn which_calls_have_a_64_bit_form() {
         })
         .map(|n| n as u32)
         .collect();
-    assert_eq!(wide, [0x1, 0x3, 0x4, 0x5, 0x7, 0xc, 0xd, 0xe, 0x10, 0x11, 0x12, 0x14, 0x15]);
+    assert_eq!(
+        wide,
+        [
+            0x1, 0x3, 0x4, 0x5, 0x7, 0xc, 0xd, 0xe, 0x10, 0x11, 0x12, 0x14, 0x15
+        ]
+    );
 }
 
 /// PSCI DEN0022, 5.16: PSCI_FEATURES says NOT_SUPPORTED of exactly the calls that return it.
@@ -82,9 +113,21 @@ fn which_calls_have_a_64_bit_form() {
 fn features_agree_with_the_calls() {
     for (options, missing) in [
         (everything(), &[][..]),
-        (Options::default(), &[0x5, 0x7, 0xb, 0xc, 0xd, 0x12, 0x13, 0x14, 0x15]),
-        (nothing(), &[0x5, 0x7, 0xb, 0xc, 0xd, 0xe, 0xf, 0x12, 0x13, 0x14, 0x15]),
-        (Options { trusted_os: TrustedOs::Fixed(CpuIndex(1)), ..everything() }, &[]),
+        (
+            Options::default(),
+            &[0x5, 0x7, 0xb, 0xc, 0xd, 0x12, 0x13, 0x14, 0x15],
+        ),
+        (
+            nothing(),
+            &[0x5, 0x7, 0xb, 0xc, 0xd, 0xe, 0xf, 0x12, 0x13, 0x14, 0x15],
+        ),
+        (
+            Options {
+                trusted_os: TrustedOs::Fixed(CpuIndex(1)),
+                ..everything()
+            },
+            &[],
+        ),
     ] {
         let mut found = Vec::new();
         for n in 0..0x20u32 {
@@ -92,7 +135,11 @@ fn features_agree_with_the_calls() {
                 let harness = Harness::new(options);
                 let claimed = harness.call(0, id::PSCI_FEATURES, [u64::from(base + n), 0, 0]);
                 // PSCI_FEATURES itself has something to answer about PSCI_VERSION.
-                let x1 = if n == 0xa { u64::from(id::PSCI_VERSION) } else { 0 };
+                let x1 = if n == 0xa {
+                    u64::from(id::PSCI_VERSION)
+                } else {
+                    0
+                };
                 let works = match harness.smc(0, base + n, [x1, 0, 0]) {
                     Ending::PoweredDown => true,
                     Ending::Returned(Outcome::Enter(_)) => true,
@@ -111,8 +158,13 @@ fn features_agree_with_the_calls() {
 /// PSCI DEN0022, 5.16.2: the flags of CPU_SUSPEND and SYSTEM_OFF2.
 #[test]
 fn feature_flags() {
-    let flags = |options, call: u32| Harness::new(options).call(0, id::PSCI_FEATURES, [u64::from(call), 0, 0]);
-    let extended = |options| Options { format: PowerStateFormat::Extended, ..options };
+    let flags = |options, call: u32| {
+        Harness::new(options).call(0, id::PSCI_FEATURES, [u64::from(call), 0, 0])
+    };
+    let extended = |options| Options {
+        format: PowerStateFormat::Extended,
+        ..options
+    };
     assert_eq!(flags(nothing(), id::CPU_SUSPEND), 0);
     assert_eq!(flags(everything(), id::CPU_SUSPEND | id::SMC64), 1);
     assert_eq!(flags(extended(nothing()), id::CPU_SUSPEND), 2);
@@ -131,11 +183,29 @@ fn calls_that_the_platform_answers() {
     assert_eq!(call(id::MIGRATE_INFO_UP_CPU, [0; 3]), mpidr(1));
     let migrate = |caller, target| harness.call(caller, id::MIGRATE, [target, 0, 0]);
     assert_eq!(migrate(1, mpidr(0)), SUCCESS);
-    assert_eq!(migrate(0, mpidr(1)), code(Error::NotPresent), "the caller is not where it lives");
-    assert_eq!(migrate(1, mpidr(5)), code(Error::Denied), "the target is off");
+    assert_eq!(
+        migrate(0, mpidr(1)),
+        code(Error::NotPresent),
+        "the caller is not where it lives"
+    );
+    assert_eq!(
+        migrate(1, mpidr(5)),
+        code(Error::Denied),
+        "the target is off"
+    );
     assert_eq!(migrate(1, 0x99), invalid);
-    let fixed = Harness::running(Options { trusted_os: TrustedOs::Fixed(CpuIndex(1)), ..everything() }, 2);
-    assert_eq!(fixed.call(1, id::MIGRATE, [mpidr(0), 0, 0]), code(Error::Denied), "it cannot be moved");
+    let fixed = Harness::running(
+        Options {
+            trusted_os: TrustedOs::Fixed(CpuIndex(1)),
+            ..everything()
+        },
+        2,
+    );
+    assert_eq!(
+        fixed.call(1, id::MIGRATE, [mpidr(0), 0, 0]),
+        code(Error::Denied),
+        "it cannot be moved"
+    );
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 3, 0]), 2);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(5), 4, 0]), invalid);
     for (enable, told) in [(1, "mem_protect true"), (0, "mem_protect false")] {
@@ -145,17 +215,39 @@ fn calls_that_the_platform_answers() {
     assert_eq!(call(id::MEM_PROTECT, [2, 0, 0]), invalid);
     let range = id::MEM_PROTECT_CHECK_RANGE | id::SMC64;
     assert_eq!(call(range, [0x8000_0000, 0x1000, 0]), SUCCESS);
-    assert_eq!(call(range, [0x8000_0000, 0x8000_0000_u64.wrapping_neg(), 0]), SUCCESS, "up to the last address");
-    for (base, length) in [(0x8000_0000, 0), (0x8000_0000, u64::MAX), (u64::MAX, 2), (0, 1)] {
-        assert_eq!(call(range, [base, length, 0]), code(Error::Denied), "{base:#x} {length:#x}");
+    assert_eq!(
+        call(range, [0x8000_0000, 0x8000_0000_u64.wrapping_neg(), 0]),
+        SUCCESS,
+        "up to the last address"
+    );
+    for (base, length) in [
+        (0x8000_0000, 0),
+        (0x8000_0000, u64::MAX),
+        (u64::MAX, 2),
+        (0, 1),
+    ] {
+        assert_eq!(
+            call(range, [base, length, 0]),
+            code(Error::Denied),
+            "{base:#x} {length:#x}"
+        );
     }
     assert_eq!(call(id::SYSTEM_RESET2, [1, 0, 0]), invalid);
-    assert_eq!(call(id::SYSTEM_RESET2, [0x8000_0001, 0, 0]), code(Error::InternalFailure));
+    assert_eq!(
+        call(id::SYSTEM_RESET2, [0x8000_0001, 0, 0]),
+        code(Error::InternalFailure)
+    );
     assert_eq!(call(id::SYSTEM_OFF2, [2, 0, 0]), invalid);
     assert_eq!(call(id::SYSTEM_OFF2, [1, 1, 0]), invalid);
-    assert_eq!(call(id::SYSTEM_OFF2, [1, 0, 0]), code(Error::InternalFailure));
+    assert_eq!(
+        call(id::SYSTEM_OFF2, [1, 0, 0]),
+        code(Error::InternalFailure)
+    );
     assert_eq!(call(id::SYSTEM_OFF, [0; 3]), code(Error::InternalFailure));
-    assert_eq!(Harness::new(nothing()).call(0, id::MIGRATE_INFO_TYPE, [0; 3]), 2);
+    assert_eq!(
+        Harness::new(nothing()).call(0, id::MIGRATE_INFO_TYPE, [0; 3]),
+        2
+    );
 }
 
 /// SMCCC DEN0028, 6.2: how many calls a service has, who implements it and which revision, in the
@@ -170,7 +262,10 @@ fn services_say_whose_they_are() {
     ];
     for options in [everything(), nothing()] {
         let harness = Harness::new(options);
-        let call = |function, argument: u32| match harness.smc(0, function, [argument.into(), 0, 0]).returned() {
+        let call = |function, argument: u32| match harness
+            .smc(0, function, [argument.into(), 0, 0])
+            .returned()
+        {
             Outcome::Return(values) => values,
             other => panic!("{other:?}"),
         };
@@ -179,14 +274,26 @@ fn services_say_whose_they_are() {
             let identity = service.identity();
             assert_eq!(call(uid, 0), identity.uid.map(u64::from));
             assert_ne!(identity.uid[0], u32::MAX, "that would be NOT_SUPPORTED");
-            assert_eq!(call(revision, 0), [u64::from(identity.major), u64::from(identity.minor), 0, 0]);
-            for function in [count | id::SMC64, uid | id::SMC64, reserved, revision | id::SMC64] {
+            assert_eq!(
+                call(revision, 0),
+                [u64::from(identity.major), u64::from(identity.minor), 0, 0]
+            );
+            for function in [
+                count | id::SMC64,
+                uid | id::SMC64,
+                reserved,
+                revision | id::SMC64,
+            ] {
                 assert_eq!(call(function, 0)[0], NOT_SUPPORTED, "{function:#x}");
             }
         }
         // PSCI_FEATURES knows each form of a call.
-        let forms = id::PSCI_FUNCTIONS.iter().flat_map(|&function| [function, function | id::SMC64]);
-        let psci = forms.filter(|&form| call(id::PSCI_FEATURES, form)[0] != NOT_SUPPORTED).count() as u64;
+        let forms = id::PSCI_FUNCTIONS
+            .iter()
+            .flat_map(|&function| [function, function | id::SMC64]);
+        let psci = forms
+            .filter(|&form| call(id::PSCI_FEATURES, form)[0] != NOT_SUPPORTED)
+            .count() as u64;
         assert!(psci > 11, "{psci}");
         // Version, features, and the workaround and the 64-bit call of this platform; GET_TIMESTAMP
         // in two forms; and VERSION in two more.
@@ -195,13 +302,17 @@ fn services_say_whose_they_are() {
         }
         for nobody in [0x8100_ff00, 0x8300_ff00, 0xbf00_ff00] {
             assert_eq!(call(nobody, 0), [0; 4], "{nobody:#x}: no calls");
-            assert_eq!([call(nobody | 1, 0)[0], call(nobody | 3, 0)[0]], [NOT_SUPPORTED; 2]);
+            assert_eq!(
+                [call(nobody | 1, 0)[0], call(nobody | 3, 0)[0]],
+                [NOT_SUPPORTED; 2]
+            );
         }
         for not_ours in [0x8500_ff00, 0x8600_ff00, 0xb000_ff00, 0x8401_ff00] {
             assert_eq!(call(not_ours, 0)[0], NOT_SUPPORTED, "{not_ours:#x}");
         }
     }
-    let uids: std::collections::BTreeSet<_> = services.map(|(service, _)| service.identity().uid).into();
+    let uids: std::collections::BTreeSet<_> =
+        services.map(|(service, _)| service.identity().uid).into();
     assert_eq!(uids.len(), services.len());
 }
 
@@ -210,12 +321,27 @@ fn services_say_whose_they_are() {
 fn the_platform_answers_for_workarounds() {
     let harness = Harness::new(Options::default());
     let call = |function| harness.smc(0, function, [7, 0, 0]).returned();
-    for function in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_SOC_ID | id::SMC64] {
+    for function in [
+        id::SMCCC_ARCH_WORKAROUND_1,
+        id::SMCCC_ARCH_SOC_ID | id::SMC64,
+    ] {
         assert_eq!(call(function), Outcome::Return([0, 7, 0, 0]));
     }
-    let not_there = [id::SMCCC_ARCH_WORKAROUND_1 | id::SMC64, id::SMCCC_ARCH_SOC_ID, id::SMCCC_ARCH_WORKAROUND_3];
-    for function in not_there.into_iter().chain([0x8001_0000, id::SMCCC_VERSION | id::SMC64, 0xc000_ff01]) {
-        assert_eq!(call(function), Outcome::Return([NOT_SUPPORTED, 0, 0, 0]), "{function:#x}");
+    let not_there = [
+        id::SMCCC_ARCH_WORKAROUND_1 | id::SMC64,
+        id::SMCCC_ARCH_SOC_ID,
+        id::SMCCC_ARCH_WORKAROUND_3,
+    ];
+    for function in
+        not_there
+            .into_iter()
+            .chain([0x8001_0000, id::SMCCC_VERSION | id::SMC64, 0xc000_ff01])
+    {
+        assert_eq!(
+            call(function),
+            Outcome::Return([NOT_SUPPORTED, 0, 0, 0]),
+            "{function:#x}"
+        );
     }
 }
 
@@ -228,10 +354,29 @@ fn the_upper_half_of_a_32_bit_parameter_does_not_count() {
     let call = |function: u32, args| harness.call(0, function | id::SMC64, args);
     assert_eq!(call(id::AFFINITY_INFO, [mpidr(0), HIGH, 0]), 0);
     assert_eq!(call(id::NODE_HW_STATE, [mpidr(0), HIGH | 1, 0]), 2);
-    assert_eq!(call(id::SYSTEM_OFF2, [HIGH | 1, 0, 0]), code(Error::InternalFailure));
-    assert_eq!(call(id::SYSTEM_RESET2, [HIGH, 0, 0]), code(Error::InternalFailure));
-    assert_eq!(call(id::PSCI_STAT_COUNT, [mpidr(0), HIGH | u64::from(harness.power_state([1, 0, 0], 0)), 0]), 0);
-    assert_eq!(call(id::PMF_GET_TIMESTAMP, [HIGH | 0x4100_0400, mpidr(0), HIGH]), 0);
+    assert_eq!(
+        call(id::SYSTEM_OFF2, [HIGH | 1, 0, 0]),
+        code(Error::InternalFailure)
+    );
+    assert_eq!(
+        call(id::SYSTEM_RESET2, [HIGH, 0, 0]),
+        code(Error::InternalFailure)
+    );
+    assert_eq!(
+        call(
+            id::PSCI_STAT_COUNT,
+            [
+                mpidr(0),
+                HIGH | u64::from(harness.power_state([1, 0, 0], 0)),
+                0
+            ]
+        ),
+        0
+    );
+    assert_eq!(
+        call(id::PMF_GET_TIMESTAMP, [HIGH | 0x4100_0400, mpidr(0), HIGH]),
+        0
+    );
     assert_eq!(
         harness.smc(0, id::CPU_SUSPEND | id::SMC64, [HIGH | 1, 0, 0]),
         Ending::Returned(Outcome::Return([0; 4]))
@@ -249,8 +394,14 @@ fn an_mpidr_may_be_that_of_the_register() {
         let mpidr = mpidr(1) | raw;
         assert_eq!(call(id::AFFINITY_INFO, [mpidr, 0, 0]), 0, "{raw:#x}");
         assert_eq!(call(id::AFFINITY_INFO, [mpidr, 1, 0]), 0, "{raw:#x}");
-        assert_eq!(call(id::CPU_ON, [mpidr, 0x6000_0000, 0]), code(Error::AlreadyOn));
-        assert_eq!(harness.call(1, id::MIGRATE | id::SMC64, [mpidr, 0, 0]), SUCCESS);
+        assert_eq!(
+            call(id::CPU_ON, [mpidr, 0x6000_0000, 0]),
+            code(Error::AlreadyOn)
+        );
+        assert_eq!(
+            harness.call(1, id::MIGRATE | id::SMC64, [mpidr, 0, 0]),
+            SUCCESS
+        );
         assert_eq!(call(id::NODE_HW_STATE, [mpidr, 0, 0]), 2);
         assert_eq!(call(id::PMF_GET_TIMESTAMP, [0x4100_0400, mpidr, 1]), 0);
         let stay = u64::from(harness.power_state([2, 0, 0], 0));
@@ -277,8 +428,16 @@ fn pmf() {
     for function in [0x8700_0020, 0x8200_0010] {
         assert_eq!(pmf(function, args), regs(enter & 0xffff_ffff, enter >> 32));
     }
-    assert_eq!(pmf(0xc700_0020, [0x4100_0001, mpidr(1), 1]), regs(harness.time_stamp(1, 3), 0), "PSCI_STAT's exit");
-    assert_eq!(pmf(0xc700_0020, [0x4100_0000, mpidr(1), 1]), regs(harness.time_stamp(1, 2), 0), "and its entry");
+    assert_eq!(
+        pmf(0xc700_0020, [0x4100_0001, mpidr(1), 1]),
+        regs(harness.time_stamp(1, 3), 0),
+        "PSCI_STAT's exit"
+    );
+    assert_eq!(
+        pmf(0xc700_0020, [0x4100_0000, mpidr(1), 1]),
+        regs(harness.time_stamp(1, 2), 0),
+        "and its entry"
+    );
     assert_eq!(pmf(0x8700_0021, [0; 3]), regs(1, 0));
     let invalid = Outcome::Return([code(Error::InvalidParameters), 0, 0, 0]);
     for id in [0x4100_0406, 0x4000_0400, 0x4100_0002, 0x4100_0800, u64::MAX] {
@@ -293,10 +452,19 @@ fn pmf() {
 fn pmf_halves() {
     let harness = Harness::new(Options::default());
     let entered = 0x1234_5678_9abc_def0;
-    let call = psci::Call { function: id::PSCI_VERSION, args: [0; 3], entered };
-    harness.run_on(0, || harness.psci.handle_smc(call)).returned();
+    let call = psci::Call {
+        function: id::PSCI_VERSION,
+        args: [0; 3],
+        entered,
+    };
+    harness
+        .run_on(0, || harness.psci.handle_smc(call))
+        .returned();
     let args = [0x4100_0400, mpidr(0), 0];
-    assert_eq!(harness.smc(0, 0x8700_0020, args).returned(), Outcome::Return([0, 0x9abc_def0, 0x1234_5678, 0]));
+    assert_eq!(
+        harness.smc(0, 0x8700_0020, args).returned(),
+        Outcome::Return([0, 0x9abc_def0, 0x1234_5678, 0])
+    );
     assert_eq!(
         harness.smc(0, 0xc700_0020, args).returned(),
         Outcome::Return([0, entered, 0, 0]),
@@ -314,7 +482,10 @@ fn pmf_maintains_the_cache_if_it_is_asked_to() {
         harness.suspend(1, [2, 0, 0]).powered_down();
         harness.wake(1);
     };
-    let woke_at = |flags| match harness.smc(0, 0xc700_0020, [0x4100_0403, mpidr(1), flags]).returned() {
+    let woke_at = |flags| match harness
+        .smc(0, 0xc700_0020, [0x4100_0403, mpidr(1), flags])
+        .returned()
+    {
         Outcome::Return([0, ticks, ..]) => ticks,
         other => panic!("{other:?}"),
     };
@@ -322,7 +493,11 @@ fn pmf_maintains_the_cache_if_it_is_asked_to() {
     let first = woke_at(0);
     assert!(first > 0);
     sleep();
-    assert_eq!(woke_at(0), 0, "the stamp in the cache is from before the call");
+    assert_eq!(
+        woke_at(0),
+        0,
+        "the stamp in the cache is from before the call"
+    );
     assert!(woke_at(1) > first);
 }
 
@@ -331,7 +506,12 @@ fn pmf_maintains_the_cache_if_it_is_asked_to() {
 #[test]
 fn every_call_is_stamped() {
     let harness = Harness::new(Options::default());
-    for function in [id::PSCI_VERSION, id::CPU_FREEZE, 0x8400_001f, id::CPU_ON | id::SMC64] {
+    for function in [
+        id::PSCI_VERSION,
+        id::CPU_FREEZE,
+        0x8400_001f,
+        id::CPU_ON | id::SMC64,
+    ] {
         harness.clear_log();
         harness.smc(0, function, [0x7777, 0, 0]).returned();
         let log = harness.log();
@@ -347,7 +527,14 @@ fn every_call_is_stamped() {
 fn any_call_at_all() {
     let mut numbers = fastrand::Rng::with_seed(0x2545_f491_4f6c_dd1d);
     let mut random = || numbers.u64(..);
-    for options in [everything(), nothing(), Options { coherent: true, ..everything() }] {
+    for options in [
+        everything(),
+        nothing(),
+        Options {
+            coherent: true,
+            ..everything()
+        },
+    ] {
         let harness = Harness::running(options, 6);
         let mut down = [false; 6];
         for round in 0..70_000 {
@@ -366,7 +553,10 @@ fn any_call_at_all() {
                         let caller = (0..6u16).find(|&c| !down[usize::from(c)]);
                         let Some(caller) = caller else { continue };
                         if state == 1 {
-                            assert_eq!(harness.cpu_on(caller, cpu, crate::fake::CPU_ON_ENTRY), SUCCESS);
+                            assert_eq!(
+                                harness.cpu_on(caller, cpu, crate::fake::CPU_ON_ENTRY),
+                                SUCCESS
+                            );
                         }
                         harness.wake(cpu);
                     }
@@ -376,15 +566,26 @@ fn any_call_at_all() {
             }
             let function = match random() % 8 {
                 0 => random() as u32,
-                1 => [0x8000_0000, 0x8000_0001, 0x8700_0020, 0xc700_0020, 0x8200_0010][(random() % 5) as usize],
-                n => (if n % 2 == 0 { 0x8400_0000 } else { 0xc400_0000 }) + (random() % 0x18) as u32,
+                1 => [
+                    0x8000_0000,
+                    0x8000_0001,
+                    0x8700_0020,
+                    0xc700_0020,
+                    0x8200_0010,
+                ][(random() % 5) as usize],
+                n => {
+                    (if n % 2 == 0 { 0x8400_0000 } else { 0xc400_0000 }) + (random() % 0x18) as u32
+                }
             };
             let mut arg = || match random() % 8 {
                 0 => random(),
                 1 => u64::MAX,
                 2 => mpidr((random() % 6) as u16),
                 3 => 0x6000_0000,
-                4 => u64::from(harness.power_state([2, [0, 2][(random() % 2) as usize], 0], (random() % 4) as u8)),
+                4 => u64::from(harness.power_state(
+                    [2, [0, 2][(random() % 2) as usize], 0],
+                    (random() % 4) as u8,
+                )),
                 5 => u64::from(id::PSCI_FUNCTIONS[(random() % 22) as usize]),
                 6 => 0x4100_0400 + random() % 8,
                 _ => random() % 8,
@@ -407,7 +608,19 @@ fn any_call_at_all() {
         }
     }
     let harness = Harness::new(nothing());
-    for function in [0, 0x8300_0000, 0x8400_0016, 0xc400_0000, 0x8700_0022, 0xffff_ffff, 0xc000_0000] {
-        assert_eq!(harness.call(0, function, [0; 3]), NOT_SUPPORTED, "{function:#x}");
+    for function in [
+        0,
+        0x8300_0000,
+        0x8400_0016,
+        0xc400_0000,
+        0x8700_0022,
+        0xffff_ffff,
+        0xc000_0000,
+    ] {
+        assert_eq!(
+            harness.call(0, function, [0; 3]),
+            NOT_SUPPORTED,
+            "{function:#x}"
+        );
     }
 }

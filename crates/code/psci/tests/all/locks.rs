@@ -9,7 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqC
 
 /// Every CPU adds to a counter that is not atomic in itself: what they lose shows a lock that does
 /// not exclude.
-fn count(harness: &'static Harness, lock: &'static Lock<'static, Fake>, cpus: usize, rounds: u64) -> u64 {
+fn count(
+    harness: &'static Harness,
+    lock: &'static Lock<'static, Fake>,
+    cpus: usize,
+    rounds: u64,
+) -> u64 {
     harness.fake.strict.store(false, SeqCst); // maintenance races with accesses here, as it may
     let counter = leak(AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -37,7 +42,8 @@ fn count(harness: &'static Harness, lock: &'static Lock<'static, Fake>, cpus: us
 #[test]
 fn bakery_excludes_with_caches_on_and_off() {
     let harness: &'static Harness = leak(Harness::new(Options::default()));
-    let words: &'static Vec<BakeryWord<Fake>> = leak((0..CPUS).map(|_| BakeryWord::new()).collect());
+    let words: &'static Vec<BakeryWord<Fake>> =
+        leak((0..CPUS).map(|_| BakeryWord::new()).collect());
     let lock = leak(Lock::bakery(PLATFORM_LOCK, words, CpuIndex(0)));
     // The words are new: bring them to memory.
     (0..CPUS as u16).for_each(|cpu| {
@@ -56,7 +62,10 @@ fn bakery_excludes_with_caches_on_and_off() {
 /// Mutual exclusion, through several wraps of the 16-bit tickets.
 #[test]
 fn ticket_excludes_and_wraps() {
-    let harness: &'static Harness = leak(Harness::new(Options { coherent: true, ..Options::default() }));
+    let harness: &'static Harness = leak(Harness::new(Options {
+        coherent: true,
+        ..Options::default()
+    }));
     let lock = leak(Lock::ticket(PLATFORM_LOCK, leak(Ticket::new())));
     harness
         .run_on(0, || {
@@ -76,19 +85,31 @@ fn ticket_excludes_and_wraps() {
 fn a_held_bakery_is_waited_for_from_either_side() {
     for (holder, other) in [(0, 1), (1, 0)] {
         let harness: &'static Harness = leak(Harness::new(Options::default()));
-        let words: &'static Vec<BakeryWord<Fake>> = leak((0..CPUS).map(|_| BakeryWord::new()).collect());
+        let words: &'static Vec<BakeryWord<Fake>> =
+            leak((0..CPUS).map(|_| BakeryWord::new()).collect());
         let lock = &*leak(Lock::bakery(PLATFORM_LOCK, words, CpuIndex(0)));
         (0..CPUS as u16).for_each(|cpu| harness.fake.set_cache(cpu, true));
-        harness.run_on(holder, || lock.acquire(harness.fake, CpuIndex(holder))).returned();
+        harness
+            .run_on(holder, || lock.acquire(harness.fake, CpuIndex(holder)))
+            .returned();
         let waited = &*leak(AtomicBool::new(false));
         let let_go = move || {
             waited.store(true, SeqCst);
-            harness.run_on(holder, || lock.release(harness.fake, CpuIndex(holder))).returned();
+            harness
+                .run_on(holder, || lock.release(harness.fake, CpuIndex(holder)))
+                .returned();
         };
         *harness.fake.at_wait.lock().unwrap() = Some(Box::new(let_go));
-        harness.run_on(other, || lock.acquire(harness.fake, CpuIndex(other))).returned();
-        assert!(waited.load(SeqCst), "CPU {other} did not wait for CPU {holder}");
-        harness.run_on(other, || lock.release(harness.fake, CpuIndex(other))).returned();
+        harness
+            .run_on(other, || lock.acquire(harness.fake, CpuIndex(other)))
+            .returned();
+        assert!(
+            waited.load(SeqCst),
+            "CPU {other} did not wait for CPU {holder}"
+        );
+        harness
+            .run_on(other, || lock.release(harness.fake, CpuIndex(other)))
+            .returned();
     }
 }
 
@@ -96,7 +117,10 @@ fn a_held_bakery_is_waited_for_from_either_side() {
 #[cfg(all(feature = "detail", not(feature = "off")))]
 #[test]
 fn a_lock_stamps_its_id() {
-    let harness = Harness::new(Options { coherent: true, ..Options::default() });
+    let harness = Harness::new(Options {
+        coherent: true,
+        ..Options::default()
+    });
     let lock = Lock::ticket(0x8003, leak(Ticket::new()));
     harness
         .run_on(0, || {
@@ -104,5 +128,12 @@ fn a_lock_stamps_its_id() {
             lock.release(harness.fake, CpuIndex(0));
         })
         .returned();
-    assert_eq!(harness.log(), ["lock-wait 0x8003", "lock-acquired 0x8003", "lock-released 0x8003"]);
+    assert_eq!(
+        harness.log(),
+        [
+            "lock-wait 0x8003",
+            "lock-acquired 0x8003",
+            "lock-released 0x8003"
+        ]
+    );
 }

@@ -3,8 +3,8 @@
 
 use points::{Point, Sink};
 use rcu::{
-    Callback, IdleNeed, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall,
-    Step, Thread,
+    Callback, IdleNeed, InterruptedCode, Order, Platform, Rcu, RcuTimer, Reader, Scalar,
+    SharedCell, SharedWord, Stall, Step, Thread,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,9 @@ impl<T: Scalar> SharedWord<T, Machine> for Word<T> {
     }
     fn fetch_add(&self, machine: &Machine, value: T) -> T {
         machine.access();
-        self.0.replace(T::from_word(self.0.get().to_word().wrapping_add(value.to_word())))
+        self.0.replace(T::from_word(
+            self.0.get().to_word().wrapping_add(value.to_word()),
+        ))
     }
 }
 
@@ -107,7 +109,11 @@ impl Platform for Machine {
         self.timers.borrow_mut().remove(&timer);
     }
     fn invoke(&self, callback: Callback) {
-        let invoked = Invocation { cpu: self.this_cpu(), jiffy: self.jiffies(), callback };
+        let invoked = Invocation {
+            cpu: self.this_cpu(),
+            jiffy: self.jiffies(),
+            callback,
+        };
         self.invoked.borrow_mut().push(invoked);
     }
     fn may_wake(&self) -> bool {
@@ -117,7 +123,9 @@ impl Platform for Machine {
         panic!("nothing happens at the same time, but lock {lock:#x} is held");
     }
     fn stall(&self, stall: &Stall) {
-        self.stalls.borrow_mut().push((self.jiffies(), stall.clone()));
+        self.stalls
+            .borrow_mut()
+            .push((self.jiffies(), stall.clone()));
     }
 }
 
@@ -154,7 +162,11 @@ impl Kernel {
     pub fn new(settings: rcu::Settings) -> Self {
         let cpus = settings.cpus;
         let rcu = Rcu::new(settings).expect("settings that can be had");
-        let threads = rcu.threads().into_iter().map(|thread| (thread, None)).collect();
+        let threads = rcu
+            .threads()
+            .into_iter()
+            .map(|thread| (thread, None))
+            .collect();
         let cpu = |id| CpuState {
             load: Cell::new(Load::Busy(InterruptedCode::User)),
             need: Cell::new(IdleNeed::StopTick),
@@ -243,7 +255,16 @@ impl Kernel {
 
     /// A callback from an interrupt on `cpu`.
     pub fn call(&self, cpu: usize, argument: u64, urgency: rcu::Urgency) {
-        self.interrupt(cpu, |p| self.rcu.call(p, Callback { function: cpu as u32, argument, urgency }));
+        self.interrupt(cpu, |p| {
+            self.rcu.call(
+                p,
+                Callback {
+                    function: cpu as u32,
+                    argument,
+                    urgency,
+                },
+            )
+        });
     }
 
     /// One jiffy passes.
@@ -265,8 +286,14 @@ impl Kernel {
                 self.on(number, |p| self.rcu.context_switch(p, &cpu.reader));
             }
         }
-        let due: Vec<RcuTimer> =
-            self.machine.timers.borrow().iter().filter(|&(_, &at)| at <= now).map(|(&timer, _)| timer).collect();
+        let due: Vec<RcuTimer> = self
+            .machine
+            .timers
+            .borrow()
+            .iter()
+            .filter(|&(_, &at)| at <= now)
+            .map(|(&timer, _)| timer)
+            .collect();
         for timer in due {
             self.machine.timers.borrow_mut().remove(&timer);
             self.on(0, |p| self.rcu.timer(p, timer));

@@ -38,10 +38,23 @@ impl Counters {
         let of = |wide: usize| {
             let length = NonZeroUsize::new(2 * wide * WORD)?;
             // SAFETY: a new mapping, which nothing else uses.
-            let start = unsafe { mmap_anonymous(None, length, ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, flags) };
-            Some(Self { start: start.ok()?, wide, own })
+            let start = unsafe {
+                mmap_anonymous(
+                    None,
+                    length,
+                    ProtFlags::PROT_READ | ProtFlags::PROT_WRITE,
+                    flags,
+                )
+            };
+            Some(Self {
+                start: start.ok()?,
+                wide,
+                own,
+            })
         };
-        of(1 << 32).or_else(|| of(1 << 20)).ok_or_else(|| "there is no memory for its counters".to_owned())
+        of(1 << 32)
+            .or_else(|| of(1 << 20))
+            .ok_or_else(|| "there is no memory for its counters".to_owned())
     }
 
     /// The first of the node's own counters.
@@ -65,14 +78,20 @@ impl Counters {
             let start = self.start.cast::<u64>().as_ptr().wrapping_add(piece);
             // SAFETY: the piece is in the mapping, and `there` has a byte for each of its pages.
             unsafe { mincore(start.cast(), PIECE, there.as_mut_ptr()) };
-            there.iter().enumerate().filter(|(_, there)| **there & 1 != 0).find_map(|(number, _)| {
-                let at = number * page / WORD;
-                // SAFETY: the page is in the mapping, and no node runs while it is read.
-                let counts = unsafe { from_raw_parts(start.wrapping_add(at), page / WORD) };
-                let first = (piece + at) as isize - self.wide as isize;
-                let mut counts = (first..).zip(counts);
-                counts.find(|(number, count)| **count != 0 && !own.contains(number)).map(|(number, _)| number)
-            })
+            there
+                .iter()
+                .enumerate()
+                .filter(|(_, there)| **there & 1 != 0)
+                .find_map(|(number, _)| {
+                    let at = number * page / WORD;
+                    // SAFETY: the page is in the mapping, and no node runs while it is read.
+                    let counts = unsafe { from_raw_parts(start.wrapping_add(at), page / WORD) };
+                    let first = (piece + at) as isize - self.wide as isize;
+                    let mut counts = (first..).zip(counts);
+                    counts
+                        .find(|(number, count)| **count != 0 && !own.contains(number))
+                        .map(|(number, _)| number)
+                })
         })
     }
 }

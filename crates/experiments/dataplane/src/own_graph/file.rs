@@ -57,7 +57,10 @@ impl GraphFile {
             let ours = GraphKind::ALL.map(GraphKind::name);
             if ours.contains(&name.get_ref().as_str()) || !is_name(name.get_ref()) {
                 let message = format!("a graph of one's own cannot be called `{}`", name.get_ref());
-                let help = format!("letters, digits and hyphens, and none of {}", ours.join(", "));
+                let help = format!(
+                    "letters, digits and hyphens, and none of {}",
+                    ours.join(", ")
+                );
                 return Err(document.wrong(name.span(), message, help));
             }
         }
@@ -65,11 +68,19 @@ impl GraphFile {
             let name = node.name.get_ref();
             if !is_name(name) {
                 let message = format!("a node cannot be called {}", document::quoted(name));
-                return Err(document.wrong(node.name.span(), message, "up to 64 letters, digits, hyphens and dots"));
+                return Err(document.wrong(
+                    node.name.span(),
+                    message,
+                    "up to 64 letters, digits, hyphens and dots",
+                ));
             }
-            if file.nodes[..at].iter().any(|other| other.name.get_ref() == name) {
+            if file.nodes[..at]
+                .iter()
+                .any(|other| other.name.get_ref() == name)
+            {
                 let message = format!("two nodes are called `{name}`");
-                let help = "give each a name of its own; `kind` says which node of a shared object it is";
+                let help =
+                    "give each a name of its own; `kind` says which node of a shared object it is";
                 return Err(document.wrong(node.name.span(), message, help));
             }
         }
@@ -78,30 +89,51 @@ impl GraphFile {
 
     /// The name of the graph; the file's, if it has none of its own.
     pub fn name(&self, path: &Path) -> String {
-        let stem = || path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        self.0.name.as_ref().map_or_else(stem, |name| name.get_ref().clone())
+        let stem = || {
+            path.file_stem()
+                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        };
+        self.0
+            .name
+            .as_ref()
+            .map_or_else(stem, |name| name.get_ref().clone())
     }
 
     /// The packets in words, where they are not the generator's.
     pub fn packets(&self) -> Option<String> {
         match self.0.packets.as_ref()?.from.get_ref().as_str() {
             GENERATOR => None,
-            FLOWS => Some(format!("64-byte packets, {} flows of the file", self.0.flows.len())),
+            FLOWS => Some(format!(
+                "64-byte packets, {} flows of the file",
+                self.0.flows.len()
+            )),
             name => Some(format!("the packets of {name}")),
         }
     }
 
     /// True if its interfaces route.
     pub fn has_routes(&self) -> bool {
-        self.0.packets.as_ref().is_none_or(|packets| packets.mode == Mode::Route)
+        self.0
+            .packets
+            .as_ref()
+            .is_none_or(|packets| packets.mode == Mode::Route)
     }
 
     /// A node cannot be set up.
     pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
         let message = format!("the node `{node}` cannot be set up: {why}");
         let help = "`options` is handed to its set_up()";
-        match self.0.nodes.iter().find(|entry| entry.name.get_ref() == node) {
-            Some(entry) => document.wrong(entry.options.as_ref().unwrap_or(&entry.name).span(), message, help),
+        match self
+            .0
+            .nodes
+            .iter()
+            .find(|entry| entry.name.get_ref() == node)
+        {
+            Some(entry) => document.wrong(
+                entry.options.as_ref().unwrap_or(&entry.name).span(),
+                message,
+                help,
+            ),
             None => document.wrong_as_a_whole(message, help),
         }
     }
@@ -110,15 +142,27 @@ impl GraphFile {
     ///
     /// # Errors
     /// The first mistake in the file, with its line.
-    pub fn plan(&self, document: &Document, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
+    pub fn plan(
+        &self,
+        document: &Document,
+        path: &Path,
+        objects: &[NodeAbout],
+        load: Load,
+    ) -> Result<Plan, Error> {
         let registry = Registry::standard();
         for (at, node) in objects.iter().enumerate() {
             let NodeAbout { name, object, .. } = node;
-            let other = objects[..at].iter().find(|other| other.name == *name).map(|other| other.object.as_str());
+            let other = objects[..at]
+                .iter()
+                .find(|other| other.name == *name)
+                .map(|other| other.object.as_str());
             let ours = registry.arcs(name).map(|_| "Stopwatt");
             if let Some(other) = other.or(ours) {
                 let message = format!("{object} has a node `{name}`, and so has {other}");
-                return Err(Error::new(message, "give it a name of its own in the shared object"));
+                return Err(Error::new(
+                    message,
+                    "give it a name of its own in the shared object",
+                ));
             }
         }
         let mut wired = ours(&registry);
@@ -151,19 +195,34 @@ impl GraphFile {
                 None => document.wrong_as_a_whole(message, help),
             }
         })?;
-        if let Some(entry) = self.0.nodes.iter().find(|entry| !order.contains(&entry.name.get_ref().as_str())) {
+        if let Some(entry) = self
+            .0
+            .nodes
+            .iter()
+            .find(|entry| !order.contains(&entry.name.get_ref().as_str()))
+        {
             let message = format!("no packet comes to the node `{}`", entry.name.get_ref());
             let help = format!("lead an arc of another node to it; packets start at `{start}`");
             return Err(document.wrong(entry.name.span(), message, help));
         }
         let (places, private_bytes) = private_data(document, &nodes, objects)?;
-        let planned = nodes.iter().zip(places).map(|((entry, number), private_at)| PlannedNode {
-            name: entry.name.get_ref().clone(),
-            number: *number,
-            options: entry.options.as_ref().map_or_else(String::new, |options| options.get_ref().clone()),
-            private_at,
-        });
-        let kind = if self.has_routes() { GraphKind::Ip4Route } else { GraphKind::L2CrossConnect };
+        let planned = nodes
+            .iter()
+            .zip(places)
+            .map(|((entry, number), private_at)| PlannedNode {
+                name: entry.name.get_ref().clone(),
+                number: *number,
+                options: entry
+                    .options
+                    .as_ref()
+                    .map_or_else(String::new, |options| options.get_ref().clone()),
+                private_at,
+            });
+        let kind = if self.has_routes() {
+            GraphKind::Ip4Route
+        } else {
+            GraphKind::L2CrossConnect
+        };
         let load = Load { kind, ..load };
         Ok(Plan {
             wiring: wiring(&wired, &order),
@@ -178,20 +237,34 @@ impl GraphFile {
 
     /// The node that packets come to first.
     fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
-        let Some(start) = self.0.packets.as_ref().and_then(|packets| packets.start.as_ref()) else { return Ok(START) };
+        let Some(start) = self
+            .0
+            .packets
+            .as_ref()
+            .and_then(|packets| packets.start.as_ref())
+        else {
+            return Ok(START);
+        };
         if names.contains(&start.get_ref().as_str()) {
             return Ok(start.get_ref());
         }
-        let message = format!("there is no node {} for packets to start at", document::quoted(start.get_ref()));
+        let message = format!(
+            "there is no node {} for packets to start at",
+            document::quoted(start.get_ref())
+        );
         Err(document.wrong(start.span(), message, one_of(start.get_ref(), names)))
     }
 
     /// The source of packets.
     fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
-        let Some(packets) = &self.0.packets else { return Ok(protocol::Packets::Generator) };
+        let Some(packets) = &self.0.packets else {
+            return Ok(protocol::Packets::Generator);
+        };
         match packets.from.get_ref().as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
-            FLOWS => Ok(protocol::Packets::Flows(self.0.flows.iter().map(|flow| *flow.get_ref()).collect())),
+            FLOWS => Ok(protocol::Packets::Flows(
+                self.0.flows.iter().map(|flow| *flow.get_ref()).collect(),
+            )),
             name => {
                 let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
@@ -201,7 +274,9 @@ impl GraphFile {
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
                 match dataplane::pcap::read(&bytes) {
-                    Ok(there) if there.is_empty() => Err(wrong(format!("{} has no packet", file.display()))),
+                    Ok(there) if there.is_empty() => {
+                        Err(wrong(format!("{} has no packet", file.display())))
+                    }
                     Ok(_) => Ok(protocol::Packets::Capture(file)),
                     Err(error) => Err(wrong(format!("{}: {error}", file.display()))),
                 }
@@ -224,8 +299,10 @@ impl GraphFile {
         let known: Vec<&str> = match (ours, number) {
             (Some(arcs), _) => {
                 if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
-                    let message =
-                        format!("`{}` is a node of Stopwatt: it is there once, and has no options", kind.get_ref());
+                    let message = format!(
+                        "`{}` is a node of Stopwatt: it is there once, and has no options",
+                        kind.get_ref()
+                    );
                     return Err(document.wrong(
                         extra.span(),
                         message,
@@ -239,8 +316,16 @@ impl GraphFile {
                 let message = format!("there is no node {}", document::quoted(kind.get_ref()));
                 let mut all = registry.names();
                 all.extend(objects.iter().map(|node| node.name.as_str()));
-                let more = if objects.is_empty() { "; --nodes FILE.so names a shared object with nodes" } else { "" };
-                return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
+                let more = if objects.is_empty() {
+                    "; --nodes FILE.so names a shared object with nodes"
+                } else {
+                    ""
+                };
+                return Err(document.wrong(
+                    kind.span(),
+                    message,
+                    one_of(kind.get_ref(), &all) + more,
+                ));
             }
         };
         if ours.is_none() && registry.arcs(name).is_some() {
@@ -259,7 +344,10 @@ impl GraphFile {
         }
         let mut arcs = Vec::new();
         for arc in known {
-            match (entry.next.iter().find(|(key, _)| key.get_ref() == arc), ours) {
+            match (
+                entry.next.iter().find(|(key, _)| key.get_ref() == arc),
+                ours,
+            ) {
                 (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
                 (None, Some(_)) => arcs.push((usual(registry, arc), None)),
                 (None, None) => {
@@ -270,21 +358,41 @@ impl GraphFile {
             }
         }
         let has_outputs = matches!(ours, Some(Arcs::AndOutputs(_)));
-        Ok((Wiring { name: name.clone(), arcs, has_outputs }, number))
+        Ok((
+            Wiring {
+                name: name.clone(),
+                arcs,
+                has_outputs,
+            },
+            number,
+        ))
     }
 }
 
 /// The node that an arc of ours leads to, unless a file says otherwise.
 fn usual(registry: &Registry, arc: &str) -> String {
-    if registry.arcs(arc).is_some() { arc } else { DROP_AND_PUNT[1] }.to_owned()
+    if registry.arcs(arc).is_some() {
+        arc
+    } else {
+        DROP_AND_PUNT[1]
+    }
+    .to_owned()
 }
 
 /// Our nodes, wired as usual.
 fn ours(registry: &Registry) -> Vec<Wiring> {
     let wired = |name: &str| {
         let arcs = registry.arcs(name).unwrap_or(Arcs::None);
-        let to = arcs.names().iter().map(|arc| (usual(registry, arc), None)).collect();
-        Wiring { name: name.to_owned(), arcs: to, has_outputs: matches!(arcs, Arcs::AndOutputs(_)) }
+        let to = arcs
+            .names()
+            .iter()
+            .map(|arc| (usual(registry, arc), None))
+            .collect();
+        Wiring {
+            name: name.to_owned(),
+            arcs: to,
+            has_outputs: matches!(arcs, Arcs::AndOutputs(_)),
+        }
     };
     registry.names().into_iter().map(wired).collect()
 }
@@ -316,9 +424,18 @@ fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cyc
         };
         *next += 1;
         if let Some(first) = way.iter().position(|(name, ..)| name == to) {
-            let names = way[first..].iter().map(|(name, ..)| (*name).to_owned()).chain([to.clone()]);
-            let others = way[first + 1..].iter().rev().find_map(|(.., place)| place.clone());
-            return Err(Cycle { names: names.collect(), place: place.clone().or(others) });
+            let names = way[first..]
+                .iter()
+                .map(|(name, ..)| (*name).to_owned())
+                .chain([to.clone()]);
+            let others = way[first + 1..]
+                .iter()
+                .rev()
+                .find_map(|(.., place)| place.clone());
+            return Err(Cycle {
+                names: names.collect(),
+                place: place.clone().or(others),
+            });
         }
         if !backwards.contains(&to.as_str()) {
             way.push((to, 0, place.clone()));
@@ -333,11 +450,21 @@ fn wiring(wired: &[Wiring], order: &[&str]) -> String {
     let [drop, punt] = DROP_AND_PUNT;
     let mut text = String::new();
     let nodes = order.iter().filter_map(|name| find(wired, name));
-    for Wiring { name, arcs, has_outputs } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str())) {
+    for Wiring {
+        name,
+        arcs,
+        has_outputs,
+    } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str()))
+    {
         let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
-        text.push_str(&format!("{name}: {drop} {punt}{arcs}{}\n", if *has_outputs { " outputs" } else { "" }));
+        text.push_str(&format!(
+            "{name}: {drop} {punt}{arcs}{}\n",
+            if *has_outputs { " outputs" } else { "" }
+        ));
     }
-    text.push_str(&format!("output: {drop} {punt} tx\ntx:\n{punt}:\n{drop}:\n"));
+    text.push_str(&format!(
+        "output: {drop} {punt} tx\ntx:\n{punt}:\n{drop}:\n"
+    ));
     text
 }
 
@@ -353,16 +480,22 @@ fn private_data(
     let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {
         let about = &objects[*number];
-        let wrong = |message: String, help: &str| Err(document.wrong(entry.name.span(), message, help));
+        let wrong =
+            |message: String, help: &str| Err(document.wrong(entry.name.span(), message, help));
         let has_name = !about.private_name.is_empty() && about.private_bytes > 0;
-        let same = shared.iter().find(|(_, other)| has_name && other.private_name == about.private_name);
+        let same = shared
+            .iter()
+            .find(|(_, other)| has_name && other.private_name == about.private_name);
         if let Some((at, other)) = same {
             if other.private_bytes != about.private_bytes {
                 let message = format!(
                     "`{}` wants {} bytes of private data, and `{}`, which shares it, wants {}",
                     about.name, about.private_bytes, other.name, other.private_bytes
                 );
-                return wrong(message, "nodes that share private data say the same number of bytes");
+                return wrong(
+                    message,
+                    "nodes that share private data say the same number of bytes",
+                );
             }
             places.push(*at);
             continue;
@@ -370,13 +503,25 @@ fn private_data(
         let at = end;
         end += about.private_bytes.next_multiple_of(8);
         if end > PRIVATE_MAX {
-            let message = format!("with `{}` packets have {end} bytes of private data", entry.name.get_ref());
-            return wrong(message, &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"));
+            let message = format!(
+                "with `{}` packets have {end} bytes of private data",
+                entry.name.get_ref()
+            );
+            return wrong(
+                message,
+                &format!("up to {PRIVATE_MAX}, for all nodes together, each in multiples of 8"),
+            );
         }
         if has_name {
             shared.push((at, about));
         }
         places.push(at);
     }
-    Ok((places.into_iter().map(|at| PRIVATE_MAX - end + at).collect(), end))
+    Ok((
+        places
+            .into_iter()
+            .map(|at| PRIVATE_MAX - end + at)
+            .collect(),
+        end,
+    ))
 }

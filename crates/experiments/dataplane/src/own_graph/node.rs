@@ -73,7 +73,8 @@ impl Foreign {
         (place, texts): (Place, Texts),
         fault: Fault,
     ) -> Result<Self, String> {
-        let options = CString::new(options).map_err(|_| "its options have a zero byte".to_owned())?;
+        let options =
+            CString::new(options).map_err(|_| "its options have a zero byte".to_owned())?;
         let mut state = std::ptr::null_mut();
         if let Some(set_up) = node.table.set_up {
             let mut why = [0; TEXT_BYTES];
@@ -107,7 +108,12 @@ impl Foreign {
     #[cold]
     fn tell(&self, did: &str, help: &'static str) {
         let mut fault = self.fault.lock().expect("nothing panics with the lock");
-        fault.get_or_insert_with(|| (format!("the node `{}` of {} {did}", self.name, self.object), help));
+        fault.get_or_insert_with(|| {
+            (
+                format!("the node `{}` of {} {did}", self.name, self.object),
+                help,
+            )
+        });
     }
 
     /// Packets that a node sends nowhere are dropped; the first is told.
@@ -122,12 +128,23 @@ impl Foreign {
             }
             frame.length[row] = packet.length.min(DATA_BYTES as u16);
             if usize::from(packet.length) > DATA_BYTES {
-                let did = format!("gave a packet a length of {} bytes, where {DATA_BYTES} is the most", packet.length);
-                self.tell(&did, "leave `length` at the bytes of the packet, up to STOPWATT_DATA_BYTES");
+                let did = format!(
+                    "gave a packet a length of {} bytes, where {DATA_BYTES} is the most",
+                    packet.length
+                );
+                self.tell(
+                    &did,
+                    "leave `length` at the bytes of the packet, up to STOPWATT_DATA_BYTES",
+                );
             } else {
-                let did =
-                    format!("gave a packet `next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons", packet.next);
-                self.tell(&did, "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)");
+                let did = format!(
+                    "gave a packet `next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons",
+                    packet.next
+                );
+                self.tell(
+                    &did,
+                    "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)",
+                );
             }
         }
     }
@@ -146,7 +163,10 @@ impl Drop for Foreign {
 
 /// A text that a node wrote, up to its zero.
 fn said(room: &[u8]) -> Option<String> {
-    let text = CStr::from_bytes_until_nul(room).ok()?.to_string_lossy().into_owned();
+    let text = CStr::from_bytes_until_nul(room)
+        .ok()?
+        .to_string_lossy()
+        .into_owned();
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -167,11 +187,18 @@ impl Node for Foreign {
                 "counters are numbered from 0, in the order of the node's table",
             );
         }
-        self.counters.iter().copied().zip(self.counts.own()).map(|(reason, now)| (reason, *now)).collect()
+        self.counters
+            .iter()
+            .copied()
+            .zip(self.counts.own())
+            .map(|(reason, now)| (reason, *now))
+            .collect()
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        let Some(run) = self.table.run else { return Verdict::All(DROP) };
+        let Some(run) = self.table.run else {
+            return Verdict::All(DROP);
+        };
         let private_at = (self.private_bytes > 0).then_some(self.private_at);
         // SAFETY: the packets are used until they are back in their frame, and again for traces
         // before the frame goes on; the file's check saw to it that private data fits the line.
@@ -179,9 +206,22 @@ impl Node for Foreign {
         self.place.enter(self.texts.run);
         // SAFETY: the state is from this node's `set_up`, and there are as many packets and
         // counters as it was told.
-        unsafe { run(self.state, self.packets.as_mut_ptr(), self.packets.len() as u64, self.counts.first()) };
+        unsafe {
+            run(
+                self.state,
+                self.packets.as_mut_ptr(),
+                self.packets.len() as u64,
+                self.counts.first(),
+            )
+        };
         self.place.leave();
-        take_back(&self.packets, frame, self.arcs.len(), self.reasons.len() - 1).unwrap_or_else(|| {
+        take_back(
+            &self.packets,
+            frame,
+            self.arcs.len(),
+            self.reasons.len() - 1,
+        )
+        .unwrap_or_else(|| {
             self.drop_astray(frame);
             Verdict::Mixed
         })
@@ -196,7 +236,14 @@ impl Node for Foreign {
                 self.place.enter(self.texts.trace);
                 // SAFETY: the state is from this node's `set_up`, the packet's memory is there and
                 // only read, and there is that room.
-                unsafe { trace(self.state, packet, text.as_mut_ptr().cast(), text.len() as u64) };
+                unsafe {
+                    trace(
+                        self.state,
+                        packet,
+                        text.as_mut_ptr().cast(),
+                        text.len() as u64,
+                    )
+                };
                 self.place.leave();
                 lines(&said(&text).unwrap_or_default())
             }

@@ -5,7 +5,8 @@ use super::protocol::NodeAbout;
 use dataplane::graph::{Reason, Severity};
 use std::path::Path;
 use stopwatt_loop::{
-    ARCS_MAX, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeTable, PRIVATE_MAX, REASONS_MAX,
+    ARCS_MAX, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeTable, PRIVATE_MAX,
+    REASONS_MAX,
 };
 use worker_process::Wrong;
 use worker_process::shared_object::{tables, text};
@@ -35,9 +36,14 @@ pub fn load(path: &Path) -> Result<Vec<ObjectNode>, Wrong> {
     // SAFETY: the process is there for these nodes, and stopwatt_node.h says that of its function.
     let tables = unsafe { tables::<NodeTable>(path, NODE_SYMBOL, NODE_ABI, HEADER) }?;
     let shown = path.display().to_string();
-    let nodes = tables.map(|table| checked(table?, &shown)).collect::<Result<Vec<_>, Wrong>>()?;
+    let nodes = tables
+        .map(|table| checked(table?, &shown))
+        .collect::<Result<Vec<_>, Wrong>>()?;
     if nodes.is_empty() {
-        return Err(Wrong::new(format!("{shown} has no node"), "stopwatt_node(0) returned NULL"));
+        return Err(Wrong::new(
+            format!("{shown} has no node"),
+            "stopwatt_node(0) returned NULL",
+        ));
     }
     Ok(nodes)
 }
@@ -45,18 +51,36 @@ pub fn load(path: &Path) -> Result<Vec<ObjectNode>, Wrong> {
 fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
     // SAFETY: names end, by the interface.
     let name = unsafe { text(table.name) }.unwrap_or_default();
-    let refused = |what: String, help: &str| Err(Wrong::new(format!("{shown}, node `{name}`: {what}"), help));
+    let refused =
+        |what: String, help: &str| Err(Wrong::new(format!("{shown}, node `{name}`: {what}"), help));
     if !is_name(&name) {
-        return refused("it has no name that a graph's file could say".to_owned(), "letters, digits and hyphens");
+        return refused(
+            "it has no name that a graph's file could say".to_owned(),
+            "letters, digits and hyphens",
+        );
     }
     let counts = [
         ("arcs", table.arcs, ARCS_MAX, table.arc.is_null()),
-        ("reasons", table.reasons, REASONS_MAX, table.reason.is_null()),
-        ("counters", table.counters, REASONS_MAX, table.counter.is_null()),
+        (
+            "reasons",
+            table.reasons,
+            REASONS_MAX,
+            table.reason.is_null(),
+        ),
+        (
+            "counters",
+            table.counters,
+            REASONS_MAX,
+            table.counter.is_null(),
+        ),
     ];
     for (what, count, most, is_null) in counts {
         if count as usize > most || (count > 0 && is_null) {
-            let nowhere = if is_null { ", and no pointer to them" } else { "" };
+            let nowhere = if is_null {
+                ", and no pointer to them"
+            } else {
+                ""
+            };
             return refused(
                 format!("it has {count} {what}{nowhere}"),
                 &format!("at most {most}, with a pointer to them"),
@@ -64,40 +88,70 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
         }
     }
     if table.run.is_none() {
-        return refused("`run` is missing".to_owned(), "it is needed; the other functions may be NULL");
+        return refused(
+            "`run` is missing".to_owned(),
+            "it is needed; the other functions may be NULL",
+        );
     }
     if table.private_bytes as usize > PRIVATE_MAX {
-        let message = format!("it wants {} bytes of private data per packet", table.private_bytes);
-        return refused(message, &format!("up to {PRIVATE_MAX}, for all nodes of a graph together"));
+        let message = format!(
+            "it wants {} bytes of private data per packet",
+            table.private_bytes
+        );
+        return refused(
+            message,
+            &format!("up to {PRIVATE_MAX}, for all nodes of a graph together"),
+        );
     }
     // SAFETY: the interface says that `arc` and `counter` point to that number of names.
-    let (arcs, counters) = unsafe { (names(table.arc, table.arcs), names(table.counter, table.counters)) };
+    let (arcs, counters) = unsafe {
+        (
+            names(table.arc, table.arcs),
+            names(table.counter, table.counters),
+        )
+    };
     for (what, names) in [("an arc", &arcs), ("a counter", &counters)] {
         for (at, name) in names.iter().enumerate() {
             if name.is_empty() || names[..at].contains(name) {
-                return refused(format!("{what} is called `{name}`"), "each has a name of its own");
+                return refused(
+                    format!("{what} is called `{name}`"),
+                    "each has a name of its own",
+                );
             }
         }
     }
     let mut reasons = Vec::new();
     for at in 0..table.reasons as usize {
         // SAFETY: the interface says that `reason` points to that number of reasons.
-        let DropReason { text: said, severity } = unsafe { *table.reason.add(at) };
+        let DropReason {
+            text: said,
+            severity,
+        } = unsafe { *table.reason.add(at) };
         // SAFETY: texts end, by the interface.
         let said = leaked(unsafe { text(said) }.unwrap_or_default());
         reasons.push(match severity {
             ERROR => Reason::error(said),
             INFO => Reason::info(said),
             other => {
-                return refused(format!("the reason `{said}` has severity {other}"), "STOPWATT_ERROR or STOPWATT_INFO");
+                return refused(
+                    format!("the reason `{said}` has severity {other}"),
+                    "STOPWATT_ERROR or STOPWATT_INFO",
+                );
             }
         });
     }
-    let counter = |name: &String| Reason { text: leaked(name.clone()), severity: Severity::Counter };
+    let counter = |name: &String| Reason {
+        text: leaked(name.clone()),
+        severity: Severity::Counter,
+    };
     // SAFETY: names end, by the interface.
     let private_name = unsafe { text(table.private_name) }.unwrap_or_default();
     Ok(ObjectNode {
-        arcs: arcs.iter().map(|name| leaked(name.clone())).collect::<Vec<_>>().leak(),
+        arcs: arcs
+            .iter()
+            .map(|name| leaked(name.clone()))
+            .collect::<Vec<_>>()
+            .leak(),
         counters: counters.iter().map(counter).collect(),
         reasons: reasons.leak(),
         about: NodeAbout {
@@ -121,7 +175,9 @@ pub fn is_name(name: &str) -> bool {
 /// There are `count` names that end.
 unsafe fn names(first: *const Name, count: u32) -> Vec<String> {
     // SAFETY: by this function's own contract.
-    (0..count as usize).map(|at| unsafe { text((*first.add(at)).pointer()) }.unwrap_or_default()).collect()
+    (0..count as usize)
+        .map(|at| unsafe { text((*first.add(at)).pointer()) }.unwrap_or_default())
+        .collect()
 }
 
 /// The process has these texts for as long as it lives, as it has the shared object.

@@ -183,8 +183,16 @@ mod tests {
             options: "deny\nall".to_owned(),
             private_at: 8,
         };
-        for packets in [Packets::Generator, Packets::Flows(vec![flow; 2]), Packets::Capture("a/b.pcap".into())] {
-            let load = Load { reuse: Reuse::Hot, flows: 17, ..Load::new(GraphKind::L2CrossConnect) };
+        for packets in [
+            Packets::Generator,
+            Packets::Flows(vec![flow; 2]),
+            Packets::Capture("a/b.pcap".into()),
+        ] {
+            let load = Load {
+                reuse: Reuse::Hot,
+                flows: 17,
+                ..Load::new(GraphKind::L2CrossConnect)
+            };
             let plan = Plan {
                 wiring: "a: b\nb:\n".to_owned(),
                 nodes: vec![node("a"), node("b")],
@@ -210,21 +218,52 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_an_error_that_names_it() {
-        for line in ["\"Stop\"", "{\"WarmUp\":1}", "{\"Load\":[]", "\"End\" 1", "{\"Count\":[\"Software\"]}", ""] {
+        for line in [
+            "\"Stop\"",
+            "{\"WarmUp\":1}",
+            "{\"Load\":[]",
+            "\"End\" 1",
+            "{\"Count\":[\"Software\"]}",
+            "",
+        ] {
             let error = parse::<Request>(line).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("`{line}` is no message")), "{error}");
+            assert!(
+                error.starts_with(&format!("`{line}` is no message")),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn each_reply_arrives_whole_or_not_at_all() {
-        let counters =
-            NodeCounters { calls: 1, vectors: 1 << 52, largest: 7, events: [1, 2, 3, 4], ..Default::default() };
-        let row = |state: NodeState| RuntimeRow { name: state.name().to_owned(), state, counters };
+        let counters = NodeCounters {
+            calls: 1,
+            vectors: 1 << 52,
+            largest: 7,
+            events: [1, 2, 3, 4],
+            ..Default::default()
+        };
+        let row = |state: NodeState| RuntimeRow {
+            name: state.name().to_owned(),
+            state,
+            counters,
+        };
         let nodes = vec![row(NodeState::Polling), row(NodeState::Active)];
-        let share = Share { seconds: 0.25, ticks: 9, packets: 8 };
-        check::<Reply<Window>>(&Ok(Window { seconds: 0.5, loops: 3, nodes: nodes.clone(), workers: vec![share; 2] }));
-        let counted = EventCounts { names: vec!["cycles".to_owned(), "misses".to_owned()], nodes };
+        let share = Share {
+            seconds: 0.25,
+            ticks: 9,
+            packets: 8,
+        };
+        check::<Reply<Window>>(&Ok(Window {
+            seconds: 0.5,
+            loops: 3,
+            nodes: nodes.clone(),
+            workers: vec![share; 2],
+        }));
+        let counted = EventCounts {
+            names: vec!["cycles".to_owned(), "misses".to_owned()],
+            nodes,
+        };
         check::<Reply<Result<EventCounts, String>>>(&Ok(Ok(counted)));
         check::<Reply<Result<EventCounts, String>>>(&Ok(Err("none".to_owned())));
         let node = NodeAbout {
@@ -235,7 +274,10 @@ mod tests {
             private_bytes: 8,
         };
         check::<Reply<Vec<NodeAbout>>>(&Ok(vec![node.clone(), node]));
-        let refused = RefusedNode { node: "acl".to_owned(), why: String::new() };
+        let refused = RefusedNode {
+            node: "acl".to_owned(),
+            why: String::new(),
+        };
         for built in [Ok(()), Err(refused)] {
             check::<Reply<Result<(), RefusedNode>>>(&Ok(built));
         }
@@ -244,8 +286,18 @@ mod tests {
         check::<Reply<Ending>>(&Ok(Ending {
             rounds: 4,
             percentiles: vec![0.5, 1.5],
-            balances: vec![Balance { received: 5, sent: 4, punted: 1, ..Default::default() }],
-            errors: vec![ErrorCount { node: words("a"), reason: words("b"), severity: words("c"), count: 6 }],
+            balances: vec![Balance {
+                received: 5,
+                sent: 4,
+                punted: 1,
+                ..Default::default()
+            }],
+            errors: vec![ErrorCount {
+                node: words("a"),
+                reason: words("b"),
+                severity: words("c"),
+                count: 6,
+            }],
             trace: words("Packet 1\n"),
         }));
     }

@@ -60,7 +60,10 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
     for object in asked.objects {
         if !object.is_file() {
             let message = format!("{} is no file", object.display());
-            return Err(Error::usage(message, "a shared object with nodes: cc -O2 -shared -fPIC my.c -o my.so"));
+            return Err(Error::usage(
+                message,
+                "a shared object with nodes: cc -O2 -shared -fPIC my.c -o my.so",
+            ));
         }
     }
     let mut watcher = Watcher::start(asked, progress)?;
@@ -69,11 +72,16 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
     let mut plan = file.plan(&document, asked.graph, &nodes, asked.load)?;
     (plan.workers, plan.trace) = (asked.workers, asked.trace);
     let build = Request::Build(Box::new(plan));
-    let built: Result<(), RefusedNode> = watcher.ask(&build, Duration::ZERO, "as the graph was built")?;
+    let built: Result<(), RefusedNode> =
+        watcher.ask(&build, Duration::ZERO, "as the graph was built")?;
     if let Err(RefusedNode { node, why }) = built {
         return Err(file.refused(&document, &node, &why).into());
     }
-    watcher.ask::<()>(&Request::WarmUp(asked.window / 10), asked.window, "under load")?;
+    watcher.ask::<()>(
+        &Request::WarmUp(asked.window / 10),
+        asked.window,
+        "under load",
+    )?;
     let mut windows = Vec::new();
     for _ in 0..asked.windows {
         progress.check()?;
@@ -89,7 +97,8 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
             Err(why) => no_events = Some(why),
         }
     }
-    let ended: Ending = watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
+    let ended: Ending =
+        watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
     let loaded = LoadResult {
         windows,
         rounds: Percentiles::of(ended.rounds, &ended.percentiles),
@@ -117,30 +126,56 @@ struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     fn start(asked: &'a RunRequest<'a>, progress: &'a Progress) -> Result<Self, Error> {
         let place = WatchedMemory::new().map_err(Error::failed)?;
-        let process = Process::start("a graph of one's own", &[ARGUMENT.into(), place.argument()], false)?;
-        Ok(Self { process, place, asked, progress })
+        let process = Process::start(
+            "a graph of one's own",
+            &[ARGUMENT.into(), place.argument()],
+            false,
+        )?;
+        Ok(Self {
+            process,
+            place,
+            asked,
+            progress,
+        })
     }
 
-    fn ask<A: DeserializeOwned>(&mut self, request: &Request, takes: Duration, doing: &str) -> Result<A, Error> {
+    fn ask<A: DeserializeOwned>(
+        &mut self,
+        request: &Request,
+        takes: Duration,
+        doing: &str,
+    ) -> Result<A, Error> {
         let (place, objects) = (&self.place, self.objects());
         let whose = || match place.running() {
             running if running.is_empty() => format!("the process with the nodes of {objects}"),
             running => running.join(" or "),
         };
-        let answer = self.process.ask(request, takes + self.asked.patience, &whose, doing);
+        let answer = self
+            .process
+            .ask(request, takes + self.asked.patience, &whose, doing);
         answer.map_err(|failure| match failure {
             Failure::Refused(error) => error,
             // Ctrl-C ends that process as well.
             Failure::Gone(_) if self.progress.check().is_err() => Error::Cancelled,
             Failure::Gone(text) => {
-                let help = format!("that is code of {objects} and not of Stopwatt; nothing was recorded");
+                let help =
+                    format!("that is code of {objects} and not of Stopwatt; nothing was recorded");
                 Error::usage(text, help)
             }
         })
     }
 
     fn objects(&self) -> String {
-        let names: Vec<String> = self.asked.objects.iter().map(|path| path.display().to_string()).collect();
-        if names.is_empty() { "no shared object".to_owned() } else { names.join(", ") }
+        let names: Vec<String> = self
+            .asked
+            .objects
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        if names.is_empty() {
+            "no shared object".to_owned()
+        } else {
+            names.join(", ")
+        }
     }
 }

@@ -23,7 +23,9 @@ pub const ARGUMENT: &str = "graph-worker";
 /// Runs a graph for the process that started this one: 0 when there is nothing more to do, 2 if it
 /// was not started as it must be.
 pub fn work(memory: Option<&OsStr>) -> u8 {
-    let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else { return 2 };
+    let Some(Ok(places)) = memory.and_then(OsStr::to_str).map(Places::open) else {
+        return 2;
+    };
     let mut worker = Worker {
         places,
         nodes: Vec::new(),
@@ -59,11 +61,21 @@ impl Worker {
             _ => {}
         }
         let Some(running) = &mut self.running else {
-            return Err(Wrong::new("there is no graph", "this process is for stopwatt alone"));
+            return Err(Wrong::new(
+                "there is no graph",
+                "this process is for stopwatt alone",
+            ));
         };
-        if running.graphs.iter().any(|graph| is_overwritten(&graph.plane.pool, self.guard)) {
+        if running
+            .graphs
+            .iter()
+            .any(|graph| is_overwritten(&graph.plane.pool, self.guard))
+        {
             let message = format!("{} wrote outside of a packet's buffer", self.whose);
-            return Err(Wrong::new(message, "a packet's data has STOPWATT_DATA_BYTES bytes"));
+            return Err(Wrong::new(
+                message,
+                "a packet's data has STOPWATT_DATA_BYTES bytes",
+            ));
         }
         let reply = match request {
             Request::WarmUp(length) => {
@@ -71,7 +83,9 @@ impl Worker {
                 Reply::WarmedUp(())
             }
             Request::Window(length) => Reply::Window(running.window(length)),
-            Request::Count(events, length) => Reply::EventCounts(graphs::count(&mut running.graphs, events, length)),
+            Request::Count(events, length) => {
+                Reply::EventCounts(graphs::count(&mut running.graphs, events, length))
+            }
             Request::Load(_) | Request::Build(_) | Request::End => {
                 let rounds = running.rounds();
                 let ended = Ending {
@@ -79,21 +93,32 @@ impl Worker {
                     percentiles: rounds.values.iter().map(|(_, value)| *value).collect(),
                     balances: running.balances(),
                     errors: running.errors(),
-                    trace: if self.trace { running.trace() } else { String::new() },
+                    trace: if self.trace {
+                        running.trace()
+                    } else {
+                        String::new()
+                    },
                 };
                 // The nodes are torn down while somebody watches.
                 self.running = None;
                 Reply::Ended(ended)
             }
         };
-        match self.fault.lock().expect("nothing panics with the lock").take() {
+        match self
+            .fault
+            .lock()
+            .expect("nothing panics with the lock")
+            .take()
+        {
             Some((fault, help)) => Err(Wrong::new(fault, help)),
             None => Ok(reply),
         }
     }
 
     fn add(&mut self, text: &str) -> Result<u32, Wrong> {
-        self.places.add(text).map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
+        self.places
+            .add(text)
+            .map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
     }
 
     fn load(&mut self, paths: &[PathBuf]) -> Result<Reply, Wrong> {
@@ -104,14 +129,19 @@ impl Worker {
             self.places.thread(0).leave();
             self.nodes.extend(loaded?);
         }
-        Ok(Reply::Loaded(self.nodes.iter().map(|node| node.about.clone()).collect()))
+        Ok(Reply::Loaded(
+            self.nodes.iter().map(|node| node.about.clone()).collect(),
+        ))
     }
 
     fn build(&mut self, plan: &Plan) -> Result<Result<(), RefusedNode>, Wrong> {
         let (mut texts, mut whose) = (Vec::new(), Vec::new());
         for planned in &plan.nodes {
             let Some(node) = self.nodes.get(planned.number) else {
-                return Err(Wrong::new("there is no such node", "this process is for stopwatt alone"));
+                return Err(Wrong::new(
+                    "there is no such node",
+                    "this process is for stopwatt alone",
+                ));
             };
             let of = format!("the node `{}` of {}", planned.name, node.about.object);
             whose.push(of.clone());
@@ -124,7 +154,10 @@ impl Worker {
             });
         }
         let mut built = Vec::new();
-        for (number, plane) in graphs::planes(plan.load, plan.workers).into_iter().enumerate() {
+        for (number, plane) in graphs::planes(plan.load, plan.workers)
+            .into_iter()
+            .enumerate()
+        {
             match self.graph(plan, plane, number, &texts)? {
                 Ok(graph) => built.push(graph),
                 Err(refused) => return Ok(Err(refused)),
@@ -138,18 +171,36 @@ impl Worker {
     }
 
     /// The graph of a worker, or the node that cannot be set up.
-    fn graph(&self, plan: &Plan, plane: Plane, number: usize, texts: &[Texts]) -> Result<Built, Wrong> {
+    fn graph(
+        &self,
+        plan: &Plan,
+        plane: Plane,
+        number: usize,
+        texts: &[Texts],
+    ) -> Result<Built, Wrong> {
         let mut registry = Registry::standard();
         for (planned, texts) in plan.nodes.iter().zip(texts) {
             let node = &self.nodes[planned.number];
             let at = (self.places.thread(number), *texts);
-            let made =
-                match Foreign::new(node, &planned.name, &planned.options, planned.private_at, at, self.fault.clone()) {
-                    Ok(made) => Cell::new(Some(made)),
-                    Err(why) => return Ok(Err(RefusedNode { node: planned.name.clone(), why })),
-                };
-            registry
-                .add(&planned.name, Arcs::Named(node.arcs), move |_| made.take().expect("a wiring has each node once"));
+            let made = match Foreign::new(
+                node,
+                &planned.name,
+                &planned.options,
+                planned.private_at,
+                at,
+                self.fault.clone(),
+            ) {
+                Ok(made) => Cell::new(Some(made)),
+                Err(why) => {
+                    return Ok(Err(RefusedNode {
+                        node: planned.name.clone(),
+                        why,
+                    }));
+                }
+            };
+            registry.add(&planned.name, Arcs::Named(node.arcs), move |_| {
+                made.take().expect("a wiring has each node once")
+            });
         }
         let wiring = Wiring::parse(&plan.wiring, &registry)
             .map_err(|error| Wrong::new(error.to_string(), "this process is for stopwatt alone"))?;
@@ -157,7 +208,11 @@ impl Worker {
         let (mut graph, first) = wiring.build(plane, devices, &registry);
         let input: Box<dyn Input> = match &plan.packets {
             Packets::Generator => Box::new(graphs::generator(plan.load)),
-            Packets::Flows(flows) => Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect(), None)),
+            Packets::Flows(flows) => Box::new(Generator::new(
+                INSIDE,
+                flows.iter().map(packet).collect(),
+                None,
+            )),
             Packets::Capture(path) => Box::new(capture(path)?),
         };
         match plan.private_bytes {
@@ -171,7 +226,8 @@ impl Worker {
 /// True if a write behind a packet's buffer, or in front of its private data, has met the first
 /// bytes of another one's line.
 fn is_overwritten(pool: &Pool, guard: usize) -> bool {
-    (0..pool.capacity() as u32).any(|buffer| pool.header(buffer)[..guard].iter().any(|byte| *byte != 0))
+    (0..pool.capacity() as u32)
+        .any(|buffer| pool.header(buffer)[..guard].iter().any(|byte| *byte != 0))
 }
 
 /// The name of every input.
@@ -180,9 +236,14 @@ const INPUT: &str = "pg-input";
 /// The packets of a capture file, again and again.
 fn capture(path: &Path) -> Result<List, Wrong> {
     let read = disk::read(path, disk::MOST_BYTES).map_err(|error| error.to_string());
-    let packets = read.and_then(|bytes| dataplane::pcap::read(&bytes).map_err(|error| error.to_string()));
-    let packets = packets
-        .map_err(|error| Wrong::new(format!("{}: {error}", path.display()), "a capture file of Ethernet packets"))?;
+    let packets =
+        read.and_then(|bytes| dataplane::pcap::read(&bytes).map_err(|error| error.to_string()));
+    let packets = packets.map_err(|error| {
+        Wrong::new(
+            format!("{}: {error}", path.display()),
+            "a capture file of Ethernet packets",
+        )
+    })?;
     Ok(List::new(INSIDE, INPUT, packets).again())
 }
 

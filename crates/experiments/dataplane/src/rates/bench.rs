@@ -32,12 +32,18 @@ pub enum Driver {
 
 impl Driver {
     /// Every driver, with its name.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Kernel, "kernel"), (Self::Packet, "packet"), (Self::Command, "command")];
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Kernel, "kernel"),
+        (Self::Packet, "packet"),
+        (Self::Command, "command"),
+    ];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(driver, _)| *driver == self).map_or("", |(_, name)| name)
+        Self::ALL
+            .into_iter()
+            .find(|(driver, _)| *driver == self)
+            .map_or("", |(_, name)| name)
     }
 }
 
@@ -63,7 +69,11 @@ pub struct Loss {
 
 impl Loss {
     fn new(place: &str, reason: &str, packets: u64) -> Self {
-        Self { place: place.to_owned(), reason: reason.to_owned(), packets }
+        Self {
+            place: place.to_owned(),
+            reason: reason.to_owned(),
+            packets,
+        }
     }
 }
 
@@ -136,25 +146,32 @@ struct Running {
 impl Running {
     /// Starts the graph of a load between `in0` and `out0` of the calling thread's namespace.
     fn start(load: Load) -> io::Result<Self> {
-        let ends = Ends { interfaces: ["in0", "out0"].map(str::to_owned), macs: [our_mac(INSIDE), our_mac(OUTSIDE)] };
+        let ends = Ends {
+            interfaces: ["in0", "out0"].map(str::to_owned),
+            macs: [our_mac(INSIDE), our_mac(OUTSIDE)],
+        };
         let mut graph = graphs::between(load, &ends, peer_mac(OUTSIDE))?;
         let stop = Arc::<AtomicBool>::default();
         let told = stop.clone();
-        let thread = thread::Builder::new().name("forwarder".to_owned()).spawn(move || {
-            machine::pin(forwarder_cpu())?;
-            let before = Look::new();
-            while !told.load(Ordering::Relaxed) {
-                graph.run_once();
-            }
-            Ok((graph, Look::new().is_held_up(&before)))
-        })?;
+        let thread = thread::Builder::new()
+            .name("forwarder".to_owned())
+            .spawn(move || {
+                machine::pin(forwarder_cpu())?;
+                let before = Look::new();
+                while !told.load(Ordering::Relaxed) {
+                    graph.run_once();
+                }
+                Ok((graph, Look::new().is_held_up(&before)))
+            })?;
         Ok(Self { stop, thread })
     }
 
     /// The graph, and whether it lacked the processor for long.
     fn stop(self) -> io::Result<(Graph, bool)> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().map_err(|_| io::Error::other("the forwarder's thread is gone"))?
+        self.thread
+            .join()
+            .map_err(|_| io::Error::other("the forwarder's thread is gone"))?
     }
 }
 
@@ -168,7 +185,12 @@ impl Bench {
     ///
     /// # Errors
     /// This needs root and `ip`; or the command forwards nothing.
-    pub fn new(driver: Driver, load: Load, command: &str, progress: &Arc<Progress>) -> Result<Self, Error> {
+    pub fn new(
+        driver: Driver,
+        load: Load,
+        command: &str,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Error> {
         let mut made = Self::made(driver, load).map_err(failed)?;
         if driver == Driver::Command {
             made.start_program(command, progress)?;
@@ -183,14 +205,19 @@ impl Bench {
             let (our_mac, peer) = (our_mac(number), there.path().display());
             // Nobody has the address of the neighbour behind `out0`: the sink's kernel takes note
             // of packets to it and has no more work with them.
-            m.ip(&format!("link add {ours} address {our_mac} type veth peer {end} netns {peer}"))?;
+            m.ip(&format!(
+                "link add {ours} address {our_mac} type veth peer {end} netns {peer}"
+            ))?;
             m.ip(&format!("link set {ours} up"))?;
             there.ip(&format!("link set {end} up"))?;
         }
         if driver == Driver::Kernel {
             m.ip("address add 172.16.1.1/24 dev in0")?;
             m.ip("address add 172.16.2.1/24 dev out0")?;
-            m.ip(&format!("neighbour add 172.16.2.2 lladdr {} dev out0 nud permanent", peer_mac(OUTSIDE)))?;
+            m.ip(&format!(
+                "neighbour add 172.16.2.2 lladdr {} dev out0 nud permanent",
+                peer_mac(OUTSIDE)
+            ))?;
             m.ip("route add 20.0.0.0/8 via 172.16.2.2")?;
             m.sysctl("net/ipv4/ip_forward", "1")?;
             // Otherwise the kernel forwards on the processor of the generator, within the
@@ -198,7 +225,14 @@ impl Bench {
             let mask = format!("{:x}", 1_u64 << forwarder_cpu());
             m.within(move || std::fs::write("/sys/class/net/in0/queues/rx-0/rps_cpus", mask))??;
         }
-        Ok(Self { driver, load, a, m, b, program: None })
+        Ok(Self {
+            driver,
+            load,
+            a,
+            m,
+            b,
+            program: None,
+        })
     }
 
     fn start_program(&mut self, command: &str, progress: &Arc<Progress>) -> Result<(), Error> {
@@ -208,8 +242,9 @@ impl Bench {
         let started = Instant::now();
         loop {
             progress.check()?;
-            let ((_, in_time, _), late) =
-                self.send(Some(1000.0), Duration::from_millis(50), 0, progress).map_err(failed)?;
+            let ((_, in_time, _), late) = self
+                .send(Some(1000.0), Duration::from_millis(50), 0, progress)
+                .map_err(failed)?;
             if in_time + late > 0 {
                 if let Some(program) = &self.program {
                     program.pause();
@@ -242,13 +277,22 @@ impl Bench {
             return Ok(None);
         }
         let load = self.load;
-        self.m.within(move || Running::start(load)).and_then(|started| started).map(Some).map_err(failed)
+        self.m
+            .within(move || Running::start(load))
+            .and_then(|started| started)
+            .map(Some)
+            .map_err(failed)
     }
 
     /// The kernel's counts of packets that go nowhere.
     fn kernel_counts(&self) -> io::Result<Vec<Loss>> {
         let mut counts = vec![Loss::new("processor", "queue full", backlog_drops()?)];
-        for (namespace, name) in [(&self.a, "a0"), (&self.m, "in0"), (&self.m, "out0"), (&self.b, "b0")] {
+        for (namespace, name) in [
+            (&self.a, "a0"),
+            (&self.m, "in0"),
+            (&self.m, "out0"),
+            (&self.b, "b0"),
+        ] {
             let there = namespace.within(move || Counts::read(name))??;
             counts.push(Loss::new(name, "receive drops", there.receive_drops));
             counts.push(Loss::new(name, "send drops", there.send_drops));
@@ -283,21 +327,46 @@ impl Bench {
         for (loss, before) in lost_at.iter_mut().zip(before) {
             loss.packets = loss.packets.saturating_sub(before.packets);
         }
-        let mut hardware = self.program.as_ref().map(|program| program.command().to_owned()).unwrap_or_default();
+        let mut hardware = self
+            .program
+            .as_ref()
+            .map(|program| program.command().to_owned())
+            .unwrap_or_default();
         let mut held_up = false;
         if let Some(running) = running {
             let (graph, lacked) = running.stop().map_err(failed)?;
             held_up = lacked;
             let report = graph.report();
             for interface in &report.interfaces {
-                lost_at.push(Loss::new(&interface.name, "kernel queue full", interface.kernel_drops));
+                lost_at.push(Loss::new(
+                    &interface.name,
+                    "kernel queue full",
+                    interface.kernel_drops,
+                ));
                 lost_at.push(Loss::new(&interface.name, "tx-error", interface.tx_errors));
             }
-            lost_at.extend(report.errors.iter().map(|row| Loss::new(&row.node, row.reason.text, row.count)));
-            hardware = report.hardware.first().map(|(_, text)| text.clone()).unwrap_or_default();
+            lost_at.extend(
+                report
+                    .errors
+                    .iter()
+                    .map(|row| Loss::new(&row.node, row.reason.text, row.count)),
+            );
+            hardware = report
+                .hardware
+                .first()
+                .map(|(_, text)| text.clone())
+                .unwrap_or_default();
         }
         lost_at.retain(|loss| loss.packets > 0);
-        Ok(Trial { sent, in_time, late, held_up, lost_at, latencies, hardware })
+        Ok(Trial {
+            sent,
+            in_time,
+            late,
+            held_up,
+            lost_at,
+            latencies,
+            hardware,
+        })
     }
 
     /// Sends, and waits until nothing comes out any more. Returns what was sent, what came out in
@@ -309,17 +378,26 @@ impl Bench {
         timed: u32,
         progress: &Arc<Progress>,
     ) -> io::Result<((SentCounts, u64, Latencies), u64)> {
-        let offer = Offer { load, length, timed, templates: graphs::templates(self.load) };
+        let offer = Offer {
+            load,
+            length,
+            timed,
+            templates: graphs::templates(self.load),
+        };
         let sink = self.b.within(|| Sink::start("b0"))??;
         let before = self.received()?;
         let told = progress.clone();
         let generator = self.a.within(move || {
-            thread::Builder::new().name("generator".to_owned()).spawn(move || {
-                machine::pin(GENERATOR_CPU)?;
-                generate("a0", &offer, &told)
-            })
+            thread::Builder::new()
+                .name("generator".to_owned())
+                .spawn(move || {
+                    machine::pin(GENERATOR_CPU)?;
+                    generate("a0", &offer, &told)
+                })
         })??;
-        let sent = generator.join().map_err(|_| io::Error::other("the generator's thread is gone"))??;
+        let sent = generator
+            .join()
+            .map_err(|_| io::Error::other("the generator's thread is gone"))??;
         let ended = Instant::now();
         thread::sleep(PATIENCE);
         let in_time = self.received()?;

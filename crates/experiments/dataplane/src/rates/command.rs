@@ -34,23 +34,32 @@ impl Program {
         let mut shell = Command::new("sh");
         // The shell becomes the program, so that what is ended is the program. It keeps a standard
         // input that never ends: some programs stop at its end.
-        shell.args(["-c", &format!("exec 2>&1; exec {command}")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        shell
+            .args(["-c", &format!("exec 2>&1; exec {command}")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         bind(&mut shell, cpu)?;
         let mut child = namespace.within(move || shell.spawn())??;
         let told = Arc::new(Mutex::new(VecDeque::new()));
         if let Some(mut printed) = child.stdout.take() {
             let told = told.clone();
-            thread::Builder::new().name("forwarder's output".to_owned()).spawn(move || {
-                let mut bytes = [0; 4096];
-                while let Ok(count @ 1..) = printed.read(&mut bytes) {
-                    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-                    told.extend(&bytes[..count]);
-                    let old = told.len().saturating_sub(TOLD);
-                    told.drain(..old);
-                }
-            })?;
+            thread::Builder::new()
+                .name("forwarder's output".to_owned())
+                .spawn(move || {
+                    let mut bytes = [0; 4096];
+                    while let Ok(count @ 1..) = printed.read(&mut bytes) {
+                        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                        told.extend(&bytes[..count]);
+                        let old = told.len().saturating_sub(TOLD);
+                        told.drain(..old);
+                    }
+                })?;
         }
-        Ok(Self { command: command.to_owned(), child: RefCell::new(child), told })
+        Ok(Self {
+            command: command.to_owned(),
+            child: RefCell::new(child),
+            told,
+        })
     }
 
     /// Stops it until it is to go on: one that polls would take a processor from what is measured
@@ -76,7 +85,13 @@ impl Program {
 
     /// An error with what it printed last.
     pub fn error(&self, what: &str) -> io::Error {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect::<Vec<u8>>();
+        let told = self
+            .told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .copied()
+            .collect::<Vec<u8>>();
         let told = String::from_utf8_lossy(&told);
         let told = if told.trim().is_empty() {
             "It printed nothing.".to_owned()

@@ -65,9 +65,18 @@ pub struct DriverRates {
 /// # Errors
 /// This needs root; or the run is to stop.
 pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<DriverRates>, Error> {
-    let Search { drivers, command, load, windows, window, .. } = search;
-    let benches =
-        drivers.iter().map(|driver| Bench::new(*driver, *load, command, progress)).collect::<Result<Vec<_>, _>>()?;
+    let Search {
+        drivers,
+        command,
+        load,
+        windows,
+        window,
+        ..
+    } = search;
+    let benches = drivers
+        .iter()
+        .map(|driver| Bench::new(*driver, *load, command, progress))
+        .collect::<Result<Vec<_>, _>>()?;
     progress.expect((windows * drivers.len()) as u64, "trials at full load");
     for bench in &benches {
         // Warm-up, which is not counted.
@@ -80,19 +89,34 @@ pub fn find(search: &Search, progress: &Arc<Progress>) -> Result<Vec<DriverRates
             progress.step();
         }
     }
-    benches.into_iter().zip(full).map(|(bench, full)| of_driver(search, &bench, full, progress)).collect()
+    benches
+        .into_iter()
+        .zip(full)
+        .map(|(bench, full)| of_driver(search, &bench, full, progress))
+        .collect()
 }
 
-fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Progress>) -> Result<DriverRates, Error> {
+fn of_driver(
+    search: &Search,
+    bench: &Bench,
+    full: Vec<Trial>,
+    progress: &Arc<Progress>,
+) -> Result<DriverRates, Error> {
     let name = bench.driver().name();
-    let of = |what: fn(&Trial) -> f64| stats::median(&full.iter().map(what).collect::<Vec<_>>()).unwrap_or(0.0);
+    let of = |what: fn(&Trial) -> f64| {
+        stats::median(&full.iter().map(what).collect::<Vec<_>>()).unwrap_or(0.0)
+    };
     let start = (of(Trial::offered), of(Trial::forwarded));
     let mut tried = Vec::new();
     let mut searched = |goal: f64, words: &str| {
         bounds(goal, start, search.precision, &mut tried, |load| {
             progress.say(&format!("{name}, {words}: trial at {:.3} Mpps", load / 1e6));
             let trial = bench.trial(Some(load), search.window, 0, progress)?;
-            Ok::<_, Error>(Outcome { offered: trial.offered(), loss: trial.loss(), held_up: trial.held_up })
+            Ok::<_, Error>(Outcome {
+                offered: trial.offered(),
+                loss: trial.loss(),
+                held_up: trial.held_up,
+            })
         })
     };
     // The second search uses the trials of the first: a load without loss is within any limit.
@@ -104,8 +128,23 @@ fn of_driver(search: &Search, bench: &Bench, full: Vec<Trial>, progress: &Arc<Pr
         progress.say(&format!("{name}, latency: trial at {:.3} Mpps", load / 1e6));
         let trial = bench.trial(Some(load), search.window * LATENCY_WINDOWS, TIMED, progress)?;
         untimed += trial.latencies.missed + trial.latencies.impossible;
-        latencies.push((trial.offered(), Percentiles::new(&trial.latencies.histogram, 1e-3)));
+        latencies.push((
+            trial.offered(),
+            Percentiles::new(&trial.latencies.histogram, 1e-3),
+        ));
     }
-    let hardware = full.last().map(|trial| trial.hardware.clone()).unwrap_or_default();
-    Ok(DriverRates { driver: bench.driver(), hardware, full, none, partial, tried, latencies, untimed })
+    let hardware = full
+        .last()
+        .map(|trial| trial.hardware.clone())
+        .unwrap_or_default();
+    Ok(DriverRates {
+        driver: bench.driver(),
+        hardware,
+        full,
+        none,
+        partial,
+        tried,
+        latencies,
+        untimed,
+    })
 }

@@ -45,7 +45,10 @@ pub struct SentCounts {
 }
 
 fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_nanos() as u64
 }
 
 /// Sends from an interface of the calling thread's namespace until the time is over, or the run is
@@ -82,7 +85,11 @@ pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Resu
         }
         for packet in &mut batch[..due] {
             *packet = templates[next];
-            next = if next + 1 == templates.len() { 0 } else { next + 1 };
+            next = if next + 1 == templates.len() {
+                0
+            } else {
+                next + 1
+            };
             until_timed -= 1;
             if until_timed == 0 {
                 until_timed = timed_every;
@@ -90,9 +97,17 @@ pub fn generate(interface: &str, offer: &Offer, progress: &Progress) -> io::Resu
                 packet[MARK_AT + 2..MARK_AT + 10].copy_from_slice(&now().to_le_bytes());
             }
         }
-        packets += sender.send(batch[..due].iter().map(|packet| &packet[..PACKET_BYTES as usize])) as u64;
+        packets += sender.send(
+            batch[..due]
+                .iter()
+                .map(|packet| &packet[..PACKET_BYTES as usize]),
+        ) as u64;
     };
-    Ok(SentCounts { packets, seconds, cpu: dataplane::machine::cpu() })
+    Ok(SentCounts {
+        packets,
+        seconds,
+        cpu: dataplane::machine::cpu(),
+    })
 }
 
 /// The time that packets were on their way.
@@ -122,25 +137,33 @@ impl Sink {
         let mut histogram = Histogram::new(3).map_err(io::Error::other)?;
         let stop = Arc::<AtomicBool>::default();
         let told = stop.clone();
-        let thread = thread::Builder::new().name("sink".to_owned()).spawn(move || {
-            let mut impossible = 0;
-            loop {
-                // Asked for before the last look, so that nothing is left.
-                let is_last = told.load(Ordering::Relaxed);
-                while let Some(packet) = receiver.next_packet() {
-                    let Some(sent) = packet.bytes.get(MARK_AT + 2..MARK_AT + 10) else { continue };
-                    let sent = u64::from_le_bytes(sent.try_into().unwrap_or_default());
-                    match (packet.stamp.as_nanos() as u64).checked_sub(sent) {
-                        Some(latency) => histogram.record(latency).map_err(io::Error::other)?,
-                        None => impossible += 1,
+        let thread = thread::Builder::new()
+            .name("sink".to_owned())
+            .spawn(move || {
+                let mut impossible = 0;
+                loop {
+                    // Asked for before the last look, so that nothing is left.
+                    let is_last = told.load(Ordering::Relaxed);
+                    while let Some(packet) = receiver.next_packet() {
+                        let Some(sent) = packet.bytes.get(MARK_AT + 2..MARK_AT + 10) else {
+                            continue;
+                        };
+                        let sent = u64::from_le_bytes(sent.try_into().unwrap_or_default());
+                        match (packet.stamp.as_nanos() as u64).checked_sub(sent) {
+                            Some(latency) => histogram.record(latency).map_err(io::Error::other)?,
+                            None => impossible += 1,
+                        }
                     }
+                    if is_last {
+                        return Ok(Latencies {
+                            histogram,
+                            impossible,
+                            missed: receiver.kernel_drops()?,
+                        });
+                    }
+                    receiver.wait(20)?;
                 }
-                if is_last {
-                    return Ok(Latencies { histogram, impossible, missed: receiver.kernel_drops()? });
-                }
-                receiver.wait(20)?;
-            }
-        })?;
+            })?;
         Ok(Self { stop, thread })
     }
 
@@ -150,6 +173,8 @@ impl Sink {
     /// It could not read on.
     pub fn finish(self) -> io::Result<Latencies> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().map_err(|_| io::Error::other("the sink's thread is gone"))?
+        self.thread
+            .join()
+            .map_err(|_| io::Error::other("the sink's thread is gone"))?
     }
 }

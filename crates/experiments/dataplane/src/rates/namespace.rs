@@ -26,15 +26,19 @@ impl Namespace {
     pub fn new(name: &str) -> io::Result<Self> {
         let (jobs, asked): (Sender<Job>, Receiver<Job>) = channel();
         let (tells, told) = channel();
-        thread::Builder::new().name(name.to_owned()).spawn(move || {
-            let made = enter_new().and_then(|()| path_of_thread());
-            let is_made = made.is_ok();
-            let _ = tells.send(made);
-            if is_made {
-                asked.into_iter().for_each(|job| job());
-            }
-        })?;
-        let path = told.recv().map_err(|_| io::Error::other("the thread of a network namespace is gone"))??;
+        thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                let made = enter_new().and_then(|()| path_of_thread());
+                let is_made = made.is_ok();
+                let _ = tells.send(made);
+                if is_made {
+                    asked.into_iter().for_each(|job| job());
+                }
+            })?;
+        let path = told
+            .recv()
+            .map_err(|_| io::Error::other("the thread of a network namespace is gone"))??;
         let made = Self { jobs, path };
         for which in ["all", "default"] {
             made.sysctl(&format!("net/ipv6/conf/{which}/disable_ipv6"), "1")?;
@@ -48,7 +52,10 @@ impl Namespace {
     ///
     /// # Errors
     /// `what` panicked.
-    pub fn within<R: Send + 'static>(&self, what: impl FnOnce() -> R + Send + 'static) -> io::Result<R> {
+    pub fn within<R: Send + 'static>(
+        &self,
+        what: impl FnOnce() -> R + Send + 'static,
+    ) -> io::Result<R> {
         let (answers, answer) = channel();
         let gone = |_| io::Error::other("the thread of a network namespace is gone");
         let job: Job = Box::new(move || {
@@ -66,7 +73,13 @@ impl Namespace {
     pub fn sysctl(&self, key: &str, value: &str) -> io::Result<()> {
         let path = Path::new("/proc/sys").join(key);
         let value = value.to_owned();
-        self.within(move || if path.exists() { std::fs::write(path, value) } else { Ok(()) })?
+        self.within(move || {
+            if path.exists() {
+                std::fs::write(path, value)
+            } else {
+                Ok(())
+            }
+        })?
     }
 
     /// Runs `ip`.
@@ -77,13 +90,19 @@ impl Namespace {
         let words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
         let output = self.within(move || Command::new("ip").args(words).output())?;
         let output = output.map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot start `ip`: {error}; Debian: apt-get install iproute2"))
+            io::Error::new(
+                error.kind(),
+                format!("cannot start `ip`: {error}; Debian: apt-get install iproute2"),
+            )
         })?;
         match output.status.success() {
             true => Ok(()),
             false => {
                 let said = String::from_utf8_lossy(&output.stderr);
-                Err(io::Error::other(format!("`ip {arguments}`: {}", said.trim())))
+                Err(io::Error::other(format!(
+                    "`ip {arguments}`: {}",
+                    said.trim()
+                )))
             }
         }
     }
@@ -112,15 +131,33 @@ impl Counts {
     /// # Errors
     /// `/proc` cannot be read.
     pub fn read(interface: &str) -> io::Result<Self> {
-        Ok(Self::parse(&std::fs::read_to_string("/proc/thread-self/net/dev")?, interface).unwrap_or_default())
+        Ok(Self::parse(
+            &std::fs::read_to_string("/proc/thread-self/net/dev")?,
+            interface,
+        )
+        .unwrap_or_default())
     }
 
     /// From the text of `/proc/net/dev`.
     fn parse(text: &str, interface: &str) -> Option<Self> {
-        let of = |line: &str| Some(line.trim().strip_prefix(interface)?.strip_prefix(':')?.to_owned());
+        let of = |line: &str| {
+            Some(
+                line.trim()
+                    .strip_prefix(interface)?
+                    .strip_prefix(':')?
+                    .to_owned(),
+            )
+        };
         let counts = text.lines().find_map(of)?;
-        let counts: Vec<u64> = counts.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        Some(Self { received: *counts.get(1)?, receive_drops: *counts.get(3)?, send_drops: *counts.get(11)? })
+        let counts: Vec<u64> = counts
+            .split_whitespace()
+            .map_while(|word| word.parse().ok())
+            .collect();
+        Some(Self {
+            received: *counts.get(1)?,
+            receive_drops: *counts.get(3)?,
+            send_drops: *counts.get(11)?,
+        })
     }
 }
 
@@ -131,7 +168,9 @@ impl Counts {
 /// `/proc` cannot be read.
 pub fn backlog_drops() -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/net/softnet_stat")?;
-    let dropped = text.lines().filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok());
+    let dropped = text
+        .lines()
+        .filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok());
     Ok(dropped.sum())
 }
 
@@ -142,7 +181,10 @@ fn wrong(what: &str) -> impl FnOnce(Errno) -> io::Error {
             io::ErrorKind::PermissionDenied,
             format!("{what}: this needs root, or the capability CAP_SYS_ADMIN"),
         ),
-        _ => io::Error::new(io::Error::from(error).kind(), format!("{what}: {}", io::Error::from(error))),
+        _ => io::Error::new(
+            io::Error::from(error).kind(),
+            format!("{what}: {}", io::Error::from(error)),
+        ),
     }
 }
 
@@ -154,7 +196,8 @@ fn wrong(what: &str) -> impl FnOnce(Errno) -> io::Error {
 /// # Errors
 /// The thread may not (it needs root), or the system has no namespaces.
 fn enter_new() -> io::Result<()> {
-    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(wrong("cannot make a network namespace"))?;
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
+        .map_err(wrong("cannot make a network namespace"))?;
     // Mounts from here on are seen by this thread alone.
     let (none, stays) = (None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE);
     mount(Some("none"), "/", none, stays, none).map_err(wrong("cannot keep mounts apart"))?;
@@ -168,7 +211,9 @@ fn enter_new() -> io::Result<()> {
 /// # Errors
 /// `/proc` is not mounted.
 fn path_of_thread() -> io::Result<PathBuf> {
-    Ok(PathBuf::from("/proc").join(std::fs::read_link("/proc/thread-self")?).join("ns/net"))
+    Ok(PathBuf::from("/proc")
+        .join(std::fs::read_link("/proc/thread-self")?)
+        .join("ns/net"))
 }
 
 #[cfg(test)]
@@ -180,7 +225,14 @@ mod tests {
         let text = "Inter-|   Receive |  Transmit\n face |bytes    packets errs drop\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n\
                     b0:1000 20 0 3 0 0 0 0 5000 60 0 7 0 0 0 0\n";
         let found = Counts::parse(text, "b0").unwrap();
-        assert_eq!(found, Counts { received: 20, receive_drops: 3, send_drops: 7 });
+        assert_eq!(
+            found,
+            Counts {
+                received: 20,
+                receive_drops: 3,
+                send_drops: 7
+            }
+        );
         assert_eq!(Counts::parse(text, "b"), None);
     }
 }

@@ -9,11 +9,17 @@ use sleeps::{Sleep, SleepLength, Waker};
 use std::path::Path;
 
 const TICK_NS: u64 = 4_000_000;
-const UNKNOWN: Unknown = Unknown { unsaid: Unsaid::TIMER, latencies: Latencies::Short };
+const UNKNOWN: Unknown = Unknown {
+    unsaid: Unsaid::TIMER,
+    latencies: Latencies::Short,
+};
 
 fn platform() -> Platform {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let file = root.join("data/platforms/idle/qemu-virt.toml").display().to_string();
+    let file = root
+        .join("data/platforms/idle/qemu-virt.toml")
+        .display()
+        .to_string();
     platforms::idle_states(&experiment::Folder(root), &file).unwrap()
 }
 
@@ -27,7 +33,10 @@ fn long_sleeps() -> TracedIntervals {
             enter_ns,
             exit_ns: enter_ns + 22_003_000,
             state: 5,
-            length: SleepLength::Known { timer_ns: 22_000_000, tick_ns: Some(TICK_NS - enter_ns % TICK_NS) },
+            length: SleepLength::Known {
+                timer_ns: 22_000_000,
+                tick_ns: Some(TICK_NS - enter_ns % TICK_NS),
+            },
             waker: Waker::Timer,
             tick_stopped: Some(false),
             utilised: None,
@@ -54,7 +63,13 @@ fn a_tick_that_is_kept_ends_a_long_sleep() {
         (sleep.waker, sleep.timer_armed_ns) = (Waker::Ipi, None);
         at += 200_000;
     }
-    let menu = predict(&platform, &TracedIntervals::from_sleeps(sleeps), Kind::Menu61, UNKNOWN, TICK_NS);
+    let menu = predict(
+        &platform,
+        &TracedIntervals::from_sleeps(sleeps),
+        Kind::Menu61,
+        UNKNOWN,
+        TICK_NS,
+    );
     assert!(menu.stays() > 200, "{}", menu.stays());
 }
 
@@ -64,15 +79,37 @@ fn sleeps_that_only_ticks_parted_are_one_without_ticks() {
     let parted = long_sleeps().cpus.remove(0).into_iter().flat_map(|whole| {
         let tick_ns = TICK_NS - whole.enter_ns % TICK_NS;
         let tick = whole.enter_ns + tick_ns;
-        let SleepLength::Known { timer_ns, .. } = whole.length else { unreachable!() };
-        let first = Sleep { exit_ns: tick + 2_000, waker: Waker::Tick, got_tick: true, state: 1, ..whole };
+        let SleepLength::Known { timer_ns, .. } = whole.length else {
+            unreachable!()
+        };
+        let first = Sleep {
+            exit_ns: tick + 2_000,
+            waker: Waker::Tick,
+            got_tick: true,
+            state: 1,
+            ..whole
+        };
         let enter_ns = tick + 12_000;
-        let length = SleepLength::Known { timer_ns: timer_ns - (enter_ns - whole.enter_ns), tick_ns: None };
-        [first, Sleep { enter_ns, length, tick_stopped: Some(true), ..whole }]
+        let length = SleepLength::Known {
+            timer_ns: timer_ns - (enter_ns - whole.enter_ns),
+            tick_ns: None,
+        };
+        [
+            first,
+            Sleep {
+                enter_ns,
+                length,
+                tick_stopped: Some(true),
+                ..whole
+            },
+        ]
     });
     let traced = TracedIntervals::from_sleeps(parted.collect::<Vec<_>>());
     assert_eq!(recorded(&platform(), &traced).stays(), 400);
-    assert_eq!(predict(&platform(), &traced, Kind::AlwaysDeepest, UNKNOWN, TICK_NS).stays(), 200);
+    assert_eq!(
+        predict(&platform(), &traced, Kind::AlwaysDeepest, UNKNOWN, TICK_NS).stays(),
+        200
+    );
 }
 
 #[test]
@@ -83,7 +120,10 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         enter_ns: turn * 50_000,
         exit_ns: turn * 50_000 + 51_000,
         state: 1,
-        length: SleepLength::Known { timer_ns: 900_000_000, tick_ns: Some(TICK_NS) },
+        length: SleepLength::Known {
+            timer_ns: 900_000_000,
+            tick_ns: Some(TICK_NS),
+        },
         waker: Waker::Ipi,
         tick_stopped: Some(false),
         utilised: None,
@@ -98,10 +138,16 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
         deepest.time_ns / deepest.entered / 1000
     };
     let mut platform = platform();
-    platform.domains[0].states.iter_mut().for_each(|state| state.exit_ns = 1000);
+    platform.domains[0]
+        .states
+        .iter_mut()
+        .for_each(|state| state.exit_ns = 1000);
     assert!(mean_us(&platform) >= 134, "{}", mean_us(&platform));
     let mut without = platform;
-    without.domains[0].states.iter_mut().for_each(|state| state.last_entry_ns = 0);
+    without.domains[0]
+        .states
+        .iter_mut()
+        .for_each(|state| state.last_entry_ns = 0);
     assert!(mean_us(&without) < 60, "{}", mean_us(&without));
 }
 
@@ -109,11 +155,24 @@ fn a_cpu_waits_for_the_one_that_goes_down_after_it_has_woken_it() {
 fn the_governor_that_was_traced_is_predicted_to_do_what_it_did() {
     let (platform, traced) = (platform(), TracedIntervals::sample().unwrap());
     assert!(traced.has_states_of(platform.state_names()));
-    let (known, foretold) = (recorded(&platform, &traced), predict(&platform, &traced, Kind::Menu61, UNKNOWN, TICK_NS));
+    let (known, foretold) = (
+        recorded(&platform, &traced),
+        predict(&platform, &traced, Kind::Menu61, UNKNOWN, TICK_NS),
+    );
     // A hundred sleeps, and a governor that begins without its past.
     let (shares, misses) = foretold.errors(&known);
-    assert!(shares < 15.0, "{shares}: {:?} and {:?}", foretold.states, known.states);
-    assert!(misses.abs() < 40.0, "{misses}: {:?} and {:?}", foretold.states, known.states);
+    assert!(
+        shares < 15.0,
+        "{shares}: {:?} and {:?}",
+        foretold.states,
+        known.states
+    );
+    assert!(
+        misses.abs() < 40.0,
+        "{misses}: {:?} and {:?}",
+        foretold.states,
+        known.states
+    );
     assert!(
         foretold.stays().abs_diff(known.stays()) * 10 <= known.stays(),
         "{} of {}",

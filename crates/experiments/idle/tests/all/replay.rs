@@ -15,13 +15,22 @@ use std::collections::BTreeMap;
 const TICK_NS: u64 = 4_000_000;
 
 pub(crate) fn platform(name: &str) -> Platform {
-    let path = format!("{}/../../../data/platforms/idle/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../../../data/platforms/idle/{name}.toml",
+        env!("CARGO_MANIFEST_DIR")
+    );
     Platform::read(&Document::open(path.as_ref()).unwrap()).unwrap()
 }
 
 const PLATFORMS: [&str; 5] = ["juno-r1", "juno-r2", "tc2", "tc2-driver", "qemu-virt"];
 
-pub(crate) fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, waker: Waker) -> Sleep {
+pub(crate) fn sleep(
+    cpu: u16,
+    enter_ns: u64,
+    exit_ns: u64,
+    length: SleepLength,
+    waker: Waker,
+) -> Sleep {
     let got_tick = waker == Waker::Tick;
     Sleep {
         cpu,
@@ -39,21 +48,29 @@ pub(crate) fn sleep(cpu: u16, enter_ns: u64, exit_ns: u64, length: SleepLength, 
 }
 
 pub(crate) fn known(timer_ns: u64) -> SleepLength {
-    SleepLength::Known { timer_ns, tick_ns: Some(TICK_NS.min(timer_ns)) }
+    SleepLength::Known {
+        timer_ns,
+        tick_ns: Some(TICK_NS.min(timer_ns)),
+    }
 }
 
 /// Lengths at which something changes: what a stay counts as, or which of two states is cheaper at
 /// the middle point.
 fn turns() -> Vec<u64> {
     let mut turns = Vec::new();
-    for domain in PLATFORMS.into_iter().flat_map(|name| platform(name).domains) {
+    for domain in PLATFORMS
+        .into_iter()
+        .flat_map(|name| platform(name).domains)
+    {
         for (a, cost_a) in domain.table.all().iter().zip(&domain.states) {
             turns.push(a.target_residency_ns);
             for (b, cost_b) in domain.table.all().iter().zip(&domain.states) {
                 turns.push(a.exit_latency_ns + b.target_residency_ns);
                 let trip = |cost: &StateCost| cost.core_round_trip.part(POINTS[MIDDLE]) as u64;
                 if cost_a.core_power > cost_b.core_power && trip(cost_a) < trip(cost_b) {
-                    turns.push((trip(cost_b) - trip(cost_a)) / (cost_a.core_power - cost_b.core_power));
+                    turns.push(
+                        (trip(cost_b) - trip(cost_a)) / (cost_a.core_power - cost_b.core_power),
+                    );
                 }
             }
         }
@@ -70,21 +87,39 @@ fn traces() -> impl Strategy<Value = TracedIntervals> {
         Just(known(NEVER_NS)),
         Just(SleepLength::Equal),
         Just(SleepLength::Bounded { at_least_ns: 0 }),
-        Just(SleepLength::Unknown { reason: Reason::NoWaker }),
+        Just(SleepLength::Unknown {
+            reason: Reason::NoWaker
+        }),
     ];
-    let waker = prop_oneof![Just(Waker::Timer), Just(Waker::Tick), Just(Waker::Ipi), Just(Waker::Unknown)];
-    let at_turn =
-        (proptest::sample::select(turns()), 0_u64..3).prop_map(|(turn, more)| (turn + more).saturating_sub(1));
-    let stay = prop_oneof![0_u64..1000, 0_u64..100_000, 0_u64..6_000_000, 0_u64..100_000_000, at_turn.boxed()];
+    let waker = prop_oneof![
+        Just(Waker::Timer),
+        Just(Waker::Tick),
+        Just(Waker::Ipi),
+        Just(Waker::Unknown)
+    ];
+    let at_turn = (proptest::sample::select(turns()), 0_u64..3)
+        .prop_map(|(turn, more)| (turn + more).saturating_sub(1));
+    let stay = prop_oneof![
+        0_u64..1000,
+        0_u64..100_000,
+        0_u64..6_000_000,
+        0_u64..100_000_000,
+        at_turn.boxed()
+    ];
     let one = (0_u16..9, 0_u64..3_000_000, stay, 0_u8..4, length, waker);
     proptest::collection::vec(one, 1..120).prop_map(|drawn| {
         let mut now = [0; 9];
-        TracedIntervals::from_sleeps(drawn.into_iter().map(|(cpu, busy_ns, stay_ns, state, length, waker)| {
-            let now = &mut now[usize::from(cpu)];
-            let enter_ns = *now + busy_ns;
-            *now = enter_ns + stay_ns;
-            Sleep { state, ..sleep(cpu, enter_ns, *now, length, waker) }
-        }))
+        TracedIntervals::from_sleeps(drawn.into_iter().map(
+            |(cpu, busy_ns, stay_ns, state, length, waker)| {
+                let now = &mut now[usize::from(cpu)];
+                let enter_ns = *now + busy_ns;
+                *now = enter_ns + stay_ns;
+                Sleep {
+                    state,
+                    ..sleep(cpu, enter_ns, *now, length, waker)
+                }
+            },
+        ))
     })
 }
 
@@ -98,13 +133,24 @@ struct Together {
 /// All of them, nanosecond by nanosecond between the ends of intervals.
 fn together(platform: &Platform, traced: &TracedIntervals) -> Vec<Together> {
     let mut groups: BTreeMap<(usize, u16), Vec<usize>> = BTreeMap::new();
-    for (cpu, _) in traced.cpus.iter().enumerate().filter(|(_, sleeps)| !sleeps.is_empty()) {
-        groups.entry(platform.place(cpu as u16)).or_default().push(cpu);
+    for (cpu, _) in traced
+        .cpus
+        .iter()
+        .enumerate()
+        .filter(|(_, sleeps)| !sleeps.is_empty())
+    {
+        groups
+            .entry(platform.place(cpu as u16))
+            .or_default()
+            .push(cpu);
     }
     let mut all: Vec<Together> = Vec::new();
     for ((domain, _), cpus) in groups {
-        let mut edges: Vec<u64> =
-            cpus.iter().flat_map(|&cpu| &traced.cpus[cpu]).flat_map(|s| [s.enter_ns, s.exit_ns]).collect();
+        let mut edges: Vec<u64> = cpus
+            .iter()
+            .flat_map(|&cpu| &traced.cpus[cpu])
+            .flat_map(|s| [s.enter_ns, s.exit_ns])
+            .collect();
         edges.sort_unstable();
         edges.dedup();
         let mut last = false;
@@ -120,8 +166,14 @@ fn together(platform: &Platform, traced: &TracedIntervals) -> Vec<Together> {
             let Some(spanning) = spanning else { continue };
             let ns = pair[1] - pair[0];
             match all.last_mut() {
-                Some(known) if goes_on && known.domain == domain && known.spanning == spanning => known.ns += ns,
-                _ => all.push(Together { domain, ns, spanning }),
+                Some(known) if goes_on && known.domain == domain && known.spanning == spanning => {
+                    known.ns += ns
+                }
+                _ => all.push(Together {
+                    domain,
+                    ns,
+                    spanning,
+                }),
             }
         }
     }
@@ -139,16 +191,44 @@ fn domain_cost(platform: &Platform, domain: usize, state: usize, ns: u64, point:
 }
 
 /// The energy of chosen states at a point, interval by interval.
-fn by_hand(platform: &Platform, traced: &TracedIntervals, chosen: &[Vec<u8>], point: usize) -> u128 {
-    let of_cores = traced.cpus.iter().zip(chosen).enumerate().flat_map(|(cpu, (sleeps, chosen))| {
-        let cost = move |(sleep, &state): (&Sleep, &u8)| {
-            core_cost(platform, cpu, usize::from(state), sleep.interval_ns(), point)
-        };
-        sleeps.iter().zip(chosen).map(cost)
-    });
+fn by_hand(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    chosen: &[Vec<u8>],
+    point: usize,
+) -> u128 {
+    let of_cores =
+        traced
+            .cpus
+            .iter()
+            .zip(chosen)
+            .enumerate()
+            .flat_map(|(cpu, (sleeps, chosen))| {
+                let cost = move |(sleep, &state): (&Sleep, &u8)| {
+                    core_cost(
+                        platform,
+                        cpu,
+                        usize::from(state),
+                        sleep.interval_ns(),
+                        point,
+                    )
+                };
+                sleeps.iter().zip(chosen).map(cost)
+            });
     let of_domains = together(platform, traced).into_iter().map(|all_idle| {
-        let level = all_idle.spanning.iter().map(|&(cpu, at)| chosen[cpu][at]).min().unwrap();
-        domain_cost(platform, all_idle.domain, usize::from(level), all_idle.ns, point)
+        let level = all_idle
+            .spanning
+            .iter()
+            .map(|&(cpu, at)| chosen[cpu][at])
+            .min()
+            .unwrap();
+        domain_cost(
+            platform,
+            all_idle.domain,
+            usize::from(level),
+            all_idle.ns,
+            point,
+        )
     });
     of_cores.sum::<u128>() + of_domains.sum::<u128>()
 }
@@ -256,7 +336,14 @@ fn a_domain_goes_down_only_with_all_of_its_cpus() {
     ]);
     let segments = Segments::new(&platform, &traced);
     let at_lowest = |kind| {
-        let replayed = replay(&platform, &traced, Chooser::Governor(kind), Unsaid::TIMER, TICK_NS, &mut Ideal);
+        let replayed = replay(
+            &platform,
+            &traced,
+            Chooser::Governor(kind),
+            Unsaid::TIMER,
+            TICK_NS,
+            &mut Ideal,
+        );
         energy(&platform, &segments, &replayed)[0]
     };
     // WFI is 70 units for 10 ms; sleep is 25, and one round trip of 90 unit ms.
@@ -270,15 +357,36 @@ fn a_domain_goes_down_only_with_all_of_its_cpus() {
 #[test]
 fn more_cpus_than_the_platform_has_are_a_second_platform() {
     let platform = platform("juno-r2");
-    assert_eq!((platform.cpus(), platform.place(5), platform.place(6), platform.place(7)), (6, (0, 0), (0, 1), (1, 1)));
+    assert_eq!(
+        (
+            platform.cpus(),
+            platform.place(5),
+            platform.place(6),
+            platform.place(7)
+        ),
+        (6, (0, 0), (0, 1), (1, 1))
+    );
     // CPU 0 and CPU 6 are both in a little domain, but not in the same one: each goes down alone.
-    let both =
-        TracedIntervals::from_sleeps([0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)));
-    let one = TracedIntervals::from_sleeps([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
+    let both = TracedIntervals::from_sleeps(
+        [0, 6].map(|cpu| sleep(cpu, 0, 50_000_000, known(50_000_000), Waker::Timer)),
+    );
+    let one =
+        TracedIntervals::from_sleeps([sleep(0, 0, 50_000_000, known(50_000_000), Waker::Timer)]);
     let energy_of = |traced: &TracedIntervals| {
         let segments = Segments::new(&platform, traced);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
-        energy(&platform, &segments, &replay(&platform, traced, chooser, Unsaid::TIMER, TICK_NS, &mut Ideal))
+        energy(
+            &platform,
+            &segments,
+            &replay(
+                &platform,
+                traced,
+                chooser,
+                Unsaid::TIMER,
+                TICK_NS,
+                &mut Ideal,
+            ),
+        )
     };
     assert_eq!(energy_of(&both)[3], 2 * energy_of(&one)[3]);
 }
@@ -287,29 +395,63 @@ fn more_cpus_than_the_platform_has_are_a_second_platform() {
 fn a_late_wake_up_counts_the_entry_that_had_begun() {
     let platform = platform("juno-r2");
     let delay_us = |stay_ns| {
-        let traced = TracedIntervals::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
+        let traced =
+            TracedIntervals::from_sleeps([sleep(0, 0, stay_ns, known(stay_ns), Waker::Ipi)]);
         let chooser = Chooser::Governor(Kind::AlwaysDeepest);
-        replay(&platform, &traced, chooser, Unsaid::TIMER, TICK_NS, &mut Ideal).delays.quantile_us(50)
+        replay(
+            &platform,
+            &traced,
+            chooser,
+            Unsaid::TIMER,
+            TICK_NS,
+            &mut Ideal,
+        )
+        .delays
+        .quantile_us(50)
     };
     // cluster-sleep takes 400 us to enter and 1200 us to leave.
-    assert_eq!([delay_us(0), delay_us(100_000), delay_us(400_000), delay_us(9_000_000)], [1600, 1500, 1200, 1200]);
+    assert_eq!(
+        [
+            delay_us(0),
+            delay_us(100_000),
+            delay_us(400_000),
+            delay_us(9_000_000)
+        ],
+        [1600, 1500, 1200, 1200]
+    );
 }
 
 #[test]
 fn polling_ends_at_its_limit_and_the_rest_is_chosen_anew() {
     let platform = made(&[(10, 50)], true);
     let polled = |stay_ns| {
-        let stays =
-            (0..10).map(|at| sleep(0, at * 1_000_000_000, at * 1_000_000_000 + stay_ns, known(20_000), Waker::Ipi));
+        let stays = (0..10).map(|at| {
+            sleep(
+                0,
+                at * 1_000_000_000,
+                at * 1_000_000_000 + stay_ns,
+                known(20_000),
+                Waker::Ipi,
+            )
+        });
         let chooser = Chooser::Governor(Kind::NeverDeep);
-        let replayed =
-            replay(&platform, &TracedIntervals::from_sleeps(stays), chooser, Unsaid::TIMER, TICK_NS, &mut Ideal);
+        let replayed = replay(
+            &platform,
+            &TracedIntervals::from_sleeps(stays),
+            chooser,
+            Unsaid::TIMER,
+            TICK_NS,
+            &mut Ideal,
+        );
         let total: u64 = replayed.states.iter().map(|usage| usage.time_ns).sum();
         assert_eq!(total, 10 * stay_ns);
         replayed.states[0].entered
     };
     // It polls 50 us at most: until the other state would have paid.
-    assert_eq!((polled(40_000), polled(80_000), polled(120_000)), (10, 20, 30));
+    assert_eq!(
+        (polled(40_000), polled(80_000), polled(120_000)),
+        (10, 20, 30)
+    );
 }
 
 #[test]
@@ -317,13 +459,29 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
     let platform = platform("juno-r2");
     let of = |number: u64, length| Sleep {
         state: 2,
-        ..sleep(0, number * 20_000_000, number * 20_000_000 + 10_000_000, length, Waker::Timer)
+        ..sleep(
+            0,
+            number * 20_000_000,
+            number * 20_000_000 + 10_000_000,
+            length,
+            Waker::Timer,
+        )
     };
-    let traced = TracedIntervals::from_sleeps(
-        (0..150).map(|number| of(number, if number < 100 { known(10_000_000) } else { SleepLength::Equal })),
-    );
+    let traced = TracedIntervals::from_sleeps((0..150).map(|number| {
+        of(
+            number,
+            if number < 100 {
+                known(10_000_000)
+            } else {
+                SleepLength::Equal
+            },
+        )
+    }));
     let agreement = Agreement::new(&platform, &traced, Kind::Menu61, TICK_NS);
-    assert_eq!((agreement.all(), agreement.same(), agreement.balanced()), (50, Some(1.0), Some(1.0)));
+    assert_eq!(
+        (agreement.all(), agreement.same(), agreement.balanced()),
+        (50, Some(1.0), Some(1.0))
+    );
     assert_eq!(agreement.commonest(), Some(1.0));
     let never = Agreement::new(&platform, &traced, Kind::NeverDeep, TICK_NS);
     assert_eq!((never.same(), never.balanced()), (Some(0.0), Some(0.0)));
@@ -331,13 +489,22 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
 
 /// Sums of `above` and of `below`.
 fn errors(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> (u64, u64) {
-    let replayed = replay(platform, traced, Chooser::Governor(kind), Unsaid::ENDLESS, tick_ns, &mut Ideal);
+    let replayed = replay(
+        platform,
+        traced,
+        Chooser::Governor(kind),
+        Unsaid::ENDLESS,
+        tick_ns,
+        &mut Ideal,
+    );
     let sum = |of: fn(&idle::Usage) -> u64| replayed.states.iter().map(of).sum();
     (sum(|usage| usage.above), sum(|usage| usage.below))
 }
 
 fn made(states: &[(u64, u64)], polling: bool) -> Platform {
-    let mut text = String::from("name = \"made\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0]\nsource = \"\"\n");
+    let mut text = String::from(
+        "name = \"made\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0]\nsource = \"\"\n",
+    );
     if polling {
         text.push_str("[[domain.state]]\nname = \"poll\"\nentry_us = 0\nexit_us = 0\nresidency_us = 0\npolling = true\nsource = \"\"\n");
     }
@@ -354,11 +521,20 @@ fn short_pipe_wake_ups_mislead_ladder_and_menu_but_not_teo() {
     let platform = made(&[(12, 120)], true);
     let wakes = (0..5000_u64).map(|at| {
         let enter_ns = at * 60_000;
-        sleep(0, enter_ns, enter_ns + 33_000 + at * 7 % 2_000, known(3_000_000), Waker::Ipi)
+        sleep(
+            0,
+            enter_ns,
+            enter_ns + 33_000 + at * 7 % 2_000,
+            known(3_000_000),
+            Waker::Ipi,
+        )
     });
     let traced = TracedIntervals::from_sleeps(wakes);
-    let [menu, ladder, teo] =
-        [Kind::Menu61, Kind::Ladder, Kind::Teo611].map(|kind| errors(&platform, &traced, kind, TICK_NS).0);
+    let [menu, ladder, teo] = [Kind::Menu61, Kind::Ladder, Kind::Teo611]
+        .map(|kind| errors(&platform, &traced, kind, TICK_NS).0);
     println!("above of 5000: menu {menu}, ladder {ladder}, teo {teo}");
-    assert!(ladder >= menu && menu > teo, "above: ladder {ladder}, menu {menu}, teo {teo}");
+    assert!(
+        ladder >= menu && menu > teo,
+        "above: ladder {ladder}, menu {menu}, teo {teo}"
+    );
 }

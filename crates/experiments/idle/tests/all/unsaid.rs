@@ -18,14 +18,19 @@ fn root() -> PathBuf {
 }
 
 fn guest_platform() -> Platform {
-    Platform::read(&Document::open(&root().join("data/platforms/idle/qemu-virt.toml")).unwrap()).unwrap()
+    Platform::read(&Document::open(&root().join("data/platforms/idle/qemu-virt.toml")).unwrap())
+        .unwrap()
 }
 
 /// A server's states: POLL, C1 and C2.
 fn server() -> Platform {
     let mut text =
         "name = \"server\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0, 1, 2, 3]\nsource = \"\"\n".to_owned();
-    for (name, exit, residency, polling) in [("POLL", 0, 0, true), ("C1", 1, 1, false), ("C2", 41, 123, false)] {
+    for (name, exit, residency, polling) in [
+        ("POLL", 0, 0, true),
+        ("C1", 1, 1, false),
+        ("C2", 41, 123, false),
+    ] {
         let _ = write!(
             text,
             "[[domain.state]]\nname = \"{name}\"\nentry_us = 0\nexit_us = {exit}\nresidency_us = {residency}\npolling = {polling}\nsource = \"\"\n"
@@ -41,20 +46,39 @@ fn opened(name: &str, text: &str) -> TracedIntervals {
 }
 
 /// The least and the greatest number of entries into each state, over what the trace does not say.
-fn entries(platform: &Platform, traced: &TracedIntervals, kind: Kind, own: bool) -> Vec<(u64, u64)> {
+fn entries(
+    platform: &Platform,
+    traced: &TracedIntervals,
+    kind: Kind,
+    own: bool,
+) -> Vec<(u64, u64)> {
     let chooser = Chooser::Governor(kind);
     let modes = Unsaid::of(kind, traced, own).into_iter();
-    let replays: Vec<_> = modes.map(|unsaid| replay(platform, traced, chooser, unsaid, TICK_NS, &mut Ideal)).collect();
+    let replays: Vec<_> = modes
+        .map(|unsaid| replay(platform, traced, chooser, unsaid, TICK_NS, &mut Ideal))
+        .collect();
     let replays: Vec<&_> = replays.iter().collect();
-    let [least, most] = match Envelope::new(platform, traced, &Segments::new(platform, traced), &replays) {
-        Some(envelope) => envelope.states,
-        None => [replays[0].states.clone(), replays[0].states.clone()],
-    };
-    least.iter().zip(&most).map(|(least, most)| (least.entered, most.entered)).collect()
+    let [least, most] =
+        match Envelope::new(platform, traced, &Segments::new(platform, traced), &replays) {
+            Some(envelope) => envelope.states,
+            None => [replays[0].states.clone(), replays[0].states.clone()],
+        };
+    least
+        .iter()
+        .zip(&most)
+        .map(|(least, most)| (least.entered, most.entered))
+        .collect()
 }
 
 fn recorded(platform: &Platform, traced: &TracedIntervals) -> Vec<u64> {
-    let replayed = replay(platform, traced, Chooser::Recorded, Unsaid::TIMER, TICK_NS, &mut Ideal);
+    let replayed = replay(
+        platform,
+        traced,
+        Chooser::Recorded,
+        Unsaid::TIMER,
+        TICK_NS,
+        &mut Ideal,
+    );
     replayed.states.iter().map(|usage| usage.entered).collect()
 }
 
@@ -63,16 +87,32 @@ fn no_interval_of_a_stored_trace_excludes_what_its_kernel_did() {
     let platform = guest_platform();
     let data = root().join("crates/record/import");
     let text = std::fs::read_to_string(data.join("data/guest.trace")).unwrap();
-    let mut traces: Vec<(String, TracedIntervals)> = ["tests/data/guest-v7.dat", "tests/data/guest.perfetto"]
-        .map(|name| (name.to_owned(), TracedIntervals::open(&data.join(name)).unwrap()))
-        .into();
+    let mut traces: Vec<(String, TracedIntervals)> =
+        ["tests/data/guest-v7.dat", "tests/data/guest.perfetto"]
+            .map(|name| {
+                (
+                    name.to_owned(),
+                    TracedIntervals::open(&data.join(name)).unwrap(),
+                )
+            })
+            .into();
     let timers = ["hrtimer_", "timer_start", "timer_cancel", "timer_expire"];
-    let groups: [&[&str]; 5] = [&[], &timers, &["tick_stop"], &[": sched_"], &["irq_", "ipi_"]];
+    let groups: [&[&str]; 5] = [
+        &[],
+        &timers,
+        &["tick_stop"],
+        &[": sched_"],
+        &["irq_", "ipi_"],
+    ];
     for first in groups {
         for second in groups {
             let left_out: Vec<&str> = first.iter().chain(second).copied().collect();
             let is_kept = |line: &&str| !left_out.iter().any(|word| line.contains(word));
-            let rest: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+            let rest: String = text
+                .lines()
+                .filter(is_kept)
+                .map(|line| format!("{line}\n"))
+                .collect();
             let name = format!("without-{}.trace", left_out.join("-").replace('_', ""));
             traces.push((name.clone(), opened(&name, &rest)));
         }
@@ -86,8 +126,14 @@ fn no_interval_of_a_stored_trace_excludes_what_its_kernel_did() {
     let kind = Kind::find("menu@6.1").unwrap();
     let mut wrong = String::new();
     for (name, traced) in &traces {
-        let (ends, recorded) = (entries(&platform, traced, kind, true), recorded(&platform, traced));
-        let holds = ends.iter().zip(&recorded).all(|((low, high), count)| low <= count && count <= high);
+        let (ends, recorded) = (
+            entries(&platform, traced, kind, true),
+            recorded(&platform, traced),
+        );
+        let holds = ends
+            .iter()
+            .zip(&recorded)
+            .all(|((low, high), count)| low <= count && count <= high);
         if !holds {
             let _ = writeln!(wrong, "{name}: recorded {recorded:?}, replayed {ends:?}");
         }
@@ -100,12 +146,18 @@ fn short_stays(first: &str) -> String {
     let mut text = format!("# tracer: nop\n#\n{first}");
     let mut event = |at_ns: u64, what: &str| {
         let (s, us) = (at_ns / 1_000_000_000, at_ns / 1_000 % 1_000_000);
-        let _ = writeln!(text, "          <idle>-0       [003] d..1. {s}.{us:06}: {what}");
+        let _ = writeln!(
+            text,
+            "          <idle>-0       [003] d..1. {s}.{us:06}: {what}"
+        );
     };
     for number in 0..2_000 {
         let at = 100_000_000_000 + number * 36_000;
         event(at, "cpu_idle: state=2 cpu_id=3");
-        event(at + 10_000 + number * 7 % 5 * 1_000, "cpu_idle: state=4294967295 cpu_id=3");
+        event(
+            at + 10_000 + number * 7 % 5 * 1_000,
+            "cpu_idle: state=4294967295 cpu_id=3",
+        );
         event(at + 15_000, "irq_handler_entry: irq=150 name=eth0-rx-3");
         event(at + 16_000, "irq_handler_exit: irq=150 ret=handled");
     }
@@ -116,13 +168,17 @@ fn short_stays(first: &str) -> String {
 fn a_tick_of_which_a_trace_says_nothing_may_have_run_or_stood_still() {
     let (platform, menu) = (server(), Kind::find("menu@6.6.50").unwrap());
     let unknown = opened("no-timer.trace", &short_stays(""));
-    let [_, _, (low, high)] = entries(&platform, &unknown, menu, false)[..] else { panic!("three states") };
+    let [_, _, (low, high)] = entries(&platform, &unknown, menu, false)[..] else {
+        panic!("three states")
+    };
     assert!(low <= 1 && high >= 1_999, "C2 in {low} to {high} of 2000");
     // With the tick known to stand still, and the next timer far, there is nothing to guess.
     let said = "          <idle>-0       [003] d..1. 99.999990: tick_stop: success=1 dependency=NONE\n          <idle>-0       [003] d..1. \
                 99.999995: hrtimer_start: hrtimer=00000000aa function=tick_nohz_handler expires=160000000000 softexpires=160000000000 mode=ABS\n";
     let known = opened("tick-stopped.trace", &short_stays(said));
-    let [_, _, (low, _)] = entries(&platform, &known, menu, false)[..] else { panic!("three states") };
+    let [_, _, (low, _)] = entries(&platform, &known, menu, false)[..] else {
+        panic!("three states")
+    };
     assert!(low >= 1_999, "C2 in {low} of 2000");
     // A task that ran started the tick again, even where no timer is traced.
     let switched: String = short_stays("")
@@ -139,7 +195,10 @@ fn a_tick_of_which_a_trace_says_nothing_may_have_run_or_stood_still() {
         })
         .collect();
     let running = opened("task-ran.trace", &switched);
-    let ticks = running.all().filter(|sleep| sleep.tick_stopped == Some(false)).count();
+    let ticks = running
+        .all()
+        .filter(|sleep| sleep.tick_stopped == Some(false))
+        .count();
     assert_eq!(ticks, 1_999, "only before the first stay nothing is known");
 }
 
@@ -172,15 +231,43 @@ fn utilisation_comes_from_the_trace() {
     }
     let busy = opened("half-busy.trace", &text);
     assert!(busy.all().skip(1).all(|sleep| sleep.utilised == Some(true)));
-    let task_free =
-        opened("hardly-busy.trace", &text.replace("next_pid=20", "next_pid=0").replace("prev_pid=20", "prev_pid=0"));
-    assert!(task_free.all().last().is_some_and(|sleep| sleep.utilised == Some(false)));
-    let idle = TracedIntervals::from_sleeps(busy.all().map(|sleep| Sleep { utilised: Some(false), ..*sleep }));
+    let task_free = opened(
+        "hardly-busy.trace",
+        &text
+            .replace("next_pid=20", "next_pid=0")
+            .replace("prev_pid=20", "prev_pid=0"),
+    );
+    assert!(
+        task_free
+            .all()
+            .last()
+            .is_some_and(|sleep| sleep.utilised == Some(false))
+    );
+    let idle = TracedIntervals::from_sleeps(busy.all().map(|sleep| Sleep {
+        utilised: Some(false),
+        ..*sleep
+    }));
     let platform = guest_platform();
     let of = |release: &str, traced: &TracedIntervals| {
-        entries(&platform, traced, Kind::find(&format!("teo@{release}")).unwrap(), false)
+        entries(
+            &platform,
+            traced,
+            Kind::find(&format!("teo@{release}")).unwrap(),
+            false,
+        )
     };
-    for (release, has_rule) in [("6.1", false), ("6.3", true), ("6.6", true), ("6.10", true), ("6.11", false)] {
-        assert_eq!(of(release, &busy) != of(release, &idle), has_rule, "teo@{release}: {:?}", of(release, &busy));
+    for (release, has_rule) in [
+        ("6.1", false),
+        ("6.3", true),
+        ("6.6", true),
+        ("6.10", true),
+        ("6.11", false),
+    ] {
+        assert_eq!(
+            of(release, &busy) != of(release, &idle),
+            has_rule,
+            "teo@{release}: {:?}",
+            of(release, &busy)
+        );
     }
 }

@@ -25,8 +25,14 @@ pub(super) struct Tree<'t> {
 
 /// The nodes of a blob; `None` if it is damaged.
 fn nodes(blob: &[u8]) -> Option<Vec<Node<'_>>> {
-    let word = |at: usize| blob.get(at..at + 4)?.try_into().ok().map(|word| u32::from_be_bytes(word) as usize);
-    let text = |at: usize| std::str::from_utf8(blob.get(at..)?.split(|byte| *byte == 0).next()?).ok();
+    let word = |at: usize| {
+        blob.get(at..at + 4)?
+            .try_into()
+            .ok()
+            .map(|word| u32::from_be_bytes(word) as usize)
+    };
+    let text =
+        |at: usize| std::str::from_utf8(blob.get(at..)?.split(|byte| *byte == 0).next()?).ok();
     let (mut at, strings) = (word(8)?, word(12)?);
     let (mut nodes, mut open): (Vec<Node<'_>>, Vec<usize>) = (Vec::new(), Vec::new());
     loop {
@@ -36,14 +42,20 @@ fn nodes(blob: &[u8]) -> Option<Vec<Node<'_>>> {
             1 => {
                 let (name, parent) = (text(at)?, open.last().copied().unwrap_or(0));
                 open.push(nodes.len());
-                nodes.push(Node { name, parent, properties: Vec::new() });
+                nodes.push(Node {
+                    name,
+                    parent,
+                    properties: Vec::new(),
+                });
                 at = (at + name.len() + 1).next_multiple_of(4);
             }
             2 => drop(open.pop()?),
             3 => {
                 let (length, name) = (word(at)?, word(at + 4)?);
                 let value = blob.get(at + 8..at + 8 + length)?;
-                nodes[*open.last()?].properties.push((text(strings + name)?, value));
+                nodes[*open.last()?]
+                    .properties
+                    .push((text(strings + name)?, value));
                 at = (at + 8 + length).next_multiple_of(4);
             }
             4 => {}
@@ -56,22 +68,39 @@ fn nodes(blob: &[u8]) -> Option<Vec<Node<'_>>> {
 impl<'t> Tree<'t> {
     /// Reads a blob; `file` is its name for people.
     pub fn read(file: &'t str, blob: &'t [u8]) -> Result<Self, Error> {
-        let damaged =
-            || Error::new(format!("{file} is a device tree that is cut off or damaged"), "copy it again, whole");
-        Ok(Self { file, nodes: nodes(blob).ok_or_else(damaged)? })
+        let damaged = || {
+            Error::new(
+                format!("{file} is a device tree that is cut off or damaged"),
+                "copy it again, whole",
+            )
+        };
+        Ok(Self {
+            file,
+            nodes: nodes(blob).ok_or_else(damaged)?,
+        })
     }
 
     pub fn path(&self, at: usize) -> String {
-        let above = std::iter::successors(Some(at), |at| Some(self.nodes[*at].parent)).take_while(|at| *at != 0);
-        above.fold(String::new(), |path, at| format!("/{}{path}", printable(self.nodes[at].name)))
+        let above = std::iter::successors(Some(at), |at| Some(self.nodes[*at].parent))
+            .take_while(|at| *at != 0);
+        above.fold(String::new(), |path, at| {
+            format!("/{}{path}", printable(self.nodes[at].name))
+        })
     }
 
     pub fn value(&self, at: usize, property: &str) -> Option<&'t [u8]> {
-        self.nodes[at].properties.iter().find(|(name, _)| *name == property).map(|(_, value)| *value)
+        self.nodes[at]
+            .properties
+            .iter()
+            .find(|(name, _)| *name == property)
+            .map(|(_, value)| *value)
     }
 
     pub fn wrong(&self, at: usize, property: &str, what: &str, help: &str) -> Error {
-        Error::new(format!("{}: {}: {property} {what}", self.file, self.path(at)), help)
+        Error::new(
+            format!("{}: {}: {property} {what}", self.file, self.path(at)),
+            help,
+        )
     }
 
     /// The numbers of a property; none where it is not there.
@@ -79,7 +108,12 @@ impl<'t> Tree<'t> {
         let value = self.value(at, property).unwrap_or_default();
         let (cells, []) = value.as_chunks::<4>() else {
             let what = format!("has {} bytes", value.len());
-            return Err(self.wrong(at, property, &what, "it should be whole numbers of 4 bytes each, such as <100>"));
+            return Err(self.wrong(
+                at,
+                property,
+                &what,
+                "it should be whole numbers of 4 bytes each, such as <100>",
+            ));
         };
         Ok(cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect())
     }
@@ -88,7 +122,12 @@ impl<'t> Tree<'t> {
         let cells = self.cells(at, property)?;
         match cells.len() {
             0 | 1 => Ok(cells.first().copied()),
-            count => Err(self.wrong(at, property, &format!("has {count} numbers"), "it should be one, such as <100>")),
+            count => Err(self.wrong(
+                at,
+                property,
+                &format!("has {count} numbers"),
+                "it should be one, such as <100>",
+            )),
         }
     }
 
@@ -103,12 +142,22 @@ impl<'t> Tree<'t> {
         let node = |phandle: u32| {
             let is_it = |at: &usize| self.value(*at, "phandle") == Some(&phandle.to_be_bytes());
             let missing = || {
-                let help = "name the node by its label, such as <&CPU_SLEEP>, and compile the tree again";
-                self.wrong(at, property, &format!("names a node by {phandle:#x}, which no phandle is"), help)
+                let help =
+                    "name the node by its label, such as <&CPU_SLEEP>, and compile the tree again";
+                self.wrong(
+                    at,
+                    property,
+                    &format!("names a node by {phandle:#x}, which no phandle is"),
+                    help,
+                )
             };
             (0..self.nodes.len()).find(is_it).ok_or_else(missing)
         };
-        self.cells(at, property)?.into_iter().take(most).map(node).collect()
+        self.cells(at, property)?
+            .into_iter()
+            .take(most)
+            .map(node)
+            .collect()
     }
 
     /// The node that a property names first.
@@ -117,6 +166,7 @@ impl<'t> Tree<'t> {
     }
 
     pub fn is_on(&self, at: usize) -> bool {
-        self.text(at, "status").is_none_or(|status| status.starts_with("ok"))
+        self.text(at, "status")
+            .is_none_or(|status| status.starts_with("ok"))
     }
 }

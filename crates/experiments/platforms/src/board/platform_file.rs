@@ -13,25 +13,48 @@ const MOST_POWER: u64 = 1_000_000;
 
 /// The core of the lender of which a core borrows costs.
 fn lender_of(is_fastest: bool) -> &'static str {
-    if is_fastest { "cortex-a15" } else { "cortex-a7" }
+    if is_fastest {
+        "cortex-a15"
+    } else {
+        "cortex-a7"
+    }
 }
 
 /// A text that can stand in double quotes.
 fn plain(text: &str) -> String {
-    text.replace(['"', '\\'], "'").replace(char::is_control, " ")
+    text.replace(['"', '\\'], "'")
+        .replace(char::is_control, " ")
 }
 
 /// The board's platform file.
 pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
-    if board.cpus.iter().all(|cpu| cpu.states.iter().all(|state| state.name == "WFI")) {
+    if board
+        .cpus
+        .iter()
+        .all(|cpu| cpu.states.iter().all(|state| state.name == "WFI"))
+    {
         let help = "a tree has cpu-idle-states of CPUs, or domain-idle-states of their power domains; firmware may add them \
                     when the board starts: look into its /sys/firmware/fdt, or /sys/devices/system/cpu";
-        return Err(Error::new(format!("{}: no CPU has an idle state in it, but WFI", board.file), help));
+        return Err(Error::new(
+            format!("{}: no CPU has an idle state in it, but WFI", board.file),
+            help,
+        ));
     }
-    let powers = board.cpus.iter().flat_map(|cpu| &cpu.points).filter_map(|(_, _, power)| *power);
+    let powers = board
+        .cpus
+        .iter()
+        .flat_map(|cpu| &cpu.points)
+        .filter_map(|(_, _, power)| *power);
     let most = powers.max().unwrap_or(0);
-    let unit = (1..19).map(|zeros| 10_u64.pow(zeros)).find(|unit| most / unit < MOST_POWER).unwrap_or(10);
-    let assumed: String = board.assumed.iter().map(|it| format!("# Assumed: {it}.\n")).collect();
+    let unit = (1..19)
+        .map(|zeros| 10_u64.pow(zeros))
+        .find(|unit| most / unit < MOST_POWER)
+        .unwrap_or(10);
+    let assumed: String = board
+        .assumed
+        .iter()
+        .map(|it| format!("# Assumed: {it}.\n"))
+        .collect();
     let (file, title) = (plain(&board.file), plain(&board.title));
     let mut text = format!(
         "# Written by `stopwatt platform from {file}`. Each `source` says where in it the values stand; what stands nowhere is called assumed.\n\
@@ -52,17 +75,40 @@ pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
 fn power_domains(board: &Board) -> String {
     let mut text = String::new();
     let mut seen = vec![""];
-    for domain in board.cpus.iter().flat_map(|cpu| &cpu.states).map(|state| state.domain.as_str()) {
+    for domain in board
+        .cpus
+        .iter()
+        .flat_map(|cpu| &cpu.states)
+        .map(|state| state.domain.as_str())
+    {
         if seen.contains(&domain) {
             continue;
         }
         seen.push(domain);
-        let below = || board.cpus.iter().filter(|cpu| cpu.states.iter().any(|state| state.domain == domain));
+        let below = || {
+            board
+                .cpus
+                .iter()
+                .filter(|cpu| cpu.states.iter().any(|state| state.domain == domain))
+        };
         let cpus: Vec<u16> = below().map(|cpu| cpu.number).collect();
-        let (source, name) = (plain(domain), plain(domain.rsplit('/').next().unwrap_or(domain)));
-        text += &format!("\n[[power_domain]]\nname = \"{name}\"\ncpus = {cpus:?}\nsource = \"{source}\"\n");
-        for state in below().next().map_or_else(Vec::new, |cpu| by_residency(cpu, domain)) {
-            let State { name, times: [entry, exit, residency], source, .. } = state;
+        let (source, name) = (
+            plain(domain),
+            plain(domain.rsplit('/').next().unwrap_or(domain)),
+        );
+        text += &format!(
+            "\n[[power_domain]]\nname = \"{name}\"\ncpus = {cpus:?}\nsource = \"{source}\"\n"
+        );
+        for state in below()
+            .next()
+            .map_or_else(Vec::new, |cpu| by_residency(cpu, domain))
+        {
+            let State {
+                name,
+                times: [entry, exit, residency],
+                source,
+                ..
+            } = state;
             let (name, source) = (plain(name), plain(source));
             text += &format!(
                 "\n[[power_domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
@@ -75,7 +121,11 @@ fn power_domains(board: &Board) -> String {
 
 /// The states of a CPU by residency: those of a domain, or its own where that is empty.
 fn by_residency<'c>(cpu: &'c Cpu, domain: &str) -> Vec<&'c State> {
-    let mut states: Vec<&State> = cpu.states.iter().filter(|state| state.domain == domain).collect();
+    let mut states: Vec<&State> = cpu
+        .states
+        .iter()
+        .filter(|state| state.domain == domain)
+        .collect();
     states.sort_by_key(|state| state.times[2]);
     states
 }
@@ -83,17 +133,36 @@ fn by_residency<'c>(cpu: &'c Cpu, domain: &str) -> Vec<&'c State> {
 /// The tables of a group of CPUs, which is one of several.
 fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
     let (cpus, first) = (&groups[cluster], groups[cluster][0]);
-    let is_alone = groups.iter().filter(|group| group[0].core == first.core).count() == 1;
-    let name = if is_alone { first.core.clone() } else { format!("{}-cpu{}", first.core, first.number) };
-    let (top, clocks) =
-        first.points.last().map_or((1_000_000, "the clock is assumed"), |of| (of.0, &*first.points_source));
-    let [l1, l3] = first.l1_and_l3.map(|bytes| bytes.filter(|bytes| *bytes > 0));
+    let is_alone = groups
+        .iter()
+        .filter(|group| group[0].core == first.core)
+        .count()
+        == 1;
+    let name = if is_alone {
+        first.core.clone()
+    } else {
+        format!("{}-cpu{}", first.core, first.number)
+    };
+    let (top, clocks) = first
+        .points
+        .last()
+        .map_or((1_000_000, "the clock is assumed"), |of| {
+            (of.0, &*first.points_source)
+        });
+    let [l1, l3] = first
+        .l1_and_l3
+        .map(|bytes| bytes.filter(|bytes| *bytes > 0));
     let shares = |at: usize| cpus[..at].iter().any(|other| other.l2 == cpus[at].l2);
     let is_own = (cpus.len() > 1 || l3.is_some()) && !(1..cpus.len()).any(shares);
-    let cache =
-        |level: &str, bytes: Option<u32>| bytes.map_or(String::new(), |bytes| format!("{level} = \"{bytes} B\"\n"));
+    let cache = |level: &str, bytes: Option<u32>| {
+        bytes.map_or(String::new(), |bytes| format!("{level} = \"{bytes} B\"\n"))
+    };
     let l2 = cache("l2", first.l2.as_ref().map(|(_, bytes)| *bytes));
-    let (own_l2, shared_l2) = if is_own { (l2, String::new()) } else { (String::new(), l2) };
+    let (own_l2, shared_l2) = if is_own {
+        (l2, String::new())
+    } else {
+        (String::new(), l2)
+    };
     let fastest = groups.iter().filter_map(|group| group[0].capacity).max();
     let numbers: Vec<u16> = cpus.iter().map(|cpu| cpu.number).collect();
     let (count, source, clocks) = (cpus.len(), plain(&first.source), plain(clocks));
@@ -110,12 +179,31 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
 /// The states of a CPU by residency; where other CPUs have more, the last one stands repeatedly.
 fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
     let states = by_residency(cpu, "");
-    let most = groups.iter().map(|group| by_residency(group[0], "").len()).max().unwrap_or(0);
+    let most = groups
+        .iter()
+        .map(|group| by_residency(group[0], "").len())
+        .max()
+        .unwrap_or(0);
     let text = |at: usize| {
         let state = states[at.min(states.len() - 1)];
-        let more = if at < states.len() { "" } else { "; assumed: repeated, as other CPUs have more" };
-        let State { name, times: [entry, exit, residency], coupled, stops_timer, source, .. } = state;
-        let (name, source, polling) = (plain(name), plain(source), name.eq_ignore_ascii_case("poll"));
+        let more = if at < states.len() {
+            ""
+        } else {
+            "; assumed: repeated, as other CPUs have more"
+        };
+        let State {
+            name,
+            times: [entry, exit, residency],
+            coupled,
+            stops_timer,
+            source,
+            ..
+        } = state;
+        let (name, source, polling) = (
+            plain(name),
+            plain(source),
+            name.eq_ignore_ascii_case("poll"),
+        );
         format!(
             "\n[[domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
              coupled = {coupled}\npolling = {polling}\nstops_timer = {stops_timer}\nsource = \"{source}{more}\"\n"
@@ -132,7 +220,9 @@ fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
         mark = if power.is_none() { "# " } else { mark };
         // Where capacity does not rise, the slower clock stands for both.
         if capacity > below {
-            let power = power.map_or("?".to_owned(), |power| (power.saturating_add(unit / 2) / unit).to_string());
+            let power = power.map_or("?".to_owned(), |power| {
+                (power.saturating_add(unit / 2) / unit).to_string()
+            });
             rows += &format!(
                 "    {{ clock = \"{khz} kHz\", capacity = {capacity}, core_power = {power}, domain_power = 0 }},\n"
             );
@@ -144,7 +234,12 @@ fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
         (_, "") => "; assumed: what the cluster shares takes no power",
         _ => "; write powers where the question marks are, and take the `#` away",
     };
-    let text =
-        format!("operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]", plain(&cpu.points_source));
-    text.lines().map(|line| format!("{mark}{line}")).collect::<Vec<_>>().join("\n")
+    let text = format!(
+        "operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]",
+        plain(&cpu.points_source)
+    );
+    text.lines()
+        .map(|line| format!("{mark}{line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

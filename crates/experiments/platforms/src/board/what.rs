@@ -71,7 +71,8 @@ impl Cpu {
     /// True if both can be in a group.
     fn is_like(&self, other: &Self) -> bool {
         (&self.cluster, &self.core, self.capacity) == (&other.cluster, &other.core, other.capacity)
-            && (&self.points, &self.states, self.l1_and_l3) == (&other.points, &other.states, other.l1_and_l3)
+            && (&self.points, &self.states, self.l1_and_l3)
+                == (&other.points, &other.states, other.l1_and_l3)
     }
 }
 

@@ -37,7 +37,13 @@ struct Row {
 
 /// True if a text's first line names the columns.
 pub(super) fn is_table(text: &str) -> bool {
-    let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(str::trim).collect();
+    let header: Vec<&str> = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .collect();
     header.contains(&"state") && (header.contains(&"above") || header.contains(&"below"))
 }
 
@@ -59,16 +65,25 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
         Some((_, Ok(header))) => header,
         _ => return Err(ImportError::whole(file, "there is no header", RIGHT)),
     };
-    if let Some(missing) =
-        ["state", "name", "usage", "above", "below"].iter().find(|column| !header.iter().any(|name| name == **column))
+    if let Some(missing) = ["state", "name", "usage", "above", "below"]
+        .iter()
+        .find(|column| !header.iter().any(|name| name == **column))
     {
         let shown = header.iter().collect::<Vec<_>>().join(",");
-        return Err(ImportError::new(file, 1, &shown, format!("there is no column `{missing}`"), RIGHT));
+        return Err(ImportError::new(
+            file,
+            1,
+            &shown,
+            format!("there is no column `{missing}`"),
+            RIGHT,
+        ));
     }
     let mut parts: Vec<Part> = Vec::new();
     for (line, record) in records {
-        let shown =
-            record.as_ref().map_or_else(|_| String::new(), |record| record.iter().collect::<Vec<_>>().join(","));
+        let shown = record.as_ref().map_or_else(
+            |_| String::new(),
+            |record| record.iter().collect::<Vec<_>>().join(","),
+        );
         let wrong = |message: String| ImportError::new(file, line, &shown, message, RIGHT);
         let row: Row = match record {
             Ok(record) => document::row(&record, &header).map_err(wrong)?,
@@ -79,7 +94,12 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
             None | Some("") => None,
             Some("before") => Some(false),
             Some("after") => Some(true),
-            Some(other) => return Err(wrong(format!("`{}` is neither before nor after", printable(other)))),
+            Some(other) => {
+                return Err(wrong(format!(
+                    "`{}` is neither before nor after",
+                    printable(other)
+                )));
+            }
         };
         take(&mut parts, row, when, file, line).map_err(wrong)?;
     }
@@ -89,25 +109,48 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
     counts(file, parts)
 }
 
-fn take(parts: &mut Vec<Part>, row: Row, when: Option<bool>, file: &str, line: u64) -> Result<(), String> {
+fn take(
+    parts: &mut Vec<Part>,
+    row: Row,
+    when: Option<bool>,
+    file: &str,
+    line: u64,
+) -> Result<(), String> {
     let text = |text: Option<String>| printable(text.as_deref().unwrap_or_default().trim());
     let (kernel, test) = (text(row.kernel), text(row.test));
     let is_same = |part: &Part| (&part.kernel, &part.test, part.when) == (&kernel, &test, when);
     let at = parts.iter().position(is_same).unwrap_or_else(|| {
-        parts.push(Part { kernel, test, when, cpus: Vec::new() });
+        parts.push(Part {
+            kernel,
+            test,
+            when,
+            cpus: Vec::new(),
+        });
         parts.len() - 1
     });
     let cpus = &mut parts[at].cpus;
-    let of_cpu = cpus.iter().position(|cpu| cpu.cpu == row.cpu).unwrap_or_else(|| {
-        cpus.push(CpuCounts { cpu: row.cpu, ..CpuCounts::default() });
-        cpus.len() - 1
-    });
+    let of_cpu = cpus
+        .iter()
+        .position(|cpu| cpu.cpu == row.cpu)
+        .unwrap_or_else(|| {
+            cpus.push(CpuCounts {
+                cpu: row.cpu,
+                ..CpuCounts::default()
+            });
+            cpus.len() - 1
+        });
     let states = &mut cpus[of_cpu].states;
     if row.state != states.len() || row.state >= MOST_STATES {
-        return Err(format!("state {} stands where state {} should", row.state, states.len()));
+        return Err(format!(
+            "state {} stands where state {} should",
+            row.state,
+            states.len()
+        ));
     }
     states.push(State {
-        name: Some(printable(row.name.trim())).filter(|name| !name.is_empty()).ok_or("the state has no name")?,
+        name: Some(printable(row.name.trim()))
+            .filter(|name| !name.is_empty())
+            .ok_or("the state has no name")?,
         latency_us: row.latency_us,
         residency_us: row.residency_us,
         entered: row.usage,
@@ -126,23 +169,38 @@ fn take(parts: &mut Vec<Part>, row: Row, when: Option<bool>, file: &str, line: u
 /// The counts in each part; of parts before and after, their difference.
 fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
     let dump = |part: &Part| {
-        let cpus = part.cpus.iter().map(|cpu| (cpu.cpu.unwrap_or(0), cpu.states.clone())).collect();
-        Dump { file: file.to_owned(), cpus, ..Dump::default() }.check()
+        let cpus = part
+            .cpus
+            .iter()
+            .map(|cpu| (cpu.cpu.unwrap_or(0), cpu.states.clone()))
+            .collect();
+        Dump {
+            file: file.to_owned(),
+            cpus,
+            ..Dump::default()
+        }
+        .check()
     };
     let mut all: Vec<Counts> = Vec::new();
     for part in &parts {
         let cpus = match part.when {
             None => {
-                let entered = part.cpus.iter().flat_map(|cpu| &cpu.states).map(|state| state.entered);
+                let entered = part
+                    .cpus
+                    .iter()
+                    .flat_map(|cpu| &cpu.states)
+                    .map(|state| state.entered);
                 if entered.fold(0, u64::saturating_add) == 0 {
-                    let message = format!("no idle state of {} {} was entered", part.kernel, part.test);
+                    let message =
+                        format!("no idle state of {} {} was entered", part.kernel, part.test);
                     return Err(ImportError::whole(file, message.replace("  ", " "), RIGHT));
                 }
                 part.cpus.clone()
             }
             Some(after) => {
                 let is_other = |other: &&Part| {
-                    (&other.kernel, &other.test, other.when) == (&part.kernel, &part.test, Some(!after))
+                    (&other.kernel, &other.test, other.when)
+                        == (&part.kernel, &part.test, Some(!after))
                 };
                 let Some(other) = parts.iter().find(is_other) else {
                     let missing = if after { "before" } else { "after" };
@@ -154,12 +212,24 @@ fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
                 }
                 let Between { cpus, .. } = between(&dump(part)?, &dump(other)?, None)?;
                 match part.cpus.iter().all(|cpu| cpu.cpu.is_none()) {
-                    true => cpus.into_iter().map(|cpu| CpuCounts { cpu: None, place: None, ..cpu }).collect(),
+                    true => cpus
+                        .into_iter()
+                        .map(|cpu| CpuCounts {
+                            cpu: None,
+                            place: None,
+                            ..cpu
+                        })
+                        .collect(),
                     false => cpus,
                 }
             }
         };
-        all.push(Counts { variant: part.kernel.clone(), case: part.test.clone(), seconds: None, cpus });
+        all.push(Counts {
+            variant: part.kernel.clone(),
+            case: part.test.clone(),
+            seconds: None,
+            cpus,
+        });
     }
     Ok(all)
 }

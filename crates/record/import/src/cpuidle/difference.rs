@@ -25,7 +25,11 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
     let mut doubts = Vec::new();
     for ((cpu, first), (_, last)) in before.cpus.iter().zip(&after.cpus) {
         same_states(*cpu, first, last)?;
-        for (first, last) in first.iter().zip(last).filter(|(first, last)| first.disabled != last.disabled) {
+        for (first, last) in first
+            .iter()
+            .zip(last)
+            .filter(|(first, last)| first.disabled != last.disabled)
+        {
             let word = |disabled| if disabled { "disabled" } else { "enabled" };
             doubts.push(format!(
                 "{} of CPU {cpu} was {} before and {} after: someone changed it in between",
@@ -36,31 +40,59 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
         }
     }
     forwards(before, after)?;
-    let clusters = if after.clusters.is_empty() { &before.clusters } else { &after.clusters };
+    let clusters = if after.clusters.is_empty() {
+        &before.clusters
+    } else {
+        &after.clusters
+    };
     let (places, clusters) = places(after, clusters);
     let difference = |cpu: u16, first: &[State], last: &[State]| CpuCounts {
         cpu: Some(cpu),
         place: places.get(&cpu).copied(),
-        states: first.iter().zip(last).map(|(first, last)| minus(first, last)).collect(),
+        states: first
+            .iter()
+            .zip(last)
+            .map(|(first, last)| minus(first, last))
+            .collect(),
     };
-    let cpus: Vec<CpuCounts> =
-        before.cpus.iter().zip(&after.cpus).map(|((cpu, first), (_, last))| difference(*cpu, first, last)).collect();
+    let cpus: Vec<CpuCounts> = before
+        .cpus
+        .iter()
+        .zip(&after.cpus)
+        .map(|((cpu, first), (_, last))| difference(*cpu, first, last))
+        .collect();
     for cpu in &cpus {
-        let idle_us = cpu.states.iter().filter_map(|state| state.time_us).fold(0_u64, u64::saturating_add);
+        let idle_us = cpu
+            .states
+            .iter()
+            .filter_map(|state| state.time_us)
+            .fold(0_u64, u64::saturating_add);
         let idle_s = idle_us as f64 / 1e6;
         // A state's time is counted when it is left, so a long stay may have begun before.
-        if let (Some(number), Some(seconds)) = (cpu.cpu, seconds.filter(|seconds| idle_s > seconds * 1.1 + 1.0)) {
-            doubts.push(format!("CPU {number} was idle for {idle_s:.1} s in {seconds:.1} s: are the seconds right?"));
+        if let (Some(number), Some(seconds)) = (
+            cpu.cpu,
+            seconds.filter(|seconds| idle_s > seconds * 1.1 + 1.0),
+        ) {
+            doubts.push(format!(
+                "CPU {number} was idle for {idle_s:.1} s in {seconds:.1} s: are the seconds right?"
+            ));
         }
     }
-    Ok(Between { cpus, clusters, doubts })
+    Ok(Between {
+        cpus,
+        clusters,
+        doubts,
+    })
 }
 
 /// The counts of the power domains that slept from a dump to a later one, each by its name.
 ///
 /// # Errors
 /// As [`between`]; a domain is in one of them alone.
-pub fn domains_between(before: &Dump, after: &Dump) -> Result<Vec<(String, CpuCounts)>, ImportError> {
+pub fn domains_between(
+    before: &Dump,
+    after: &Dump,
+) -> Result<Vec<(String, CpuCounts)>, ImportError> {
     let of = |dump: &Dump, states: &[State]| Dump {
         file: dump.file.clone(),
         cpus: BTreeMap::from([(0, states.to_vec())]),
@@ -70,12 +102,25 @@ pub fn domains_between(before: &Dump, after: &Dump) -> Result<Vec<(String, CpuCo
     for (name, last) in &after.domains {
         let Some(first) = before.domains.get(name) else {
             let message = format!("it lacks the power domain {name}, which {} has", after.file);
-            return Err(ImportError::whole(&before.file, message, "give both dumps of the same domains"));
+            return Err(ImportError::whole(
+                &before.file,
+                message,
+                "give both dumps of the same domains",
+            ));
         };
         let (first, last) = (of(before, first), of(after, last));
         if !first.counts_as(&last) {
             let cpus = between(&first, &last, None)?.cpus.into_iter();
-            counts.extend(cpus.map(|cpu| (name.clone(), CpuCounts { cpu: None, place: None, ..cpu })));
+            counts.extend(cpus.map(|cpu| {
+                (
+                    name.clone(),
+                    CpuCounts {
+                        cpu: None,
+                        place: None,
+                        ..cpu
+                    },
+                )
+            }));
         }
     }
     Ok(counts)
@@ -96,14 +141,20 @@ fn minus(before: &State, after: &State) -> State {
 }
 
 fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
-    let (first, last): (BTreeSet<u16>, BTreeSet<u16>) =
-        (before.cpus.keys().copied().collect(), after.cpus.keys().copied().collect());
+    let (first, last): (BTreeSet<u16>, BTreeSet<u16>) = (
+        before.cpus.keys().copied().collect(),
+        after.cpus.keys().copied().collect(),
+    );
     let missing = |of: &BTreeSet<u16>, other: &BTreeSet<u16>| {
         let missing: Vec<String> = other.difference(of).map(u16::to_string).collect();
         match missing.len() {
             0 => None,
             1..=8 => Some(missing.join(", ")),
-            count => Some(format!("{} and {} more", missing[..8].join(", "), count - 8)),
+            count => Some(format!(
+                "{} and {} more",
+                missing[..8].join(", "),
+                count - 8
+            )),
         }
     };
     if before.numbered_by_order != after.numbered_by_order {
@@ -119,7 +170,12 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         (None, None) => return Ok(()),
     };
     let message = match before.numbered_by_order {
-        true => format!("it has {} CPUs, and {} has {}", dump.cpus.len(), other.file, other.cpus.len()),
+        true => format!(
+            "it has {} CPUs, and {} has {}",
+            dump.cpus.len(),
+            other.file,
+            other.cpus.len()
+        ),
         false => format!("it lacks CPU {cpus}, which {} has", other.file),
     };
     let help = "take both dumps with the same CPUs online; if the file is cut off, send it whole";
@@ -129,18 +185,35 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
 fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), ImportError> {
     let help = "both dumps should be of one machine and one start of one kernel";
     if before.len() != after.len() {
-        let at = before.iter().zip(after).next_back().map_or(&after[0], |(_, last)| last);
-        let message = format!("CPU {cpu} has {} states before and {} after", before.len(), after.len());
+        let at = before
+            .iter()
+            .zip(after)
+            .next_back()
+            .map_or(&after[0], |(_, last)| last);
+        let message = format!(
+            "CPU {cpu} has {} states before and {} after",
+            before.len(),
+            after.len()
+        );
         return Err(at.wrong(message, help));
     }
     let shown = |state: &State| match state.kind() {
         (name, Some(latency), Some(residency)) => format!("{name} ({latency} and {residency} us)"),
         (name, ..) => name.to_owned(),
     };
-    match before.iter().zip(after).enumerate().find(|(_, (first, last))| first.kind() != last.kind()) {
+    match before
+        .iter()
+        .zip(after)
+        .enumerate()
+        .find(|(_, (first, last))| first.kind() != last.kind())
+    {
         None => Ok(()),
         Some((number, (first, last))) => {
-            let message = format!("state {number} of CPU {cpu} is {} before and {} after", shown(first), shown(last));
+            let message = format!(
+                "state {number} of CPU {cpu} is {} before and {} after",
+                shown(first),
+                shown(last)
+            );
             Err(last.wrong(message, help))
         }
     }
@@ -149,22 +222,39 @@ fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), Import
 /// Refuses counters that go back, and says why they do.
 fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     let all = || {
-        before.cpus.iter().zip(&after.cpus).flat_map(|((cpu, first), (_, last))| {
-            first.iter().zip(last).enumerate().flat_map(move |(number, (first, last))| {
-                let pairs = first.counters().into_iter().zip(last.counters());
-                pairs.filter_map(move |((name, first), (_, value))| Some((*cpu, number, name, first?, value?, last)))
+        before
+            .cpus
+            .iter()
+            .zip(&after.cpus)
+            .flat_map(|((cpu, first), (_, last))| {
+                first
+                    .iter()
+                    .zip(last)
+                    .enumerate()
+                    .flat_map(move |(number, (first, last))| {
+                        let pairs = first.counters().into_iter().zip(last.counters());
+                        pairs.filter_map(move |((name, first), (_, value))| {
+                            Some((*cpu, number, name, first?, value?, last))
+                        })
+                    })
             })
-        })
     };
-    let back: Vec<_> = all().filter(|(_, _, _, first, last, _)| last < first).collect();
-    let on = all().filter(|(_, _, _, first, last, _)| last > first).count();
+    let back: Vec<_> = all()
+        .filter(|(_, _, _, first, last, _)| last < first)
+        .collect();
+    let on = all()
+        .filter(|(_, _, _, first, last, _)| last > first)
+        .count();
     let Some((cpu, number, name, first, last, state)) = back.first() else {
         if on > 0 {
             return Ok(());
         }
         return Err(ImportError::whole(
             &after.file,
-            format!("nothing was counted since {}: all counters are equal", before.file),
+            format!(
+                "nothing was counted since {}: all counters are equal",
+                before.file
+            ),
             "give the dump after the measurement as the second one; is this the same file twice?",
         ));
     };
@@ -173,7 +263,9 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         let cpus: BTreeSet<u16> = back.iter().map(|(cpu, ..)| *cpu).collect();
         let why = match cpus.len() {
             1 if before.cpus.len() > 1 => {
-                format!("counters of CPU {cpu} alone go back: it was offline, or its lines are damaged")
+                format!(
+                    "counters of CPU {cpu} alone go back: it was offline, or its lines are damaged"
+                )
             }
             _ => "some counters go back: the machine was started anew, or there are two".to_owned(),
         };
@@ -181,18 +273,36 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         return Err(state.wrong(format!("{why} ({what})"), help));
     }
     // After a restart little was counted yet.
-    let entered = |dump: &Dump| -> f64 { dump.cpus.values().flatten().map(|state| state.entered as f64).sum() };
+    let entered = |dump: &Dump| -> f64 {
+        dump.cpus
+            .values()
+            .flatten()
+            .map(|state| state.entered as f64)
+            .sum()
+    };
     let (first, last) = (entered(before), entered(after));
     let swap = format!("stopwatt import cpuidle {} {}", after.file, before.file);
     let named = |dump: &Dump, word: &str| {
-        dump.file.rsplit('/').next().is_some_and(|name| name.to_ascii_lowercase().contains(word))
+        dump.file
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.to_ascii_lowercase().contains(word))
     };
     let are_named_so = named(before, "after") && named(after, "before");
     let (why, help) = match (last * 2.0 >= first, are_named_so) {
-        (true, _) => ("the dumps are swapped: all counters go back, by less than half".to_owned(), swap),
-        (false, true) => ("the dumps are swapped: all counters go back, as the files' names say".to_owned(), swap),
+        (true, _) => (
+            "the dumps are swapped: all counters go back, by less than half".to_owned(),
+            swap,
+        ),
+        (false, true) => (
+            "the dumps are swapped: all counters go back, as the files' names say".to_owned(),
+            swap,
+        ),
         (false, false) => (
-            format!("the machine was started anew: {:.1} % of the entries are left", 100.0 * last / first),
+            format!(
+                "the machine was started anew: {:.1} % of the entries are left",
+                100.0 * last / first
+            ),
             format!(
                 "take both dumps without a restart between them; or, if the first is the later one after a long measurement: {swap}"
             ),
@@ -208,25 +318,46 @@ const MOST_CLUSTERS: usize = 16;
 /// figures, by those. CPUs of one kind are no clusters, and neither are clusters of one CPU each,
 /// which many machines without clusters tell.
 fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>, String) {
-    let said: Option<Vec<(u16, usize)>> =
-        dump.cpus.keys().map(|cpu| told.get(cpu).map(|cluster| (*cpu, usize::from(*cluster)))).collect();
-    let count = |clusters: &[(u16, usize)]| clusters.iter().map(|(_, of)| *of).collect::<BTreeSet<usize>>().len();
+    let said: Option<Vec<(u16, usize)>> = dump
+        .cpus
+        .keys()
+        .map(|cpu| told.get(cpu).map(|cluster| (*cpu, usize::from(*cluster))))
+        .collect();
+    let count = |clusters: &[(u16, usize)]| {
+        clusters
+            .iter()
+            .map(|(_, of)| *of)
+            .collect::<BTreeSet<usize>>()
+            .len()
+    };
     let (clusters, how) = match said {
-        Some(clusters) if count(&clusters) < clusters.len() && (2..=MOST_CLUSTERS).contains(&count(&clusters)) => {
-            (clusters, "Clusters are those of topology/cluster_id in the dump")
+        Some(clusters)
+            if count(&clusters) < clusters.len()
+                && (2..=MOST_CLUSTERS).contains(&count(&clusters)) =>
+        {
+            (
+                clusters,
+                "Clusters are those of topology/cluster_id in the dump",
+            )
         }
         _ => {
             let mut kinds: Vec<Vec<_>> = Vec::new();
             let mut clusters = Vec::new();
             for (cpu, states) in &dump.cpus {
                 let kind: Vec<_> = states.iter().map(State::kind).collect();
-                let at = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
-                    kinds.push(kind);
-                    kinds.len() - 1
-                });
+                let at = kinds
+                    .iter()
+                    .position(|known| *known == kind)
+                    .unwrap_or_else(|| {
+                        kinds.push(kind);
+                        kinds.len() - 1
+                    });
                 clusters.push((*cpu, at));
             }
-            (clusters, "CPUs with the same states are taken as a cluster, since the dump does not say which those are")
+            (
+                clusters,
+                "CPUs with the same states are taken as a cluster, since the dump does not say which those are",
+            )
         }
     };
     if count(&clusters) < 2 {

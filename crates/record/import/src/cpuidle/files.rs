@@ -33,7 +33,10 @@ pub(super) enum Place<'p> {
 pub(super) fn place(path: &str) -> Option<Place<'_>> {
     let number = |part: &str, prefix: &str| -> Option<usize> {
         let digits = part.strip_prefix(prefix)?;
-        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+        digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| digits.parse().ok())?
     };
     let cpu = |part: &str| number(part, "cpu").and_then(|cpu| u16::try_from(cpu).ok());
     let (folder, file) = path.rsplit_once('/')?;
@@ -44,7 +47,9 @@ pub(super) fn place(path: &str) -> Option<Place<'_>> {
     let state = number(last, "state")?;
     let file = *READ.iter().find(|read| **read == file)?;
     // Whoever stood in the folder of one CPU names no other.
-    let above = above.strip_suffix("cpuidle").map_or(above, |above| above.trim_end_matches('/'));
+    let above = above
+        .strip_suffix("cpuidle")
+        .map_or(above, |above| above.trim_end_matches('/'));
     let (before, of_cpu) = above.rsplit_once('/').unwrap_or(("", above));
     Some(match cpu(of_cpu) {
         Some(cpu) => Place::OfState(before, cpu, state, file),
@@ -83,24 +88,39 @@ pub(super) struct Files {
     before: Option<String>,
 }
 
-const ONE_DUMP: &str = "a dump has each file once: put the dump before and the one after into files of their own";
+const ONE_DUMP: &str =
+    "a dump has each file once: put the dump before and the one after into files of their own";
 
 impl Files {
     /// Takes a file, if it is one that is read. `file` and `line` say where its content stands.
-    pub(super) fn take(&mut self, path: &str, text: &str, file: &str, line: u64) -> Result<(), ImportError> {
+    pub(super) fn take(
+        &mut self,
+        path: &str,
+        text: &str,
+        file: &str,
+        line: u64,
+    ) -> Result<(), ImportError> {
         // A tar archive of sysfs pads each file to the length of a page.
         let text = text.trim_matches(['\0', '\n', '\r', ' ', '\t']);
         match place(path) {
             None => {}
             Some(Place::Cluster(cpu)) => {
                 // 65535 and -1 stand for a CPU in no cluster.
-                self.clusters.extend(text.parse().ok().filter(|cluster| *cluster < u16::MAX).map(|of| (cpu, of)));
+                self.clusters.extend(
+                    text.parse()
+                        .ok()
+                        .filter(|cluster| *cluster < u16::MAX)
+                        .map(|of| (cpu, of)),
+                );
             }
             Some(Place::OfState(before, cpu, state, name)) => {
                 match &self.before {
                     Some(first) if *first != before => {
-                        let message =
-                            format!("there are several dumps: below `{}` and below `{}`", first, printable(before));
+                        let message = format!(
+                            "there are several dumps: below `{}` and below `{}`",
+                            first,
+                            printable(before)
+                        );
                         return Err(ImportError::new(file, line, text, message, ONE_DUMP));
                     }
                     Some(_) => {}
@@ -120,15 +140,36 @@ impl Files {
         text: &str,
         (file, line): (&str, u64),
     ) -> Result<(), ImportError> {
-        let wrong = |message: String, help: &str| Err(ImportError::new(file, line, text, message, help));
+        let wrong =
+            |message: String, help: &str| Err(ImportError::new(file, line, text, message, help));
         if state >= MOST_STATES {
-            return wrong(format!("state{state} of {owner}"), "a CPU has at most 10 idle states");
+            return wrong(
+                format!("state{state} of {owner}"),
+                "a CPU has at most 10 idle states",
+            );
         }
-        let known = READ.iter().find(|read| **read == name).copied().unwrap_or_default();
-        let value = Value { text: text.to_owned(), file: file.to_owned(), line };
+        let known = READ
+            .iter()
+            .find(|read| **read == name)
+            .copied()
+            .unwrap_or_default();
+        let value = Value {
+            text: text.to_owned(),
+            file: file.to_owned(),
+            line,
+        };
         let shown = format!("state{state}/{name} of {owner}");
-        if let Some(first) = self.values.entry((owner, state)).or_default().insert(known, value) {
-            let first = if first.line > 0 { format!(", first in line {}", first.line) } else { String::new() };
+        if let Some(first) = self
+            .values
+            .entry((owner, state))
+            .or_default()
+            .insert(known, value)
+        {
+            let first = if first.line > 0 {
+                format!(", first in line {}", first.line)
+            } else {
+                String::new()
+            };
             return wrong(format!("{shown} comes a second time{first}"), ONE_DUMP);
         }
         Ok(())
@@ -147,12 +188,25 @@ impl Files {
     /// The same, of states that all have one file at least.
     pub(super) fn dump_with(self, file: &str, needed: &str) -> Result<Dump, ImportError> {
         // All CPUs have the same files, and each domain its own.
-        let kind = |owner: &Owner| if let Owner::Domain(_) = owner { Some(owner.clone()) } else { None };
+        let kind = |owner: &Owner| {
+            if let Owner::Domain(_) = owner {
+                Some(owner.clone())
+            } else {
+                None
+            }
+        };
         let mut there: BTreeMap<Option<Owner>, BTreeSet<&str>> = BTreeMap::new();
         for ((owner, _), values) in &self.values {
-            there.entry(kind(owner)).or_insert_with(|| BTreeSet::from([needed])).extend(values.keys());
+            there
+                .entry(kind(owner))
+                .or_insert_with(|| BTreeSet::from([needed]))
+                .extend(values.keys());
         }
-        let mut dump = Dump { file: file.to_owned(), clusters: self.clusters, ..Dump::default() };
+        let mut dump = Dump {
+            file: file.to_owned(),
+            clusters: self.clusters,
+            ..Dump::default()
+        };
         for ((owner, number), values) in &self.values {
             let states = match owner {
                 Owner::Cpu(cpu) => dump.cpus.entry(*cpu).or_default(),
@@ -164,7 +218,10 @@ impl Files {
                 let message = format!("{owner} has state{number}, but no state{}", states.len());
                 return Err(ImportError::new(at, line, "", message, MISSING));
             }
-            if let Some(missing) = there[&kind(owner)].iter().find(|name| !values.contains_key(*name)) {
+            if let Some(missing) = there[&kind(owner)]
+                .iter()
+                .find(|name| !values.contains_key(*name))
+            {
                 let message = format!("state{number} of {owner} has no file `{missing}`");
                 return Err(ImportError::new(at, line, "", message, MISSING));
             }
@@ -174,21 +231,39 @@ impl Files {
     }
 }
 
-const MISSING: &str = "the dump is cut off, or files of it are missing: take it again, or send it whole";
+const MISSING: &str =
+    "the dump is cut off, or files of it are missing: take it again, or send it whole";
 
-fn state(owner: &Owner, number: usize, values: &BTreeMap<&str, Value>) -> Result<State, ImportError> {
+fn state(
+    owner: &Owner,
+    number: usize,
+    values: &BTreeMap<&str, Value>,
+) -> Result<State, ImportError> {
     let count = |name: &str| -> Result<Option<u64>, ImportError> {
-        let Some(value) = values.get(name) else { return Ok(None) };
+        let Some(value) = values.get(name) else {
+            return Ok(None);
+        };
         let read = value.text.parse().map(Some);
         read.map_err(|_| {
-            let message = format!("state{number}/{name} of {owner} is `{}`", printable(&value.text));
-            ImportError::new(&value.file, value.line, &value.text, message, "it should be a whole number from 0")
+            let message = format!(
+                "state{number}/{name} of {owner} is `{}`",
+                printable(&value.text)
+            );
+            ImportError::new(
+                &value.file,
+                value.line,
+                &value.text,
+                message,
+                "it should be a whole number from 0",
+            )
         })
     };
     let text = |name: &str| values.get(name).map(|value| printable(&value.text));
     let usage = values.get("usage");
     Ok(State {
-        name: text("name").filter(|name| !name.is_empty()).unwrap_or_else(|| format!("state{number}")),
+        name: text("name")
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("state{number}")),
         latency_us: count("latency")?,
         residency_us: count("residency")?,
         disabled: count("disable")?.is_some_and(|disable| disable != 0),
@@ -211,13 +286,27 @@ mod tests {
     fn a_path_says_cpu_state_and_file() {
         let of = |path| place(path);
         let whole = of("/sys/devices/system/cpu/cpu10/cpuidle/state2/usage");
-        assert_eq!(whole, Some(Place::OfState("/sys/devices/system/cpu", 10, 2, "usage")));
-        assert_eq!(of("cpu3/cpuidle/state0/above"), Some(Place::OfState("", 3, 0, "above")));
+        assert_eq!(
+            whole,
+            Some(Place::OfState("/sys/devices/system/cpu", 10, 2, "usage"))
+        );
+        assert_eq!(
+            of("cpu3/cpuidle/state0/above"),
+            Some(Place::OfState("", 3, 0, "above"))
+        );
         assert_eq!(of("state1/time"), Some(Place::OfState("", 0, 1, "time")));
-        assert_eq!(of("cpuidle/state1/time"), Some(Place::OfState("", 0, 1, "time")));
+        assert_eq!(
+            of("cpuidle/state1/time"),
+            Some(Place::OfState("", 0, 1, "time"))
+        );
         assert_eq!(of("good/cpu2/topology/cluster_id"), Some(Place::Cluster(2)));
-        for other in ["cpu0/cpuidle/state0/s2idle/usage", "cpu0/cpuidle/state0/desc", "cpu0/stateX/usage", "usage", ""]
-        {
+        for other in [
+            "cpu0/cpuidle/state0/s2idle/usage",
+            "cpu0/cpuidle/state0/desc",
+            "cpu0/stateX/usage",
+            "usage",
+            "",
+        ] {
             assert_eq!(of(other), None, "{other}");
         }
     }

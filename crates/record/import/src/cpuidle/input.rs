@@ -48,7 +48,11 @@ pub fn read_states(path: &Path) -> Result<Dump, ImportError> {
     }
     match read_path(path)? {
         Content::Dump(dump) => Ok(dump),
-        Content::Table(_) => Err(ImportError::whole(&file, "it is a table of what was counted", FORMS)),
+        Content::Table(_) => Err(ImportError::whole(
+            &file,
+            "it is a table of what was counted",
+            FORMS,
+        )),
     }
 }
 
@@ -82,7 +86,10 @@ pub fn read_bytes(file: &str, bytes: &[u8]) -> Result<Content, ImportError> {
 
 fn read(file: &str, mut input: impl Read) -> Result<Content, ImportError> {
     let mut start = Vec::new();
-    (&mut input).take(262).read_to_end(&mut start).map_err(|error| unreadable(file, &error))?;
+    (&mut input)
+        .take(262)
+        .read_to_end(&mut start)
+        .map_err(|error| unreadable(file, &error))?;
     let start = start.as_slice();
     // A header of a tar archive has this word at 257.
     if start.ends_with(b"ustar") {
@@ -91,7 +98,10 @@ fn read(file: &str, mut input: impl Read) -> Result<Content, ImportError> {
     if let Err(error) = std::str::from_utf8(start)
         && error.error_len().is_some()
     {
-        let message = format!("it is neither text nor an archive, from byte {} on", error.valid_up_to());
+        let message = format!(
+            "it is neither text nor an archive, from byte {} on",
+            error.valid_up_to()
+        );
         return Err(ImportError::whole(file, message, FORMS));
     }
     let text = text::text(start.chain(input), file, None)?;
@@ -156,16 +166,25 @@ fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
     while let Some((folder, depth)) = folders.pop() {
         seen += 1;
         if seen > MOST_FOLDERS || depth > DEEPEST {
-            let message = format!("there are more than {MOST_FOLDERS} folders, or {DEEPEST} within each other");
-            return Err(ImportError::whole(file, message, "name the folder of the CPUs: /sys/devices/system/cpu"));
+            let message = format!(
+                "there are more than {MOST_FOLDERS} folders, or {DEEPEST} within each other"
+            );
+            return Err(ImportError::whole(
+                file,
+                message,
+                "name the folder of the CPUs: /sys/devices/system/cpu",
+            ));
         }
-        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder.display().to_string(), &error))?;
+        let entries = std::fs::read_dir(&folder)
+            .map_err(|error| unreadable(&folder.display().to_string(), &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| unreadable(&folder.display().to_string(), &error))?;
             let at = entry.path();
             let shown = at.display().to_string();
             // Links are not followed: /sys has circles of them.
-            let kind = entry.file_type().map_err(|error| unreadable(&shown, &error))?;
+            let kind = entry
+                .file_type()
+                .map_err(|error| unreadable(&shown, &error))?;
             let relative = at.strip_prefix(path).unwrap_or(&at).display().to_string();
             if kind.is_dir() {
                 folders.push((at, depth + 1));

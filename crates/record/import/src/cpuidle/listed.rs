@@ -44,27 +44,39 @@ const RIGHT: &str = "a row has a cell for each column of the header, as `0 POLL 
 
 impl Listed {
     /// Takes a line, if it is one of a list or a table; whether it was.
-    pub(super) fn line(&mut self, line: &str, at: At<'_>, files: &mut Files) -> Result<bool, ImportError> {
+    pub(super) fn line(
+        &mut self,
+        line: &str,
+        at: At<'_>,
+        files: &mut Files,
+    ) -> Result<bool, ImportError> {
         let (domain, line) = domain_of(line);
         if let Some(domain) = domain {
             self.announced = Some(domain.to_owned());
         }
         let line = line.trim();
-        let taken = self.list(line, at, files)? || self.header(line, at)? || self.row(line, at, files)?;
+        let taken =
+            self.list(line, at, files)? || self.header(line, at)? || self.row(line, at, files)?;
         line.clone_into(&mut self.before);
         Ok(taken || domain.is_some())
     }
 
     /// A line of `cpupower idle-info`.
     fn list(&mut self, line: &str, at: At<'_>, files: &mut Files) -> Result<bool, ImportError> {
-        let Some((key, value)) = line.split_once(':') else { return Ok(false) };
-        if let Some(cpu) = key.strip_prefix("analyzing CPU ").and_then(|cpu| cpu.parse().ok()) {
+        let Some((key, value)) = line.split_once(':') else {
+            return Ok(false);
+        };
+        if let Some(cpu) = key
+            .strip_prefix("analyzing CPU ")
+            .and_then(|cpu| cpu.parse().ok())
+        {
             (self.cpu, self.next, self.in_list) = (cpu, 0, false);
             return Ok(true);
         }
         let value = value.trim();
-        let mut take =
-            |this: &Self, name: &str, value: &str| this.take(this.next.saturating_sub(1), name, value, at, files);
+        let mut take = |this: &Self, name: &str, value: &str| {
+            this.take(this.next.saturating_sub(1), name, value, at, files)
+        };
         let name = match key {
             "Flags/Description" => {
                 let name = self.before.trim_end_matches([':', ' ']);
@@ -98,7 +110,12 @@ impl Listed {
         (file, line): At<'_>,
         files: &mut Files,
     ) -> Result<(), ImportError> {
-        files.take(&format!("cpu{}/cpuidle/state{state}/{name}", self.cpu), value, file, line)
+        files.take(
+            &format!("cpu{}/cpuidle/state{state}/{name}", self.cpu),
+            value,
+            file,
+            line,
+        )
     }
 
     /// The header of a table, if the line is one.
@@ -125,7 +142,11 @@ impl Listed {
                 // What stands behind a column's name, as in `Time Spent(ms)` and `Time (us)`.
                 "" | "spent" if !columns.is_empty() => {
                     is_domain |= name == "spent";
-                    unit_us = if unit.starts_with("ms") { 1_000 } else { unit_us };
+                    unit_us = if unit.starts_with("ms") {
+                        1_000
+                    } else {
+                        unit_us
+                    };
                     continue;
                 }
                 _ if columns.is_empty() && !digits.is_empty() => {
@@ -147,11 +168,23 @@ impl Listed {
         }
         if !has(Column::File("usage")) {
             let help = "older kernels count no entries of power domains: give the table of one that prints Usage";
-            return Err(ImportError::new(file, number, line, "the table has times and no entries", help));
+            return Err(ImportError::new(
+                file,
+                number,
+                line,
+                "the table has times and no entries",
+                help,
+            ));
         }
         // The line above may name the CPU.
-        let above = self.before.trim_end_matches(':').to_ascii_lowercase().replace(' ', "");
-        self.cpu = cpu.or_else(|| above.strip_prefix("cpu")?.parse().ok()).unwrap_or(self.cpu);
+        let above = self
+            .before
+            .trim_end_matches(':')
+            .to_ascii_lowercase()
+            .replace(' ', "");
+        self.cpu = cpu
+            .or_else(|| above.strip_prefix("cpu")?.parse().ok())
+            .unwrap_or(self.cpu);
         (self.next, self.unit_us, self.in_list) = (0, unit_us, false);
         let name = self.announced.take();
         self.unnamed_domains += usize::from(is_domain && name.is_none());
@@ -161,18 +194,30 @@ impl Listed {
     }
 
     /// A row of a table, if the line is one.
-    fn row(&mut self, line: &str, (file, number): At<'_>, files: &mut Files) -> Result<bool, ImportError> {
+    fn row(
+        &mut self,
+        line: &str,
+        (file, number): At<'_>,
+        files: &mut Files,
+    ) -> Result<bool, ImportError> {
         let mut cells: Vec<String> = words(line).map(str::to_owned).collect();
-        let is_rule = !cells.is_empty() && cells.iter().all(|cell| cell.trim_matches(['-', '=', '+', ':']).is_empty());
+        let is_rule = !cells.is_empty()
+            && cells
+                .iter()
+                .all(|cell| cell.trim_matches(['-', '=', '+', ':']).is_empty());
         if self.columns.is_empty() || is_rule {
             return Ok(false);
         }
         let wrong = |message: String| ImportError::new(file, number, line, message, RIGHT);
         let named = |column: &Column| matches!(column, Column::File("name"));
         // A state's name may have blanks.
-        let name =
-            self.columns.iter().position(named).or(self.columns.iter().position(|column| *column == Column::State));
-        while let Some(name) = name.filter(|name| cells.len() > self.columns.len() && name + 1 < cells.len()) {
+        let name = self.columns.iter().position(named).or(self
+            .columns
+            .iter()
+            .position(|column| *column == Column::State));
+        while let Some(name) =
+            name.filter(|name| cells.len() > self.columns.len() && name + 1 < cells.len())
+        {
             let more = cells.remove(name + 1);
             cells[name] = format!("{} {more}", cells[name]);
         }
@@ -182,7 +227,10 @@ impl Listed {
             self.columns.clear();
             self.domain = None;
             return match is_cut {
-                true => Err(wrong(format!("{} cells, fewer than the header has", cells.len()))),
+                true => Err(wrong(format!(
+                    "{} cells, fewer than the header has",
+                    cells.len()
+                ))),
                 false => Ok(false),
             };
         }
@@ -190,7 +238,8 @@ impl Listed {
         if let Some(cpu) = columns.iter().position(|column| *column == Column::Cpu) {
             let text = cells[cpu].to_ascii_lowercase();
             let cpu = text.strip_prefix("cpu").unwrap_or(&text).parse();
-            let cpu = cpu.map_err(|_| wrong(format!("`{}` is no number of a CPU", printable(&text))))?;
+            let cpu =
+                cpu.map_err(|_| wrong(format!("`{}` is no number of a CPU", printable(&text))))?;
             if cpu != self.cpu {
                 (self.cpu, self.next) = (cpu, 0);
             }
@@ -199,23 +248,39 @@ impl Listed {
             return Err(wrong("more states than a CPU has".to_owned()));
         }
         let state = |cell: &String| cell.strip_prefix('S').unwrap_or(cell).parse().ok();
-        let at = columns.iter().position(|column| *column == Column::State).and_then(|at| state(&cells[at]));
+        let at = columns
+            .iter()
+            .position(|column| *column == Column::State)
+            .and_then(|at| state(&cells[at]));
         let state = at.unwrap_or(self.next);
         self.next = state + 1;
         let is_domain = self.domain.is_some();
         for (column, cell) in columns.iter().zip(&cells) {
             let name = match column {
                 Column::File(name) => name,
-                Column::State if !columns.iter().any(named) && (is_domain || cell.parse::<u64>().is_err()) => "name",
+                Column::State
+                    if !columns.iter().any(named)
+                        && (is_domain || cell.parse::<u64>().is_err()) =>
+                {
+                    "name"
+                }
                 Column::Cpu | Column::State | Column::Other => continue,
             };
-            let count = cell.parse::<u64>().ok().and_then(|count| count.checked_mul(self.unit_us));
+            let count = cell
+                .parse::<u64>()
+                .ok()
+                .and_then(|count| count.checked_mul(self.unit_us));
             let value = match (name, count) {
                 ("time", Some(us)) => us.to_string(),
                 _ => cell.clone(),
             };
             match &self.domain {
-                Some(domain) => files.state(Owner::Domain(domain.clone()), (state, name), &value, (file, number))?,
+                Some(domain) => files.state(
+                    Owner::Domain(domain.clone()),
+                    (state, name),
+                    &value,
+                    (file, number),
+                )?,
                 None => self.take(state, name, &value, (file, number), files)?,
             }
         }
@@ -225,13 +290,16 @@ impl Listed {
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| c.is_whitespace() || matches!(c, '|' | ',')).filter(|word| !word.is_empty())
+    line.split(|c: char| c.is_whitespace() || matches!(c, '|' | ','))
+        .filter(|word| !word.is_empty())
 }
 
 /// The power domain that a line names, and the rest: `…/pm_genpd/NAME/idle_states:REST` as grep
 /// writes it, `==> …/pm_genpd/NAME/idle_states <==` as tail does.
 fn domain_of(line: &str) -> (Option<&str>, &str) {
-    let path = line.split_once("/idle_states").filter(|(before, _)| before.contains('/'));
+    let path = line
+        .split_once("/idle_states")
+        .filter(|(before, _)| before.contains('/'));
     match path {
         Some((before, rest)) if !before.contains("/cpu") || before.contains("pm_genpd") => {
             let rest = rest.strip_prefix(':').unwrap_or("");

@@ -8,7 +8,10 @@ use recording::{Header, Recording, Series};
 /// Makes a recording of what was counted. `clusters` says how clusters are known; it is empty where
 /// they are not.
 pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recording {
-    let mut facts = IdleCounts { clusters: clusters.to_owned(), states: Vec::new() };
+    let mut facts = IdleCounts {
+        clusters: clusters.to_owned(),
+        states: Vec::new(),
+    };
     for of in counts {
         for cpu in &of.cpus {
             let cluster = cpu.place.map(|(cluster, _)| cluster);
@@ -42,7 +45,9 @@ pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recordin
             recording.add(series, 0, metrics::WINDOW, "", seconds);
         }
         for cpu in &of.cpus {
-            cpu.states.iter().for_each(|state| add(&mut recording, series, (cpu.cpu, cpu.place), state));
+            cpu.states
+                .iter()
+                .for_each(|state| add(&mut recording, series, (cpu.cpu, cpu.place), state));
         }
     }
     recording

@@ -111,9 +111,21 @@ impl Dump {
     /// The same states when the machine started: nothing was counted yet.
     pub fn at_start(&self) -> Self {
         let mut dump = self.clone();
-        for state in dump.cpus.values_mut().chain(dump.domains.values_mut()).flatten() {
+        for state in dump
+            .cpus
+            .values_mut()
+            .chain(dump.domains.values_mut())
+            .flatten()
+        {
             state.entered = 0;
-            let State { time_us, above, below, rejected, s2idle, .. } = state;
+            let State {
+                time_us,
+                above,
+                below,
+                rejected,
+                s2idle,
+                ..
+            } = state;
             let counts = [time_us, above, below, rejected, s2idle];
             counts.into_iter().flatten().for_each(|count| *count = 0);
         }
@@ -123,7 +135,12 @@ impl Dump {
     /// True if another dump has the same counters.
     pub fn counts_as(&self, other: &Self) -> bool {
         let counters = |dump: &Self| -> Vec<_> {
-            dump.cpus.values().chain(dump.domains.values()).flatten().map(State::counters).collect()
+            dump.cpus
+                .values()
+                .chain(dump.domains.values())
+                .flatten()
+                .map(State::counters)
+                .collect()
         };
         counters(self) == counters(other)
     }
@@ -131,16 +148,32 @@ impl Dump {
     /// Refuses a dump of which the end is missing.
     pub(super) fn check(self) -> Result<Self, ImportError> {
         if self.cpus.is_empty() && self.domains.is_empty() {
-            return Err(ImportError::whole(&self.file, "there is no idle state in it", FORMS));
+            return Err(ImportError::whole(
+                &self.file,
+                "there is no idle state in it",
+                FORMS,
+            ));
         }
         if self.cpus.len() > MOST_CPUS {
             let message = format!("{} CPUs", self.cpus.len());
-            return Err(ImportError::whole(&self.file, message, "at most 8192 can be read"));
+            return Err(ImportError::whole(
+                &self.file,
+                message,
+                "at most 8192 can be read",
+            ));
         }
-        let names = |states: &[State]| states.iter().map(|state| state.name.clone()).collect::<Vec<_>>();
+        let names = |states: &[State]| {
+            states
+                .iter()
+                .map(|state| state.name.clone())
+                .collect::<Vec<_>>()
+        };
         for (cpu, states) in &self.cpus {
             let own = names(states);
-            let longer = self.cpus.iter().find(|(_, other)| other.len() > own.len() && names(other).starts_with(&own));
+            let longer = self
+                .cpus
+                .iter()
+                .find(|(_, other)| other.len() > own.len() && names(other).starts_with(&own));
             if let (Some((other, of_other)), Some(last)) = (longer, states.last()) {
                 let (own, of_other) = (own.len(), of_other.len());
                 return Err(last.wrong(

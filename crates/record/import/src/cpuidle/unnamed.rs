@@ -5,7 +5,8 @@ use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};
 
 /// The files of a state's folder since Linux 5.10, in their order.
-const ALL: &str = "above below default_status desc disable latency name power rejected residency time usage";
+const ALL: &str =
+    "above below default_status desc disable latency name power rejected residency time usage";
 
 /// True if a line may be of this file.
 fn takes(file: &str, line: &str) -> bool {
@@ -20,8 +21,12 @@ fn takes(file: &str, line: &str) -> bool {
 }
 
 /// The files that kernels since 5.10, since 5.6, since 5.0, and before do not have.
-const LACKED: [&[&str]; 4] =
-    [&[], &["rejected"], &["rejected", "default_status"], &["rejected", "default_status", "above", "below"]];
+const LACKED: [&[&str]; 4] = [
+    &[],
+    &["rejected"],
+    &["rejected", "default_status"],
+    &["rejected", "default_status", "above", "below"],
+];
 
 /// A line that no form takes, and how far the form came.
 struct ParseStop {
@@ -44,22 +49,40 @@ pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         .collect();
     let mut furthest: Option<ParseStop> = None;
     for lacked in LACKED {
-        let form: Vec<&str> = ALL.split(' ').filter(|name| !lacked.contains(name)).collect();
+        let form: Vec<&str> = ALL
+            .split(' ')
+            .filter(|name| !lacked.contains(name))
+            .collect();
         match states(file, &lines, &form) {
             Ok(states) => return cpus(file, states),
             Err(stopped) => {
-                if furthest.as_ref().is_none_or(|other| (stopped.states, stopped.line) > (other.states, other.line)) {
+                if furthest
+                    .as_ref()
+                    .is_none_or(|other| (stopped.states, stopped.line) > (other.states, other.line))
+                {
                     furthest = Some(stopped);
                 }
             }
         }
     }
     let Some(stopped) = furthest.filter(|stopped| stopped.states > 0 || stopped.line > 3) else {
-        return Err(ImportError::whole(file, "it is none of the forms of a dump", FORMS));
+        return Err(ImportError::whole(
+            file,
+            "it is none of the forms of a dump",
+            FORMS,
+        ));
     };
     let all = ALL.replace(' ', ", ");
-    let help = format!("a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)");
-    Err(ImportError::new(file, stopped.line, &stopped.text, stopped.message, &help))
+    let help = format!(
+        "a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)"
+    );
+    Err(ImportError::new(
+        file,
+        stopped.line,
+        &stopped.text,
+        stopped.message,
+        &help,
+    ))
 }
 
 fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>, ParseStop> {
@@ -71,7 +94,11 @@ fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>
             text: text.to_owned(),
             message,
         };
-        let mut state = State { file: file.to_owned(), line: chunk[0].0, ..State::default() };
+        let mut state = State {
+            file: file.to_owned(),
+            line: chunk[0].0,
+            ..State::default()
+        };
         for (field, (number, line)) in form.iter().zip(chunk) {
             if !takes(field, line) {
                 let message = format!("`{}` cannot be a state's `{}`", printable(line), field);
@@ -94,7 +121,9 @@ fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>
         if chunk.len() < form.len() {
             let (number, line) = chunk[chunk.len() - 1];
             let (last, missing) = (form[chunk.len() - 1], form[chunk.len()]);
-            let message = format!("the text ends behind a state's `{last}`, before its `{missing}`: it is cut off");
+            let message = format!(
+                "the text ends behind a state's `{last}`, before its `{missing}`: it is cut off"
+            );
             return Err(stopped(number, line, message));
         }
         states.push(state);
@@ -113,10 +142,20 @@ fn cpus(file: &str, states: Vec<State>) -> Result<Dump, ImportError> {
         }
     }
     if cpus.len() > MOST_CPUS {
-        return Err(ImportError::whole(file, format!("{} CPUs", cpus.len()), "at most 8192 can be read"));
+        return Err(ImportError::whole(
+            file,
+            format!("{} CPUs", cpus.len()),
+            "at most 8192 can be read",
+        ));
     }
     let mut numbers: Vec<u16> = (0..cpus.len()).map(|cpu| cpu as u16).collect();
     numbers.sort_by_key(u16::to_string);
     let cpus = numbers.into_iter().zip(cpus).collect();
-    Dump { file: file.to_owned(), cpus, numbered_by_order: true, ..Dump::default() }.check()
+    Dump {
+        file: file.to_owned(),
+        cpus,
+        numbered_by_order: true,
+        ..Dump::default()
+    }
+    .check()
 }

@@ -21,16 +21,38 @@ pub struct ClusterIdle {
 impl ClusterIdle {
     /// How its CPUs slept, and how it did itself; empty where it has no states of its own.
     pub(super) fn sleeps(&self) -> Vec<DomainSleep> {
-        let row = |what: String, entered, total_ns| DomainSleep { cpus: self.cpus.clone(), what, entered, total_ns };
+        let row = |what: String, entered, total_ns| DomainSleep {
+            cpus: self.cpus.clone(),
+            what,
+            entered,
+            total_ns,
+        };
         let together_ns: u64 = self.states.values().map(|of| of.total_ns).sum();
         let mut rows = vec![row("all CPUs idle".to_owned(), None, together_ns)];
         rows.extend(self.domain.iter().map(|((state, s2idle), of)| {
             let s2idle = if *s2idle { " in a suspend to idle" } else { "" };
-            row(format!("the cluster in {state:#010x}{s2idle}"), Some(of.entered), of.total_ns)
+            row(
+                format!("the cluster in {state:#010x}{s2idle}"),
+                Some(of.entered),
+                of.total_ns,
+            )
         }));
-        let own_ns: u64 = self.domain.iter().filter(|((_, s2idle), _)| !s2idle).map(|(_, of)| of.total_ns).sum();
-        rows.push(row("all CPUs idle, but not the cluster".to_owned(), None, together_ns.saturating_sub(own_ns)));
-        if self.domain.is_empty() { Vec::new() } else { rows }
+        let own_ns: u64 = self
+            .domain
+            .iter()
+            .filter(|((_, s2idle), _)| !s2idle)
+            .map(|(_, of)| of.total_ns)
+            .sum();
+        rows.push(row(
+            "all CPUs idle, but not the cluster".to_owned(),
+            None,
+            together_ns.saturating_sub(own_ns),
+        ));
+        if self.domain.is_empty() {
+            Vec::new()
+        } else {
+            rows
+        }
     }
 }
 
@@ -149,8 +171,15 @@ impl Clusters {
                 cpus.sort_unstable();
                 cpus
             },
-            domain: cluster.domain.into_iter().filter_map(|(state, of)| Some((state, of?))).collect(),
-            states: (0..).zip(cluster.states).filter(|(_, of)| of.entered > 0).collect(),
+            domain: cluster
+                .domain
+                .into_iter()
+                .filter_map(|(state, of)| Some((state, of?)))
+                .collect(),
+            states: (0..)
+                .zip(cluster.states)
+                .filter(|(_, of)| of.entered > 0)
+                .collect(),
         });
         finished.filter(|cluster| cluster.cpus.len() > 1).collect()
     }
@@ -200,8 +229,13 @@ impl Cluster {
         }
         self.asked.insert(place);
         // A CPU that waits in a state of its own keeps its cluster up as well.
-        let is_up = |(at, (_, status)): (usize, &(u16, Status))| *status != Status::Unseen && !self.asked.contains(&at);
-        let of = self.domain.entry(state).or_insert(Some(Residency::default()));
+        let is_up = |(at, (_, status)): (usize, &(u16, Status))| {
+            *status != Status::Unseen && !self.asked.contains(&at)
+        };
+        let of = self
+            .domain
+            .entry(state)
+            .or_insert(Some(Residency::default()));
         if self.cpus.iter().enumerate().any(is_up) {
             *of = None;
         } else if of.is_some() {
@@ -225,27 +259,63 @@ mod tests {
 
     fn read(told: &[Vec<u16>], changes: &[(u64, u16, Option<u8>)]) -> Vec<ClusterUsage> {
         let mut clusters = Clusters::new(told);
-        changes.iter().for_each(|&(at_ns, cpu, state)| clusters.change(cpu, at_ns, state));
-        let states = |of: &ClusterIdle| of.states.iter().map(|(state, of)| (*state, of.entered, of.total_ns)).collect();
-        clusters.finish().iter().map(|cluster| (cluster.cpus.clone(), states(cluster))).collect()
+        changes
+            .iter()
+            .for_each(|&(at_ns, cpu, state)| clusters.change(cpu, at_ns, state));
+        let states = |of: &ClusterIdle| {
+            of.states
+                .iter()
+                .map(|(state, of)| (*state, of.entered, of.total_ns))
+                .collect()
+        };
+        clusters
+            .finish()
+            .iter()
+            .map(|cluster| (cluster.cpus.clone(), states(cluster)))
+            .collect()
     }
 
-    const BOTH: [(u64, u16, Option<u8>); 6] =
-        [(10, 0, Some(2)), (20, 1, Some(1)), (50, 1, None), (60, 1, Some(2)), (90, 0, None), (95, 0, Some(0))];
+    const BOTH: [(u64, u16, Option<u8>); 6] = [
+        (10, 0, Some(2)),
+        (20, 1, Some(1)),
+        (50, 1, None),
+        (60, 1, Some(2)),
+        (90, 0, None),
+        (95, 0, Some(0)),
+    ];
 
     #[test]
     fn a_cluster_is_idle_while_all_of_its_cpus_are_in_the_shallowest_state() {
-        assert_eq!(read(&[vec![0, 1]], &BOTH), [(vec![0, 1], vec![(1, 1, 30), (2, 1, 30)])]);
-        assert_eq!(read(&[], &BOTH), read(&[vec![0, 1]], &BOTH), "all CPUs where nobody says otherwise");
-        assert!(read(&[vec![0], vec![1]], &BOTH).is_empty(), "a cluster of one CPU is that CPU");
+        assert_eq!(
+            read(&[vec![0, 1]], &BOTH),
+            [(vec![0, 1], vec![(1, 1, 30), (2, 1, 30)])]
+        );
+        assert_eq!(
+            read(&[], &BOTH),
+            read(&[vec![0, 1]], &BOTH),
+            "all CPUs where nobody says otherwise"
+        );
+        assert!(
+            read(&[vec![0], vec![1]], &BOTH).is_empty(),
+            "a cluster of one CPU is that CPU"
+        );
     }
 
     /// A CPU whose first event leaves an idle state slept from the beginning.
     #[test]
     fn a_cpu_without_an_event_sleeps_and_one_that_first_falls_asleep_ran() {
         let slept = [(10, 0, Some(1)), (40, 0, None), (50, 1, None)];
-        assert_eq!(read(&[vec![0, 1, 7]], &slept), [(vec![0, 1, 7], vec![(1, 1, 30)])]);
-        let ran = [(10, 0, Some(1)), (40, 0, None), (50, 1, Some(1)), (60, 0, Some(1)), (65, 0, None)];
+        assert_eq!(
+            read(&[vec![0, 1, 7]], &slept),
+            [(vec![0, 1, 7], vec![(1, 1, 30)])]
+        );
+        let ran = [
+            (10, 0, Some(1)),
+            (40, 0, None),
+            (50, 1, Some(1)),
+            (60, 0, Some(1)),
+            (65, 0, None),
+        ];
         assert_eq!(read(&[], &ran), [(vec![0, 1], vec![(1, 1, 5)])]);
     }
 }

@@ -142,7 +142,12 @@ impl<'a> Collector<'a> {
         state.last = Some(event);
         if let Some(lost) = state.lost.take() {
             let argument = u32::try_from(lost).unwrap_or(u32::MAX);
-            let lost = Event { point: Point::Lost, argument, ticks: 0, ..event };
+            let lost = Event {
+                point: Point::Lost,
+                argument,
+                ticks: 0,
+                ..event
+            };
             self.wakes.event(&lost, Detail::default());
             self.wait(lost);
         }
@@ -152,7 +157,11 @@ impl<'a> Collector<'a> {
 
     #[inline]
     fn wait(&mut self, event: Event) {
-        if self.waiting.last().is_some_and(|last| event.time_ns < last.time_ns) {
+        if self
+            .waiting
+            .last()
+            .is_some_and(|last| event.time_ns < last.time_ns)
+        {
             self.is_sorted = false;
             self.disordered += 1;
         }
@@ -182,7 +191,11 @@ impl<'a> Collector<'a> {
         if let Some(count) = self.others.get_mut(name) {
             *count += 1;
         } else {
-            let name = if self.others.len() < MOST_KINDS { name } else { b"(further kinds)" };
+            let name = if self.others.len() < MOST_KINDS {
+                name
+            } else {
+                b"(further kinds)"
+            };
             *self.others.entry(name.to_vec()).or_default() += 1;
         }
     }
@@ -213,7 +226,10 @@ impl<'a> Collector<'a> {
     /// The name of an interrupt; the names where devices share it.
     pub(super) fn interrupt(&mut self, irq: u32, name: &[u8]) {
         if let Some(names) = self.interrupts.get_mut(&irq) {
-            if names != name && names.len() < LONGEST_NAME && !names.split(|byte| *byte == b',').any(|of| of == name) {
+            if names != name
+                && names.len() < LONGEST_NAME
+                && !names.split(|byte| *byte == b',').any(|of| of == name)
+            {
                 names.push(b',');
                 names.extend_from_slice(name);
             }
@@ -224,10 +240,15 @@ impl<'a> Collector<'a> {
 
     /// What is said beside the event that comes next: a name, the task that ran and its own.
     pub(super) fn detail(&mut self, name: Option<&[u8]>, task: Option<(u32, &[u8])>) {
-        if let Some((pid, comm)) = task.filter(|(pid, comm)| *pid != 0 && !comm.is_empty() && *comm != b"<...>") {
+        if let Some((pid, comm)) =
+            task.filter(|(pid, comm)| *pid != 0 && !comm.is_empty() && *comm != b"<...>")
+        {
             self.task(pid, comm);
         }
-        self.detail = (self.wakes.name(name.unwrap_or_default()), task.map(|(pid, _)| pid));
+        self.detail = (
+            self.wakes.name(name.unwrap_or_default()),
+            task.map(|(pid, _)| pid),
+        );
     }
 
     /// A number for a function, from 1; 0 when there are too many.
@@ -253,7 +274,9 @@ impl<'a> Collector<'a> {
         if !self.is_sorted {
             self.waiting.sort_by_key(|event| event.time_ns);
         }
-        let late = self.waiting.partition_point(|event| event.time_ns < self.done_ns);
+        let late = self
+            .waiting
+            .partition_point(|event| event.time_ns < self.done_ns);
         if late > 0 {
             self.too_late += late as u64;
             self.waiting.drain(..late);
@@ -282,7 +305,8 @@ impl<'a> Collector<'a> {
         let cpu = &mut self.cpus[usize::from(event.cpu)];
         match event.point {
             Point::IdleEnter => {
-                self.clusters.change(event.cpu, event.time_ns, Some(event.argument as u8));
+                self.clusters
+                    .change(event.cpu, event.time_ns, Some(event.argument as u8));
                 self.unpaired += u64::from(cpu.idle.is_some());
                 cpu.idle = Some((event.time_ns, event.argument as u8));
             }
@@ -296,10 +320,18 @@ impl<'a> Collector<'a> {
             }
             Point::IdleMiss => {
                 let residency = residency(&mut cpu.states, event.ticks.min(255) as u8);
-                *(if event.argument == 0 { &mut residency.above } else { &mut residency.below }) += 1;
+                *(if event.argument == 0 {
+                    &mut residency.above
+                } else {
+                    &mut residency.below
+                }) += 1;
             }
             Point::DomainIdleEnter => {
-                self.clusters.domain(event.cpu, event.time_ns, Some((event.argument, event.ticks != 0)));
+                self.clusters.domain(
+                    event.cpu,
+                    event.time_ns,
+                    Some((event.argument, event.ticks != 0)),
+                );
             }
             Point::DomainIdleExit => self.clusters.domain(event.cpu, event.time_ns, None),
             // Whatever the CPU was in, it may have left and entered again since.
@@ -324,29 +356,60 @@ impl<'a> Collector<'a> {
             *trace.others.entry(text(&name)).or_default() += count;
         }
         trace.kernel.uninterrupted_waits = self.waits.filter(|_| !self.has_untold_wait);
-        trace.kernel.tasks.extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
-        trace.kernel.interrupts.extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
-        trace.kernel.functions.extend(self.functions.iter().map(|(name, number)| (*number, text(name))));
+        trace
+            .kernel
+            .tasks
+            .extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
+        trace
+            .kernel
+            .interrupts
+            .extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
+        trace.kernel.functions.extend(
+            self.functions
+                .iter()
+                .map(|(name, number)| (*number, text(name))),
+        );
         for (number, cpu) in self.cpus.into_iter().enumerate() {
-            let states = cpu.states.into_iter().enumerate().filter(|(_, state)| *state != Residency::default());
-            let states: BTreeMap<u8, Residency> = states.map(|(state, of)| (state as u8, of)).collect();
+            let states = cpu
+                .states
+                .into_iter()
+                .enumerate()
+                .filter(|(_, state)| *state != Residency::default());
+            let states: BTreeMap<u8, Residency> =
+                states.map(|(state, of)| (state as u8, of)).collect();
             if !states.is_empty() {
                 trace.idle.insert(number as u16, states);
             }
         }
         trace.kernel.wake_ups = (!trace.idle.is_empty()).then(|| self.wakes.finish(&trace.kernel));
         trace.clusters = self.clusters.finish();
-        trace.kernel.domains = trace.clusters.iter().flat_map(ClusterIdle::sleeps).collect();
+        trace.kernel.domains = trace
+            .clusters
+            .iter()
+            .flat_map(ClusterIdle::sleeps)
+            .collect();
         let mut doubt = |count: u64, what: &str| {
             if count > 0 {
                 trace.doubts.push(format!("{count} {what}"));
             }
         };
-        doubt(self.gaps, "gaps where the kernel's buffers overflowed: idle intervals around them are left out");
-        doubt(self.lost, "events were lost in them, as far as they were counted");
+        doubt(
+            self.gaps,
+            "gaps where the kernel's buffers overflowed: idle intervals around them are left out",
+        );
+        doubt(
+            self.lost,
+            "events were lost in them, as far as they were counted",
+        );
         doubt(self.duplicates, "events stood twice and are counted once");
-        doubt(self.disordered, "events came before the event that stands before them, and were put in order");
-        doubt(self.too_late, "events came too late to be put in order, and were left out");
+        doubt(
+            self.disordered,
+            "events came before the event that stands before them, and were put in order",
+        );
+        doubt(
+            self.too_late,
+            "events came too late to be put in order, and were left out",
+        );
         doubt(
             self.unpaired,
             "idle events have no partner: the trace begins or ends between them, or a CPU went offline",

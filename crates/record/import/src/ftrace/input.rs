@@ -63,46 +63,87 @@ impl Remainder {
 
     /// Notes the idle governor.
     pub(super) fn governor(&mut self, name: &str) {
-        self.kernel.governor.get_or_insert_with(|| printable(name.trim()));
+        self.kernel
+            .governor
+            .get_or_insert_with(|| printable(name.trim()));
     }
 
     /// Notes the kernel's release.
     pub(super) fn release(&mut self, release: &str) {
-        self.kernel.release.get_or_insert_with(|| printable(release.trim()));
+        self.kernel
+            .release
+            .get_or_insert_with(|| printable(release.trim()));
     }
 
     /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form
     /// is passed over.
     pub(super) fn idle_state(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [number, name, ..] = words[..] else { return };
-        let us = |what: &str| words.iter().skip_while(|word| **word != what).nth(1)?.parse().ok();
-        if number.parse() == Ok(self.kernel.states.len()) && self.kernel.states.len() < MOST_STATES {
+        let [number, name, ..] = words[..] else {
+            return;
+        };
+        let us = |what: &str| {
+            words
+                .iter()
+                .skip_while(|word| **word != what)
+                .nth(1)?
+                .parse()
+                .ok()
+        };
+        if number.parse() == Ok(self.kernel.states.len()) && self.kernel.states.len() < MOST_STATES
+        {
             let (exit_latency_us, residency_us) = (us("latency"), us("residency"));
-            self.kernel.states.push(IdleState { name: printable(name), exit_latency_us, residency_us });
+            self.kernel.states.push(IdleState {
+                name: printable(name),
+                exit_latency_us,
+                residency_us,
+            });
         }
     }
 
     /// Notes the kernel's own counts of an idle state: CPU, state, entries, microseconds, above,
     /// below, rejected.
     pub(super) fn idle_usage(&mut self, at_ns: u64, line: &str) {
-        let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
-        let [cpu, state, entered, microseconds, above, below, rejected] = numbers[..] else { return };
-        let (Ok(cpu), Ok(state)) = (cpu.try_into(), state.try_into()) else { return };
+        let numbers: Vec<u64> = line
+            .split(' ')
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [cpu, state, entered, microseconds, above, below, rejected] = numbers[..] else {
+            return;
+        };
+        let (Ok(cpu), Ok(state)) = (cpu.try_into(), state.try_into()) else {
+            return;
+        };
         if self.kernel.usage.len() < MOST_SAID {
-            self.kernel.usage.push(IdleUsage { at_ns, cpu, state, entered, microseconds, above, below, rejected });
+            self.kernel.usage.push(IdleUsage {
+                at_ns,
+                cpu,
+                state,
+                entered,
+                microseconds,
+                above,
+                below,
+                rejected,
+            });
         }
     }
 
     /// Notes a mark of a guest.
     pub(super) fn mark(&mut self, at_ns: u64, name: &str) {
         if self.kernel.marks.len() < MOST_SAID {
-            self.kernel.marks.push(Mark { at_ns, name: printable(name) });
+            self.kernel.marks.push(Mark {
+                at_ns,
+                name: printable(name),
+            });
         }
     }
 
     /// Fails with an error, or notes it where the options are lenient.
-    pub(super) fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
+    pub(super) fn wrong(
+        &mut self,
+        options: &Options,
+        error: ImportError,
+    ) -> Result<(), ImportError> {
         if !options.lenient {
             return Err(error);
         }
@@ -124,30 +165,54 @@ impl Remainder {
         let file = &options.file;
         let all = kept + others.values().sum::<u64>();
         if let Some(first) = self.warnings.first().filter(|_| self.left_out >= all) {
-            let message =
-                format!("{} of {} events are damaged; here: {}", self.left_out, all + self.left_out, first.message);
+            let message = format!(
+                "{} of {} events are damaged; here: {}",
+                self.left_out,
+                all + self.left_out,
+                first.message
+            );
             return Err(first.with_message(&message));
         }
         if kept > 0 {
             return Ok(());
         }
-        let kinds: Vec<String> = others.iter().take(8).map(|(name, count)| format!("{name} {count}")).collect();
+        let kinds: Vec<String> = others
+            .iter()
+            .take(8)
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
         let message = match all {
             0 => "no event of a trace was found".to_owned(),
-            _ => format!("none of the {all} events in it is one that is read: {}", kinds.join(", ")),
+            _ => format!(
+                "none of the {all} events in it is one that is read: {}",
+                kinds.join(", ")
+            ),
         };
-        Err(ImportError::whole(file, message, if all == 0 { WHAT_IS_READ } else { WHAT_TO_RECORD }))
+        Err(ImportError::whole(
+            file,
+            message,
+            if all == 0 {
+                WHAT_IS_READ
+            } else {
+                WHAT_TO_RECORD
+            },
+        ))
     }
 
     /// Leaves out the last line, which has no end and cannot be used without one.
     pub(super) fn last_line(&mut self) {
         self.left_out += 1;
-        self.doubts.push("the last line has no end and is cut short; it is left out".to_owned());
+        self.doubts
+            .push("the last line has no end and is cut short; it is left out".to_owned());
     }
 }
 
 pub(super) fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
-    ImportError::whole(&options.file, format!("cannot be read: {error}"), "name a file that can be read")
+    ImportError::whole(
+        &options.file,
+        format!("cannot be read: {error}"),
+        "name a file that can be read",
+    )
 }
 
 /// Reads until the buffer is full or the file ends; how many bytes.

@@ -112,7 +112,13 @@ pub(super) fn take(
 ) -> Result<(), Wrong> {
     let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
     let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| Event { time_ns, ticks, argument: argument as u32, cpu, point };
+    let event = |point, argument: u64, ticks| Event {
+        time_ns,
+        ticks,
+        argument: argument as u32,
+        cpu,
+        point,
+    };
     let event = match kind {
         Kind::CpuIdle => return idle(collector, time_ns, number("state")?, number("cpu_id")?),
         Kind::CpuIdleMiss => {
@@ -123,41 +129,77 @@ pub(super) fn take(
                 (_, Some(below)) => u64::from(below != 0),
                 _ => return Err(Wrong("type")),
             };
-            Event { cpu, ..event(Point::IdleMiss, below, number("state")?) }
+            Event {
+                cpu,
+                ..event(Point::IdleMiss, below, number("state")?)
+            }
         }
         // The state is the parameter that the firmware gets.
         Kind::DomainIdle(point) => {
             let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
-            let is_s2idle = fields.text("is_s2idle").map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
-            Event { cpu, ..event(point, number("state")?, is_s2idle.into()) }
+            let is_s2idle = fields
+                .text("is_s2idle")
+                .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
+            Event {
+                cpu,
+                ..event(point, number("state")?, is_s2idle.into())
+            }
         }
         Kind::HrtimerStart => {
             let timer = address("hrtimer")?;
             let tick = fields.text("function").is_some_and(is_tick);
             let timer = collector.timers.start(timer, tick);
-            event(if tick { Point::TickStart } else { Point::HrtimerStart }, timer.into(), number("expires")?)
+            event(
+                if tick {
+                    Point::TickStart
+                } else {
+                    Point::HrtimerStart
+                },
+                timer.into(),
+                number("expires")?,
+            )
         }
         Kind::HrtimerCancel => {
             let (timer, tick) = collector.timers.end(address("hrtimer")?);
-            event(if tick { Point::TickCancel } else { Point::HrtimerCancel }, timer.into(), 0)
+            event(
+                if tick {
+                    Point::TickCancel
+                } else {
+                    Point::HrtimerCancel
+                },
+                timer.into(),
+                0,
+            )
         }
         Kind::HrtimerExpire => {
             let (timer, tick) = collector.timers.end(address("hrtimer")?);
             let function = fields.text("function").map(without_place);
             let tick = tick || function.is_some_and(is_tick);
             collector.detail(function, None);
-            event(if tick { Point::TickExpire } else { Point::HrtimerExpire }, timer.into(), number("now")?)
+            event(
+                if tick {
+                    Point::TickExpire
+                } else {
+                    Point::HrtimerExpire
+                },
+                timer.into(),
+                number("now")?,
+            )
         }
         Kind::TimerStart => {
             let (timer, expires) = (address("timer")?, number("expires")?);
-            let now = fields.number("now").or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
+            let now = fields
+                .number("now")
+                .or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
             if let Some(now) = now {
                 collector.jiffies(event(Point::Jiffies, 0, now));
             }
             let flags = fields.number("flags");
             let deferrable = match flags {
                 Some(flags) => flags & DEFERRABLE != 0,
-                None => fields.text("flags").is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
+                None => fields
+                    .text("flags")
+                    .is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
             };
             if deferrable {
                 collector.other(b"timer_start (deferrable)");
@@ -173,9 +215,20 @@ pub(super) fn take(
                 (None, Some(now)) => wheel_expiry(expires, now),
                 (None, None) => expires,
             };
-            Event { cpu: of, ..event(Point::TimerStart, collector.timers.start(timer, false).into(), fires) }
+            Event {
+                cpu: of,
+                ..event(
+                    Point::TimerStart,
+                    collector.timers.start(timer, false).into(),
+                    fires,
+                )
+            }
         }
-        Kind::TimerCancel => event(Point::TimerCancel, collector.timers.end(address("timer")?).0.into(), 0),
+        Kind::TimerCancel => event(
+            Point::TimerCancel,
+            collector.timers.end(address("timer")?).0.into(),
+            0,
+        ),
         Kind::TimerExpire => {
             let timer = collector.timers.end(address("timer")?).0;
             collector.detail(fields.text("function").map(without_place), None);
@@ -212,10 +265,16 @@ pub(super) fn take(
                 collector.other(b"ipi_raise");
                 return Ok(());
             };
-            let reason = fields.text("reason").map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
+            let reason = fields
+                .text("reason")
+                .map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
             for called in called {
                 collector.detail(Some(&reason), fields.task());
-                collector.push(event(Point::IpiRaise, cpu_of(called).ok_or(Wrong("cpu"))?.into(), 0));
+                collector.push(event(
+                    Point::IpiRaise,
+                    cpu_of(called).ok_or(Wrong("cpu"))?.into(),
+                    0,
+                ));
             }
             return Ok(());
         }
@@ -226,10 +285,12 @@ pub(super) fn take(
                     collector.task(pid as u32, comm);
                 }
             }
-            collector.waits(match (fields.number("prev_state"), fields.text("prev_state")) {
-                (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
-                (None, text) => text.map(|text| text.contains(&b'D')),
-            });
+            collector.waits(
+                match (fields.number("prev_state"), fields.text("prev_state")) {
+                    (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
+                    (None, text) => text.map(|text| text.contains(&b'D')),
+                },
+            );
             event(Point::SchedSwitch, next, previous)
         }
         Kind::SchedWakeup(point) => {
@@ -238,11 +299,19 @@ pub(super) fn take(
                 collector.task(pid as u32, comm);
             }
             collector.detail(None, fields.task());
-            event(point, pid, fields.number("target_cpu").unwrap_or(cpu.into()))
+            event(
+                point,
+                pid,
+                fields.number("target_cpu").unwrap_or(cpu.into()),
+            )
         }
         Kind::Callback(point) => {
             let name = fields.text("func").map(without_place);
-            event(point, name.map_or(0, |name| collector.function(name)).into(), 0)
+            event(
+                point,
+                name.map_or(0, |name| collector.function(name)).into(),
+                0,
+            )
         }
         Kind::Plain(point) => event(point, 0, 0),
     };
@@ -258,23 +327,48 @@ fn without_place(name: &[u8]) -> &[u8] {
 /// What another CPU is called for: `FUNCTION from CALLSITE`; no function is called where the
 /// scheduler is only to look.
 fn reason_of_call(fields: &impl Fields) -> Vec<u8> {
-    let name = |key| fields.text(key).map(without_place).filter(|name| !name.starts_with(b"0") && *name != b"(nil)");
+    let name = |key| {
+        fields
+            .text(key)
+            .map(without_place)
+            .filter(|name| !name.starts_with(b"0") && *name != b"(nil)")
+    };
     let site = name("callsite").map(|site| [b" from ", site].concat());
-    [name("callback").unwrap_or_default(), &site.unwrap_or_default()].concat().trim_ascii_start().to_vec()
+    [
+        name("callback").unwrap_or_default(),
+        &site.unwrap_or_default(),
+    ]
+    .concat()
+    .trim_ascii_start()
+    .to_vec()
 }
 
 /// The bit of a task's state for a wait that nothing interrupts, as for input or output.
 const UNINTERRUPTIBLE: u64 = 2;
 
 /// An event of `cpu_idle`.
-pub(super) fn idle(collector: &mut Collector<'_>, time_ns: u64, state: u64, cpu: u64) -> Result<(), Wrong> {
+pub(super) fn idle(
+    collector: &mut Collector<'_>,
+    time_ns: u64,
+    state: u64,
+    cpu: u64,
+) -> Result<(), Wrong> {
     let cpu = cpu_of(cpu).ok_or(Wrong("cpu_id"))?;
     // Binary traces of some writers hold the state in 64 bits, sign and all.
     let (point, argument) = match state {
         NOT_IDLE | u64::MAX => (Point::IdleExit, 0),
-        state => (Point::IdleEnter, u8::try_from(state).map_err(|_| Wrong("state"))?.into()),
+        state => (
+            Point::IdleEnter,
+            u8::try_from(state).map_err(|_| Wrong("state"))?.into(),
+        ),
     };
-    collector.push(Event { time_ns, ticks: 0, argument, cpu, point });
+    collector.push(Event {
+        time_ns,
+        ticks: 0,
+        argument,
+        cpu,
+        point,
+    });
     Ok(())
 }
 
@@ -291,13 +385,29 @@ pub fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
     let mut cpus = Vec::new();
     for part in text.split([',', ' ']).filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let number = |text: &str| text.trim().parse::<u16>().ok().filter(|cpu| *cpu <= LAST_CPU);
+        let number = |text: &str| {
+            text.trim()
+                .parse::<u16>()
+                .ok()
+                .filter(|cpu| *cpu <= LAST_CPU)
+        };
         match (number(first), number(last)) {
-            (Some(first), Some(last)) if first <= last && (cpus.len() as u64) < MOST_CPUS => cpus.extend(first..=last),
-            _ => return Err(format!("`{}` is no CPU and no range of CPUs, as 3 or 0-3", part.trim())),
+            (Some(first), Some(last)) if first <= last && (cpus.len() as u64) < MOST_CPUS => {
+                cpus.extend(first..=last)
+            }
+            _ => {
+                return Err(format!(
+                    "`{}` is no CPU and no range of CPUs, as 3 or 0-3",
+                    part.trim()
+                ));
+            }
         }
     }
-    if cpus.is_empty() { Err("no CPU is named, as 3 or 0-3".to_owned()) } else { Ok(cpus) }
+    if cpus.is_empty() {
+        Err("no CPU is named, as 3 or 0-3".to_owned())
+    } else {
+        Ok(cpus)
+    }
 }
 
 pub(super) fn cpu_of(number: u64) -> Option<u16> {
@@ -321,7 +431,9 @@ fn wheel_expiry(expires: u64, now: u64) -> u64 {
         // In the past: it fires with the next tick.
         return now + 1;
     }
-    let level = (0..LEVELS - 1).find(|level| away < 63 << (3 * level)).unwrap_or(LEVELS - 1);
+    let level = (0..LEVELS - 1)
+        .find(|level| away < 63 << (3 * level))
+        .unwrap_or(LEVELS - 1);
     ((expires >> (3 * level)) + 1) << (3 * level)
 }
 
@@ -331,9 +443,17 @@ mod tests {
 
     #[test]
     fn far_timers_of_the_wheel_fire_late() {
-        assert_eq!(wheel_expiry(1_000, 990), 1_001, "within the first level: the next jiffy");
+        assert_eq!(
+            wheel_expiry(1_000, 990),
+            1_001,
+            "within the first level: the next jiffy"
+        );
         assert_eq!(wheel_expiry(1_062, 1_000), 1_063);
-        assert_eq!(wheel_expiry(1_064, 1_000), 1_072, "the second level counts in eights");
+        assert_eq!(
+            wheel_expiry(1_064, 1_000),
+            1_072,
+            "the second level counts in eights"
+        );
         assert_eq!(wheel_expiry(990, 1_000), 1_001, "in the past");
     }
 }

@@ -64,12 +64,21 @@ pub enum Error {
 /// # Errors
 /// The file cannot be read, is no trace or has no event; without `lenient`, a line that is cut
 /// short or garbled; what the taker fails with.
-pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<'_>>) -> Result<Trace, Error> {
+pub fn read(
+    mut input: impl Read + Seek,
+    options: &Options,
+    taker: Option<Taker<'_>>,
+) -> Result<Trace, Error> {
     let mut start = [0; 16];
     let length = read_fully(&mut input, &mut start).map_err(|error| unreadable(options, &error))?;
-    input.seek(SeekFrom::Start(0)).map_err(|error| unreadable(options, &error))?;
+    input
+        .seek(SeekFrom::Start(0))
+        .map_err(|error| unreadable(options, &error))?;
     let mut collector = Collector::new(taker, Clusters::new(&options.clusters));
-    let mut left = Remainder { format: "ftrace text".to_owned(), ..Remainder::default() };
+    let mut left = Remainder {
+        format: "ftrace text".to_owned(),
+        ..Remainder::default()
+    };
     if dat::is_trace_dat(&start[..length]) {
         dat::read(input, options, &mut collector, &mut left)?;
     } else if is_perfetto(&start[..length]) {
@@ -79,8 +88,9 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
         text::read(&mut input, options, &mut collector, &mut left)?;
     }
     if let Some((count, line, text)) = left.foreign.take() {
-        left.doubts
-            .push(format!("lines that are no events were passed over: {count}, the first is line {line}: {text}"));
+        left.doubts.push(format!(
+            "lines that are no events were passed over: {count}, the first is line {line}: {text}"
+        ));
     }
     let trace = collector.finish(Trace {
         format: std::mem::take(&mut left.format),
@@ -91,24 +101,37 @@ pub fn read(mut input: impl Read + Seek, options: &Options, taker: Option<Taker<
         ..Trace::default()
     })?;
     left.is_enough(options, trace.events, &trace.others)?;
-    Ok(Trace { warnings: left.warnings, ..trace })
+    Ok(Trace {
+        warnings: left.warnings,
+        ..trace
+    })
 }
 
 /// True if a file begins with a packet: text may begin with an empty line, but has none of the
 /// bytes that follow in a packet.
 fn is_perfetto(start: &[u8]) -> bool {
     start.first() == Some(&0x0a)
-        && start.iter().any(|byte| *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b)))
+        && start.iter().any(|byte| {
+            *byte >= 0x80 || (*byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x1b))
+        })
 }
 
 /// Says what a file is that is plainly none of ours.
 fn refuse_other_formats(start: &[u8], options: &Options) -> Result<(), ImportError> {
     if start.starts_with(b"PK\x03\x04") {
         let help = "unpack it first; files of gzip, xz and zstd are read as they are";
-        return Err(ImportError::whole(&options.file, "the file is compressed (zip)", help));
+        return Err(ImportError::whole(
+            &options.file,
+            "the file is compressed (zip)",
+            help,
+        ));
     }
     if start.contains(&0) {
-        return Err(ImportError::whole(&options.file, "the file is binary and no known trace", WHAT_IS_READ));
+        return Err(ImportError::whole(
+            &options.file,
+            "the file is binary and no known trace",
+            WHAT_IS_READ,
+        ));
     }
     Ok(())
 }

@@ -36,22 +36,66 @@ type FieldNumbers = &'static [(&'static str, u32)];
 
 /// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
 const EVENTS: [(u32, &str, FieldNumbers); 18] = [
-    (4, "sched_switch", &[("prev_comm", 1), ("prev_pid", 2), ("prev_state", 4), ("next_comm", 5), ("next_pid", 6)]),
+    (
+        4,
+        "sched_switch",
+        &[
+            ("prev_comm", 1),
+            ("prev_pid", 2),
+            ("prev_state", 4),
+            ("next_comm", 5),
+            ("next_pid", 6),
+        ],
+    ),
     (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
-    (17, "sched_wakeup", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
-    (20, "sched_waking", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
+    (
+        17,
+        "sched_wakeup",
+        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
+    ),
+    (
+        20,
+        "sched_waking",
+        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
+    ),
     (21, "ipi_entry", &[("reason", 1)]),
     // Whom it calls is not in the file.
     (23, "ipi_raise", &[]),
     (36, "irq_handler_entry", &[("irq", 1), ("name", 2)]),
     (37, "irq_handler_exit", &[("irq", 1)]),
-    (114, "sched_wakeup_new", &[("comm", 1), ("pid", 2), ("target_cpu", 5)]),
-    (551, "hrtimer_start", &[("hrtimer", 1), ("function", 2), ("expires", 3)]),
+    (
+        114,
+        "sched_wakeup_new",
+        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
+    ),
+    (
+        551,
+        "hrtimer_start",
+        &[("hrtimer", 1), ("function", 2), ("expires", 3)],
+    ),
     (552, "hrtimer_cancel", &[("hrtimer", 1)]),
-    (553, "hrtimer_expire_entry", &[("hrtimer", 1), ("now", 2), ("function", 3)]),
-    (555, "timer_start", &[("timer", 1), ("expires", 3), ("now", 4), ("flags", 6), ("bucket_expiry", 7)]),
+    (
+        553,
+        "hrtimer_expire_entry",
+        &[("hrtimer", 1), ("now", 2), ("function", 3)],
+    ),
+    (
+        555,
+        "timer_start",
+        &[
+            ("timer", 1),
+            ("expires", 3),
+            ("now", 4),
+            ("flags", 6),
+            ("bucket_expiry", 7),
+        ],
+    ),
     (556, "timer_cancel", &[("timer", 1)]),
-    (557, "timer_expire_entry", &[("timer", 1), ("now", 2), ("function", 3)]),
+    (
+        557,
+        "timer_expire_entry",
+        &[("timer", 1), ("now", 2), ("function", 3)],
+    ),
     (559, "local_timer_entry", &[("vector", 1)]),
     (560, "local_timer_exit", &[("vector", 1)]),
     // Named, because every trace is full of them.
@@ -69,14 +113,22 @@ pub(super) fn read(
 ) -> Result<(), ImportError> {
     left.format = "Perfetto trace".to_owned();
     left.clock = Some("boot".to_owned());
-    let mut trace =
-        Reader { options, collector, left, held: Vec::new(), round: Round::default(), symbols: HashMap::new() };
+    let mut trace = Reader {
+        options,
+        collector,
+        left,
+        held: Vec::new(),
+        round: Round::default(),
+        symbols: HashMap::new(),
+    };
     let mut at = 0_u64;
     while let Some(length) = begin_of_packet(&mut input, &mut at, options)? {
         let begin = at;
         let error = |what: String| error(options, begin, what);
         if length > LONGEST_PACKET {
-            return Err(error(format!("a packet of {length} bytes is longer than any can be")));
+            return Err(error(format!(
+                "a packet of {length} bytes is longer than any can be"
+            )));
         }
         // The file may be shorter than it says: memory grows with what is there.
         let mut bytes = Vec::new();
@@ -84,8 +136,10 @@ pub(super) fn read(
         read.map_err(|error| unreadable(options, &error))?;
         at += length;
         if (bytes.len() as u64) < length {
-            let what =
-                format!("the file ends where a packet of {length} bytes should follow, {} are there", bytes.len());
+            let what = format!(
+                "the file ends where a packet of {length} bytes should follow, {} are there",
+                bytes.len()
+            );
             trace.left.wrong(options, error(what))?;
             break;
         }
@@ -114,7 +168,11 @@ impl From<prost::DecodeError> for Damage {
 }
 
 /// The length of the next packet; `None` at the end of the file.
-fn begin_of_packet(input: &mut impl Read, at: &mut u64, options: &Options) -> Result<Option<u64>, ImportError> {
+fn begin_of_packet(
+    input: &mut impl Read,
+    at: &mut u64,
+    options: &Options,
+) -> Result<Option<u64>, ImportError> {
     let mut byte = || -> Result<Option<u8>, ImportError> {
         let mut byte = [0];
         let read = read_fully(input, &mut byte).map_err(|error| unreadable(options, &error))?;
@@ -126,20 +184,32 @@ fn begin_of_packet(input: &mut impl Read, at: &mut u64, options: &Options) -> Re
         // Field 1 of `Trace`, with a length.
         Some(0x0a) => {}
         Some(other) => {
-            return Err(error(options, *at - 1, format!("a packet must begin here with 0x0a, not {other:#04x}")));
+            return Err(error(
+                options,
+                *at - 1,
+                format!("a packet must begin here with 0x0a, not {other:#04x}"),
+            ));
         }
     }
     let mut length = 0_u64;
     for shift in (0..35).step_by(7) {
         let Some(byte) = byte()? else {
-            return Err(error(options, *at, "the file ends in the length of a packet".to_owned()));
+            return Err(error(
+                options,
+                *at,
+                "the file ends in the length of a packet".to_owned(),
+            ));
         };
         length |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Ok(Some(length));
         }
     }
-    Err(error(options, *at, "the length of a packet has no end".to_owned()))
+    Err(error(
+        options,
+        *at,
+        "the length of a packet has no end".to_owned(),
+    ))
 }
 
 /// A field of a message.
@@ -156,11 +226,18 @@ fn field<'a>(message: &mut &'a [u8]) -> Result<Option<(u32, Value<'a>)>, Damage>
     let (number, wire) = decode_key(message)?;
     fn take<'a>(message: &mut &'a [u8], count: u64) -> Result<&'a [u8], Damage> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let (taken, rest) = message.split_at_checked(count).ok_or(Damage("a field is longer than its packet"))?;
+        let (taken, rest) = message
+            .split_at_checked(count)
+            .ok_or(Damage("a field is longer than its packet"))?;
         *message = rest;
         Ok(taken)
     }
-    let little = |bytes: &[u8]| bytes.iter().rev().fold(0, |value: u64, byte| value << 8 | u64::from(*byte));
+    let little = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |value: u64, byte| value << 8 | u64::from(*byte))
+    };
     let value = match wire {
         WireType::Varint => Value::Number(decode_varint(message)?),
         WireType::SixtyFourBit => Value::Number(little(take(message, 8)?)),
@@ -235,7 +312,11 @@ impl Reader<'_, '_, '_> {
                     }
                     let mut unpacked = Vec::new();
                     let decoder = flate2::read::ZlibDecoder::new(packed);
-                    if decoder.take(MOST_UNPACKED + 1).read_to_end(&mut unpacked).is_err() {
+                    if decoder
+                        .take(MOST_UNPACKED + 1)
+                        .read_to_end(&mut unpacked)
+                        .is_err()
+                    {
                         return Err(Damage("a compressed packet cannot be unpacked"));
                     }
                     if unpacked.len() as u64 > MOST_UNPACKED {
@@ -257,7 +338,9 @@ impl Reader<'_, '_, '_> {
     /// The kernel's release: `utsname.release` of a `SystemInfo`.
     fn system(&mut self, mut info: &[u8]) -> Result<(), Damage> {
         while let Some((number, value)) = field(&mut info)? {
-            let (1, Value::Bytes(mut names)) = (number, value) else { continue };
+            let (1, Value::Bytes(mut names)) = (number, value) else {
+                continue;
+            };
             while let Some((number, value)) = field(&mut names)? {
                 if let (3, Value::Bytes(release)) = (number, value) {
                     self.left.release(&String::from_utf8_lossy(release));
@@ -271,7 +354,8 @@ impl Reader<'_, '_, '_> {
         const KERNEL_SYMBOLS: u32 = 26;
         while let Some((number, value)) = field(&mut interned)? {
             if let (KERNEL_SYMBOLS, Value::Bytes(symbol)) = (number, value)
-                && let (Some(Value::Number(iid)), Some(Value::Bytes(name))) = (find(symbol, 1), find(symbol, 2))
+                && let (Some(Value::Number(iid)), Some(Value::Bytes(name))) =
+                    (find(symbol, 1), find(symbol, 2))
                 && self.symbols.len() < MOST_NAMES
             {
                 self.symbols.insert(iid, name.to_vec());
@@ -294,7 +378,8 @@ impl Reader<'_, '_, '_> {
         };
         // A trace of one CPU has no rounds.
         if cpu < self.round.last_cpu || self.held.len() >= MOST_HELD {
-            self.next_round().map_err(|_| Damage("an event has a field that cannot be used"))?;
+            self.next_round()
+                .map_err(|_| Damage("an event has a field that cannot be used"))?;
         }
         self.round.last_cpu = cpu;
         let first = self.held.len();
@@ -309,7 +394,14 @@ impl Reader<'_, '_, '_> {
             }
         }
         if lost && let Some(time_ns) = self.held[first..].iter().map(|held| held.time_ns).min() {
-            self.held.insert(first, PendingEvent { time_ns, cpu, what: What::Lost });
+            self.held.insert(
+                first,
+                PendingEvent {
+                    time_ns,
+                    cpu,
+                    what: What::Lost,
+                },
+            );
         }
         let last = self.held[first..].iter().map(|held| held.time_ns).max();
         self.round.this_ns = self.round.this_ns.max(last.unwrap_or(0));
@@ -326,9 +418,15 @@ impl Reader<'_, '_, '_> {
                 Value::Number(_) => {}
             }
         }
-        let Some((number, message)) = what else { return Ok(()) };
+        let Some((number, message)) = what else {
+            return Ok(());
+        };
         let generic = (number == GENERIC).then(|| generic_name(message)).flatten();
-        let name = EVENTS.iter().find(|event| event.0 == number).map(|event| event.1.as_bytes()).or(generic);
+        let name = EVENTS
+            .iter()
+            .find(|event| event.0 == number)
+            .map(|event| event.1.as_bytes())
+            .or(generic);
         match name {
             Some(name) if Kind::find(name).is_some() => {}
             Some(name) => {
@@ -336,7 +434,8 @@ impl Reader<'_, '_, '_> {
                 return Ok(());
             }
             None => {
-                self.collector.other(format!("FtraceEvent field {number}").as_bytes());
+                self.collector
+                    .other(format!("FtraceEvent field {number}").as_bytes());
                 return Ok(());
             }
         }
@@ -344,7 +443,11 @@ impl Reader<'_, '_, '_> {
         let mut fields = message;
         while field(&mut fields)?.is_some() {}
         let time_ns = time_ns.ok_or(Damage("an event has no time"))?;
-        self.held.push(PendingEvent { time_ns, cpu, what: What::Message(number, message.into()) });
+        self.held.push(PendingEvent {
+            time_ns,
+            cpu,
+            what: What::Message(number, message.into()),
+        });
         Ok(())
     }
 
@@ -366,7 +469,20 @@ impl Reader<'_, '_, '_> {
             }
         }
         const UNEVEN: Damage = Damage("the columns of compact scheduling events differ in length");
-        let [_, times, _, pids, _, _, name_numbers, waking_times, waking_pids, targets, _, waking_names] = &columns;
+        let [
+            _,
+            times,
+            _,
+            pids,
+            _,
+            _,
+            name_numbers,
+            waking_times,
+            waking_pids,
+            targets,
+            _,
+            waking_names,
+        ] = &columns;
         if times.len() != pids.len() || times.len() != name_numbers.len() {
             return Err(UNEVEN);
         }
@@ -377,8 +493,15 @@ impl Reader<'_, '_, '_> {
             return Err(UNEVEN);
         }
         let name = |collector: &mut Collector<'_>, pid: u64, number: u64| {
-            let name = usize::try_from(number).ok().and_then(|number| names.get(number));
-            collector.task(pid as u32, name.ok_or(Damage("a compact scheduling event has a name that is not there"))?);
+            let name = usize::try_from(number)
+                .ok()
+                .and_then(|number| names.get(number));
+            collector.task(
+                pid as u32,
+                name.ok_or(Damage(
+                    "a compact scheduling event has a name that is not there",
+                ))?,
+            );
             Ok::<_, Damage>(())
         };
         let (mut time_ns, mut previous) = (0_u64, 0);
@@ -386,16 +509,41 @@ impl Reader<'_, '_, '_> {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
             self.collector.waits(None);
-            let event = Event { time_ns, ticks: previous, argument: *pid as u32, cpu, point: Point::SchedSwitch };
+            let event = Event {
+                time_ns,
+                ticks: previous,
+                argument: *pid as u32,
+                cpu,
+                point: Point::SchedSwitch,
+            };
             previous = *pid;
-            self.held.push(PendingEvent { time_ns, cpu, what: What::Ready(event) });
+            self.held.push(PendingEvent {
+                time_ns,
+                cpu,
+                what: What::Ready(event),
+            });
         }
         time_ns = 0;
-        for (((delta, pid), number), target) in waking_times.iter().zip(waking_pids).zip(waking_names).zip(targets) {
+        for (((delta, pid), number), target) in waking_times
+            .iter()
+            .zip(waking_pids)
+            .zip(waking_names)
+            .zip(targets)
+        {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
-            let event = Event { time_ns, ticks: *target, argument: *pid as u32, cpu, point: Point::SchedWakeup };
-            self.held.push(PendingEvent { time_ns, cpu, what: What::Ready(event) });
+            let event = Event {
+                time_ns,
+                ticks: *target,
+                argument: *pid as u32,
+                cpu,
+                point: Point::SchedWakeup,
+            };
+            self.held.push(PendingEvent {
+                time_ns,
+                cpu,
+                what: What::Ready(event),
+            });
         }
         Ok(())
     }
@@ -425,13 +573,26 @@ impl Reader<'_, '_, '_> {
                 What::Message(number, message) => (number, message),
             };
             let known = EVENTS.iter().find(|event| event.0 == number);
-            let name = known.map(|event| event.1.as_bytes()).or_else(|| generic_name(&message));
-            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::find(name)?))) else { continue };
-            let record = Record { numbers: known.map(|event| event.2), message: &message, symbols: &self.symbols };
+            let name = known
+                .map(|event| event.1.as_bytes())
+                .or_else(|| generic_name(&message));
+            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::find(name)?))) else {
+                continue;
+            };
+            let record = Record {
+                numbers: known.map(|event| event.2),
+                message: &message,
+                symbols: &self.symbols,
+            };
             if let Err(Wrong(field)) = kind::take(self.collector, kind, time_ns, cpu, &record) {
                 let name = String::from_utf8_lossy(name);
-                let what = format!("`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used");
-                self.left.wrong(self.options, ImportError::whole(&self.options.file, what, RIGHT))?;
+                let what = format!(
+                    "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
+                );
+                self.left.wrong(
+                    self.options,
+                    ImportError::whole(&self.options.file, what, RIGHT),
+                )?;
             }
         }
         Ok(())
@@ -463,12 +624,17 @@ impl<'a> Record<'a> {
                 if let (2, Value::Bytes(inside)) = (number, value)
                     && matches!(find(inside, 1), Some(Value::Bytes(name)) if name == key.as_bytes())
                 {
-                    return [3, 4, 5].into_iter().find_map(|number| find(inside, number));
+                    return [3, 4, 5]
+                        .into_iter()
+                        .find_map(|number| find(inside, number));
                 }
             }
             return None;
         };
-        find(self.message, numbers.iter().find(|(name, _)| *name == key)?.1)
+        find(
+            self.message,
+            numbers.iter().find(|(name, _)| *name == key)?.1,
+        )
     }
 }
 
@@ -493,7 +659,9 @@ impl Fields for Record<'_> {
 
     fn text(&self, key: &str) -> Option<&[u8]> {
         match self.value(key)? {
-            Value::Number(number) if key == "function" => self.symbols.get(&number).map(Vec::as_slice),
+            Value::Number(number) if key == "function" => {
+                self.symbols.get(&number).map(Vec::as_slice)
+            }
             Value::Number(_) => None,
             Value::Bytes(text) => Some(text),
         }

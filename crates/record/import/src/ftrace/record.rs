@@ -39,7 +39,15 @@ pub fn record(
     let mut take = |events: &[Event]| {
         for event in events {
             let point = points[event.point as usize];
-            part.event(series, 0, event.cpu, event.time_ns, event.ticks, point, event.argument);
+            part.event(
+                series,
+                0,
+                event.cpu,
+                event.time_ns,
+                event.ticks,
+                point,
+                event.argument,
+            );
         }
         let written = writer.append(&part);
         part.clear();
@@ -58,7 +66,11 @@ pub fn record(
 fn count(trace: &Trace, part: &mut Recording, series: Series) {
     let span_ns = trace.span_ns.map_or(0, |(first, last)| last - first);
     part.add(series, 0, metrics::WINDOW, "", span_ns as f64 / 1e9);
-    let has_misses = trace.idle.values().flat_map(BTreeMap::values).any(|of| of.above + of.below > 0);
+    let has_misses = trace
+        .idle
+        .values()
+        .flat_map(BTreeMap::values)
+        .any(|of| of.above + of.below > 0);
     for (cpu, states) in &trace.idle {
         for (number, of) in states {
             let state = State {
@@ -72,22 +84,40 @@ fn count(trace: &Trace, part: &mut Recording, series: Series) {
             cpuidle::add(part, series, (Some(*cpu), None), &state);
         }
     }
-    let Some(wake_ups) = &trace.kernel.wake_ups else { return };
+    let Some(wake_ups) = &trace.kernel.wake_ups else {
+        return;
+    };
     let mut add = |metric: Metric, cpu: Option<u16>, subject: &str, value: f64| {
         part.add(series, 0, metric, subject, value).cpu = cpu;
     };
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for row in &wake_ups.cpus {
         let state = row.state.as_deref().unwrap_or_default();
-        add(metrics::WAKE_UPS, row.cpu, &format!("{state}: {}", row.cause), row.count as f64);
+        add(
+            metrics::WAKE_UPS,
+            row.cpu,
+            &format!("{state}: {}", row.cause),
+            row.count as f64,
+        );
         *counts.entry(&row.cause).or_default() += row.count;
     }
     for (cause, count) in counts.into_iter().filter(|_| span_ns > 0) {
-        add(metrics::WAKE_UP_RATE, None, cause, count as f64 * 1e9 / span_ns as f64);
+        add(
+            metrics::WAKE_UP_RATE,
+            None,
+            cause,
+            count as f64 * 1e9 / span_ns as f64,
+        );
     }
     for row in &wake_ups.causes {
-        let delays = [(metrics::WAKE_EXIT, row.to_exit_ns), (metrics::WAKE_RUN, row.to_run_ns)];
-        for (metric, delay) in delays.into_iter().filter_map(|(metric, delay)| Some((metric, delay?))) {
+        let delays = [
+            (metrics::WAKE_EXIT, row.to_exit_ns),
+            (metrics::WAKE_RUN, row.to_run_ns),
+        ];
+        for (metric, delay) in delays
+            .into_iter()
+            .filter_map(|(metric, delay)| Some((metric, delay?)))
+        {
             add(metric, None, &row.cause, delay[0] as f64 / 1e3);
         }
     }
@@ -110,7 +140,9 @@ fn lanes() -> Vec<Lane> {
         title: "idle state".to_owned(),
         begin: Point::IdleEnter.name().to_owned(),
         end: Some(Point::IdleExit.name().to_owned()),
-        marks: marks.map(|(point, name)| (point.name().to_owned(), name.to_owned())).into(),
+        marks: marks
+            .map(|(point, name)| (point.name().to_owned(), name.to_owned()))
+            .into(),
         ..Lane::default()
     };
     let tasks = Lane {
@@ -125,15 +157,31 @@ fn lanes() -> Vec<Lane> {
 /// Adds what was in a trace to the header of its recording.
 fn describe(trace: &Trace, header: &mut Header) {
     header.iterations = 1;
-    let clock = trace.clock.as_deref().map_or(String::new(), |clock| format!(", clock {clock}"));
-    header.notes.push(format!("Imported from {}{clock}.", trace.format));
-    header.notes.extend(trace.doubts.iter().map(|doubt| format!("{doubt}.")));
+    let clock = trace
+        .clock
+        .as_deref()
+        .map_or(String::new(), |clock| format!(", clock {clock}"));
+    header
+        .notes
+        .push(format!("Imported from {}{clock}.", trace.format));
+    header
+        .notes
+        .extend(trace.doubts.iter().map(|doubt| format!("{doubt}.")));
     if !trace.others.is_empty() {
-        let kinds: Vec<String> = trace.others.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        header.notes.push(format!("Events that are counted and not kept: {}.", kinds.join(", ")));
+        let kinds: Vec<String> = trace
+            .others
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        header.notes.push(format!(
+            "Events that are counted and not kept: {}.",
+            kinds.join(", ")
+        ));
     }
     if trace.left_out > 0 {
-        header.notes.push(format!("{} malformed lines were left out.", trace.left_out));
+        header
+            .notes
+            .push(format!("{} malformed lines were left out.", trace.left_out));
     }
     header.set_facts(&trace.kernel);
     for lane in &mut header.lanes {

@@ -19,7 +19,14 @@ pub struct Residency {
 
 impl Default for Residency {
     fn default() -> Self {
-        Self { entered: 0, total_ns: 0, shortest_ns: u64::MAX, longest_ns: 0, above: 0, below: 0 }
+        Self {
+            entered: 0,
+            total_ns: 0,
+            shortest_ns: u64::MAX,
+            longest_ns: 0,
+            above: 0,
+            below: 0,
+        }
     }
 }
 

@@ -26,8 +26,9 @@ pub(super) fn read(
     left: &mut Remainder,
 ) -> Result<(), ImportError> {
     let is_rest = |line: &[u8], next: &[u8]| {
-        let is_event =
-            matches!(next.first(), Some(b' ' | b'\t' | b'<' | b'#')) || names_a_cpu(next) || find_time(next).is_some();
+        let is_event = matches!(next.first(), Some(b' ' | b'\t' | b'<' | b'#'))
+            || names_a_cpu(next)
+            || find_time(next).is_some();
         names_a_cpu(line) && !is_event && memchr(b'=', next).is_some() && has_no_room(line, next)
     };
     let mut lines = Lines::new(input, Some(is_rest));
@@ -53,9 +54,15 @@ pub(super) fn read(
         if matches!(line.whole, Whole::Yes | Whole::Unended)
             && let Some(event) = parse(line.bytes).or_else(|| parse_unusual(line.bytes))
         {
-            let event = if line.whole == Whole::Unended { event.without_doubt() } else { event };
+            let event = if line.whole == Whole::Unended {
+                event.without_doubt()
+            } else {
+                event
+            };
             if !has_begun && collector.clusters.is_untold() {
-                left.clusters.iter().for_each(|cpus| collector.clusters.tell(cpus));
+                left.clusters
+                    .iter()
+                    .for_each(|cpus| collector.clusters.tell(cpus));
             }
             has_begun = true;
             may_go_on = false;
@@ -74,7 +81,12 @@ pub(super) fn read(
                 left.wrong(options, error(options, &line, message))?;
             }
         } else if !is_note(line.bytes, collector, left) {
-            beside(&line, options, left, (has_begun, page == Page::Inside || may_go_on))?;
+            beside(
+                &line,
+                options,
+                left,
+                (has_begun, page == Page::Inside || may_go_on),
+            )?;
         }
     }
     Ok(())
@@ -86,7 +98,8 @@ fn of_page<'l>(line: Line<'l>, page: &mut Page) -> Option<Line<'l>> {
         // Scripts of a page hold what looks like nothing of ours; what is between the marks is a
         // trace.
         Page::Outside => {
-            if memmem::find(line.bytes, b"trace-data").is_some() || memmem::find(line.bytes, b"linuxPerfData").is_some()
+            if memmem::find(line.bytes, b"trace-data").is_some()
+                || memmem::find(line.bytes, b"linuxPerfData").is_some()
             {
                 *page = Page::Inside;
             }
@@ -99,7 +112,10 @@ fn of_page<'l>(line: Line<'l>, page: &mut Page) -> Option<Line<'l>> {
         return None;
     }
     // Old pages hold the trace as one long text in a script: each line ends in a mark for that.
-    Some(Line { bytes: line.bytes.strip_suffix(b"\\n\\").unwrap_or(line.bytes), ..line })
+    Some(Line {
+        bytes: line.bytes.strip_suffix(b"\\n\\").unwrap_or(line.bytes),
+        ..line
+    })
 }
 
 /// Passes over a line that is no event, or fails if it is a damaged one. What stands before the
@@ -140,15 +156,22 @@ fn beside(
 /// The error of a line that is an event which lost a part; `None` if it is none.
 fn damage(line: &[u8]) -> Option<&'static str> {
     if parse_counter(line) {
-        return Some("the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)");
+        return Some(
+            "the time is no seconds: record with a clock that counts them (trace_clock local, mono or boot)",
+        );
     }
     // The tracer of function graphs writes events as comments, without a time.
-    let has_known = known_event(line).is_some() && memchr(b'=', line).is_some() && memmem::find(line, b"/*").is_none();
+    let has_known = known_event(line).is_some()
+        && memchr(b'=', line).is_some()
+        && memmem::find(line, b"/*").is_none();
     if has_known && find_time(line).is_some() {
-        return Some("the event has no CPU: print it too, as `perf script -F comm,tid,cpu,time,event,trace`");
+        return Some(
+            "the event has no CPU: print it too, as `perf script -F comm,tid,cpu,time,event,trace`",
+        );
     }
     let mut words = line.split(u8::is_ascii_whitespace);
-    let is_event = cpu_of_task(line) || (has_known && (names_a_cpu(line) || words.any(|word| word.ends_with(b"us"))));
+    let is_event = cpu_of_task(line)
+        || (has_known && (names_a_cpu(line) || words.any(|word| word.ends_with(b"us"))));
     is_event.then_some("the event has no time in seconds")
 }
 
@@ -168,12 +191,21 @@ fn names_a_cpu(line: &[u8]) -> bool {
 }
 
 fn error(options: &Options, line: &Line<'_>, message: impl Into<String>) -> ImportError {
-    ImportError::new(&options.file, line.number, &String::from_utf8_lossy(line.bytes), message, RIGHT)
+    ImportError::new(
+        &options.file,
+        line.number,
+        &String::from_utf8_lossy(line.bytes),
+        message,
+        RIGHT,
+    )
 }
 
 fn is_html(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
-    let starts = |with: &[u8]| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    let starts = |with: &[u8]| {
+        line.get(..with.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
     starts(b"<!doctype html") || starts(b"<html")
 }
 
@@ -192,15 +224,30 @@ impl LineParts<'_> {
     /// unless it is the CPU that stands before the time as well, or has as many digits as the
     /// kernel gives a CPU.
     fn without_doubt(self) -> Self {
-        let start = self.fields.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
+        let start = self
+            .fields
+            .iter()
+            .rposition(|byte| *byte == b' ')
+            .map_or(0, |at| at + 1);
         let (before, word) = self.fields.split_at(start);
-        let is_whole = match word.iter().position(|byte| *byte == b'=').map(|at| (&word[..at], &word[at + 1..])) {
+        let is_whole = match word
+            .iter()
+            .position(|byte| *byte == b'=')
+            .map(|at| (&word[..at], &word[at + 1..]))
+        {
             Some((b"cpu_id", cpu)) => digits(cpu) == Some((self.cpu.into(), cpu.len())),
             Some((b"target_cpu", cpu)) => cpu.len() == 3,
             Some(_) => false,
             None => self.kind().is_none() || word.is_empty(),
         };
-        if is_whole { self } else { Self { fields: before.trim_ascii(), ..self } }
+        if is_whole {
+            self
+        } else {
+            Self {
+                fields: before.trim_ascii(),
+                ..self
+            }
+        }
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -210,7 +257,8 @@ impl LineParts<'_> {
     /// A mark that one of our guests wrote.
     #[inline]
     fn of_guest(&self) -> Option<&str> {
-        let rest = (self.name == b"tracing_mark_write").then(|| self.fields.strip_prefix(b"stopwatt: "))??;
+        let rest = (self.name == b"tracing_mark_write")
+            .then(|| self.fields.strip_prefix(b"stopwatt: "))??;
         std::str::from_utf8(rest).ok()
     }
 
@@ -218,12 +266,18 @@ impl LineParts<'_> {
     #[inline]
     fn idle_usage(&self) -> Option<&str> {
         let rest = self.of_guest()?.strip_prefix("idle-usage ")?;
-        Some(rest).filter(|rest| rest.bytes().all(|byte| byte == b' ' || byte.is_ascii_digit()))
+        Some(rest).filter(|rest| {
+            rest.bytes()
+                .all(|byte| byte == b' ' || byte.is_ascii_digit())
+        })
     }
 
     /// Any other mark: a word.
     fn mark(&self) -> Option<&str> {
-        self.of_guest().filter(|mark| mark.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase()))
+        self.of_guest().filter(|mark| {
+            mark.bytes()
+                .all(|byte| byte == b'-' || byte.is_ascii_lowercase())
+        })
     }
 }
 
@@ -237,7 +291,13 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
         if let Some((cpu, time_ns, rest)) = cpu_and_time(&line[from..])
             && let Some((name, fields)) = event_of(rest)
         {
-            return Some(LineParts { task: &line[..from - 1], time_ns, cpu, name, fields: fields.trim_ascii() });
+            return Some(LineParts {
+                task: &line[..from - 1],
+                time_ns,
+                cpu,
+                name,
+                fields: fields.trim_ascii(),
+            });
         }
     }
     None
@@ -249,13 +309,31 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
 fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
     let cpus = line.iter().enumerate().filter(|(_, byte)| **byte == b'[');
     if let Some((cpu, time_ns, rest)) = cpus.map(|(at, _)| &line[at + 1..]).find_map(cpu_and_time) {
-        return Some(LineParts { task: b"", time_ns, cpu, name: b"", fields: rest.trim_ascii() });
+        return Some(LineParts {
+            task: b"",
+            time_ns,
+            cpu,
+            name: b"",
+            fields: rest.trim_ascii(),
+        });
     }
     let (time_ns, rest) = find_time(line)?;
     let (name, fields) = event_of(rest)?;
     let kind = Kind::find(name)?;
-    let cpu = Text { kind, fields, task: b"" }.number("cpu_id").and_then(kind::cpu_of)?;
-    Some(LineParts { task: b"", time_ns, cpu, name, fields: fields.trim_ascii() })
+    let cpu = Text {
+        kind,
+        fields,
+        task: b"",
+    }
+    .number("cpu_id")
+    .and_then(kind::cpu_of)?;
+    Some(LineParts {
+        task: b"",
+        time_ns,
+        cpu,
+        name,
+        fields: fields.trim_ascii(),
+    })
 }
 
 /// `002] d..1.  1000.000123:`, and what follows.
@@ -278,8 +356,14 @@ fn cpu_and_time(bytes: &[u8]) -> Option<(u16, u64, &[u8])> {
 
 /// The first word of a line that is a time in seconds, in nanoseconds, and what follows.
 fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
-    let starts = line.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
-    let mut words = starts.filter(|(at, _)| at.checked_sub(1).is_none_or(|before| line[before].is_ascii_whitespace()));
+    let starts = line
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| byte.is_ascii_digit());
+    let mut words = starts.filter(|(at, _)| {
+        at.checked_sub(1)
+            .is_none_or(|before| line[before].is_ascii_whitespace())
+    });
     words.find_map(|(at, _)| time(&line[at..]))
 }
 
@@ -317,23 +401,40 @@ fn event_of_perf<'l>(name: &'l [u8], fields: &'l [u8]) -> Option<(&'l [u8], &'l 
 
 #[inline]
 fn is_name(name: &[u8]) -> bool {
-    !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    !name.is_empty()
+        && name
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
 /// The first word of a line that names an event which is read: `cpu_idle:` or `power:cpu_idle:`.
 fn known_event(line: &[u8]) -> Option<Kind> {
-    let words = line.split(u8::is_ascii_whitespace).filter_map(|word| word.strip_suffix(b":"));
-    words.filter_map(|word| word.rsplit(|byte| *byte == b':').next()).find_map(Kind::find)
+    let words = line
+        .split(u8::is_ascii_whitespace)
+        .filter_map(|word| word.strip_suffix(b":"));
+    words
+        .filter_map(|word| word.rsplit(|byte| *byte == b':').next())
+        .find_map(Kind::find)
 }
 
 /// True if a line begins as an event does: `TASK-PID [CPU]`.
 fn cpu_of_task(line: &[u8]) -> bool {
-    line.iter().enumerate().filter(|(_, byte)| **byte == b'[').any(|(at, _)| {
-        let is_cpu = digits(&line[at + 1..]).is_some_and(|(_, length)| line.get(at + 1 + length) == Some(&b']'));
-        let task = line[..at].trim_ascii_end();
-        let number = task.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        is_cpu && (task.ends_with(b")") || (number > 0 && task[..task.len() - number].ends_with(b"-")))
-    })
+    line.iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'[')
+        .any(|(at, _)| {
+            let is_cpu = digits(&line[at + 1..])
+                .is_some_and(|(_, length)| line.get(at + 1 + length) == Some(&b']'));
+            let task = line[..at].trim_ascii_end();
+            let number = task
+                .iter()
+                .rev()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            is_cpu
+                && (task.ends_with(b")")
+                    || (number > 0 && task[..task.len() - number].ends_with(b"-")))
+        })
 }
 
 /// `1000.000123:` in nanoseconds, and what follows.
@@ -345,8 +446,15 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
         && us.iter().all(u8::is_ascii_digit)
         && let Some(rest) = behind(rest, b":")
     {
-        let us = us.iter().fold(0, |us, digit| 10 * us + u64::from(digit - b'0'));
-        return Some((seconds.checked_mul(1_000_000_000)?.checked_add(1_000 * us)?, rest));
+        let us = us
+            .iter()
+            .fold(0, |us, digit| 10 * us + u64::from(digit - b'0'));
+        return Some((
+            seconds
+                .checked_mul(1_000_000_000)?
+                .checked_add(1_000 * us)?,
+            rest,
+        ));
     }
     let (fraction, length) = digits(rest)?;
     let scale = match length {
@@ -356,7 +464,12 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
         _ => return None,
     };
     let rest = rest[length..].strip_prefix(b":")?;
-    Some((seconds.checked_mul(1_000_000_000)?.checked_add(fraction * scale)?, rest))
+    Some((
+        seconds
+            .checked_mul(1_000_000_000)?
+            .checked_add(fraction * scale)?,
+        rest,
+    ))
 }
 
 /// The bytes behind a prefix, compared as one number where it is short.
@@ -379,7 +492,10 @@ fn digits(bytes: &[u8]) -> Option<(u64, usize)> {
         value = 10 * value + u64::from(digit);
         length += 1;
     }
-    for digit in bytes[length..].iter().map_while(|byte| (*byte as char).to_digit(10)) {
+    for digit in bytes[length..]
+        .iter()
+        .map_while(|byte| (*byte as char).to_digit(10))
+    {
         value = value.checked_mul(10)?.checked_add(digit.into())?;
         length += 1;
     }
@@ -401,9 +517,10 @@ fn take(
             },
             name => collector.other(name),
         }
-        *may_go_on =
-            matches!(event.name, b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack")
-                || event.fields.ends_with(b"stack trace>");
+        *may_go_on = matches!(
+            event.name,
+            b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack"
+        ) || event.fields.ends_with(b"stack trace>");
         return Ok(());
     };
     if kind == Kind::CpuIdle
@@ -411,7 +528,17 @@ fn take(
     {
         return kind::idle(collector, event.time_ns, state, cpu);
     }
-    kind::take(collector, kind, event.time_ns, event.cpu, &Text { kind, fields: event.fields, task: event.task })
+    kind::take(
+        collector,
+        kind,
+        event.time_ns,
+        event.cpu,
+        &Text {
+            kind,
+            fields: event.fields,
+            task: event.task,
+        },
+    )
 }
 
 /// `state=1 cpu_id=2` and nothing else.
@@ -452,7 +579,9 @@ impl<'a> Text<'a> {
 
     fn word(&self, key: &str) -> Option<&'a [u8]> {
         let rest = self.behind(key)?;
-        let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t' | b']'));
+        let end = rest
+            .iter()
+            .position(|byte| matches!(byte, b' ' | b'\t' | b']'));
         Some(&rest[..end.unwrap_or(rest.len())])
     }
 
@@ -494,7 +623,11 @@ impl<'a> Text<'a> {
             _ => return None,
         };
         let is_long = self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=");
-        if is_long { None } else { self.short_task(which) }
+        if is_long {
+            None
+        } else {
+            self.short_task(which)
+        }
     }
 }
 
@@ -512,12 +645,16 @@ impl Fields for Text<'_> {
         }
         if let Some(word) = self.word(key) {
             if let Some(negative) = word.strip_prefix(b"-") {
-                return digits(negative).filter(|found| found.1 == negative.len()).map(|found| found.0.wrapping_neg());
+                return digits(negative)
+                    .filter(|found| found.1 == negative.len())
+                    .map(|found| found.0.wrapping_neg());
             }
             if word.starts_with(b"0x") {
                 return self.address(key);
             }
-            return digits(word).filter(|found| found.1 == word.len()).map(|found| found.0);
+            return digits(word)
+                .filter(|found| found.1 == word.len())
+                .map(|found| found.0);
         }
         if matches!(self.kind, Kind::SchedWakeup(_)) && key == "target_cpu" {
             let at = memmem::rfind(self.fields, b"CPU:")?;
@@ -542,7 +679,8 @@ impl Fields for Text<'_> {
             "comm" => self.comm(key, "pid"),
             // `target_mask=00000002 (Function call interrupts)`
             "reason" => {
-                let at = memchr(b'(', self.fields).filter(|at| *at == 0 || self.fields[at - 1] == b' ')?;
+                let at = memchr(b'(', self.fields)
+                    .filter(|at| *at == 0 || self.fields[at - 1] == b' ')?;
                 self.fields[at + 1..].strip_suffix(b")")
             }
             _ => self.word(key),
@@ -552,7 +690,11 @@ impl Fields for Text<'_> {
     /// Bits in base 16, with commas: `00000000,00000002`.
     fn called(&self) -> Option<Vec<u64>> {
         let bits = self.word("target_mask").or_else(|| self.word("cpumask"))?;
-        let digits = bits.iter().rev().filter(|byte| **byte != b',').map(|byte| char::from(*byte).to_digit(16));
+        let digits = bits
+            .iter()
+            .rev()
+            .filter(|byte| **byte != b',')
+            .map(|byte| char::from(*byte).to_digit(16));
         let digits: Vec<u32> = digits.collect::<Option<_>>()?;
         let is_set = |cpu: &u64| digits[*cpu as usize / 4] & 1 << (cpu % 4) != 0;
         Some((0..4 * digits.len() as u64).filter(is_set).collect())
@@ -565,9 +707,14 @@ impl Fields for Text<'_> {
         let task = task[..group.unwrap_or(task.len())].trim_ascii_end();
         let at = task.iter().rposition(|byte| !byte.is_ascii_digit())?;
         let (pid, length) = digits(&task[at + 1..])?;
-        let is_pid = matches!(task[at], b'-' | b' ' | b'\t' | b'/') && length + at + 1 == task.len();
+        let is_pid =
+            matches!(task[at], b'-' | b' ' | b'\t' | b'/') && length + at + 1 == task.len();
         // In `-F pid,tid` the process stands between.
-        let comm = if task[at] == b'/' { &b""[..] } else { task[..at].trim_ascii() };
+        let comm = if task[at] == b'/' {
+            &b""[..]
+        } else {
+            task[..at].trim_ascii()
+        };
         Some((u32::try_from(pid).ok().filter(|_| is_pid)?, comm))
     }
 }
@@ -578,8 +725,13 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
     let text = line.trim_ascii();
     // perf writes a stack as addresses, each with its function.
     let is_frame = || {
-        let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-        line.first().is_some_and(u8::is_ascii_whitespace) && word.len() >= 4 && word.iter().all(u8::is_ascii_hexdigit)
+        let word = text
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
+        line.first().is_some_and(u8::is_ascii_whitespace)
+            && word.len() >= 4
+            && word.iter().all(u8::is_ascii_hexdigit)
     };
     if text.is_empty() || text.starts_with(b"=>") || is_frame() {
         return true;
@@ -606,7 +758,10 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
         }
         // The second is perf's.
         let releases: [&[u8]; 2] = [b" kernel-release: ", b" os release : "];
-        if let Some(rest) = releases.iter().find_map(|prefix| comment.strip_prefix(*prefix)) {
+        if let Some(rest) = releases
+            .iter()
+            .find_map(|prefix| comment.strip_prefix(*prefix))
+        {
             left.release(&String::from_utf8_lossy(rest));
         }
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
@@ -625,7 +780,10 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
     {
         let rest = &rest[length..];
         if memmem::find(rest, b"LOST").is_some() || memmem::find(rest, b"DROPPED").is_some() {
-            let count = rest.iter().position(u8::is_ascii_digit).and_then(|at| digits(&rest[at..]));
+            let count = rest
+                .iter()
+                .position(u8::is_ascii_digit)
+                .and_then(|at| digits(&rest[at..]));
             collector.lost(cpu, count.map(|count| count.0));
             return true;
         }
@@ -640,11 +798,19 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
 fn parse_counter(line: &[u8]) -> bool {
     memchr(b'[', line).is_some_and(|at| {
         let rest = &line[at + 1..];
-        let Some((_, length)) = digits(rest) else { return false };
-        let Some(rest) = rest[length..].strip_prefix(b"]") else { return false };
+        let Some((_, length)) = digits(rest) else {
+            return false;
+        };
+        let Some(rest) = rest[length..].strip_prefix(b"]") else {
+            return false;
+        };
         rest.split(|byte| *byte == b' ')
             .filter(|word| !word.is_empty())
             .take(2)
-            .any(|word| word.strip_suffix(b":").and_then(digits).is_some_and(|(_, length)| length + 1 == word.len()))
+            .any(|word| {
+                word.strip_suffix(b":")
+                    .and_then(digits)
+                    .is_some_and(|(_, length)| length + 1 == word.len())
+            })
     })
 }

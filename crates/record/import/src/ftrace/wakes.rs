@@ -100,12 +100,30 @@ const CUT: &[u8] = b"nothing seen before the trace ended or lost events";
 
 /// Events, and what is not known where the trace has none of them.
 const WANTED: [(&[Point], &str); 6] = [
-    (&[Point::IrqEnter], "irq_handler_entry: interrupts are not known"),
-    (&[Point::Ipi], "ipi_entry (x86: reschedule_entry, call_function_*): whether a call arrived is not known"),
-    (&[Point::IpiRaise], "ipi_raise, ipi_send_cpu: senders are not known"),
-    (&[Point::HrtimerExpire, Point::TickExpire, Point::TimerExpire], "hrtimer_expire_entry: timers are not known"),
-    (&[Point::SchedSwitch], "sched_switch: what ran first is not known"),
-    (&[Point::SchedWaking, Point::SchedWakeup], "sched_waking: who made a task ready is not known"),
+    (
+        &[Point::IrqEnter],
+        "irq_handler_entry: interrupts are not known",
+    ),
+    (
+        &[Point::Ipi],
+        "ipi_entry (x86: reschedule_entry, call_function_*): whether a call arrived is not known",
+    ),
+    (
+        &[Point::IpiRaise],
+        "ipi_raise, ipi_send_cpu: senders are not known",
+    ),
+    (
+        &[Point::HrtimerExpire, Point::TickExpire, Point::TimerExpire],
+        "hrtimer_expire_entry: timers are not known",
+    ),
+    (
+        &[Point::SchedSwitch],
+        "sched_switch: what ran first is not known",
+    ),
+    (
+        &[Point::SchedWaking, Point::SchedWakeup],
+        "sched_waking: who made a task ready is not known",
+    ),
 ];
 
 impl Wakes {
@@ -123,11 +141,15 @@ impl Wakes {
     }
 
     fn text(&self, number: u32) -> &[u8] {
-        self.names.get((number as usize).wrapping_sub(1)).map_or(b"without a name", Vec::as_slice)
+        self.names
+            .get((number as usize).wrapping_sub(1))
+            .map_or(b"without a name", Vec::as_slice)
     }
 
     fn has_seen(&self, points: &[Point]) -> bool {
-        points.iter().any(|point| self.seen & 1 << *point as u32 != 0)
+        points
+            .iter()
+            .any(|point| self.seen & 1 << *point as u32 != 0)
     }
 
     fn cpu(&mut self, number: u16) -> &mut Cpu {
@@ -147,13 +169,18 @@ impl Wakes {
                 if !self.cpu(event.cpu).slept_again() {
                     self.settle(event.cpu, None, NOTHING);
                 }
-                let wake = Wake { state: event.argument as u8, entered_ns: event.time_ns, ..Wake::default() };
+                let wake = Wake {
+                    state: event.argument as u8,
+                    entered_ns: event.time_ns,
+                    ..Wake::default()
+                };
                 let cpu = self.cpu(event.cpu);
                 (cpu.wake, cpu.depth) = (Some(wake), 0);
             }
             Point::IdleExit => {
                 if let Some(wake) = &mut self.cpu(event.cpu).wake {
-                    wake.exit_ns.get_or_insert(wake.handled_ns.unwrap_or(event.time_ns));
+                    wake.exit_ns
+                        .get_or_insert(wake.handled_ns.unwrap_or(event.time_ns));
                 }
             }
             _ => self.other(event, detail),
@@ -167,7 +194,12 @@ impl Wakes {
             self.ready.clear();
         }
         let cpu = self.cpu(event.cpu);
-        let call = Call { at_ns: event.time_ns, cpu: event.cpu, task: task.or(cpu.task), name };
+        let call = Call {
+            at_ns: event.time_ns,
+            cpu: event.cpu,
+            task: task.or(cpu.task),
+            name,
+        };
         match event.point {
             Point::IrqEnter => {
                 cpu.depth += 1;
@@ -179,8 +211,12 @@ impl Wakes {
             Point::IrqExit => cpu.depth = cpu.depth.saturating_sub(1),
             Point::Ipi => self.answered(event, name),
             Point::IpiRaise => self.called(event.argument as u16, call),
-            Point::HrtimerStart | Point::TickStart => drop(self.due.insert(event.argument, event.ticks)),
-            Point::HrtimerExpire | Point::TickExpire | Point::TimerExpire => self.expired(event, name),
+            Point::HrtimerStart | Point::TickStart => {
+                drop(self.due.insert(event.argument, event.ticks))
+            }
+            Point::HrtimerExpire | Point::TickExpire | Point::TimerExpire => {
+                self.expired(event, name)
+            }
             Point::TickStop => cpu.tick_stopped = event.argument != 0,
             Point::SchedWaking => drop(self.ready.insert(event.argument, call)),
             Point::SchedWakeup => _ = self.ready.entry(event.argument).or_insert(call),
@@ -195,7 +231,10 @@ impl Wakes {
             Point::Lost => {
                 self.settle(event.cpu, None, CUT);
                 let cpu = self.cpu(event.cpu);
-                *cpu = Cpu { nothing: std::mem::take(&mut cpu.nothing), ..Cpu::default() };
+                *cpu = Cpu {
+                    nothing: std::mem::take(&mut cpu.nothing),
+                    ..Cpu::default()
+                };
             }
             _ => {}
         }
@@ -203,11 +242,23 @@ impl Wakes {
 
     /// A timer fires. A tick that stands still lends its timer to the wheel, whose timer follows.
     fn expired(&mut self, event: &Event, name: u32) {
-        let due = self.due.get(&event.argument).filter(|_| event.point != Point::TimerExpire);
-        let due_ns = due.map(|due| event.time_ns.saturating_sub(event.ticks.saturating_sub(*due)));
-        let of_broadcast = self.cpu(event.cpu).wake.as_ref().and_then(|wake| wake.cause).filter(|(kind, number)| {
-            *kind == "IPI" && memchr::memmem::find(self.text(*number), b"broadcast").is_some()
+        let due = self
+            .due
+            .get(&event.argument)
+            .filter(|_| event.point != Point::TimerExpire);
+        let due_ns = due.map(|due| {
+            event
+                .time_ns
+                .saturating_sub(event.ticks.saturating_sub(*due))
         });
+        let of_broadcast = self
+            .cpu(event.cpu)
+            .wake
+            .as_ref()
+            .and_then(|wake| wake.cause)
+            .filter(|(kind, number)| {
+                *kind == "IPI" && memchr::memmem::find(self.text(*number), b"broadcast").is_some()
+            });
         let cpu = self.cpu(event.cpu);
         let stands_for_wheel = event.point == Point::TimerExpire && cpu.tick_stopped;
         if let Some(wake) = cpu.caused(event.time_ns, ("timer", name)) {
@@ -227,7 +278,11 @@ impl Wakes {
         let kind = self.is_reschedule(call.name);
         let is_same = |of: &Call| of.cpu == call.cpu && self.is_reschedule(of.name) == kind;
         let is_told = |of: &Call| is_same(of) && call.at_ns.saturating_sub(of.at_ns) <= TOGETHER_NS;
-        if self.cpus.get(usize::from(target)).is_some_and(|cpu| cpu.calls.iter().any(is_told)) {
+        if self
+            .cpus
+            .get(usize::from(target))
+            .is_some_and(|cpu| cpu.calls.iter().any(is_told))
+        {
             return;
         }
         let calls = &mut self.cpu(target).calls;
@@ -249,11 +304,17 @@ impl Wakes {
         let mut calls = std::mem::take(&mut self.cpu(event.cpu).calls);
         let kind = self.is_reschedule(name);
         let of_kind = |call: &&Call| name == 0 || self.is_reschedule(call.name) == kind;
-        let call = calls.iter().find(|call| call.name == name).or_else(|| calls.iter().find(of_kind)).copied();
+        let call = calls
+            .iter()
+            .find(|call| call.name == name)
+            .or_else(|| calls.iter().find(of_kind))
+            .copied();
         calls.retain(|of| call.is_none_or(|call| of.name != call.name));
         // The caller's word says more of what it is for.
         let name = match call.map(|call| call.name) {
-            Some(of) if of != name && of != 0 => self.name(&[self.text(name), b", ", self.text(of)].concat()),
+            Some(of) if of != name && of != 0 => {
+                self.name(&[self.text(name), b", ", self.text(of)].concat())
+            }
             _ => name,
         };
         let cpu = self.cpu(event.cpu);
@@ -273,7 +334,9 @@ impl Wakes {
     fn settle(&mut self, number: u16, ran: Option<(u64, u32, Option<Call>)>, end: &[u8]) {
         let can_arrive = self.has_seen(&[Point::Ipi]);
         let cpu = self.cpu(number);
-        let Some(mut wake) = cpu.wake.take_if(|wake| wake.exit_ns.is_some()) else { return };
+        let Some(mut wake) = cpu.wake.take_if(|wake| wake.exit_ns.is_some()) else {
+            return;
+        };
         let exit_ns = wake.exit_ns.unwrap_or_default();
         let within = |call: &&Call| (wake.entered_ns..=exit_ns).contains(&call.at_ns);
         if wake.cause.is_none() && !can_arrive {
@@ -282,15 +345,27 @@ impl Wakes {
         }
         if wake.by.is_none() && wake.cause.is_none_or(|cause| cause.0 == "IPI") {
             let waker = ran.as_ref().and_then(|(.., waker)| waker.as_ref());
-            wake.by = waker.filter(within).filter(|waker| waker.cpu != number).copied();
+            wake.by = waker
+                .filter(within)
+                .filter(|waker| waker.cpu != number)
+                .copied();
         }
         let cause = match (wake.cause, wake.by) {
             (Some(cause), _) => cause,
             (None, Some(_)) => ("task", 0),
             (None, None) => ("unknown:", self.name(end)),
         };
-        let (by_cpu, by) = (wake.by.map(|call| call.cpu.into()), wake.by.and_then(|call| call.task));
-        let parts = [Some(number.into()), Some(wake.state.into()), by_cpu, by, ran.map(|(_, task, _)| task)];
+        let (by_cpu, by) = (
+            wake.by.map(|call| call.cpu.into()),
+            wake.by.and_then(|call| call.task),
+        );
+        let parts = [
+            Some(number.into()),
+            Some(wake.state.into()),
+            by_cpu,
+            by,
+            ran.map(|(_, task, _)| task),
+        ];
         let tally = self.tallies.entry((cause, wake.way, parts)).or_default();
         tally.count += 1;
         let since_ns = wake.due_ns.or(wake.by.map(|call| call.at_ns));
@@ -307,17 +382,23 @@ impl Wakes {
             let counts = (0..).zip(std::mem::take(&mut self.cpu(number).nothing));
             for (state, count) in counts.filter(|(_, count)| *count > 0) {
                 let parts = [Some(number.into()), Some(state), None, None, None];
-                self.tallies.entry((("unknown:", nothing), None, parts)).or_default().count += count;
+                self.tallies
+                    .entry((("unknown:", nothing), None, parts))
+                    .or_default()
+                    .count += count;
             }
         }
-        let mut callers =
-            self.rows(kernel, |(cause, _, [_, _, of @ ..])| (cause, None, [None, None, of[0], of[1], of[2]]));
+        let mut callers = self.rows(kernel, |(cause, _, [_, _, of @ ..])| {
+            (cause, None, [None, None, of[0], of[1], of[2]])
+        });
         callers.retain(|row| row.by_cpu.is_some() || row.first.is_some());
         let can_tell = self.has_seen(WANTED[1].0) && self.has_seen(WANTED[2].0);
         let unseen = WANTED.iter().filter(|(points, _)| !self.has_seen(points));
         WakeUps {
             causes: self.rows(kernel, |(cause, way, _)| (cause, way, [None; 5])),
-            cpus: self.rows(kernel, |(cause, _, [cpu, state, ..])| (cause, None, [cpu, state, None, None, None])),
+            cpus: self.rows(kernel, |(cause, _, [cpu, state, ..])| {
+                (cause, None, [cpu, state, None, None, None])
+            }),
             callers,
             called_before: can_tell.then_some(self.called_before),
             unseen: unseen.map(|(_, what)| (*what).to_owned()).collect(),
@@ -330,12 +411,17 @@ impl Wakes {
         for (key, tally) in &self.tallies {
             let sum = sums.entry(part(*key)).or_default();
             sum.count += tally.count;
-            sum.delays_ns.iter_mut().zip(&tally.delays_ns).for_each(|(sum, of)| sum.extend(of));
+            sum.delays_ns
+                .iter_mut()
+                .zip(&tally.delays_ns)
+                .for_each(|(sum, of)| sum.extend(of));
         }
         let mut sums: Vec<(Key, Tally)> = sums.into_iter().collect();
         sums.sort_by_key(|(_, sum)| Reverse(sum.count));
         sums.truncate(MOST_ROWS);
-        sums.into_iter().map(|(key, sum)| self.row(key, sum, kernel)).collect()
+        sums.into_iter()
+            .map(|(key, sum)| self.row(key, sum, kernel))
+            .collect()
     }
 
     fn row(&self, (cause, way, parts): Key, sum: Tally, kernel: &KernelTrace) -> WakeRow {
@@ -343,7 +429,10 @@ impl Wakes {
             ("interrupt", Some(name)) => format!("{kind} {number} {name}"),
             ("interrupt", None) => format!("{kind} {number}"),
             ("task", _) => "task made ready by another CPU".to_owned(),
-            _ => format!("{kind} {}", printable(&String::from_utf8_lossy(self.text(number)))),
+            _ => format!(
+                "{kind} {}",
+                printable(&String::from_utf8_lossy(self.text(number)))
+            ),
         };
         let task = |task: u32| match (task, kernel.tasks.get(&task)) {
             (0, _) => "the idle task".to_owned(),
@@ -359,7 +448,18 @@ impl Wakes {
         let [cpu, by_cpu] = [cpu, by_cpu].map(|cpu| cpu.map(|cpu| cpu as u16));
         let state = state.map(|state| kernel.state_name(state as usize));
         let (cause, way, by, first) = (title(cause), way.map(title), by.map(task), first.map(task));
-        WakeRow { cause, way, cpu, state, by_cpu, by, first, count, to_exit_ns, to_run_ns }
+        WakeRow {
+            cause,
+            way,
+            cpu,
+            state,
+            by_cpu,
+            by,
+            first,
+            count,
+            to_exit_ns,
+            to_run_ns,
+        }
     }
 }
 
@@ -368,8 +468,11 @@ impl Cpu {
     /// idle states were traced.
     #[inline]
     fn slept_again(&mut self) -> bool {
-        let is_seen = |wake: &Wake| wake.exit_ns.is_none() || wake.cause.is_some() || !self.calls.is_empty();
-        let Some(wake) = self.wake.as_ref().filter(|wake| !is_seen(wake)) else { return false };
+        let is_seen =
+            |wake: &Wake| wake.exit_ns.is_none() || wake.cause.is_some() || !self.calls.is_empty();
+        let Some(wake) = self.wake.as_ref().filter(|wake| !is_seen(wake)) else {
+            return false;
+        };
         let state = usize::from(wake.state);
         self.nothing.resize(self.nothing.len().max(state + 1), 0);
         self.nothing[state] += 1;

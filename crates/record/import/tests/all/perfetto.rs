@@ -13,7 +13,11 @@ fn events(bytes: &[u8], lenient: bool) -> Result<(Trace, Vec<Event>), Error> {
         events.extend_from_slice(some);
         Ok(())
     };
-    let options = Options { file: "trace.perfetto".to_owned(), lenient, ..Options::default() };
+    let options = Options {
+        file: "trace.perfetto".to_owned(),
+        lenient,
+        ..Options::default()
+    };
     let trace = read(Cursor::new(bytes), &options, Some(&mut take))?;
     Ok((trace, events))
 }
@@ -30,7 +34,15 @@ fn comparable(events: &[Event]) -> Vec<Event> {
             event.ticks = 0;
         }
     }
-    events.sort_by_key(|event| (event.cpu, event.time_ns, event.point, event.ticks, event.argument));
+    events.sort_by_key(|event| {
+        (
+            event.cpu,
+            event.time_ns,
+            event.point,
+            event.ticks,
+            event.argument,
+        )
+    });
     events
 }
 
@@ -40,11 +52,17 @@ fn the_trace_says_what_the_text_says() {
     let (trace, events) = events(PERFETTO, false).unwrap_or_else(|error| panic!("{error}"));
     assert!(events.is_sorted_by_key(|event| event.time_ns));
     let (found, right) = (comparable(&events), comparable(&text));
-    let different = found.iter().zip(&right).find(|(found, right)| found != right);
+    let different = found
+        .iter()
+        .zip(&right)
+        .find(|(found, right)| found != right);
     assert_eq!((different, found.len()), (None, right.len()));
     assert_eq!(trace.kernel.interrupts[&11], "arch_timer");
     assert_eq!(trace.kernel.tasks[&14], "rcu_sched");
-    assert!(events.iter().any(|event| event.point == Point::TickExpire), "the kernel's symbols name the tick");
+    assert!(
+        events.iter().any(|event| event.point == Point::TickExpire),
+        "the kernel's symbols name the tick"
+    );
 }
 
 #[test]
@@ -69,7 +87,10 @@ fn what_is_wrong_is_named_with_its_byte() {
     bytes.push(0x12);
     assert_eq!(
         wrong(&bytes),
-        format!("trace.perfetto: at byte {}: a packet must begin here with 0x0a, not 0x12", PERFETTO.len())
+        format!(
+            "trace.perfetto: at byte {}: a packet must begin here with 0x0a, not 0x12",
+            PERFETTO.len()
+        )
     );
 }
 
@@ -90,7 +111,10 @@ fn damage_never_panics() {
         }
         for lenient in [false, true] {
             if let Err(Error::Import(error)) = events(&bytes, lenient) {
-                assert!(!error.message.is_empty() && !error.help.is_empty(), "round {round}");
+                assert!(
+                    !error.message.is_empty() && !error.help.is_empty(),
+                    "round {round}"
+                );
             }
         }
     }

@@ -44,7 +44,13 @@ const FORMATS: [(&str, &str, u16, &str, &str); 13] = [
         "void*hrtimer;p void*function;p s64 expires;8 s64 softexpires;8 u32 mode;4",
         "\"hrtimer=%p function=%p expires=%llu softexpires=%llu\", REC->hrtimer, REC->function, REC->expires, REC->softexpires",
     ),
-    ("timer", "hrtimer_cancel", 112, "void*hrtimer;p", "\"hrtimer=%p\", REC->hrtimer"),
+    (
+        "timer",
+        "hrtimer_cancel",
+        112,
+        "void*hrtimer;p",
+        "\"hrtimer=%p\", REC->hrtimer",
+    ),
     (
         "timer",
         "hrtimer_expire_entry",
@@ -59,7 +65,13 @@ const FORMATS: [(&str, &str, u16, &str, &str); 13] = [
         "void*timer;p void*function;p ulong expires;p ulong now;p u32 flags;4",
         "\"timer=%p expires=%lu\", REC->timer, REC->expires",
     ),
-    ("timer", "timer_cancel", 115, "void*timer;p", "\"timer=%p\", REC->timer"),
+    (
+        "timer",
+        "timer_cancel",
+        115,
+        "void*timer;p",
+        "\"timer=%p\", REC->timer",
+    ),
     (
         "timer",
         "timer_expire_entry",
@@ -67,9 +79,27 @@ const FORMATS: [(&str, &str, u16, &str, &str); 13] = [
         "void*timer;p ulong now;p void*function;p",
         "\"timer=%p now=%lu\", REC->timer, REC->now",
     ),
-    ("timer", "tick_stop", 117, "int success;4 int dependency;4", "\"success=%d\", REC->success"),
-    ("irq", "irq_handler_entry", 121, "int irq;4 name;4", "\"irq=%d name=%s\", REC->irq, __get_str(name)"),
-    ("irq", "irq_handler_exit", 122, "int irq;4 int ret;4", "\"irq=%d ret=%d\", REC->irq, REC->ret"),
+    (
+        "timer",
+        "tick_stop",
+        117,
+        "int success;4 int dependency;4",
+        "\"success=%d\", REC->success",
+    ),
+    (
+        "irq",
+        "irq_handler_entry",
+        121,
+        "int irq;4 name;4",
+        "\"irq=%d name=%s\", REC->irq, __get_str(name)",
+    ),
+    (
+        "irq",
+        "irq_handler_exit",
+        122,
+        "int irq;4 int ret;4",
+        "\"irq=%d ret=%d\", REC->irq, REC->ret",
+    ),
     ("ipi", "ipi_entry", 123, "reason;p", "\"(%s)\", REC->reason"),
     (
         "sched",
@@ -116,12 +146,17 @@ impl Out {
 }
 
 fn new(machine: Machine) -> Out {
-    Out { machine, bytes: Vec::new() }
+    Out {
+        machine,
+        bytes: Vec::new(),
+    }
 }
 
 /// A value of an event's field in the text: behind `key=`.
 fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
-    let rest = fields.split_once(&format!("{key}=")).map(|(_, rest)| rest)?;
+    let rest = fields
+        .split_once(&format!("{key}="))
+        .map(|(_, rest)| rest)?;
     Some(rest.split([' ', ']']).next().unwrap_or(rest))
 }
 
@@ -133,14 +168,34 @@ fn event(line: &str, machine: Machine) -> Option<(u16, u64, Vec<u8>)> {
     let (_, rest) = line.split_once('[')?;
     let (cpu, rest) = rest.split_once(']')?;
     let mut words = rest.split_ascii_whitespace();
-    let (time, name) = (words.nth(1)?.strip_suffix(':')?, words.next()?.strip_suffix(':')?);
+    let (time, name) = (
+        words.nth(1)?.strip_suffix(':')?,
+        words.next()?.strip_suffix(':')?,
+    );
     let fields = rest.split_once(&format!("{name}: "))?.1;
     let (seconds, micros) = time.split_once('.')?;
     let time = (seconds.parse::<u64>().ok()? * 1_000_000 + micros.parse::<u64>().ok()?) * 1000;
-    let (_, _, id, layout, _) = FORMATS.iter().chain([&WAKEUP]).find(|format| format.1 == name)?;
-    let number = |key: &str| value(fields, key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
-    let address = |key: &str| value(fields, key).and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(0);
-    let function = || if value(fields, "function") == Some("tick_sched_timer") { TICK } else { 0x8000_0000 };
+    let (_, _, id, layout, _) = FORMATS
+        .iter()
+        .chain([&WAKEUP])
+        .find(|format| format.1 == name)?;
+    let number = |key: &str| {
+        value(fields, key)
+            .and_then(|text| text.parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    let address = |key: &str| {
+        value(fields, key)
+            .and_then(|text| u64::from_str_radix(text, 16).ok())
+            .unwrap_or(0)
+    };
+    let function = || {
+        if value(fields, "function") == Some("tick_sched_timer") {
+            TICK
+        } else {
+            0x8000_0000
+        }
+    };
     let mut out = new(machine);
     out.number((*id).into(), 2);
     out.bytes.extend([0, 0]);
@@ -154,7 +209,9 @@ fn event(line: &str, machine: Machine) -> Option<(u16, u64, Vec<u8>)> {
             "hrtimer" | "timer" => out.number(address(&field), size),
             "function" => out.number(function(), size),
             "below" => out.number(u64::from(fields.contains("type=below")), size),
-            "now" if name == "timer_start" => out.number(number("expires") - number("timeout"), size),
+            "now" if name == "timer_start" => {
+                out.number(number("expires") - number("timeout"), size)
+            }
             "flags" => {
                 let deferrable = u64::from(fields.contains("flags=D")) << 19;
                 out.number(number("cpu") | deferrable | number("idx") << 22, size);
@@ -165,9 +222,18 @@ fn event(line: &str, machine: Machine) -> Option<(u16, u64, Vec<u8>)> {
                 out.number((tail.len() as u64) << 16 | (out.bytes.len() as u64 + 4), 4);
             }
             "prev_comm" | "next_comm" | "comm" => {
-                let next = if field == "comm" { "pid" } else { &field.replace("comm", "pid") };
-                let text =
-                    fields.split_once(&format!("{field}=")).unwrap().1.split_once(&format!(" {next}=")).unwrap().0;
+                let next = if field == "comm" {
+                    "pid"
+                } else {
+                    &field.replace("comm", "pid")
+                };
+                let text = fields
+                    .split_once(&format!("{field}="))
+                    .unwrap()
+                    .1
+                    .split_once(&format!(" {next}="))
+                    .unwrap()
+                    .0;
                 let mut comm = text.as_bytes().to_vec();
                 comm.resize(16, 0);
                 out.bytes.extend(comm);
@@ -184,7 +250,11 @@ fn fields_of(layout: &str, machine: Machine) -> Vec<(String, usize)> {
     let mut rest = layout;
     while let Some((declared, more)) = rest.split_once(';') {
         let (size, more) = more.split_once(' ').unwrap_or((more, ""));
-        let size = if size == "p" { machine.long } else { size.parse().unwrap() };
+        let size = if size == "p" {
+            machine.long
+        } else {
+            size.parse().unwrap()
+        };
         let name = declared.trim().rsplit([' ', '*']).next().unwrap();
         fields.push((name.split('[').next().unwrap().to_owned(), size));
         rest = more;
@@ -216,10 +286,14 @@ fn format_text(format: &(&str, &str, u16, &str, &str), machine: Machine) -> Stri
             "prev_comm" | "next_comm" | "comm" => (format!("char {name}[16]"), 0),
             "hrtimer" | "timer" | "function" => (format!("void * {name}"), 0),
             "reason" => ("const char * reason".to_owned(), 0),
-            "expires" | "now" | "softexpires" if size == 8 && !layout.contains("ulong") => (format!("s64 {name}"), 1),
+            "expires" | "now" | "softexpires" if size == 8 && !layout.contains("ulong") => {
+                (format!("s64 {name}"), 1)
+            }
             "expires" | "now" => (format!("unsigned long {name}"), 0),
             "below" => ("bool below".to_owned(), 0),
-            "irq" | "ret" | "success" | "target_cpu" | "pid" | "prev_pid" | "next_pid" => (format!("int {name}"), 1),
+            "irq" | "ret" | "success" | "target_cpu" | "pid" | "prev_pid" | "next_pid" => {
+                (format!("int {name}"), 1)
+            }
             _ => (format!("u32 {name}"), 0),
         };
         text += &format!("\tfield:{declared};\toffset:{offset};\tsize:{size};\tsigned:{signed};\n");
@@ -250,7 +324,14 @@ fn pages(events: &[(u64, Vec<u8>)], machine: Machine) -> Vec<u8> {
             (first, last) = (*time, *time);
         }
         let word = |out: &mut Out, kind: u64, delta: u64| {
-            out.number(if machine.big { kind << 27 | delta } else { delta << 5 | kind }, 4);
+            out.number(
+                if machine.big {
+                    kind << 27 | delta
+                } else {
+                    delta << 5 | kind
+                },
+                4,
+            );
         };
         let mut delta = time - last;
         if index % 50 == 7 {
@@ -328,7 +409,11 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
         out.number(systems.len() as u64, 4);
         for system in systems {
             out.text(system);
-            let of: Vec<_> = FORMATS.iter().chain([&WAKEUP]).filter(|format| format.0 == system).collect();
+            let of: Vec<_> = FORMATS
+                .iter()
+                .chain([&WAKEUP])
+                .filter(|format| format.0 == system)
+                .collect();
             out.number(of.len() as u64, 4);
             for format in of {
                 out.sized(8, format_text(format, machine).as_bytes());
@@ -338,7 +423,10 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
     };
     let functions = {
         let mut out = new(machine);
-        out.sized(4, format!("80000000 t hrtimer_wakeup\n{TICK:08x} t tick_sched_timer\n").as_bytes());
+        out.sized(
+            4,
+            format!("80000000 t hrtimer_wakeup\n{TICK:08x} t tick_sched_timer\n").as_bytes(),
+        );
         out.bytes
     };
     let command_lines = {
@@ -349,7 +437,8 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
     let mut out = new(machine);
     out.bytes.extend(b"\x17\x08\x44tracing");
     out.text(&machine.version.to_string());
-    out.bytes.extend([u8::from(machine.big), machine.long as u8]);
+    out.bytes
+        .extend([u8::from(machine.big), machine.long as u8]);
     out.number(PAGE as u64, 4);
     if machine.version == 6 {
         out.bytes.extend(&headers);
@@ -383,9 +472,14 @@ pub fn trace_dat_with(text: &str, machine: Machine, instances: &[&str]) -> Vec<u
     let mut options = new(machine);
     // No formats of ftrace's own events, and none of trace_printk.
     let none = vec![0; 4];
-    for (id, bytes) in
-        [(16, &headers), (17, &none), (18, &formats), (19, &functions), (20, &none), (21, &command_lines)]
-    {
+    for (id, bytes) in [
+        (16, &headers),
+        (17, &none),
+        (18, &formats),
+        (19, &functions),
+        (20, &none),
+        (21, &command_lines),
+    ] {
         options.number(id, 2);
         options.number(8, 4);
         options.number(out.bytes.len() as u64, 8);

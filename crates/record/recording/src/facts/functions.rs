@@ -72,7 +72,10 @@ pub struct FunctionCounts {
     pub exceptions: BTreeMap<String, u64>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -80,14 +83,19 @@ fn is_zero(count: &u64) -> bool {
 impl Functions {
     /// The passages of a build's call.
     pub fn passage(&self, build: &str, call: &str) -> Option<&Passage> {
-        self.passages.iter().find(|passage| passage.build == build && passage.call == call)
+        self.passages
+            .iter()
+            .find(|passage| passage.build == build && passage.call == call)
     }
 }
 
 impl Passage {
     /// Instructions of all calls together.
     pub fn instructions(&self) -> u64 {
-        self.functions.iter().map(|function| function.instructions).sum()
+        self.functions
+            .iter()
+            .map(|function| function.instructions)
+            .sum()
     }
 
     /// A count for one call, in the mean.
@@ -116,7 +124,9 @@ impl FunctionCounts {
         ("cache maintenance", |function| function.cache_maintenance),
         ("TLBI and AT", |function| function.translation_maintenance),
         ("system registers written", Self::system_register_writes),
-        ("SMC, ERET and kin", |function| function.exception_instructions),
+        ("SMC, ERET and kin", |function| {
+            function.exception_instructions
+        }),
         ("exceptions taken", Self::exceptions_taken),
         ("waits", |function| function.waits),
     ];
@@ -131,9 +141,10 @@ impl FunctionCounts {
         self.translation_maintenance += other.translation_maintenance;
         self.waits += other.waits;
         self.exception_instructions += other.exception_instructions;
-        for (of, from) in
-            [(&mut self.system_registers, &other.system_registers), (&mut self.exceptions, &other.exceptions)]
-        {
+        for (of, from) in [
+            (&mut self.system_registers, &other.system_registers),
+            (&mut self.exceptions, &other.exceptions),
+        ] {
             for (name, count) in from {
                 *of.entry(name.clone()).or_default() += count;
             }

@@ -143,22 +143,33 @@ pub struct Mark {
 impl KernelTrace {
     /// The time of the first mark of a name, in nanoseconds.
     pub fn mark(&self, name: &str) -> Option<u64> {
-        self.marks.iter().find(|mark| mark.name == name).map(|mark| mark.at_ns)
+        self.marks
+            .iter()
+            .find(|mark| mark.name == name)
+            .map(|mark| mark.at_ns)
     }
 
     /// The number of a callback's function.
     pub fn function(&self, name: &str) -> Option<u32> {
-        self.functions.iter().find(|(_, other)| *other == name).map(|(number, _)| *number)
+        self.functions
+            .iter()
+            .find(|(_, other)| *other == name)
+            .map(|(number, _)| *number)
     }
 
     /// Names of the idle states, by their numbers.
     pub fn state_names(&self) -> BTreeMap<u32, String> {
-        (0..).zip(&self.states).map(|(number, state)| (number, state.name.clone())).collect()
+        (0..)
+            .zip(&self.states)
+            .map(|(number, state)| (number, state.name.clone()))
+            .collect()
     }
 
     /// The name of an idle state; its number where the trace names none.
     pub fn state_name(&self, number: usize) -> String {
-        self.states.get(number).map_or_else(|| format!("state {number}"), |state| state.name.clone())
+        self.states
+            .get(number)
+            .map_or_else(|| format!("state {number}"), |state| state.name.clone())
     }
 }
 

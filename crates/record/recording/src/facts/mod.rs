@@ -25,7 +25,9 @@ mod kernel;
 mod tune;
 
 pub use dataplane::{Driver, GraphLoad, Rates, Study};
-pub use energy::{Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
+pub use energy::{
+    Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore,
+};
 pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
@@ -96,9 +98,14 @@ impl Header {
     /// # Panics
     /// The type has a form that TOML has not, such as an empty option within a list.
     pub fn set_facts<F: Facts>(&mut self, facts: &F) {
-        let mut table = toml::Table::try_from(facts).expect("facts are tables of numbers, texts and lists");
+        let mut table =
+            toml::Table::try_from(facts).expect("facts are tables of numbers, texts and lists");
         if F::ARE_SETTINGS {
-            self.settings.extend(table.iter().filter_map(|(key, value)| Some((key.clone(), setting(value)?))));
+            self.settings.extend(
+                table
+                    .iter()
+                    .filter_map(|(key, value)| Some((key.clone(), setting(value)?))),
+            );
         }
         table.insert(VERSION.to_owned(), F::VERSION.into());
         self.facts = Some(table);
@@ -111,14 +118,25 @@ impl Header {
     pub fn facts<F: Facts>(&self) -> Result<F, FactsError> {
         let experiment = || self.experiment.clone();
         let Some(table) = &self.facts else {
-            return F::of_older(self).ok_or_else(|| FactsError::None { experiment: experiment() });
+            return F::of_older(self).ok_or_else(|| FactsError::None {
+                experiment: experiment(),
+            });
         };
-        let found = table.get(VERSION).and_then(toml::Value::as_integer).unwrap_or(0);
+        let found = table
+            .get(VERSION)
+            .and_then(toml::Value::as_integer)
+            .unwrap_or(0);
         if found != F::VERSION {
-            return Err(FactsError::Version { experiment: experiment(), found, expected: F::VERSION });
+            return Err(FactsError::Version {
+                experiment: experiment(),
+                found,
+                expected: F::VERSION,
+            });
         }
-        let form =
-            |cause: toml::de::Error| FactsError::Form { experiment: experiment(), cause: cause.message().to_owned() };
+        let form = |cause: toml::de::Error| FactsError::Form {
+            experiment: experiment(),
+            cause: cause.message().to_owned(),
+        };
         table.clone().try_into().map_err(form)
     }
 }
@@ -128,7 +146,11 @@ impl Header {
 fn setting(value: &toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => (!text.contains('\n')).then(|| text.clone()),
-        toml::Value::Array(values) => values.iter().map(setting).collect::<Option<Vec<_>>>().map(|all| all.join(",")),
+        toml::Value::Array(values) => values
+            .iter()
+            .map(setting)
+            .collect::<Option<Vec<_>>>()
+            .map(|all| all.join(",")),
         toml::Value::Table(_) => None,
         other => Some(other.to_string()),
     }
@@ -140,16 +162,26 @@ pub(crate) mod numbered {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::collections::BTreeMap;
 
-    pub(crate) fn serialize<S: Serializer>(names: &BTreeMap<u32, String>, serializer: S) -> Result<S::Ok, S::Error> {
-        let texts: BTreeMap<String, &String> = names.iter().map(|(number, name)| (number.to_string(), name)).collect();
+    pub(crate) fn serialize<S: Serializer>(
+        names: &BTreeMap<u32, String>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts: BTreeMap<String, &String> = names
+            .iter()
+            .map(|(number, name)| (number.to_string(), name))
+            .collect();
         texts.serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<u32, String>, D::Error> {
         let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
         let number = |(key, name): (String, String)| match key.parse() {
             Ok(number) => Ok((number, name)),
-            Err(_) => Err(D::Error::custom(format!("`{key}` is no number; the keys of names are whole numbers"))),
+            Err(_) => Err(D::Error::custom(format!(
+                "`{key}` is no number; the keys of names are whole numbers"
+            ))),
         };
         texts.into_iter().map(number).collect()
     }
@@ -164,8 +196,11 @@ mod tests {
         let mut header = Header::new("explore-psci", "explore", "us");
         let none = header.facts::<Exploration>().unwrap_err();
         assert!(none.to_string().contains("older Stopwatt"), "{none}");
-        let facts =
-            Exploration { schedule: "s".to_owned(), sentences: vec!["one".to_owned()], ..Exploration::default() };
+        let facts = Exploration {
+            schedule: "s".to_owned(),
+            sentences: vec!["one".to_owned()],
+            ..Exploration::default()
+        };
         header.set_facts(&facts);
         let text = toml::to_string(&header).unwrap();
         let read: Header = toml::from_str(&text).unwrap();
@@ -174,8 +209,16 @@ mod tests {
         let table = header.facts.as_mut().unwrap();
         table.insert("sentences".to_owned(), 7.into());
         let form = header.facts::<Exploration>().unwrap_err();
-        assert!(form.to_string().starts_with("[facts] of this recording of explore-psci cannot be read"), "{form}");
-        header.facts.as_mut().unwrap().insert(VERSION.to_owned(), 99.into());
+        assert!(
+            form.to_string()
+                .starts_with("[facts] of this recording of explore-psci cannot be read"),
+            "{form}"
+        );
+        header
+            .facts
+            .as_mut()
+            .unwrap()
+            .insert(VERSION.to_owned(), 99.into());
         let version = header.facts::<Exploration>().unwrap_err();
         assert!(version.to_string().contains("version 99"), "{version}");
     }
@@ -185,7 +228,11 @@ mod tests {
         let mut header = Header::new("ftrace", "import", "ns");
         let mut facts = KernelTrace::default();
         facts.tasks.insert(4_000_000, "rcuop/1".to_owned());
-        facts.states.push(IdleState { name: "WFI".to_owned(), exit_latency_us: Some(1), residency_us: None });
+        facts.states.push(IdleState {
+            name: "WFI".to_owned(),
+            exit_latency_us: Some(1),
+            residency_us: None,
+        });
         header.set_facts(&facts);
         let read: Header = toml::from_str(&toml::to_string(&header).unwrap()).unwrap();
         assert_eq!(read.facts::<KernelTrace>().unwrap(), facts);

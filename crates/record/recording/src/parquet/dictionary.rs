@@ -22,9 +22,20 @@ pub(crate) fn names(
     let mut levels = Vec::new();
     while let Some(page) = pages.get_next_page()? {
         match page {
-            Page::DictionaryPage { buf, num_values, .. } => entries = dictionary(&buf, num_values as usize, to)?,
-            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
-                let known = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+            Page::DictionaryPage {
+                buf, num_values, ..
+            } => entries = dictionary(&buf, num_values as usize, to)?,
+            Page::DataPage {
+                buf,
+                num_values,
+                encoding,
+                def_level_encoding,
+                ..
+            } => {
+                let known = matches!(
+                    encoding,
+                    Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY
+                );
                 if !known || (nullable && def_level_encoding != Encoding::RLE) {
                     return Ok(None);
                 }
@@ -42,7 +53,11 @@ pub(crate) fn names(
                     hybrid(packed, 1, count, &mut levels)?;
                     rest = behind;
                 }
-                let there = if nullable { levels.iter().filter(|level| **level > 0).count() } else { count };
+                let there = if nullable {
+                    levels.iter().filter(|level| **level > 0).count()
+                } else {
+                    count
+                };
                 numbers.clear();
                 if there > 0 {
                     let (width, packed) = rest.split_first().ok_or_else(short)?;
@@ -90,16 +105,25 @@ pub(crate) fn check_name(text: &str) -> Result<(), ParquetError> {
     if text.len() > LONGEST_NAME {
         let start: String = text.chars().take(40).collect();
         let (length, start) = (text.len(), start.escape_debug());
-        return Err(wrong(&format!("a name of {length} bytes, \"{start}...\"; one may have up to {LONGEST_NAME}")));
+        return Err(wrong(&format!(
+            "a name of {length} bytes, \"{start}...\"; one may have up to {LONGEST_NAME}"
+        )));
     }
     match text.contains(unprintable) {
-        true => Err(wrong(&format!("a name with a control character, \"{}\"", text.escape_debug()))),
+        true => Err(wrong(&format!(
+            "a name with a control character, \"{}\"",
+            text.escape_debug()
+        ))),
         false => Ok(()),
     }
 }
 
 /// The entries of a dictionary page: each a length of four bytes and its text.
-fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<Name>, ParquetError> {
+fn dictionary(
+    mut bytes: &[u8],
+    count: usize,
+    to: &mut Recording,
+) -> Result<Vec<Name>, ParquetError> {
     let mut entries = Vec::new();
     for _ in 0..count {
         let (length, behind) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
@@ -115,7 +139,12 @@ fn dictionary(mut bytes: &[u8], count: usize, to: &mut Recording) -> Result<Vec<
 
 /// Reads `count` numbers of `width` bits each, in Parquet's hybrid of runs and packed groups of
 /// eight.
-fn hybrid(mut bytes: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) -> Result<(), ParquetError> {
+fn hybrid(
+    mut bytes: &[u8],
+    width: u32,
+    count: usize,
+    numbers: &mut Vec<u32>,
+) -> Result<(), ParquetError> {
     if width > 32 {
         return Err(wrong("numbers of more than 32 bits"));
     }
@@ -125,8 +154,13 @@ fn hybrid(mut bytes: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) ->
         let left = count - numbers.len();
         if header & 1 == 0 {
             let run = ((header >> 1) as usize).min(left);
-            let (value, behind) = bytes.split_at_checked(width.div_ceil(8) as usize).ok_or_else(short)?;
-            let value = value.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
+            let (value, behind) = bytes
+                .split_at_checked(width.div_ceil(8) as usize)
+                .ok_or_else(short)?;
+            let value = value
+                .iter()
+                .rev()
+                .fold(0, |value, byte| value << 8 | u32::from(*byte));
             if run == 0 {
                 return Err(wrong("a run of nothing"));
             }
@@ -149,7 +183,11 @@ fn hybrid(mut bytes: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) ->
 }
 
 fn unpack(packed: &[u8], width: u32, values: usize, numbers: &mut Vec<u32>) {
-    let mask = if width == 32 { u32::MAX } else { (1 << width) - 1 };
+    let mask = if width == 32 {
+        u32::MAX
+    } else {
+        (1 << width) - 1
+    };
     let (mut held, mut bits, mut bytes) = (0_u64, 0, packed.iter());
     for _ in 0..values {
         while bits < width {
@@ -179,22 +217,36 @@ mod tests {
 
     fn numbers(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u32>, String> {
         let mut numbers = Vec::new();
-        hybrid(bytes, width, count, &mut numbers).map(|()| numbers).map_err(|error| error.to_string())
+        hybrid(bytes, width, count, &mut numbers)
+            .map(|()| numbers)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
     fn runs_and_packed_groups_as_the_format_has_them() {
         // The format's own example: 0 to 7 in three bits each.
-        assert_eq!(numbers(&[0b11, 0b1000_1000, 0b1100_0110, 0b1111_1010], 3, 8).unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(numbers(&[8, 5, 0b11, 0b0000_0010], 1, 6).unwrap(), [5, 5, 5, 5, 0, 1]);
+        assert_eq!(
+            numbers(&[0b11, 0b1000_1000, 0b1100_0110, 0b1111_1010], 3, 8).unwrap(),
+            [0, 1, 2, 3, 4, 5, 6, 7]
+        );
+        assert_eq!(
+            numbers(&[8, 5, 0b11, 0b0000_0010], 1, 6).unwrap(),
+            [5, 5, 5, 5, 0, 1]
+        );
         assert_eq!(numbers(&[6], 0, 3).unwrap(), [0, 0, 0]);
     }
 
     #[test]
     fn damage_is_an_error() {
-        for (bytes, width) in
-            [(&[][..], 1), (&[0], 0), (&[6], 8), (&[3], 3), (&[0x80], 1), (&[2, 1], 40), (&[0xff; 12], 1)]
-        {
+        for (bytes, width) in [
+            (&[][..], 1),
+            (&[0], 0),
+            (&[6], 8),
+            (&[3], 3),
+            (&[0x80], 1),
+            (&[2, 1], 40),
+            (&[0xff; 12], 1),
+        ] {
             assert!(numbers(bytes, width, 100).is_err(), "{bytes:?}");
         }
     }

@@ -22,22 +22,30 @@ const MOST_HEADER: u64 = 1 << 20;
 /// Refuses a column of a row group in which a page, or all pages together, claim more than may be.
 pub(crate) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), ParquetError> {
     let (mut at, length) = column.byte_range();
-    let end = at.checked_add(length).ok_or_else(|| wrong("a column beyond the end of the file"))?;
+    let end = at
+        .checked_add(length)
+        .ok_or_else(|| wrong("a column beyond the end of the file"))?;
     let mut file = BufReader::with_capacity(512, file);
     let mut sum = 0_u64;
     while at < end {
         file.seek(SeekFrom::Start(at))?;
         let (header, [unpacked, packed]) = page_sizes(&mut file)?;
         if unpacked > MOST_PAGE {
-            return Err(wrong(&format!("a page that claims {unpacked} bytes; one may have up to {MOST_PAGE}")));
+            return Err(wrong(&format!(
+                "a page that claims {unpacked} bytes; one may have up to {MOST_PAGE}"
+            )));
         }
         sum += unpacked;
         if sum > MOST_COLUMN {
-            return Err(wrong(&format!("a column of a row group of more than {MOST_COLUMN} bytes")));
+            return Err(wrong(&format!(
+                "a column of a row group of more than {MOST_COLUMN} bytes"
+            )));
         }
         let left = end - at;
         if header + packed > left {
-            return Err(wrong(&format!("a page of {packed} bytes where {left} are left")));
+            return Err(wrong(&format!(
+                "a page of {packed} bytes where {left} are left"
+            )));
         }
         at += header + packed;
     }
@@ -46,7 +54,10 @@ pub(crate) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), Par
 
 /// The length of a page's header, and the page's sizes unpacked and packed.
 fn page_sizes(file: &mut impl Read) -> Result<(u64, [u64; 2]), ParquetError> {
-    let mut bytes = Bytes { from: file.take(MOST_HEADER), read: 0 };
+    let mut bytes = Bytes {
+        from: file.take(MOST_HEADER),
+        read: 0,
+    };
     let mut sizes = [None, None];
     let mut field = 0;
     loop {
@@ -57,7 +68,8 @@ fn page_sizes(file: &mut impl Read) -> Result<(u64, [u64; 2]), ParquetError> {
         field = number;
         match (number, kind) {
             (2 | 3, I32) => {
-                let size = u64::try_from(bytes.signed()?).map_err(|_| wrong("a page of negative size"))?;
+                let size =
+                    u64::try_from(bytes.signed()?).map_err(|_| wrong("a page of negative size"))?;
                 sizes[usize::from(number == 3)] = Some(size);
             }
             _ => bytes.skip(kind, 0)?,
@@ -82,7 +94,9 @@ struct Bytes<R> {
 impl<R: Read> Bytes<R> {
     fn byte(&mut self) -> Result<u8, ParquetError> {
         let mut byte = [0];
-        self.from.read_exact(&mut byte).map_err(|_| wrong("a page's header that is cut short, or has no end"))?;
+        self.from
+            .read_exact(&mut byte)
+            .map_err(|_| wrong("a page's header that is cut short, or has no end"))?;
         self.read += 1;
         Ok(byte[0])
     }
@@ -132,7 +146,11 @@ impl<R: Read> Bytes<R> {
             }
             9 | 10 => {
                 let head = self.byte()?;
-                let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                let count = if head >> 4 == 15 {
+                    self.varint()?
+                } else {
+                    u64::from(head >> 4)
+                };
                 // In a list a truth value takes a byte of its own.
                 for _ in 0..count {
                     match head & 0xf {
@@ -179,7 +197,9 @@ mod tests {
             }
             bytes.push(rest as u8);
         }
-        bytes.extend([0x2c, 0x19, 0x25, 0x02, 0x04, 0x18, 0x03, b'a', b'b', b'c', 0x11, 0x00, 0x00]);
+        bytes.extend([
+            0x2c, 0x19, 0x25, 0x02, 0x04, 0x18, 0x03, b'a', b'b', b'c', 0x11, 0x00, 0x00,
+        ]);
         bytes
     }
 

@@ -88,7 +88,13 @@ impl<R> TableReader<R> {
         let there = table.file.metadata().file_metadata().schema_descr();
         let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == POINT);
         let place = place.filter(|&at| there.column(at).physical_type() == Physical::INT64);
-        let missing = || no_column(path, POINT, &format!("{POINT} (u64) and those of a recording"));
+        let missing = || {
+            no_column(
+                path,
+                POINT,
+                &format!("{POINT} (u64) and those of a recording"),
+            )
+        };
         table.number = Some(place.ok_or_else(missing)?);
         Ok(table)
     }
@@ -106,25 +112,49 @@ impl<R> TableReader<R> {
         let there = file.metadata().file_metadata().schema_descr();
         let mut places = Vec::with_capacity(columns.len());
         for column in columns {
-            let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == column.name);
+            let place = (0..there.num_columns())
+                .find(|&at| there.column(at).path().string() == column.name);
             if let Some(place) = place {
                 check_type(path, column, &there.column(place))?;
             } else if !column.optional {
                 let needed = columns.iter().filter(|column| !column.optional);
-                let needed = needed.map(|column| format!("{} ({})", column.name, column.kind().name()));
-                return Err(no_column(path, column.name, &needed.collect::<Vec<_>>().join(", ")));
+                let needed =
+                    needed.map(|column| format!("{} ({})", column.name, column.kind().name()));
+                return Err(no_column(
+                    path,
+                    column.name,
+                    &needed.collect::<Vec<_>>().join(", "),
+                ));
             }
             places.push(place);
         }
         let mut rows = 0_u64;
         for group in file.metadata().row_groups() {
-            let more = u64::try_from(group.num_rows()).ok().filter(|rows| *rows <= MOST_GROUP_ROWS);
-            let message = || format!("a row group has {} rows; it may have up to {MOST_GROUP_ROWS}", group.num_rows());
+            let more = u64::try_from(group.num_rows())
+                .ok()
+                .filter(|rows| *rows <= MOST_GROUP_ROWS);
+            let message = || {
+                format!(
+                    "a row group has {} rows; it may have up to {MOST_GROUP_ROWS}",
+                    group.num_rows()
+                )
+            };
             rows += more.ok_or_else(|| bad(path, &ParquetError::General(message())))?;
         }
         let path = path.to_owned();
         let (number, numbers) = (None, Vec::new());
-        Ok(Self { path, columns, places, file, raw, rows, next_group: 0, rows_before: 0, number, numbers })
+        Ok(Self {
+            path,
+            columns,
+            places,
+            file,
+            raw,
+            rows,
+            next_group: 0,
+            rows_before: 0,
+            number,
+            numbers,
+        })
     }
 
     /// The number of rows that the file has.
@@ -134,12 +164,16 @@ impl<R> TableReader<R> {
 
     /// The number of a series of this file.
     pub(crate) fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series, Error> {
-        of.series_of(names).ok_or_else(|| self.too_many("combinations of variant, case and mode"))
+        of.series_of(names)
+            .ok_or_else(|| self.too_many("combinations of variant, case and mode"))
     }
 
     /// There are more of something than a recording may have.
     pub(crate) fn too_many(&self, what: &'static str) -> Error {
-        Error::wrong(&self.path, format!("more than 65536 {what}; a recording has fewer"))
+        Error::wrong(
+            &self.path,
+            format!("more than 65536 {what}; a recording has fewer"),
+        )
     }
 
     /// A row of the group that was read last, which has this many rows, has no finite value.
@@ -155,7 +189,10 @@ impl<R> TableReader<R> {
 
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order
     /// and the number of rows, or `None` at the end.
-    pub(crate) fn next_group(&mut self, names: &mut Recording) -> Result<Option<(Vec<Values>, usize)>, Error> {
+    pub(crate) fn next_group(
+        &mut self,
+        names: &mut Recording,
+    ) -> Result<Option<(Vec<Values>, usize)>, Error> {
         if self.next_group >= self.file.num_row_groups() {
             return Ok(None);
         }
@@ -170,7 +207,11 @@ impl<R> TableReader<R> {
                 continue;
             };
             pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
-            let levels = group.metadata().column(place).column_descr().max_def_level();
+            let levels = group
+                .metadata()
+                .column(place)
+                .column_descr()
+                .max_def_level();
             let by_number = match column.kind() {
                 Kind::Text => {
                     let pages = group.get_column_page_reader(place).map_err(bad)?;
@@ -190,15 +231,24 @@ impl<R> TableReader<R> {
             {
                 let (column, row) = (column.name, self.rows_before + row);
                 let only = "only cpu, cluster, core, subject and role may be null";
-                return Err(Error::wrong(&path, format!("column `{column}` is null in row {row}; {only}")));
+                return Err(Error::wrong(
+                    &path,
+                    format!("column `{column}` is null in row {row}; {only}"),
+                ));
             }
             all.push(values);
         }
         if let Some(place) = self.number {
             pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
-            let levels = group.metadata().column(place).column_descr().max_def_level();
+            let levels = group
+                .metadata()
+                .column(place)
+                .column_descr()
+                .max_def_level();
             let reader = group.get_column_reader(place).map_err(bad)?;
-            if let Values::U64(numbers) = read_column(Kind::U64, reader, rows, levels, names).map_err(bad)? {
+            if let Values::U64(numbers) =
+                read_column(Kind::U64, reader, rows, levels, names).map_err(bad)?
+            {
                 self.numbers = numbers;
             }
         }
@@ -209,7 +259,13 @@ impl<R> TableReader<R> {
 }
 
 fn bad(path: &Path, error: &ParquetError) -> Error {
-    Error::damaged(path, format!("not a whole Parquet file ({})", printable(&error.to_string())))
+    Error::damaged(
+        path,
+        format!(
+            "not a whole Parquet file ({})",
+            printable(&error.to_string())
+        ),
+    )
 }
 
 fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result<(), Error> {
@@ -237,11 +293,21 @@ fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> R
         None if found.max_rep_level() > 0 => "a list".to_owned(),
         None => physical.to_string(),
     };
-    Err(Error::wrong(path, format!("column `{}` is {is}; it must be {}", column.name, column.kind().name())))
+    Err(Error::wrong(
+        path,
+        format!(
+            "column `{}` is {is}; it must be {}",
+            column.name,
+            column.kind().name()
+        ),
+    ))
 }
 
 fn no_column(path: &Path, column: &str, expected: &str) -> Error {
-    Error::wrong(path, format!("no column `{column}`; the columns are {expected}"))
+    Error::wrong(
+        path,
+        format!("no column `{column}`; the columns are {expected}"),
+    )
 }
 
 fn nothing(kind: Kind, rows: usize) -> Values {
@@ -286,7 +352,9 @@ fn read_column(
                 if kind == Kind::U16
                     && let Some(wrong) = value.filter(|value| *value > u32::from(u16::MAX))
                 {
-                    return Err(ParquetError::General(format!("{wrong} in a column of 16 bits")));
+                    return Err(ParquetError::General(format!(
+                        "{wrong} in a column of 16 bits"
+                    )));
                 }
                 all.push(value);
                 Ok(())
@@ -335,7 +403,9 @@ fn read_values<T: DataType>(
         let wanted = AT_A_TIME.min(rows - read);
         let (more, _, _) = reader.read_records(wanted, Some(&mut levels), None, &mut values)?;
         if more == 0 {
-            return Err(ParquetError::General(format!("{read} values where {rows} must be")));
+            return Err(ParquetError::General(format!(
+                "{read} values where {rows} must be"
+            )));
         }
         read += more;
         if max_level == 0 {
@@ -344,7 +414,11 @@ fn read_values<T: DataType>(
         }
         let mut there = values.iter();
         for level in &levels {
-            take(if *level == max_level { there.next() } else { None })?;
+            take(if *level == max_level {
+                there.next()
+            } else {
+                None
+            })?;
         }
     }
     Ok(())

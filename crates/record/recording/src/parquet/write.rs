@@ -128,34 +128,48 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         for (place, rows) in rows.chunks(GROUP_ROWS).enumerate() {
             let mut group = self.file.next_row_group()?;
             if self.numbered {
-                let mut writer = group
-                    .next_column()?
-                    .ok_or_else(|| ParquetError::General(format!("no writer for column {POINT}")))?;
+                let mut writer = group.next_column()?.ok_or_else(|| {
+                    ParquetError::General(format!("no writer for column {POINT}"))
+                })?;
                 let from = place * GROUP_ROWS;
-                let values: Vec<i64> =
-                    numbers[from..from + rows.len()].iter().map(|number| number.cast_signed()).collect();
-                writer.typed::<Int64Type>().write_batch(&values, None, None)?;
+                let values: Vec<i64> = numbers[from..from + rows.len()]
+                    .iter()
+                    .map(|number| number.cast_signed())
+                    .collect();
+                writer
+                    .typed::<Int64Type>()
+                    .write_batch(&values, None, None)?;
                 writer.close()?;
             }
-            for ((column, described), kept) in self.columns.iter().zip(described).zip(&mut self.uniform) {
+            for ((column, described), kept) in
+                self.columns.iter().zip(described).zip(&mut self.uniform)
+            {
                 let Some(value) = Value::of_all(names, column, rows) else {
-                    let mut writer = group
-                        .next_column()?
-                        .ok_or_else(|| ParquetError::General(format!("no writer for column {}", column.name)))?;
+                    let mut writer = group.next_column()?.ok_or_else(|| {
+                        ParquetError::General(format!("no writer for column {}", column.name))
+                    })?;
                     write_rows(writer.untyped(), column, names, rows)?;
                     writer.close()?;
                     continue;
                 };
-                let again = kept.take().filter(|kept| kept.value == value && kept.rows == rows.len());
+                let again = kept
+                    .take()
+                    .filter(|kept| kept.value == value && kept.rows == rows.len());
                 let uniform = match again {
                     Some(again) => again,
                     None => {
                         let mut bytes = TrackedWrite::new(Vec::new());
                         let pages = Box::new(SerializedPageWriter::new(&mut bytes));
-                        let mut writer = get_column_writer(described.clone(), properties.clone(), pages);
+                        let mut writer =
+                            get_column_writer(described.clone(), properties.clone(), pages);
                         write_rows(&mut writer, column, names, rows)?;
                         let closed = writer.close()?;
-                        Uniform { value, rows: rows.len(), bytes: bytes.into_inner()?.into(), closed }
+                        Uniform {
+                            value,
+                            rows: rows.len(),
+                            bytes: bytes.into_inner()?.into(),
+                            closed,
+                        }
                     }
                 };
                 group.append_column(&uniform.bytes, uniform.closed.clone())?;
@@ -177,11 +191,19 @@ impl<R, W: Write + Send> TableWriter<R, W> {
 const AT_A_TIME: usize = 4096;
 
 fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetError> {
-    let integer = |bit_width| Some(LogicalType::Integer(IntType { bit_width, is_signed: false }));
+    let integer = |bit_width| {
+        Some(LogicalType::Integer(IntType {
+            bit_width,
+            is_signed: false,
+        }))
+    };
     let mut fields: Vec<TypePtr> = Vec::new();
     if numbered {
-        let field = Type::primitive_type_builder(POINT, Physical::INT64).with_logical_type(integer(64));
-        fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
+        let field =
+            Type::primitive_type_builder(POINT, Physical::INT64).with_logical_type(integer(64));
+        fields.push(Arc::new(
+            field.with_repetition(Repetition::REQUIRED).build()?,
+        ));
     }
     let more: Result<Vec<TypePtr>, ParquetError> = columns
         .iter()
@@ -193,17 +215,30 @@ fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetEr
                 Kind::U64 => (Physical::INT64, integer(64)),
                 Kind::F64 => (Physical::DOUBLE, None),
             };
-            let repetition = if column.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-            let field = Type::primitive_type_builder(column.name, physical).with_logical_type(logical);
+            let repetition = if column.nullable {
+                Repetition::OPTIONAL
+            } else {
+                Repetition::REQUIRED
+            };
+            let field =
+                Type::primitive_type_builder(column.name, physical).with_logical_type(logical);
             field.with_repetition(repetition).build().map(Arc::new)
         })
         .collect();
     fields.extend(more?);
-    Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)
+    Type::group_type_builder("schema")
+        .with_fields(fields)
+        .build()
+        .map(Arc::new)
 }
 
 /// Every choice that shows in the bytes is made here; none is left to the library's defaults.
-fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str, numbered: bool) -> WriterProperties {
+fn properties<R>(
+    columns: &[Column<R>],
+    header: &Header,
+    arrow: &str,
+    numbered: bool,
+) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by("stopwatt".to_owned())
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -223,9 +258,9 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str, numbered: 
             Kind::U64 => properties
                 .set_column_dictionary_enabled(path(), false)
                 .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED),
-            Kind::F64 => {
-                properties.set_column_dictionary_enabled(path(), false).set_column_encoding(path(), Encoding::PLAIN)
-            }
+            Kind::F64 => properties
+                .set_column_dictionary_enabled(path(), false)
+                .set_column_encoding(path(), Encoding::PLAIN),
             // The least and the greatest of some names tell a reader nothing.
             Kind::Text => properties.set_column_statistics_enabled(path(), EnabledStatistics::None),
             Kind::U16 | Kind::U32 => properties,
@@ -237,9 +272,15 @@ fn properties<R>(columns: &[Column<R>], header: &Header, arrow: &str, numbered: 
 /// The content and unit of each column, for whoever opens the file without the documents, and
 /// Arrow's schema.
 fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyValue> {
-    let mut all = vec![KeyValue::new("ARROW:schema".to_owned(), arrow.trim().to_owned())];
+    let mut all = vec![KeyValue::new(
+        "ARROW:schema".to_owned(),
+        arrow.trim().to_owned(),
+    )];
     for column in columns {
-        all.push(KeyValue::new(format!("description:{}", column.name), column.about.to_owned()));
+        all.push(KeyValue::new(
+            format!("description:{}", column.name),
+            column.about.to_owned(),
+        ));
         let unit = match column.unit {
             Unit::None => continue,
             Unit::Time => header.time.unit.clone(),
@@ -265,7 +306,8 @@ fn write_rows<R>(
     rows: &[R],
 ) -> Result<(), ParquetError> {
     let mut texts = Texts::new(names);
-    rows.chunks(AT_A_TIME).try_for_each(|rows| write_column(writer, column, &mut texts, rows))
+    rows.chunks(AT_A_TIME)
+        .try_for_each(|rows| write_column(writer, column, &mut texts, rows))
 }
 
 fn write_column<R>(
@@ -285,21 +327,33 @@ fn write_column<R>(
                 // which the library takes them anyway.
                 let values = vec![texts.bytes(first); rows.len().min(BATCH)];
                 for rows in rows.chunks(BATCH) {
-                    typed::<ByteArrayType>(writer).write_batch(&values[..rows.len()], None, None)?;
+                    typed::<ByteArrayType>(writer).write_batch(
+                        &values[..rows.len()],
+                        None,
+                        None,
+                    )?;
                 }
                 return Ok(());
             }
-            let values = rows.iter().map(|row| get(texts.names, row).map(|name| texts.bytes(name)));
+            let values = rows
+                .iter()
+                .map(|row| get(texts.names, row).map(|name| texts.bytes(name)));
             let (values, levels) = split(values, column.nullable);
             typed::<ByteArrayType>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U16(get) => {
-            let (values, levels) = split(rows.iter().map(|row| get(row).map(i32::from)), column.nullable);
+            let (values, levels) = split(
+                rows.iter().map(|row| get(row).map(i32::from)),
+                column.nullable,
+            );
             typed::<Int32Type>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U32(get) => {
             // Parquet's unsigned numbers have the bits of signed ones.
-            let (values, levels) = split(rows.iter().map(|row| get(row).map(u32::cast_signed)), column.nullable);
+            let (values, levels) = split(
+                rows.iter().map(|row| get(row).map(u32::cast_signed)),
+                column.nullable,
+            );
             typed::<Int32Type>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U64(get) => {
@@ -315,13 +369,19 @@ fn write_column<R>(
 }
 
 /// The values that are there, and for a column with nulls a level a row: 1 where there is a value.
-fn split<T: Default>(values: impl Iterator<Item = Option<T>>, nullable: bool) -> (Vec<T>, Option<Vec<i16>>) {
+fn split<T: Default>(
+    values: impl Iterator<Item = Option<T>>,
+    nullable: bool,
+) -> (Vec<T>, Option<Vec<i16>>) {
     if !nullable {
         // Each is there. The length is known beforehand, which takes half the time of looking.
         return (values.map(Option::unwrap_or_default).collect(), None);
     }
     let mut levels = Vec::new();
-    let there = values.inspect(|value| levels.push(i16::from(value.is_some()))).flatten().collect();
+    let there = values
+        .inspect(|value| levels.push(i16::from(value.is_some())))
+        .flatten()
+        .collect();
     (there, Some(levels))
 }
 
@@ -356,7 +416,10 @@ struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     fn new(names: &'a Recording) -> Self {
-        Self { names, made: vec![None; names.names_len()] }
+        Self {
+            names,
+            made: vec![None; names.names_len()],
+        }
     }
 
     fn bytes(&mut self, name: Name) -> ByteArray {

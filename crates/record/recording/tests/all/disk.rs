@@ -9,7 +9,8 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(test: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
+        let path =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -31,17 +32,31 @@ fn header() -> Header {
     header.seed = u64::MAX;
     header.iterations = 100;
     header.time.counter_hz = Some(50_000_000);
-    header.settings.insert("scp.channels".to_owned(), "2".to_owned());
-    header.versions.insert("stopwatt".to_owned(), "0.1.0".to_owned());
+    header
+        .settings
+        .insert("scp.channels".to_owned(), "2".to_owned());
+    header
+        .versions
+        .insert("stopwatt".to_owned(), "0.1.0".to_owned());
     header.platform = Some(Platform {
         name: "juno-r1".to_owned(),
         text: "# a comment with its source\n[clock]\nhz = 50_000_000\n".to_owned(),
-        figures: "[clock]\nhz = 50_000_000\n[[cluster]]\ncores = 2\n[[cluster]]\ncores = 4\n".parse().unwrap(),
+        figures: "[clock]\nhz = 50_000_000\n[[cluster]]\ncores = 2\n[[cluster]]\ncores = 4\n"
+            .parse()
+            .unwrap(),
     });
-    header.costs.insert("v2.12".to_owned(), "scp = { step = 139.6, from = \"suspend\" }".parse().unwrap());
+    header.costs.insert(
+        "v2.12".to_owned(),
+        "scp = { step = 139.6, from = \"suspend\" }"
+            .parse()
+            .unwrap(),
+    );
     header.run.when = Some("2026-11-21T00:00:00Z".to_owned());
     header.run.command = vec!["stopwatt".to_owned(), "run".to_owned()];
-    header.run.more.insert("governor".to_owned(), "performance".to_owned());
+    header
+        .run
+        .more
+        .insert("governor".to_owned(), "performance".to_owned());
     header
 }
 
@@ -63,15 +78,50 @@ fn recording(reversed: bool) -> Recording {
             for n in 0..300_u32 {
                 let point = r.point_with_argument(points[(n % 4) as usize], "level");
                 let time = u64::from(iteration) * 1_000_000_000 + u64::from(n) * 12_345;
-                r.event(series, iteration, (n % 6) as u16, time, time / 20_000, point, n.wrapping_mul(2_654_435_761));
+                r.event(
+                    series,
+                    iteration,
+                    (n % 6) as u16,
+                    time,
+                    time / 20_000,
+                    point,
+                    n.wrapping_mul(2_654_435_761),
+                );
             }
             let role = r.name("last-man");
-            let measure = r.measure(series, iteration, "powerdown", "us", f64::from(iteration) * 0.1);
-            (measure.cpu, measure.cluster, measure.core, measure.role) = (Some(3), Some(1), Some(1), Some(role));
+            let measure = r.measure(
+                series,
+                iteration,
+                "powerdown",
+                "us",
+                f64::from(iteration) * 0.1,
+            );
+            (measure.cpu, measure.cluster, measure.core, measure.role) =
+                (Some(3), Some(1), Some(1), Some(role));
             r.measure(series, iteration, "energy", "J", -0.0);
-            let (metric, cause) = (r.name("powerdown"), r.name(if iteration % 3 == 0 { "code" } else { "lock-wait" }));
-            let (on, holder) = if iteration % 3 == 0 { (None, None) } else { (Some(1), Some(2)) };
-            r.push_cause(CauseRow { series, iteration, cpu: 3, metric, cause, on, holder, ticks: 77 });
+            let (metric, cause) = (
+                r.name("powerdown"),
+                r.name(if iteration % 3 == 0 {
+                    "code"
+                } else {
+                    "lock-wait"
+                }),
+            );
+            let (on, holder) = if iteration % 3 == 0 {
+                (None, None)
+            } else {
+                (Some(1), Some(2))
+            };
+            r.push_cause(CauseRow {
+                series,
+                iteration,
+                cpu: 3,
+                metric,
+                cause,
+                on,
+                holder,
+                ticks: 77,
+            });
         }
     }
     r
@@ -106,11 +156,18 @@ fn rows_that_come_in_parts_give_the_same_files_and_are_read_in_parts() {
             let (variant, case, mode) = whole.series_texts(event.series);
             let series = part.series(variant, case, mode);
             let point = part.point_with_argument(whole.point_text(event.point), "level");
-            part.push(recording::Event { series, point, ..*event });
+            part.push(recording::Event {
+                series,
+                point,
+                ..*event
+            });
         }
         writer.append(&part).unwrap();
     }
-    assert!(!scratch.join("parts").exists(), "a recording is there only when it is whole");
+    assert!(
+        !scratch.join("parts").exists(),
+        "a recording is there only when it is whole"
+    );
     writer.finish(&whole.header).unwrap();
     let bytes = |name: &str| fs::read(scratch.join(name).join("events.parquet")).unwrap();
     assert!(bytes("whole") == bytes("parts"));
@@ -139,7 +196,10 @@ fn a_recording_of_an_earlier_program_is_read() {
     let to = scratch.join("r");
     recording(false).write(&to).unwrap();
     edit_header(&to, |table| {
-        table["files"].as_table_mut().unwrap().remove("causes.parquet");
+        table["files"]
+            .as_table_mut()
+            .unwrap()
+            .remove("causes.parquet");
     });
     fs::remove_file(to.join("causes.parquet")).unwrap();
     let read = Recording::read(&to).unwrap();
@@ -169,15 +229,20 @@ fn same_rows_give_the_same_bytes_whatever_the_order_of_names_or_threads() {
         }
     });
     let without_run = |name: &str| {
-        let mut table: toml::Table =
-            fs::read_to_string(scratch.join(name).join("recording.toml")).unwrap().parse().unwrap();
+        let mut table: toml::Table = fs::read_to_string(scratch.join(name).join("recording.toml"))
+            .unwrap()
+            .parse()
+            .unwrap();
         table.remove("run").expect("a [run] table");
         toml::to_string(&table).unwrap()
     };
     for name in ["two", "three", "four"] {
         for file in ["events.parquet", "measures.parquet", "causes.parquet"] {
             let bytes = |folder: &str| fs::read(scratch.join(folder).join(file)).unwrap();
-            assert!(bytes("one") == bytes(name), "{file} differs between one and {name}");
+            assert!(
+                bytes("one") == bytes(name),
+                "{file} differs between one and {name}"
+            );
         }
         assert_eq!(without_run("one"), without_run(name));
     }
@@ -190,7 +255,10 @@ fn the_bytes_are_those_of_last_time() {
     let scratch = Scratch::new("pinned");
     recording(false).write(scratch.join("r")).unwrap();
     let sum = |file: &str| crc32fast::hash(&fs::read(scratch.join("r").join(file)).unwrap());
-    assert_eq!((sum("events.parquet"), sum("measures.parquet")), (PINNED_EVENTS, PINNED_MEASURES));
+    assert_eq!(
+        (sum("events.parquet"), sum("measures.parquet")),
+        (PINNED_EVENTS, PINNED_MEASURES)
+    );
 }
 
 const PINNED_EVENTS: u32 = 2_525_027_595;
@@ -200,13 +268,24 @@ const PINNED_MEASURES: u32 = 333_092_891;
 fn a_write_replaces_a_recording_and_nothing_else() {
     let scratch = Scratch::new("replace");
     let to = scratch.join("r");
-    Recording::new(Header::new("first", "sim", "ps")).write(&to).unwrap();
-    Recording::new(Header::new("second", "sim", "ps")).write(&to).unwrap();
+    Recording::new(Header::new("first", "sim", "ps"))
+        .write(&to)
+        .unwrap();
+    Recording::new(Header::new("second", "sim", "ps"))
+        .write(&to)
+        .unwrap();
     assert_eq!(Recording::read(&to).unwrap().header.experiment, "second");
 
     fs::write(to.join("notes.txt"), "mine").unwrap();
-    let error = message(Recording::new(Header::new("third", "sim", "ps")).write(&to).unwrap_err());
-    assert!(error.contains("not a recording") && error.contains("notes.txt"), "{error}");
+    let error = message(
+        Recording::new(Header::new("third", "sim", "ps"))
+            .write(&to)
+            .unwrap_err(),
+    );
+    assert!(
+        error.contains("not a recording") && error.contains("notes.txt"),
+        "{error}"
+    );
     assert_eq!(fs::read_to_string(to.join("notes.txt")).unwrap(), "mine");
 
     let file = scratch.join("file");
@@ -217,16 +296,27 @@ fn a_write_replaces_a_recording_and_nothing_else() {
     let others = scratch.join("others");
     fs::create_dir(&others).unwrap();
     fs::write(others.join("recording.toml"), "a = 1").unwrap();
-    assert!(matches!(recording(false).write(&others), Err(Error::Wrong { .. })));
+    assert!(matches!(
+        recording(false).write(&others),
+        Err(Error::Wrong { .. })
+    ));
 
-    let left: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let left: Vec<_> = fs::read_dir(&scratch.0)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
     assert_eq!(left.len(), 3, "something was left behind: {left:?}");
 }
 
 #[test]
 fn every_missing_file_is_named() {
     let scratch = Scratch::new("missing");
-    for file in ["recording.toml", "events.parquet", "measures.parquet", "causes.parquet"] {
+    for file in [
+        "recording.toml",
+        "events.parquet",
+        "measures.parquet",
+        "causes.parquet",
+    ] {
         let to = scratch.join(file);
         recording(false).write(&to).unwrap();
         fs::remove_file(to.join(file)).unwrap();
@@ -245,7 +335,10 @@ fn truncation_at_any_place_is_noticed() {
         for keep in [0, 1, 8, whole.len() / 2, whole.len() - 1] {
             fs::write(to.join(file), &whole[..keep]).unwrap();
             let error = message(Recording::read(&to).unwrap_err());
-            assert!(error.contains(file) && error.contains("cut short"), "{error}");
+            assert!(
+                error.contains(file) && error.contains("cut short"),
+                "{error}"
+            );
         }
         fs::write(to.join(file), &whole).unwrap();
     }
@@ -262,7 +355,10 @@ fn a_flipped_bit_is_noticed() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1;
         fs::write(to.join("events.parquet"), &damaged).unwrap();
-        assert!(matches!(Recording::read(&to), Err(Error::Damaged { .. })), "byte {at}");
+        assert!(
+            matches!(Recording::read(&to), Err(Error::Damaged { .. })),
+            "byte {at}"
+        );
     }
 }
 
@@ -279,7 +375,10 @@ fn damage_is_an_error_even_without_checksums() {
     for keep in [0, 4, whole.len() / 2, whole.len() - 1] {
         fs::write(to.join("events.parquet"), &whole[..keep]).unwrap();
         let error = message(Recording::read(&to).unwrap_err());
-        assert!(error.contains("events.parquet: not a whole Parquet file"), "{error}");
+        assert!(
+            error.contains("events.parquet: not a whole Parquet file"),
+            "{error}"
+        );
     }
 }
 
@@ -317,12 +416,18 @@ fn wrong_columns_are_named_with_what_would_be_right() {
     // The other file has no such column.
     fs::copy(to.join("measures.parquet"), to.join("events.parquet")).unwrap();
     let error = message(Recording::read(&to).unwrap_err());
-    assert!(error.contains("events.parquet: no column `time`") && error.contains("time (u64)"), "{error}");
+    assert!(
+        error.contains("events.parquet: no column `time`") && error.contains("time (u64)"),
+        "{error}"
+    );
 
     // A column of another type: doubles under the name of a number of 64 bits.
     fs::write(to.join("events.parquet"), with_a_double_for_time()).unwrap();
     let error = message(Recording::read(&to).unwrap_err());
-    assert!(error.contains("column `time` is DOUBLE; it must be u64"), "{error}");
+    assert!(
+        error.contains("column `time` is DOUBLE; it must be u64"),
+        "{error}"
+    );
 }
 
 /// Events of which each has a name of a mebibyte: small where it is packed, and one page of `rows`
@@ -337,21 +442,45 @@ fn with_a_page_of_mebibytes(rows: usize) -> Vec<u8> {
         required int64 time (INTEGER(64,false)); required int64 ticks (INTEGER(64,false)); required binary point (UTF8);
         required int32 argument (INTEGER(32,false)); }";
     let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
-    let properties = properties.set_data_page_size_limit(1 << 30).set_write_batch_size(1 << 20).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false);
+    let properties = properties
+        .set_data_page_size_limit(1 << 30)
+        .set_write_batch_size(1 << 20)
+        .build();
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let long = ByteArray::from("n".repeat(1 << 20).as_str());
     for column in 0..9 {
         let mut column_writer = group.next_column().unwrap().unwrap();
         match column {
-            0 => _ = column_writer.typed::<ByteArrayType>().write_batch(&vec![long.clone(); rows], None, None).unwrap(),
+            0 => {
+                _ = column_writer
+                    .typed::<ByteArrayType>()
+                    .write_batch(&vec![long.clone(); rows], None, None)
+                    .unwrap()
+            }
             1 | 2 | 7 => {
                 let names = vec![ByteArray::from("x"); rows];
-                column_writer.typed::<ByteArrayType>().write_batch(&names, None, None).unwrap();
+                column_writer
+                    .typed::<ByteArrayType>()
+                    .write_batch(&names, None, None)
+                    .unwrap();
             }
-            5 | 6 => _ = column_writer.typed::<Int64Type>().write_batch(&vec![0; rows], None, None).unwrap(),
-            _ => _ = column_writer.typed::<Int32Type>().write_batch(&vec![0; rows], None, None).unwrap(),
+            5 | 6 => {
+                _ = column_writer
+                    .typed::<Int64Type>()
+                    .write_batch(&vec![0; rows], None, None)
+                    .unwrap()
+            }
+            _ => {
+                _ = column_writer
+                    .typed::<Int32Type>()
+                    .write_batch(&vec![0; rows], None, None)
+                    .unwrap()
+            }
         }
         column_writer.close().unwrap();
     }
@@ -372,11 +501,17 @@ fn a_page_that_claims_too_much_is_refused_before_it_is_unpacked() {
         Recording::read(&to)
     };
     let error = message(read(65).unwrap_err());
-    assert!(error.contains("events.parquet") && error.contains("a page that claims 68157700 bytes"), "{error}");
+    assert!(
+        error.contains("events.parquet") && error.contains("a page that claims 68157700 bytes"),
+        "{error}"
+    );
     assert!(error.contains("one may have up to 67108864"), "{error}");
     // What is within the bound is no matter of the page's, but of the names in it.
     let error = message(read(3).unwrap_err());
-    assert!(error.contains("a name of 1048576 bytes, \"nnn") && error.contains("up to 4096"), "{error}");
+    assert!(
+        error.contains("a name of 1048576 bytes, \"nnn") && error.contains("up to 4096"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -388,14 +523,24 @@ fn a_header_that_is_not_ours_is_refused() {
         table.insert("version".to_owned(), 2.into());
     });
     let error = message(Recording::read(&to).unwrap_err());
-    assert!(error.contains("format version 2; this program reads version 1"), "{error}");
+    assert!(
+        error.contains("format version 2; this program reads version 1"),
+        "{error}"
+    );
     edit_header(&to, |table| {
         table.insert("version".to_owned(), 1.into());
         table.remove("world");
     });
     let error = message(Recording::read(&to).unwrap_err());
-    assert!(error.contains("recording.toml") && error.contains("world"), "{error}");
-    fs::write(to.join("recording.toml"), "format = \"stopwatt-recording\"\nversion = \n").unwrap();
+    assert!(
+        error.contains("recording.toml") && error.contains("world"),
+        "{error}"
+    );
+    fs::write(
+        to.join("recording.toml"),
+        "format = \"stopwatt-recording\"\nversion = \n",
+    )
+    .unwrap();
     let error = message(Recording::read(&to).unwrap_err());
     assert!(error.contains("recording.toml:2: "), "{error}");
     fs::write(to.join("recording.toml"), "").unwrap();
@@ -421,13 +566,21 @@ fn with_header(scratch: &Scratch, change: impl Fn(&str) -> String) -> Result<Rec
 #[test]
 fn what_the_header_says_of_the_files_is_held_against_them() {
     let scratch = Scratch::new("facts");
-    let rows = with_header(&scratch, |text| text.replacen("rows = 1\n", "rows = 2\n", 1));
+    let rows = with_header(&scratch, |text| {
+        text.replacen("rows = 1\n", "rows = 2\n", 1)
+    });
     let said = message(rows.unwrap_err());
-    assert!(said.contains("events.parquet: has 1 rows where 2 were written"), "{said}");
-    let renamed = with_header(&scratch, |text| text.replacen("files.\"events.parquet\"", "files.\"event.parquet\"", 1));
+    assert!(
+        said.contains("events.parquet: has 1 rows where 2 were written"),
+        "{said}"
+    );
+    let renamed = with_header(&scratch, |text| {
+        text.replacen("files.\"events.parquet\"", "files.\"event.parquet\"", 1)
+    });
     let said = message(renamed.unwrap_err());
     assert!(
-        said.contains("recording.toml: [files] has an entry `event.parquet`") && said.contains("events.parquet,"),
+        said.contains("recording.toml: [files] has an entry `event.parquet`")
+            && said.contains("events.parquet,"),
         "{said}"
     );
     let one_less = with_header(&scratch, |text| {
@@ -443,19 +596,30 @@ fn what_the_header_says_of_the_files_is_held_against_them() {
 fn a_counter_without_a_frequency_is_refused() {
     let scratch = Scratch::new("counter");
     for hz in ["0", "1000000000001"] {
-        let read =
-            with_header(&scratch, |text| text.replacen("counter_hz = 50000000", &format!("counter_hz = {hz}"), 1));
+        let read = with_header(&scratch, |text| {
+            text.replacen("counter_hz = 50000000", &format!("counter_hz = {hz}"), 1)
+        });
         let said = message(read.unwrap_err());
-        assert!(said.contains("recording.toml: counter_hz is") && said.contains("1 to 1000000000000"), "{said}");
+        assert!(
+            said.contains("recording.toml: counter_hz is") && said.contains("1 to 1000000000000"),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn a_time_without_a_known_unit_is_refused() {
     let scratch = Scratch::new("unit");
-    let said =
-        message(with_header(&scratch, |text| text.replacen("unit = \"ps\"", "unit = \"fortnight\"", 1)).unwrap_err());
-    assert!(said.contains("there is no unit of time `fortnight`"), "{said}");
+    let said = message(
+        with_header(&scratch, |text| {
+            text.replacen("unit = \"ps\"", "unit = \"fortnight\"", 1)
+        })
+        .unwrap_err(),
+    );
+    assert!(
+        said.contains("there is no unit of time `fortnight`"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -487,8 +651,13 @@ fn what_would_steer_a_terminal_is_shown_when_written_and_refused_when_read() {
     assert_eq!(read.point_text(read.events()[0].point), "p\\u{0}");
     assert_eq!(read.header.notes, ["a line\nand a bell \\u{7}"]);
 
-    let said = message(with_header(&scratch, |text| text.replace("juno-r1", "juno\\u001br1")).unwrap_err());
-    assert!(said.contains("recording.toml: `name` holds a control character: \"juno\\u{1b}r1\""), "{said}");
+    let said = message(
+        with_header(&scratch, |text| text.replace("juno-r1", "juno\\u001br1")).unwrap_err(),
+    );
+    assert!(
+        said.contains("recording.toml: `name` holds a control character: \"juno\\u{1b}r1\""),
+        "{said}"
+    );
     // A name of the same length with an escape, in the file itself; nothing tells that it was
     // altered.
     let mut small = Recording::new(header());
@@ -507,7 +676,10 @@ fn what_would_steer_a_terminal_is_shown_when_written_and_refused_when_read() {
     let (_, behind) = behind.split_once("[settings]").unwrap();
     fs::write(&header, format!("{before}[settings]{behind}")).unwrap();
     let said = message(Recording::read(scratch.join("b")).unwrap_err());
-    assert!(said.contains("events.parquet") && said.contains("control character, \"\\u{1b}uiescent\""), "{said}");
+    assert!(
+        said.contains("events.parquet") && said.contains("control character, \"\\u{1b}uiescent\""),
+        "{said}"
+    );
 }
 
 #[test]

@@ -8,8 +8,16 @@ use std::path::{Path, PathBuf};
 #[test]
 fn names_are_distinct_and_every_row_is_whole() {
     for (place, metric) in METRICS.iter().enumerate() {
-        assert_eq!(METRICS.iter().position(|other| other.name == metric.name), Some(place), "{} twice", metric.name);
-        assert!(metric.about.ends_with('.') && !metric.title.is_empty() && !metric.unit.is_empty(), "{metric:?}");
+        assert_eq!(
+            METRICS.iter().position(|other| other.name == metric.name),
+            Some(place),
+            "{} twice",
+            metric.name
+        );
+        assert!(
+            metric.about.ends_with('.') && !metric.title.is_empty() && !metric.unit.is_empty(),
+            "{metric:?}"
+        );
         assert_eq!(by_name(metric.name), Some(metric));
     }
     assert_eq!(by_name("no such metric"), None);
@@ -25,7 +33,11 @@ fn an_interval_is_what_lies_between_its_points() {
     assert_eq!(POWERDOWN.bounds(passed), Some((10, 75)));
     assert_eq!(WAKEUP.bounds(passed), None, "its points were not passed");
     assert_eq!(TIME_IN_STATE.bounds(passed), None, "it is no interval");
-    let of = |case| intervals_of(case).map(|metric| metric.name).collect::<Vec<_>>();
+    let of = |case| {
+        intervals_of(case)
+            .map(|metric| metric.name)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(of("cpu-off"), ["powerdown", "wakeup", "cache_flush"]);
     assert_eq!(of("psci-version"), ["latency"]);
 }
@@ -58,8 +70,14 @@ fn no_other_source_names_a_psci_interval_or_its_points_together() {
         let name = path.strip_prefix(&crates).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let program = text.split("#[cfg(test)]").next().unwrap();
-        for (number, line) in program.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            let names = ["powerdown", "cache_flush", "time_in_state"].iter().any(|name| says(line, name));
+        for (number, line) in program
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
+            let names = ["powerdown", "cache_flush", "time_in_state"]
+                .iter()
+                .any(|name| says(line, name));
             let bounds = metrics::intervals()
                 .filter_map(|metric| metric.interval)
                 .any(|interval| says(line, interval.first) && says(line, interval.last));
@@ -68,10 +86,17 @@ fn no_other_source_names_a_psci_interval_or_its_points_together() {
             }
         }
     }
-    let (in_table, elsewhere): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|place| Path::new(place.split(':').next().unwrap()) == table);
-    assert!(in_table.len() > 4, "the table is not where it was: {in_table:?}");
-    assert_eq!(elsewhere, [""; 0], "take the metric from recording::metrics");
+    let (in_table, elsewhere): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|place| Path::new(place.split(':').next().unwrap()) == table);
+    assert!(
+        in_table.len() > 4,
+        "the table is not where it was: {in_table:?}"
+    );
+    assert_eq!(
+        elsewhere, [""; 0],
+        "take the metric from recording::metrics"
+    );
 }
 
 fn says(line: &str, name: &str) -> bool {
@@ -79,9 +104,17 @@ fn says(line: &str, name: &str) -> bool {
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let sources = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
-    let programs = folders.iter().filter(|path| !path.ends_with("tests") && !path.ends_with("target"));
-    sources.chain(programs.flat_map(|folder| self::sources(folder))).collect()
+    let sources = files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    let programs = folders
+        .iter()
+        .filter(|path| !path.ends_with("tests") && !path.ends_with("target"));
+    sources
+        .chain(programs.flat_map(|folder| self::sources(folder)))
+        .collect()
 }

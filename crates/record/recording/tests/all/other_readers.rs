@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn run(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     assert!(
         output.status.success(),
         "{command:?} failed:\n{}{}",
@@ -18,27 +20,55 @@ fn run(command: &mut Command) -> Output {
 
 /// The Python with the packages of `python/requirements.txt`.
 fn python() -> PathBuf {
-    let tools = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/python/tools/bin/python");
+    let tools =
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/python/tools/bin/python");
     let python = std::env::var_os("STOPWATT_TEST_PYTHON").map_or_else(tools, PathBuf::from);
-    assert!(python.exists(), "{} is missing; `cargo xtask needs` makes it", python.display());
+    assert!(
+        python.exists(),
+        "{} is missing; `cargo xtask needs` makes it",
+        python.display()
+    );
     python
 }
 
 /// A folder of its own with a recording that has rows in every table.
 fn written(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{test}-{}", std::process::id()));
     let mut header = Header::new("e", "sim", "ps");
     header.time.counter_hz = Some(50_000_000);
     let mut recording = Recording::new(header);
     let series = recording.series("v2.12", "cpu-off", "");
-    let points = [recording.point("enter-psci"), recording.point_with_argument("exit-psci", "smc-function")];
+    let points = [
+        recording.point("enter-psci"),
+        recording.point_with_argument("exit-psci", "smc-function"),
+    ];
     for n in 0..1000_u32 {
-        recording.event(series, n, 0, u64::MAX - 1000 + u64::from(n), 0, points[(n % 2) as usize], 0);
-        recording.measure(series, n, "powerdown", "us", f64::from(n)).cpu = Some(1);
+        recording.event(
+            series,
+            n,
+            0,
+            u64::MAX - 1000 + u64::from(n),
+            0,
+            points[(n % 2) as usize],
+            0,
+        );
+        recording
+            .measure(series, n, "powerdown", "us", f64::from(n))
+            .cpu = Some(1);
     }
     let (metric, cause) = (recording.name("powerdown"), recording.name("lock-wait"));
     let (iteration, cpu, on, holder, ticks) = (3, 1, Some(0), Some(0), 7);
-    recording.push_cause(CauseRow { series, iteration, cpu, metric, cause, on, holder, ticks });
+    recording.push_cause(CauseRow {
+        series,
+        iteration,
+        cpu,
+        metric,
+        cause,
+        on,
+        holder,
+        ticks,
+    });
     recording.write(&folder).unwrap();
     folder
 }
@@ -50,7 +80,9 @@ fn read_with(script: &str, folder: &Path) -> String {
 }
 
 fn run_on(script: &str, folder: &Path) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(script);
     let output = run(Command::new(python()).arg(script).arg(folder));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -58,8 +90,7 @@ fn run_on(script: &str, folder: &Path) -> String {
 #[test]
 fn duckdb_reads_a_recording() {
     let text = read_with("read_with_duckdb.py", &written("duckdb"));
-    let expected =
-        "events=1000 last=18446744073709551614 points=enter-psci,exit-psci median=499.5 cpus=1000 subjects=0";
+    let expected = "events=1000 last=18446744073709551614 points=enter-psci,exit-psci median=499.5 cpus=1000 subjects=0";
     assert!(text.lines().any(|line| line == expected), "{text}");
 }
 
@@ -72,7 +103,10 @@ fn pandas_reads_text_as_categories_and_finds_units_and_descriptions() {
         "measures units value=as the column `unit` says",
         "causes rows=1 variant:category,case:category,mode:category,iteration:uint32,cpu:uint16,metric:category,cause:category,on:uint32,holder:uint16,ticks:uint64",
     ] {
-        assert!(text.lines().any(|line| line == expected), "{expected}\nis missing in\n{text}");
+        assert!(
+            text.lines().any(|line| line == expected),
+            "{expected}\nis missing in\n{text}"
+        );
     }
 }
 

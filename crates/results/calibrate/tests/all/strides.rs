@@ -31,7 +31,11 @@ fn costs_after_a_short_fit(reference: &StrideReference) -> Costs {
 
 fn scaled(loops: &[&str], factor: f64) -> StrideReference {
     let mut reference = reference();
-    for cell in reference.cells.iter_mut().filter(|cell| loops.contains(&cell.loop_name.as_str())) {
+    for cell in reference
+        .cells
+        .iter_mut()
+        .filter(|cell| loops.contains(&cell.loop_name.as_str()))
+    {
         cell.ticks *= factor;
     }
     reference
@@ -40,21 +44,43 @@ fn scaled(loops: &[&str], factor: f64) -> StrideReference {
 #[test]
 fn a_fit_sees_the_single_loop_column_and_nothing_else() {
     let reference = reference();
-    let usable: Vec<String> =
-        reference.cells.iter().filter(|cell| cell.may_be_fitted).map(|cell| cell.label()).collect();
-    assert_eq!((usable.len(), usable_strides(&platform(), &reference).len()), (10, 10));
-    assert!(usable.iter().all(|label| label.starts_with("single+")), "{usable:?}");
-    assert_eq!(CostsFile::read(&Folder(data().join("data/platforms")), "macchiatobin").unwrap().fit.used, usable);
+    let usable: Vec<String> = reference
+        .cells
+        .iter()
+        .filter(|cell| cell.may_be_fitted)
+        .map(|cell| cell.label())
+        .collect();
+    assert_eq!(
+        (usable.len(), usable_strides(&platform(), &reference).len()),
+        (10, 10)
+    );
+    assert!(
+        usable.iter().all(|label| label.starts_with("single+")),
+        "{usable:?}"
+    );
+    assert_eq!(
+        CostsFile::read(&Folder(data().join("data/platforms")), "macchiatobin")
+            .unwrap()
+            .fit
+            .used,
+        usable
+    );
 }
 
 #[test]
 fn scaling_a_cell_that_no_fit_uses_changes_no_cost() {
-    assert_eq!(costs_after_a_short_fit(&scaled(&["dual", "single-split"], 1.5)), costs_after_a_short_fit(&reference()));
+    assert_eq!(
+        costs_after_a_short_fit(&scaled(&["dual", "single-split"], 1.5)),
+        costs_after_a_short_fit(&reference())
+    );
 }
 
 #[test]
 fn scaling_the_cells_that_the_fit_uses_changes_the_costs() {
-    let (before, after) = (costs_after_a_short_fit(&reference()), costs_after_a_short_fit(&scaled(&["single"], 1.1)));
+    let (before, after) = (
+        costs_after_a_short_fit(&reference()),
+        costs_after_a_short_fit(&scaled(&["single"], 1.1)),
+    );
     assert!(after.work > before.work * 1.02, "{before:?} {after:?}");
 }
 
@@ -65,14 +91,23 @@ fn no_figure_is_among_the_conditions_that_a_prediction_is_told() {
         reference.conditions(&mut conditions);
         conditions
     };
-    assert_eq!(conditions(&scaled(&["single", "dual", "single-split"], 3.0)), conditions(&reference()));
-    assert_eq!(conditions(&reference()).get("stride-cells", &["macchiatobin"]).len(), 25);
+    assert_eq!(
+        conditions(&scaled(&["single", "dual", "single-split"], 3.0)),
+        conditions(&reference())
+    );
+    assert_eq!(
+        conditions(&reference())
+            .get("stride-cells", &["macchiatobin"])
+            .len(),
+        25
+    );
 }
 
 #[test]
 fn a_fit_of_a_release_sees_the_declared_cells_and_no_figure_of_the_others() {
     let read = |factor: f64| {
-        let mut reference = PsciReference::read(&data().join("data/published/juno-psci.toml")).unwrap();
+        let mut reference =
+            PsciReference::read(&data().join("data/published/juno-psci.toml")).unwrap();
         for cell in reference.cells.iter_mut().filter(|cell| !cell.used_in_fit) {
             cell.published *= factor;
             cell.value_us *= factor;
@@ -83,6 +118,12 @@ fn a_fit_of_a_release_sees_the_declared_cells_and_no_figure_of_the_others() {
     for release in ["juno-2017", "juno-v2.11", "juno-v2.12"] {
         let cells = usable_cells(release, &before);
         assert_eq!(cells, usable_cells(release, &after), "{release}");
-        assert!(cells.len() > 20 && cells.iter().all(|cell| cell.release == release && cell.used_in_fit), "{release}");
+        assert!(
+            cells.len() > 20
+                && cells
+                    .iter()
+                    .all(|cell| cell.release == release && cell.used_in_fit),
+            "{release}"
+        );
     }
 }

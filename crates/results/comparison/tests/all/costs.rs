@@ -47,14 +47,35 @@ fn record(set: &[(&str, &str)]) -> Recording {
     // Some order, so that no cost decides who comes first: a little core, a big one, and so on.
     let suspends = CASES.iter().filter(|case| case.name.starts_with("suspend"));
     let orders = suspends
-        .map(|case| (case.name.to_owned(), Order { scp: vec![4, 0, 1, 5, 2, 3], ..Order::default() }))
+        .map(|case| {
+            (
+                case.name.to_owned(),
+                Order {
+                    scp: vec![4, 0, 1, 5, 2, 3],
+                    ..Order::default()
+                },
+            )
+        })
         .collect();
     let (owners, uncertainty) = Default::default();
-    let release = Release { machine: sources.machine().unwrap(), orders, owners, uncertainty };
-    let options = psci_latency::Options { iterations: 3, seed: 1, free_seeds: 0, events: true };
+    let release = Release {
+        machine: sources.machine().unwrap(),
+        orders,
+        owners,
+        uncertainty,
+    };
+    let options = psci_latency::Options {
+        iterations: 3,
+        seed: 1,
+        free_seeds: 0,
+        events: true,
+    };
     let mut recording = psci_latency::run(&[release], &CASES, &options, || true).unwrap();
     // The command does the same: what went in stands in the recording.
-    recording.header.costs.insert(RELEASE.to_owned(), sources.costs.text().parse().unwrap());
+    recording
+        .header
+        .costs
+        .insert(RELEASE.to_owned(), sources.costs.text().parse().unwrap());
     recording
 }
 
@@ -66,13 +87,20 @@ fn base() -> &'static Recording {
 fn compared(a: &Recording, b: &Recording) -> Comparison {
     // Findings live as long as the comparison only.
     let [a, b] = [a, b].map(|recording| Findings::new(recording, "", None));
-    compare(&[Input::new("before", &a), Input::new("after", &b)], &Options::default()).unwrap()
+    compare(
+        &[Input::new("before", &a), Input::new("after", &b)],
+        &Options::default(),
+    )
+    .unwrap()
 }
 
 /// All costs of the file, with their values.
 fn costs() -> Vec<(String, String)> {
     fn walk(costs: &mut Vec<(String, String)>, path: &str, table: &toml::Table) {
-        for (key, value) in table.iter().filter(|(key, _)| !["release", "session", "fit"].contains(&key.as_str())) {
+        for (key, value) in table
+            .iter()
+            .filter(|(key, _)| !["release", "session", "fit"].contains(&key.as_str()))
+        {
             match value {
                 toml::Value::Table(table) => walk(costs, &format!("{path}{key}."), table),
                 toml::Value::String(text) => costs.push((format!("{path}{key}"), text.clone())),
@@ -128,32 +156,137 @@ enum Charge {
 
 /// Each cost with the cause that shows its time, its charge, and the core that is charged.
 const DECLARED: [(&str, Cause, Charge, Core); 26] = [
-    ("shared.memory_access", Cause::Code, Charge::DownAndUp, Core::Any),
-    ("shared.interconnect_exit", Cause::Interconnect, Charge::LastDown, Core::Any),
+    (
+        "shared.memory_access",
+        Cause::Code,
+        Charge::DownAndUp,
+        Core::Any,
+    ),
+    (
+        "shared.interconnect_exit",
+        Cause::Interconnect,
+        Charge::LastDown,
+        Core::Any,
+    ),
     ("shared.smc_warm", Cause::Code, Charge::WarmEntry, Core::Any),
-    ("shared.flush_port_share", Cause::FlushL1, Charge::FlushBesideOthers, Core::Any),
+    (
+        "shared.flush_port_share",
+        Cause::FlushL1,
+        Charge::FlushBesideOthers,
+        Core::Any,
+    ),
     ("scp.take", Cause::ScpWait, Charge::Down, Core::Any),
     ("scp.core_on", Cause::ScpWait, Charge::Nobody, Core::Any),
     ("scp.core_off", Cause::ScpWait, Charge::Nobody, Core::Any),
     ("scp.cluster_off", Cause::ScpWait, Charge::Nobody, Core::Any),
-    ("cores.cortex-a53.smc", Cause::Code, Charge::FirstEntry, Core::Little),
-    ("cores.cortex-a53.interconnect_enter", Cause::Interconnect, Charge::FirstUp, Core::Little),
-    ("cores.cortex-a53.context_save", Cause::Code, Charge::SuspendDown, Core::Little),
-    ("cores.cortex-a53.context_restore", Cause::Code, Charge::SuspendUp, Core::Little),
-    ("cores.cortex-a53.power_down", Cause::Code, Charge::Down, Core::Little),
-    ("cores.cortex-a53.flush_l1_line", Cause::FlushL1, Charge::Flush, Core::Little),
-    ("cores.cortex-a53.flush_l2_line", Cause::FlushL2, Charge::LastFlush, Core::Little),
-    ("cores.cortex-a53.warm_reset", Cause::Reset, Charge::Up, Core::Little),
-    ("cores.cortex-a53.interrupts_init", Cause::Code, Charge::OnUp, Core::Little),
-    ("cores.cortex-a57.smc", Cause::Code, Charge::FirstEntry, Core::Big),
-    ("cores.cortex-a57.interconnect_enter", Cause::Interconnect, Charge::FirstUp, Core::Big),
-    ("cores.cortex-a57.context_save", Cause::Code, Charge::SuspendDown, Core::Big),
-    ("cores.cortex-a57.context_restore", Cause::Code, Charge::SuspendUp, Core::Big),
-    ("cores.cortex-a57.power_down", Cause::Code, Charge::Down, Core::Big),
-    ("cores.cortex-a57.flush_l1_line", Cause::FlushL1, Charge::Flush, Core::Big),
-    ("cores.cortex-a57.flush_l2_line", Cause::FlushL2, Charge::LastFlush, Core::Big),
-    ("cores.cortex-a57.warm_reset", Cause::Reset, Charge::Up, Core::Big),
-    ("cores.cortex-a57.interrupts_init", Cause::Code, Charge::OnUp, Core::Big),
+    (
+        "cores.cortex-a53.smc",
+        Cause::Code,
+        Charge::FirstEntry,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.interconnect_enter",
+        Cause::Interconnect,
+        Charge::FirstUp,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.context_save",
+        Cause::Code,
+        Charge::SuspendDown,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.context_restore",
+        Cause::Code,
+        Charge::SuspendUp,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.power_down",
+        Cause::Code,
+        Charge::Down,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.flush_l1_line",
+        Cause::FlushL1,
+        Charge::Flush,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.flush_l2_line",
+        Cause::FlushL2,
+        Charge::LastFlush,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.warm_reset",
+        Cause::Reset,
+        Charge::Up,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a53.interrupts_init",
+        Cause::Code,
+        Charge::OnUp,
+        Core::Little,
+    ),
+    (
+        "cores.cortex-a57.smc",
+        Cause::Code,
+        Charge::FirstEntry,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.interconnect_enter",
+        Cause::Interconnect,
+        Charge::FirstUp,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.context_save",
+        Cause::Code,
+        Charge::SuspendDown,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.context_restore",
+        Cause::Code,
+        Charge::SuspendUp,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.power_down",
+        Cause::Code,
+        Charge::Down,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.flush_l1_line",
+        Cause::FlushL1,
+        Charge::Flush,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.flush_l2_line",
+        Cause::FlushL2,
+        Charge::LastFlush,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.warm_reset",
+        Cause::Reset,
+        Charge::Up,
+        Core::Big,
+    ),
+    (
+        "cores.cortex-a57.interrupts_init",
+        Cause::Code,
+        Charge::OnUp,
+        Core::Big,
+    ),
 ];
 
 /// True if a row's span holds what the cost is charged for.
@@ -204,19 +337,34 @@ fn is_fed(key: &Key, charged: Charge, core: Core) -> bool {
 /// True if other CPUs have a part in the row: in parallel suspends, and where the lead's message of
 /// the serial tables finds the SCP busy with the CPU_OFF of the CPU before it.
 fn meets_others(key: &Key) -> bool {
-    let lead_down = key.who == Who::Place { cluster: 1, core: 0 } && key.metric == "powerdown";
+    let lead_down = key.who
+        == Who::Place {
+            cluster: 1,
+            core: 0,
+        }
+        && key.metric == "powerdown";
     (key.mode == "parallel" && key.case.starts_with("suspend")) || lead_down
 }
 
 /// Causes through which one CPU's time becomes another's.
-const BETWEEN_CPUS: [Cause; 6] =
-    [Cause::LockWait, Cause::ScpChannelWait, Cause::ScpWait, Cause::DeclaredOrder, Cause::FlushL1, Cause::FlushL2];
+const BETWEEN_CPUS: [Cause; 6] = [
+    Cause::LockWait,
+    Cause::ScpChannelWait,
+    Cause::ScpWait,
+    Cause::DeclaredOrder,
+    Cause::FlushL1,
+    Cause::FlushL2,
+];
 
 /// Rounding of two stamps, in microseconds at 1 GHz.
 const ROUNDING: f64 = 0.0025;
 
 fn grew(change: &Change, cause: Cause) -> f64 {
-    change.causes.iter().find(|change| change.cause == cause).map_or(0.0, |change| change.absolute())
+    change
+        .causes
+        .iter()
+        .find(|change| change.cause == cause)
+        .map_or(0.0, |change| change.absolute())
 }
 
 /// The value of a parallel suspend's row in the median, read off the measures: of each iteration
@@ -230,17 +378,27 @@ fn occurred(recording: &Recording, key: &Key) -> f64 {
                 (case, mode, measure.iteration) == (&*key.case, &*key.mode, iteration)
                     && recording.text(measure.metric) == metric
             });
-            measures.map(|m| (m.cluster.unwrap(), m.core.unwrap(), m.value)).collect()
+            measures
+                .map(|m| (m.cluster.unwrap(), m.core.unwrap(), m.value))
+                .collect()
         };
         let (cluster, n) = match key.who {
             Who::Nth { cluster, n } => (cluster, usize::from(n)),
             Who::LastMan { cluster } => (cluster, if cluster == 0 { 2 } else { 4 }),
             _ => panic!("{key:?} has no role"),
         };
-        let mut order: Vec<_> = of("powerdown").into_iter().filter(|(other, ..)| *other == cluster).collect();
+        let mut order: Vec<_> = of("powerdown")
+            .into_iter()
+            .filter(|(other, ..)| *other == cluster)
+            .collect();
         order.sort_by(|a, b| a.2.total_cmp(&b.2));
         let core = order[n - 1].1;
-        values.extend(of(&key.metric).into_iter().filter(|m| (m.0, m.1) == (cluster, core)).map(|m| m.2));
+        values.extend(
+            of(&key.metric)
+                .into_iter()
+                .filter(|m| (m.0, m.1) == (cluster, core))
+                .map(|m| m.2),
+        );
     }
     values.sort_by(f64::total_cmp);
     values[(values.len() - 1) / 2]
@@ -254,7 +412,12 @@ fn check(cost: &str) {
     let after = record(&[(&format!("costs.{cost}"), more.trim())]);
     let comparison = compared(base(), &after);
     assert_eq!(comparison.rows.len(), 96);
-    assert_eq!(comparison.differences.len(), 1, "{:?}", comparison.differences);
+    assert_eq!(
+        comparison.differences.len(),
+        1,
+        "{:?}",
+        comparison.differences
+    );
     assert_eq!(comparison.differences[0].key, format!("costs.{cost}"));
     assert!((comparison.differences[0].percent[0].unwrap() - 5.0).abs() < 0.01);
     let (mut changed, mut in_company) = (0, 0);
@@ -267,17 +430,31 @@ fn check(cost: &str) {
         if row.key.mode == "parallel" && row.key.case.starts_with("suspend") {
             // A tick at 1 GHz is what rounding can make.
             let by = occurred(&after, &row.key) - occurred(base(), &row.key);
-            assert_eq!(differs, by.abs() > 0.001 + 1e-6, "{label} and {cost}: {by} us, {change:?}");
-            assert!((change.absolute - by).abs() < 1e-6, "{label} and {cost}: {by} us, {change:?}");
+            assert_eq!(
+                differs,
+                by.abs() > 0.001 + 1e-6,
+                "{label} and {cost}: {by} us, {change:?}"
+            );
+            assert!(
+                (change.absolute - by).abs() < 1e-6,
+                "{label} and {cost}: {by} us, {change:?}"
+            );
             in_company += usize::from(differs);
         }
         if meets_others(&row.key) {
             // Hidden or not, what is fed takes longer; where waits vary, waits are asked of by
             // their sum.
             if fed && !BETWEEN_CPUS[..4].contains(&cause) {
-                assert!(grew(change, cause) > 0.0, "{label} depends on {cost}: {change:?}");
+                assert!(
+                    grew(change, cause) > 0.0,
+                    "{label} depends on {cost}: {change:?}"
+                );
             }
-            for other in change.causes.iter().filter(|other| !fed || other.cause != cause) {
+            for other in change
+                .causes
+                .iter()
+                .filter(|other| !fed || other.cause != cause)
+            {
                 // memory_access lengthens everything that firmware does, reset included.
                 let explained = BETWEEN_CPUS.contains(&other.cause) || charged == Charge::DownAndUp;
                 let steady = other.absolute().abs() <= ROUNDING;
@@ -291,14 +468,22 @@ fn check(cost: &str) {
         } else {
             assert_eq!(differs, fed, "{label} and {cost}: {change:?}");
             if fed {
-                assert_eq!(change.main_cause(), Some(cause), "{label}, {cost}: {change:?}");
+                assert_eq!(
+                    change.main_cause(),
+                    Some(cause),
+                    "{label}, {cost}: {change:?}"
+                );
                 assert_eq!(change.basis, comparison::Basis::Exact);
             }
         }
     }
     assert!(changed > 0, "no row depends on {cost}");
     // What only a CPU_ON's way up takes is in no suspend's figures.
-    assert_eq!(in_company > 0, charged != Charge::OnUp, "{in_company} rows of the parallel suspends depend on {cost}");
+    assert_eq!(
+        in_company > 0,
+        charged != Charge::OnUp,
+        "{in_company} rows of the parallel suspends depend on {cost}"
+    );
 }
 
 macro_rules! a_test_for_each {
@@ -355,19 +540,35 @@ fn a_recording_and_itself_and_a_repetition_of_it_do_not_differ() {
     for other in [base(), &record(&[])] {
         let comparison = compared(base(), other);
         assert_eq!(comparison.count(Verdict::Same), 96);
-        assert!(!comparison.has_regression() && comparison.warnings.is_empty() && comparison.differences.is_empty());
-        assert!(comparison.changes().all(|(_, change)| change.absolute == 0.0));
+        assert!(
+            !comparison.has_regression()
+                && comparison.warnings.is_empty()
+                && comparison.differences.is_empty()
+        );
+        assert!(
+            comparison
+                .changes()
+                .all(|(_, change)| change.absolute == 0.0)
+        );
     }
 }
 
 #[test]
 fn causes_of_a_change_add_up_to_it() {
-    let after = record(&[("psci.scp_send", "outside-locks"), ("costs.scp.take", "70 us")]);
+    let after = record(&[
+        ("psci.scp_send", "outside-locks"),
+        ("costs.scp.take", "70 us"),
+    ]);
     let comparison = compared(base(), &after);
     let mut large = 0;
     for (row, change) in comparison.changes() {
         let sum: f64 = change.causes.iter().map(|cause| cause.absolute()).sum();
-        assert!((sum - change.absolute).abs() < 1e-6, "{}: {sum} of {}", row.key.label(), change.absolute);
+        assert!(
+            (sum - change.absolute).abs() < 1e-6,
+            "{}: {sum} of {}",
+            row.key.label(),
+            change.absolute
+        );
         large += usize::from(change.absolute.abs() > 10.0);
     }
     assert!(large > 10, "the settings changed next to nothing");

@@ -1,6 +1,8 @@
 //! Noisy worlds, and how rows of different recordings find each other.
 
-use comparison::{Basis, Better, Comparison, Input, Iterations, Options, Outcome, Policy, Verdict, Who, compare};
+use comparison::{
+    Basis, Better, Comparison, Input, Iterations, Options, Outcome, Policy, Verdict, Who, compare,
+};
 use document::Document;
 use fastrand::Rng;
 use findings::Findings;
@@ -8,7 +10,10 @@ use recording::{Header, Platform, Recording};
 
 /// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
 fn policy(text: &str) -> Policy {
-    Policy { iterations: Iterations::Runs, ..Policy::read(&Document::new("p", text)).unwrap() }
+    Policy {
+        iterations: Iterations::Runs,
+        ..Policy::read(&Document::new("p", text)).unwrap()
+    }
 }
 
 fn normal(random: &mut Rng) -> f64 {
@@ -35,45 +40,75 @@ fn noisy(random: &mut Rng, rows: u16, n: u32, shift: f64, sd: f64) -> Recording 
 
 fn verdicts(a: &Recording, b: &Recording, options: &Options) -> Vec<Verdict> {
     let comparison = compared(&[a, b], options);
-    comparison.changes().map(|(_, change)| change.verdict).collect()
+    comparison
+        .changes()
+        .map(|(_, change)| change.verdict)
+        .collect()
 }
 
 /// Compares recordings that are called A, B and so on.
 fn compared(recordings: &[&Recording], options: &Options) -> Comparison {
-    let findings: Vec<_> = recordings.iter().map(|recording| Findings::new(recording, "", None)).collect();
+    let findings: Vec<_> = recordings
+        .iter()
+        .map(|recording| Findings::new(recording, "", None))
+        .collect();
     let name = |side: usize| char::from(b'A' + side as u8).to_string();
-    let inputs: Vec<_> =
-        findings.iter().enumerate().map(|(side, findings)| Input::new(&name(side), findings)).collect();
+    let inputs: Vec<_> = findings
+        .iter()
+        .enumerate()
+        .map(|(side, findings)| Input::new(&name(side), findings))
+        .collect();
     compare(&inputs, options).unwrap()
 }
 
 /// Options by which iterations count as runs.
 fn quick() -> Options {
-    let policy = Policy { iterations: Iterations::Runs, ..Policy::default() };
-    Options { policy, resamples: 100, ..Options::default() }
+    let policy = Policy {
+        iterations: Iterations::Runs,
+        ..Policy::default()
+    };
+    Options {
+        policy,
+        resamples: 100,
+        ..Options::default()
+    }
 }
 
 #[test]
 fn equal_distributions_give_at_most_5_percent_false_alarms_over_1000_comparisons() {
     // A false alarm is any verdict but "same" and "unclear", with the smallest change counted: no
     // threshold helps.
-    let policy = Policy { threshold: 0.0, ..quick().policy };
+    let policy = Policy {
+        threshold: 0.0,
+        ..quick().policy
+    };
     for (rows, seed, comparisons) in [(1, 1, 1000), (4, 2, 1000), (20, 7, 200)] {
         let mut random = Rng::with_seed(seed);
         let mut alarms = 0;
         for _ in 0..comparisons {
-            let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 0.0, 3.0));
-            let options = Options { policy: policy.clone(), ..quick() };
+            let (a, b) = (
+                noisy(&mut random, rows, 30, 0.0, 3.0),
+                noisy(&mut random, rows, 30, 0.0, 3.0),
+            );
+            let options = Options {
+                policy: policy.clone(),
+                ..quick()
+            };
             let verdicts = verdicts(&a, &b, &options);
             assert_eq!(verdicts.len(), usize::from(rows));
-            let alarm = verdicts.iter().any(|verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear));
+            let alarm = verdicts
+                .iter()
+                .any(|verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear));
             alarms += u32::from(alarm);
         }
         assert!(
             alarms * 20 <= comparisons,
             "{alarms} of {comparisons} comparisons of {rows} rows raised a false alarm"
         );
-        assert!(alarms > 0, "a test at 5 % that never errs in {comparisons} comparisons is not one at 5 %");
+        assert!(
+            alarms > 0,
+            "a test at 5 % that never errs in {comparisons} comparisons is not one at 5 %"
+        );
     }
 }
 
@@ -83,11 +118,20 @@ fn a_shift_of_5_percent_at_30_values_with_sd_3_percent_is_found_in_95_percent() 
         let mut random = Rng::with_seed(seed);
         let (mut found, comparisons) = (0, if rows == 1 { 200 } else { 20 });
         for _ in 0..comparisons {
-            let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
-            found += verdicts(&a, &b, &quick()).iter().filter(|verdict| **verdict == Verdict::Worse).count();
+            let (a, b) = (
+                noisy(&mut random, rows, 30, 0.0, 3.0),
+                noisy(&mut random, rows, 30, 5.0, 3.0),
+            );
+            found += verdicts(&a, &b, &quick())
+                .iter()
+                .filter(|verdict| **verdict == Verdict::Worse)
+                .count();
         }
         let of = comparisons * usize::from(rows);
-        assert!(found * 100 >= of * 95, "{found} of {of} shifts were found, {rows} rows a comparison");
+        assert!(
+            found * 100 >= of * 95,
+            "{found} of {of} shifts were found, {rows} rows a comparison"
+        );
     }
 }
 
@@ -97,11 +141,23 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
         let mut random = Rng::with_seed(seed);
         let mut missed = 0;
         for _ in 0..comparisons {
-            let (a, b) = (noisy(&mut random, rows, 30, 0.0, 3.0), noisy(&mut random, rows, 30, 5.0, 3.0));
-            let comparison = compared(&[&a, &b], &Options { resamples: 100, ..Options::default() });
+            let (a, b) = (
+                noisy(&mut random, rows, 30, 0.0, 3.0),
+                noisy(&mut random, rows, 30, 5.0, 3.0),
+            );
+            let comparison = compared(
+                &[&a, &b],
+                &Options {
+                    resamples: 100,
+                    ..Options::default()
+                },
+            );
             assert!((comparison.interval_level() - (1.0 - 0.05 / f64::from(rows))).abs() < 1e-12);
             let misses = |change: &comparison::Change| match change.basis {
-                Basis::Sampled { interval: Some((low, high)), .. } => low > 5.0 || high < 5.0,
+                Basis::Sampled {
+                    interval: Some((low, high)),
+                    ..
+                } => low > 5.0 || high < 5.0,
                 _ => true,
             };
             missed += u32::from(comparison.changes().any(|(_, change)| misses(change)));
@@ -118,33 +174,65 @@ fn all_intervals_of_a_comparison_together_hold_the_change_in_95_percent() {
 fn too_few_values_say_nothing_however_far_apart() {
     let mut random = Rng::with_seed(5);
     for n in 1..3 {
-        let (a, b) = (noisy(&mut random, 1, n, 0.0, 0.1), noisy(&mut random, 1, n, 50.0, 0.1));
+        let (a, b) = (
+            noisy(&mut random, 1, n, 0.0, 0.1),
+            noisy(&mut random, 1, n, 50.0, 0.1),
+        );
         assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Unclear], "n = {n}");
     }
-    let (a, b) = (noisy(&mut random, 1, 4, 0.0, 0.1), noisy(&mut random, 1, 4, 50.0, 0.1));
-    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Worse], "four and four can");
+    let (a, b) = (
+        noisy(&mut random, 1, 4, 0.0, 0.1),
+        noisy(&mut random, 1, 4, 50.0, 0.1),
+    );
+    assert_eq!(
+        verdicts(&a, &b, &quick()),
+        [Verdict::Worse],
+        "four and four can"
+    );
 }
 
 #[test]
 fn a_change_below_the_threshold_is_named_and_no_regression() {
     let mut random = Rng::with_seed(6);
-    let (a, b) = (noisy(&mut random, 1, 200, 0.0, 0.2), noisy(&mut random, 1, 200, 0.5, 0.2));
+    let (a, b) = (
+        noisy(&mut random, 1, 200, 0.0, 0.2),
+        noisy(&mut random, 1, 200, 0.5, 0.2),
+    );
     assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Small]);
-    let strict = Options { policy: policy("[[rule]]\nmetric = \"powerdown\"\nthreshold = 0.2"), ..quick() };
+    let strict = Options {
+        policy: policy("[[rule]]\nmetric = \"powerdown\"\nthreshold = 0.2"),
+        ..quick()
+    };
     assert_eq!(verdicts(&a, &b, &strict), [Verdict::Worse]);
-    let floor = Options { policy: policy("threshold = 0.2\n[[rule]]\nleast = 1.0"), ..quick() };
+    let floor = Options {
+        policy: policy("threshold = 0.2\n[[rule]]\nleast = 1.0"),
+        ..quick()
+    };
     assert_eq!(verdicts(&a, &b, &floor), [Verdict::Small], "less than 1 us");
-    let higher = Options { policy: policy("threshold = 0.2\n[[rule]]\nbetter = \"higher\""), ..quick() };
+    let higher = Options {
+        policy: policy("threshold = 0.2\n[[rule]]\nbetter = \"higher\""),
+        ..quick()
+    };
     assert_eq!(verdicts(&a, &b, &higher), [Verdict::Better]);
 }
 
 #[test]
 fn an_interval_within_the_threshold_says_that_nothing_changed() {
     let mut random = Rng::with_seed(10);
-    let (a, b) = (noisy(&mut random, 1, 200, 0.0, 0.5), noisy(&mut random, 1, 200, 0.0, 0.5));
+    let (a, b) = (
+        noisy(&mut random, 1, 200, 0.0, 0.5),
+        noisy(&mut random, 1, 200, 0.0, 0.5),
+    );
     assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Same]);
-    let (a, b) = (noisy(&mut random, 1, 12, 0.0, 8.0), noisy(&mut random, 1, 12, 0.0, 8.0));
-    assert_eq!(verdicts(&a, &b, &quick()), [Verdict::Unclear], "neither a change nor none");
+    let (a, b) = (
+        noisy(&mut random, 1, 12, 0.0, 8.0),
+        noisy(&mut random, 1, 12, 0.0, 8.0),
+    );
+    assert_eq!(
+        verdicts(&a, &b, &quick()),
+        [Verdict::Unclear],
+        "neither a change nor none"
+    );
 }
 
 /// Parallel powerdowns of the four CPUs of a cluster, one value each, in a case.
@@ -162,7 +250,12 @@ fn parallel(case: &str, values: [f64; 4], unit: &str, repeatable: bool) -> Recor
 #[test]
 fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
     let a = parallel("suspend-deepest", [10.0, 20.0, 30.0, 99.0], "us", true);
-    let interchanged = parallel("suspend-deepest", [99_000.0, 20_000.0, 10_000.0, 30_000.0], "ns", true);
+    let interchanged = parallel(
+        "suspend-deepest",
+        [99_000.0, 20_000.0, 10_000.0, 30_000.0],
+        "ns",
+        true,
+    );
     let comparison = compared(&[&a, &interchanged], &quick());
     let rows: Vec<_> = comparison.rows.iter().map(|row| row.key.row()).collect();
     assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "last man of 1"]);
@@ -180,7 +273,11 @@ fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
 
     // At level 0 nobody takes the cluster down, and other cases match by number.
     let level0 = parallel("suspend-level0", [10.0, 20.0, 30.0, 99.0], "us", true);
-    let rows: Vec<_> = compared(&[&level0, &level0], &quick()).rows.iter().map(|row| row.key.row()).collect();
+    let rows: Vec<_> = compared(&[&level0, &level0], &quick())
+        .rows
+        .iter()
+        .map(|row| row.key.row())
+        .collect();
     assert_eq!(rows, ["1st of 1", "2nd of 1", "3rd of 1", "4th of 1"]);
     let (a, b) = (
         parallel("psci-version", [1.0, 2.0, 3.0, 4.0], "us", true),
@@ -188,21 +285,35 @@ fn where_lock_order_decides_rows_match_by_role_and_units_are_converted() {
     );
     let comparison = compared(&[&a, &b], &quick());
     assert_eq!(
-        (comparison.rows[0].key.row().as_str(), comparison.count(Verdict::Worse), comparison.count(Verdict::Better)),
+        (
+            comparison.rows[0].key.row().as_str(),
+            comparison.count(Verdict::Worse),
+            comparison.count(Verdict::Better)
+        ),
         ("1.0", 1, 1)
     );
 }
 
 #[test]
 fn only_what_repeats_itself_is_exact() {
-    let slower = |repeatable| parallel("suspend-deepest", [10.0, 20.0, 30.0, 100.0], "us", repeatable);
+    let slower = |repeatable| {
+        parallel(
+            "suspend-deepest",
+            [10.0, 20.0, 30.0, 100.0],
+            "us",
+            repeatable,
+        )
+    };
     let how = |a: &Recording, b: &Recording| {
         let comparison = compared(&[a, b], &quick());
         let (row, change) = comparison.changes().last().unwrap();
         (change.basis == Basis::Exact, change.verdict, row.better)
     };
     let base = parallel("suspend-deepest", [10.0, 20.0, 30.0, 50.0], "us", true);
-    assert_eq!(how(&base, &slower(true)), (true, Verdict::Worse, Better::Lower));
+    assert_eq!(
+        how(&base, &slower(true)),
+        (true, Verdict::Worse, Better::Lower)
+    );
     assert_eq!(
         how(&base, &slower(false)),
         (false, Verdict::Unclear, Better::Lower),
@@ -223,9 +334,21 @@ fn a_tick_is_no_change_and_two_are() {
         recording.header.time.counter_hz = Some(50_000_000);
         recording
     };
-    let options = Options { policy: Policy { threshold: 0.0, ..quick().policy }, ..quick() };
-    assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.02), &options)[3], Verdict::Same);
-    assert_eq!(verdicts(&with_counter(99.0), &with_counter(99.04), &options)[3], Verdict::Worse);
+    let options = Options {
+        policy: Policy {
+            threshold: 0.0,
+            ..quick().policy
+        },
+        ..quick()
+    };
+    assert_eq!(
+        verdicts(&with_counter(99.0), &with_counter(99.02), &options)[3],
+        Verdict::Same
+    );
+    assert_eq!(
+        verdicts(&with_counter(99.0), &with_counter(99.04), &options)[3],
+        Verdict::Worse
+    );
 }
 
 #[test]
@@ -234,8 +357,13 @@ fn other_platforms_machines_and_idle_rules_are_warned_of() {
     let mut b = a.clone();
     a.header.world = "host".to_owned();
     b.header.world = "host".to_owned();
-    let platform =
-        |name: &str| Some(Platform { name: name.to_owned(), text: String::new(), figures: Default::default() });
+    let platform = |name: &str| {
+        Some(Platform {
+            name: name.to_owned(),
+            text: String::new(),
+            figures: Default::default(),
+        })
+    };
     (a.header.platform, b.header.platform) = (platform("juno-r1"), platform("my-board"));
     (a.header.run.machine, b.header.run.machine) = (Some("one".to_owned()), Some("two".to_owned()));
     let policy = policy("[[rule]]\nmetric = \"powrdown\"");
@@ -258,9 +386,16 @@ fn three_recordings_are_compared_with_the_first() {
     let worse = parallel("suspend-deepest", [10.0, 20.0, 30.0, 60.0], "us", true);
     let better = parallel("suspend-deepest", [10.0, 20.0, 30.0, 40.0], "us", true);
     let comparison = compared(&[&base, &worse, &better], &quick());
-    let last: Vec<_> =
-        comparison.rows[3].changes.iter().flatten().map(|change| (change.verdict, change.percent)).collect();
-    assert_eq!(last, [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]);
+    let last: Vec<_> = comparison.rows[3]
+        .changes
+        .iter()
+        .flatten()
+        .map(|change| (change.verdict, change.percent))
+        .collect();
+    assert_eq!(
+        last,
+        [(Verdict::Worse, Some(20.0)), (Verdict::Better, Some(-20.0))]
+    );
 }
 
 /// As [`noisy`], one row, where each value has much to do with the one before: an autoregressive
@@ -270,7 +405,13 @@ fn autoregressive(random: &mut Rng, n: u32, shift: f64, phi: f64, sd: f64) -> Re
     let series = recording.series("r", "suspend-level0", "serial");
     let mut state = normal(random);
     for iteration in 0..n {
-        recording.measure(series, iteration, "powerdown", "us", 100.0 + shift + sd * state);
+        recording.measure(
+            series,
+            iteration,
+            "powerdown",
+            "us",
+            100.0 + shift + sd * state,
+        );
         state = phi * state + (1.0 - phi * phi).sqrt() * normal(random);
     }
     recording
@@ -278,23 +419,44 @@ fn autoregressive(random: &mut Rng, n: u32, shift: f64, phi: f64, sd: f64) -> Re
 
 #[test]
 fn dependent_iterations_give_at_most_10_percent_false_alarms_and_a_shift_of_10_percent_is_found() {
-    let policy = Policy { threshold: 0.0, ..quick().policy };
+    let policy = Policy {
+        threshold: 0.0,
+        ..quick().policy
+    };
     for (n, seed) in [(30, 11), (100, 12)] {
         let mut random = Rng::with_seed(seed);
         let (mut alarms, mut found, mut said) = (0, 0, 0);
         for _ in 0..200 {
-            let options = Options { policy: policy.clone(), ..quick() };
+            let options = Options {
+                policy: policy.clone(),
+                ..quick()
+            };
             let base = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
             let same = autoregressive(&mut random, n, 0.0, 0.8, 3.0);
             let comparison = compared(&[&base, &same], &options);
-            said += u32::from(comparison.warnings.iter().any(|warning| warning.contains("autocorrelation")));
+            said += u32::from(
+                comparison
+                    .warnings
+                    .iter()
+                    .any(|warning| warning.contains("autocorrelation")),
+            );
             let alarm = |verdict: &Verdict| !matches!(verdict, Verdict::Same | Verdict::Unclear);
-            alarms += u32::from(comparison.changes().any(|(_, change)| alarm(&change.verdict)));
+            alarms += u32::from(
+                comparison
+                    .changes()
+                    .any(|(_, change)| alarm(&change.verdict)),
+            );
             let shifted = autoregressive(&mut random, n, 10.0, 0.8, 3.0);
             found += u32::from(verdicts(&base, &shifted, &options) == [Verdict::Worse]);
         }
-        assert!(alarms <= 20, "{alarms} of 200 comparisons of {n} iterations raised a false alarm");
-        assert!(said >= 190, "only {said} of 200 comparisons of {n} iterations say that they depend on each other");
+        assert!(
+            alarms <= 20,
+            "{alarms} of 200 comparisons of {n} iterations raised a false alarm"
+        );
+        assert!(
+            said >= 190,
+            "only {said} of 200 comparisons of {n} iterations say that they depend on each other"
+        );
         assert!(
             found >= if n == 30 { 100 } else { 190 },
             "a shift of 10 % was found in {found} of 200 at {n} iterations"
@@ -316,8 +478,10 @@ fn outliers_a_warm_up_and_a_drift_are_flagged() {
     };
     let even = with(&|_, value| value);
     let warnings = |other: &Recording| compared(&[&even, other], &quick()).warnings.join("\n");
-    let (outlier, warm_up) =
-        (with(&|n, v| if n == 30 { v * 2.0 } else { v }), with(&|n, v| if n < 6 { v * 1.5 } else { v }));
+    let (outlier, warm_up) = (
+        with(&|n, v| if n == 30 { v * 2.0 } else { v }),
+        with(&|n, v| if n < 6 { v * 1.5 } else { v }),
+    );
     let drift = with(&|n, value| value + f64::from(n) / 5.0);
     assert!(!warnings(&even).contains(" has "), "{}", warnings(&even));
     assert!(warnings(&outlier).contains("outliers") && !warnings(&outlier).contains("warm-up"));
@@ -330,7 +494,13 @@ fn outliers_a_warm_up_and_a_drift_are_flagged() {
 fn one_of_runs(random: &mut Rng, cases: usize, by: f64, (common, own): (f64, f64)) -> Recording {
     let mut recording = board();
     let common = 1.0 + common / 100.0 * normal(random);
-    let all = ["suspend-level0", "suspend-deepest", "cpu-off", "psci-version", "cpu-on"];
+    let all = [
+        "suspend-level0",
+        "suspend-deepest",
+        "cpu-off",
+        "psci-version",
+        "cpu-on",
+    ];
     for case in &all[..cases] {
         let series = recording.series("r", case, "serial");
         for (metric, usual) in [("powerdown", 100.0), ("wakeup", 20.0), ("cache_flush", 5.0)] {
@@ -346,17 +516,42 @@ fn one_of_runs(random: &mut Rng, cases: usize, by: f64, (common, own): (f64, f64
 
 /// Compares sides of several recordings each.
 fn compared_runs(sides: [&[Recording]; 2], options: &Options) -> Comparison {
-    let findings = sides.map(|runs| runs.iter().map(|run| Findings::new(run, "", None)).collect::<Vec<_>>());
+    let findings = sides.map(|runs| {
+        runs.iter()
+            .map(|run| Findings::new(run, "", None))
+            .collect::<Vec<_>>()
+    });
     let named = findings.iter().zip(["A", "B"]);
-    let inputs: Vec<Input<'_>> = named.filter_map(|(runs, name)| Input::of_runs(name, runs, None)).collect();
+    let inputs: Vec<Input<'_>> = named
+        .filter_map(|(runs, name)| Input::of_runs(name, runs, None))
+        .collect();
     compare(&inputs, options).unwrap()
 }
 
 /// Runs of two sides, the second `by` times as slow, and what they come to.
-fn outcome(random: &mut Rng, (runs, cases): (usize, usize), by: f64, scatter: (f64, f64)) -> Comparison {
-    let [a, b] = [1.0, by].map(|by| (0..runs).map(|_| one_of_runs(random, cases, by, scatter)).collect::<Vec<_>>());
-    let policy = Policy { threshold: 2.0, ..Policy::default() };
-    compared_runs([&a, &b], &Options { policy, resamples: 100, ..Options::default() })
+fn outcome(
+    random: &mut Rng,
+    (runs, cases): (usize, usize),
+    by: f64,
+    scatter: (f64, f64),
+) -> Comparison {
+    let [a, b] = [1.0, by].map(|by| {
+        (0..runs)
+            .map(|_| one_of_runs(random, cases, by, scatter))
+            .collect::<Vec<_>>()
+    });
+    let policy = Policy {
+        threshold: 2.0,
+        ..Policy::default()
+    };
+    compared_runs(
+        [&a, &b],
+        &Options {
+            policy,
+            resamples: 100,
+            ..Options::default()
+        },
+    )
 }
 
 #[test]
@@ -365,14 +560,24 @@ fn ten_times_slower_in_90_rows_is_a_regression_from_three_runs_on() {
     for runs in 1..9 {
         let comparison = outcome(&mut random, (runs, 5), 10.0, (0.0, 1.0));
         assert_eq!(comparison.rows.len(), 90);
-        let expected = if runs < 3 { Outcome::Unjudged } else { Outcome::Regression };
+        let expected = if runs < 3 {
+            Outcome::Unjudged
+        } else {
+            Outcome::Regression
+        };
         assert_eq!(comparison.outcome(), expected, "{runs} runs a side");
-        let beyond = comparison.changes().filter(|(_, change)| !change.below).count();
+        let beyond = comparison
+            .changes()
+            .filter(|(_, change)| !change.below)
+            .count();
         assert_eq!(beyond, 90);
         if runs >= 3 {
             assert_eq!(comparison.shifts.len(), 3);
             for shift in &comparison.shifts {
-                assert!((shift.percent - 900.0).abs() < 20.0 && shift.moved == 30, "{shift:?}");
+                assert!(
+                    (shift.percent - 900.0).abs() < 20.0 && shift.moved == 30,
+                    "{shift:?}"
+                );
             }
         }
     }
@@ -385,8 +590,12 @@ fn five_percent_are_found_at_5_to_20_runs_and_nothing_is_found_without_a_change(
     for runs in [5, 8, 12, 16, 20] {
         for _ in 0..12 {
             draws += 1;
-            found += u32::from(outcome(&mut random, (runs, 1), 1.05, (0.0, 1.0)).outcome() == Outcome::Regression);
-            alarms += u32::from(outcome(&mut random, (runs, 1), 1.0, (0.0, 1.0)).outcome() != Outcome::NoRegression);
+            found += u32::from(
+                outcome(&mut random, (runs, 1), 1.05, (0.0, 1.0)).outcome() == Outcome::Regression,
+            );
+            alarms += u32::from(
+                outcome(&mut random, (runs, 1), 1.0, (0.0, 1.0)).outcome() != Outcome::NoRegression,
+            );
         }
     }
     assert_eq!((found, alarms), (draws, 0), "of {draws}");
@@ -402,7 +611,10 @@ fn runs_that_scatter_in_common_raise_no_more_alarms_than_the_level() {
             *alarms += u32::from(outcome(&mut random, (runs, 1), 1.0, (2.0, 0.2)).has_regression());
         }
     }
-    assert!(alarms[0] == 0 && alarms.iter().all(|alarms| *alarms <= 10), "{alarms:?} of 200");
+    assert!(
+        alarms[0] == 0 && alarms.iter().all(|alarms| *alarms <= 10),
+        "{alarms:?} of 200"
+    );
 }
 
 /// One row among 90 is half as slow again: it is told by itself, and the others are not.
@@ -410,8 +622,11 @@ fn runs_that_scatter_in_common_raise_no_more_alarms_than_the_level() {
 fn a_row_alone_is_told_from_three_runs_on() {
     let mut random = Rng::with_seed(24);
     for runs in [3, 5, 9] {
-        let mut sides =
-            [0, 1].map(|_| (0..runs).map(|_| one_of_runs(&mut random, 5, 1.0, (0.0, 1.0))).collect::<Vec<_>>());
+        let mut sides = [0, 1].map(|_| {
+            (0..runs)
+                .map(|_| one_of_runs(&mut random, 5, 1.0, (0.0, 1.0)))
+                .collect::<Vec<_>>()
+        });
         for run in &mut sides[1] {
             let series = run.all_series().next().unwrap();
             run.measure(series, 0, "alone", "us", 150.0 + normal(&mut random));
@@ -420,9 +635,25 @@ fn a_row_alone_is_told_from_three_runs_on() {
             let series = run.all_series().next().unwrap();
             run.measure(series, 0, "alone", "us", 100.0 + normal(&mut random));
         }
-        let comparison = compared_runs([&sides[0], &sides[1]], &Options { resamples: 100, ..Options::default() });
-        let worse: Vec<_> = comparison.changes().filter(|(_, change)| change.verdict == Verdict::Worse).collect();
-        assert_eq!(worse.iter().map(|(row, _)| row.key.metric.as_str()).collect::<Vec<_>>(), ["alone"], "{runs} runs");
+        let comparison = compared_runs(
+            [&sides[0], &sides[1]],
+            &Options {
+                resamples: 100,
+                ..Options::default()
+            },
+        );
+        let worse: Vec<_> = comparison
+            .changes()
+            .filter(|(_, change)| change.verdict == Verdict::Worse)
+            .collect();
+        assert_eq!(
+            worse
+                .iter()
+                .map(|(row, _)| row.key.metric.as_str())
+                .collect::<Vec<_>>(),
+            ["alone"],
+            "{runs} runs"
+        );
         assert_eq!(comparison.outcome(), Outcome::Regression);
     }
 }
@@ -448,13 +679,34 @@ fn a_change_beyond_the_threshold_without_a_verdict_is_open() {
 #[test]
 fn iterations_of_one_run_that_was_measured_judge_nothing() {
     let mut random = Rng::with_seed(25);
-    let (a, b) = (noisy(&mut random, 4, 30, 0.0, 0.5), noisy(&mut random, 4, 30, 10.0, 0.5));
-    let default = Options { resamples: 100, ..Options::default() };
+    let (a, b) = (
+        noisy(&mut random, 4, 30, 0.0, 0.5),
+        noisy(&mut random, 4, 30, 10.0, 0.5),
+    );
+    let default = Options {
+        resamples: 100,
+        ..Options::default()
+    };
     let comparison = compared(&[&a, &b], &default);
-    assert_eq!((comparison.count(Verdict::Unclear), comparison.outcome()), (4, Outcome::Unjudged));
-    assert!(comparison.changes().all(|(_, change)| change.too_few && !change.below));
-    assert_eq!(compared(&[&a, &b], &quick()).outcome(), Outcome::Regression, "the policy says that they are runs");
-    assert_eq!(compared(&[&a, &a], &default).outcome(), Outcome::NoRegression, "what is equal needs no judge");
+    assert_eq!(
+        (comparison.count(Verdict::Unclear), comparison.outcome()),
+        (4, Outcome::Unjudged)
+    );
+    assert!(
+        comparison
+            .changes()
+            .all(|(_, change)| change.too_few && !change.below)
+    );
+    assert_eq!(
+        compared(&[&a, &b], &quick()).outcome(),
+        Outcome::Regression,
+        "the policy says that they are runs"
+    );
+    assert_eq!(
+        compared(&[&a, &a], &default).outcome(),
+        Outcome::NoRegression,
+        "what is equal needs no judge"
+    );
 }
 
 /// Runs of one side may each have a name, as logs by the names of their files.
@@ -466,9 +718,27 @@ fn runs_are_matched_whatever_their_releases_are_called() {
         recording.measure(series, 0, "powerdown", "us", value);
         recording
     };
-    let a = [named("log-1", 10.0), named("log-2", 10.1), named("log-3", 9.9)];
-    let b = [named("log-4", 20.0), named("log-5", 20.1), named("log-6", 19.9)];
+    let a = [
+        named("log-1", 10.0),
+        named("log-2", 10.1),
+        named("log-3", 9.9),
+    ];
+    let b = [
+        named("log-4", 20.0),
+        named("log-5", 20.1),
+        named("log-6", 19.9),
+    ];
     let comparison = compared_runs([&a, &b], &Options::default());
-    assert_eq!((comparison.rows[0].values[0].len(), comparison.outcome()), (3, Outcome::Regression));
-    assert_eq!(comparison.sides.iter().map(|side| side.runs).collect::<Vec<_>>(), [3, 3]);
+    assert_eq!(
+        (comparison.rows[0].values[0].len(), comparison.outcome()),
+        (3, Outcome::Regression)
+    );
+    assert_eq!(
+        comparison
+            .sides
+            .iter()
+            .map(|side| side.runs)
+            .collect::<Vec<_>>(),
+        [3, 3]
+    );
 }

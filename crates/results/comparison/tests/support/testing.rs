@@ -5,11 +5,20 @@ use findings::Findings;
 use recording::Recording;
 
 /// Compares recordings that are called A, B and so on.
-pub(crate) fn try_compare(recordings: &[&Recording], options: &Options) -> Result<Comparison, Error> {
-    let findings: Vec<Findings<'_>> = recordings.iter().map(|recording| Findings::new(recording, "", None)).collect();
+pub(crate) fn try_compare(
+    recordings: &[&Recording],
+    options: &Options,
+) -> Result<Comparison, Error> {
+    let findings: Vec<Findings<'_>> = recordings
+        .iter()
+        .map(|recording| Findings::new(recording, "", None))
+        .collect();
     let name = |side: usize| char::from(b'A' + side as u8).to_string();
-    let inputs: Vec<_> =
-        findings.iter().enumerate().map(|(side, findings)| Input::new(&name(side), findings)).collect();
+    let inputs: Vec<_> = findings
+        .iter()
+        .enumerate()
+        .map(|(side, findings)| Input::new(&name(side), findings))
+        .collect();
     compare(&inputs, options)
 }
 

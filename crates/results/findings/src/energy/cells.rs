@@ -124,17 +124,36 @@ pub(super) struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
-    pub(super) fn read(run: &Run<'r>, measured: &EnergyMeasures<'r>, benchmarks: &[facts::Benchmark]) -> Self {
+    pub(super) fn read(
+        run: &Run<'r>,
+        measured: &EnergyMeasures<'r>,
+        benchmarks: &[facts::Benchmark],
+    ) -> Self {
         let header = &run.recording.header;
         let platform = header.platform.as_ref();
         let published = run.published.energy.as_ref();
-        let published = published.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
-        let mode = if header.iterations > 0 { "draws" } else { "central" };
+        let published =
+            published.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
+        let mode = if header.iterations > 0 {
+            "draws"
+        } else {
+            "central"
+        };
         let enough = header.iterations as usize >= Interval::ENOUGH;
-        let reader = Reader { measured, mode, enough, published };
-        let mut references: Vec<Reference<'r>> = benchmarks.iter().filter_map(|of| reader.reference(of)).collect();
+        let reader = Reader {
+            measured,
+            mode,
+            enough,
+            published,
+        };
+        let mut references: Vec<Reference<'r>> = benchmarks
+            .iter()
+            .filter_map(|of| reader.reference(of))
+            .collect();
         let scale = published.and_then(|published| {
-            let reference = references.iter().find(|reference| reference.benchmark == published.scale)?;
+            let reference = references
+                .iter()
+                .find(|reference| reference.benchmark == published.scale)?;
             Some(reference.published_power_w? / reference.power_unit.median)
         });
         for reference in &mut references {
@@ -145,12 +164,23 @@ impl<'r> Cells<'r> {
             configurations.filter_map(|configuration| reader.cell(reference, configuration, scale))
         });
         let cells = cells.collect();
-        let count = references.first().map_or(0, |first| reader.energies(first.benchmark, REFERENCE).len());
-        Self { references, cells, scale, mode, count, published }
+        let count = references
+            .first()
+            .map_or(0, |first| reader.energies(first.benchmark, REFERENCE).len());
+        Self {
+            references,
+            cells,
+            scale,
+            mode,
+            count,
+            published,
+        }
     }
 
     pub(super) fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
-        self.references.iter().find(|reference| reference.benchmark == benchmark)
+        self.references
+            .iter()
+            .find(|reference| reference.benchmark == benchmark)
     }
 }
 
@@ -181,14 +211,31 @@ impl<'r> Reader<'_, 'r> {
     /// A benchmark's reference; `None` of a benchmark without rows.
     fn reference(&self, benchmark: &facts::Benchmark) -> Option<Reference<'r>> {
         // The name as the rows have it.
-        let [name, ..] = self.measured.energy.keys().find(|[case, ..]| *case == benchmark.name).copied()?;
+        let [name, ..] = self
+            .measured
+            .energy
+            .keys()
+            .find(|[case, ..]| *case == benchmark.name)
+            .copied()?;
         let all = self.energies(name, REFERENCE);
-        let powers: Vec<f64> =
-            all.iter().zip(self.times(name, REFERENCE)).map(|(energy, time)| energy / time).collect();
-        let owners = self.measured.owned.iter().filter(|(owner, _)| OF_RCU.contains(owner));
+        let powers: Vec<f64> = all
+            .iter()
+            .zip(self.times(name, REFERENCE))
+            .map(|(energy, time)| energy / time)
+            .collect();
+        let owners = self
+            .measured
+            .owned
+            .iter()
+            .filter(|(owner, _)| OF_RCU.contains(owner));
         let owned: Vec<&Values<'_>> = owners.map(|(_, values)| values).collect();
         let share = |(draw, all): (usize, &f64)| {
-            let part = |values: &&Values<'_>| at(values, name, REFERENCE, self.mode).get(draw).copied().unwrap_or(0.0);
+            let part = |values: &&Values<'_>| {
+                at(values, name, REFERENCE, self.mode)
+                    .get(draw)
+                    .copied()
+                    .unwrap_or(0.0)
+            };
             100.0 * owned.iter().map(part).sum::<f64>() / all
         };
         let shares: Vec<f64> = all.iter().enumerate().map(share).collect();
@@ -208,16 +255,30 @@ impl<'r> Reader<'_, 'r> {
     }
 
     /// A cell; `None` where it has no rows.
-    fn cell(&self, reference: &Reference<'r>, configuration: &'static str, scale: Option<f64>) -> Option<Cell<'r>> {
+    fn cell(
+        &self,
+        reference: &Reference<'r>,
+        configuration: &'static str,
+        scale: Option<f64>,
+    ) -> Option<Cell<'r>> {
         let name = reference.benchmark;
         let is_reference = configuration == REFERENCE;
         let times = self.times(name, configuration);
         let energies = Interval::of_draws(self.energies(name, configuration))?;
-        let benefits = saved(self.energies(name, REFERENCE), self.energies(name, configuration));
+        let benefits = saved(
+            self.energies(name, REFERENCE),
+            self.energies(name, configuration),
+        );
         let benefit = Interval::of_draws(&benefits).filter(|_| !is_reference);
         let time_benefits = saved(self.times(name, REFERENCE), times);
-        let (beyond, most_beyond) = if is_reference { (0, 0.0) } else { self.beyond(name, configuration, &benefits) };
-        let figure = self.published.and_then(|published| published.figure(name, configuration));
+        let (beyond, most_beyond) = if is_reference {
+            (0, 0.0)
+        } else {
+            self.beyond(name, configuration, &benefits)
+        };
+        let figure = self
+            .published
+            .and_then(|published| published.figure(name, configuration));
         let of_figure = |of: fn(&EnergyFigure) -> Option<f64>| figure.and_then(of);
         let published_benefit = of_figure(|figure| figure.printed_energy_benefit_percent);
         let drawn = benefit.filter(|_| self.enough);
@@ -232,12 +293,24 @@ impl<'r> Reader<'_, 'r> {
             time_benefit_percent: Interval::of_draws(&time_benefits).filter(|_| !is_reference),
             central_energy_benefit_percent: Interval::of_all(&self.central(name, configuration))
                 .filter(|_| !is_reference),
-            verdict: drawn.map(|benefit| if benefit.excludes_zero() { "certain" } else { "undecided" }),
-            wrong_sign: drawn.zip(published_benefit).is_some_and(|(benefit, published)| {
-                benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0)
+            verdict: drawn.map(|benefit| {
+                if benefit.excludes_zero() {
+                    "certain"
+                } else {
+                    "undecided"
+                }
             }),
-            decides: self.decides(&benefits).filter(|_| self.enough && !is_reference),
-            exceeds_rcu: published_benefit.filter(|_| self.enough).map(|benefit| benefit > bound),
+            wrong_sign: drawn
+                .zip(published_benefit)
+                .is_some_and(|(benefit, published)| {
+                    benefit.excludes_zero() && (benefit.median > 0.0) != (published > 0.0)
+                }),
+            decides: self
+                .decides(&benefits)
+                .filter(|_| self.enough && !is_reference),
+            exceeds_rcu: published_benefit
+                .filter(|_| self.enough)
+                .map(|benefit| benefit > bound),
             rcu_bound_percent: Some(bound),
             draws_beyond_bound: beyond,
             most_points_beyond_bound: most_beyond,
@@ -245,15 +318,22 @@ impl<'r> Reader<'_, 'r> {
             published_time_s: of_figure(|figure| Some(figure.time_s)),
             published_energy_benefit_percent: published_benefit,
             published_time_benefit_percent: of_figure(|figure| figure.printed_time_benefit_percent),
-            used_in_fit: is_reference && self.published.is_some_and(|published| published.scale == name),
+            used_in_fit: is_reference
+                && self
+                    .published
+                    .is_some_and(|published| published.scale == name),
         })
     }
 
     /// The unknown that goes most with the benefits.
     fn decides(&self, benefits: &[f64]) -> Option<DecidingUnknown<'r>> {
         let all = self.measured.unknowns.iter();
-        let all = all
-            .filter_map(|(unknown, values)| Some(DecidingUnknown { unknown, spearman: spearman(values, benefits)? }));
+        let all = all.filter_map(|(unknown, values)| {
+            Some(DecidingUnknown {
+                unknown,
+                spearman: spearman(values, benefits)?,
+            })
+        });
         all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
     }
 
@@ -261,7 +341,8 @@ impl<'r> Reader<'_, 'r> {
     /// central point; and by how much at most, in points.
     fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
         let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
-        let spread = |of| Interval::of_all(&self.central(name, of)).map_or(0.0, |of| of.high - of.low);
+        let spread =
+            |of| Interval::of_all(&self.central(name, of)).map_or(0.0, |of| of.high - of.low);
         let at_centre = spread(configuration) + spread(SILENT);
         let both = benefits.iter().zip(&bounds);
         above_zero(both.map(|(benefit, bound)| points_beyond(*benefit, *bound, at_centre)))

@@ -119,24 +119,50 @@ fn configurations() -> impl Iterator<Item = &'static str> {
 /// Reads the effects.
 pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effects<'r> {
     let late = |configuration| {
-        let medians = measured.late.each_ref().map(|values| stats::median(at(values, LATE, configuration, cells.mode)));
-        Some(Lateness { configuration, p50: medians[0]?, p99: medians[1]?, p999: medians[2]? })
+        let medians = measured
+            .late
+            .each_ref()
+            .map(|values| stats::median(at(values, LATE, configuration, cells.mode)));
+        Some(Lateness {
+            configuration,
+            p50: medians[0]?,
+            p99: medians[1]?,
+            p999: medians[2]?,
+        })
     };
     let longest = |configuration| at(&measured.late[2], LATE, configuration, cells.mode);
-    let pairs: Vec<_> = longest("rcu-offload").iter().zip(longest(REFERENCE)).collect();
+    let pairs: Vec<_> = longest("rcu-offload")
+        .iter()
+        .zip(longest(REFERENCE))
+        .collect();
     let share = |is: fn(f64, f64) -> bool| {
-        pairs.iter().filter(|(offload, reference)| is(**offload, **reference)).count() as f64 / pairs.len() as f64
+        pairs
+            .iter()
+            .filter(|(offload, reference)| is(**offload, **reference))
+            .count() as f64
+            / pairs.len() as f64
     };
     let of_benchmark = |benchmark: &'r str| {
         let share = |configuration| {
-            Some((configuration, stats::median(at(&measured.asleep, benchmark, configuration, cells.mode))?))
+            Some((
+                configuration,
+                stats::median(at(&measured.asleep, benchmark, configuration, cells.mode))?,
+            ))
         };
-        SleepShares { benchmark, share: configurations().filter_map(share).collect() }
+        SleepShares {
+            benchmark,
+            share: configurations().filter_map(share).collect(),
+        }
     };
     Effects {
-        latency_us: Latencies { benchmark: LATE, rows: configurations().filter_map(late).collect() },
-        offload_p999_against_reference: (!pairs.is_empty())
-            .then(|| Steadiness { below: share(|a, b| a < b), above: share(|a, b| a > b) }),
+        latency_us: Latencies {
+            benchmark: LATE,
+            rows: configurations().filter_map(late).collect(),
+        },
+        offload_p999_against_reference: (!pairs.is_empty()).then(|| Steadiness {
+            below: share(|a, b| a < b),
+            above: share(|a, b| a > b),
+        }),
         big_cluster_down: cells
             .references
             .iter()
@@ -150,52 +176,89 @@ pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effe
 pub(super) fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Shares<'r>> {
     let of = |benchmark: &'r str, configuration: &'static str| {
         let all = at(&measured.energy, benchmark, configuration, cells.mode);
-        let parts =
-            measured.owned.iter().map(|(name, values)| (*name, at(values, benchmark, configuration, cells.mode)));
+        let parts = measured
+            .owned
+            .iter()
+            .map(|(name, values)| (*name, at(values, benchmark, configuration, cells.mode)));
         // An owner that is missing in a part of a recording belongs to no row of it.
-        let parts: Vec<(&str, &[f64])> = parts.filter(|(_, values)| values.len() == all.len()).collect();
+        let parts: Vec<(&str, &[f64])> = parts
+            .filter(|(_, values)| values.len() == all.len())
+            .collect();
         let share = |values: &[f64]| {
-            let shares: Vec<f64> = values.iter().zip(all).map(|(part, all)| 100.0 * part / all).collect();
+            let shares: Vec<f64> = values
+                .iter()
+                .zip(all)
+                .map(|(part, all)| 100.0 * part / all)
+                .collect();
             stats::mean(&shares)
         };
-        let owners: Vec<(&str, f64)> =
-            parts.iter().filter_map(|(name, values)| Some((*name, share(values)?))).collect();
+        let owners: Vec<(&str, f64)> = parts
+            .iter()
+            .filter_map(|(name, values)| Some((*name, share(values)?)))
+            .collect();
         let off = all.iter().enumerate().map(|(draw, all)| {
             let sum: f64 = parts.iter().map(|(_, values)| values[draw]).sum();
             (sum / all - 1.0).abs()
         });
         let off = off.fold(0.0, f64::max);
-        (!owners.is_empty()).then_some(Shares { benchmark, configuration, percent: InOrder(owners), sum_off_by: off })
+        (!owners.is_empty()).then_some(Shares {
+            benchmark,
+            configuration,
+            percent: InOrder(owners),
+            sum_off_by: off,
+        })
     };
     let cells = cells.references.iter().flat_map(|reference| {
-        [REFERENCE].into_iter().chain(CONFIGURATIONS).map(move |configuration| (reference.benchmark, configuration))
+        [REFERENCE]
+            .into_iter()
+            .chain(CONFIGURATIONS)
+            .map(move |configuration| (reference.benchmark, configuration))
     });
-    cells.filter_map(|(benchmark, configuration)| of(benchmark, configuration)).collect()
+    cells
+        .filter_map(|(benchmark, configuration)| of(benchmark, configuration))
+        .collect()
 }
 
 /// The claims about each benchmark.
 pub(super) fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
-    let share = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
+    let share = |count: usize, of: usize| {
+        if of == 0 {
+            0.0
+        } else {
+            count as f64 / of as f64
+        }
+    };
     let of = |of: &Reference<'r>| {
-        let [reference, offload, idle, both] = [REFERENCE, CONFIGURATIONS[0], CONFIGURATIONS[1], CONFIGURATIONS[2]]
-            .map(|configuration| at(&measured.energy, of.benchmark, configuration, cells.mode));
+        let [reference, offload, idle, both] = [
+            REFERENCE,
+            CONFIGURATIONS[0],
+            CONFIGURATIONS[1],
+            CONFIGURATIONS[2],
+        ]
+        .map(|configuration| at(&measured.energy, of.benchmark, configuration, cells.mode));
         let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
             .map(|configuration| at(&measured.time, of.benchmark, configuration, cells.mode));
         // A recording of which a part is missing has fewer of some than of others.
         let all = [reference, offload, idle, both, offload_time, idle_time];
         let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
         let draws = || 0..count;
-        let adds_little =
-            |draw: &usize| 100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw] <= 1.0;
+        let adds_little = |draw: &usize| {
+            100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw] <= 1.0
+        };
         Claim {
             benchmark: of.benchmark,
             enforced_idle_saves_more_than_offload: share(
                 draws().filter(|&draw| idle[draw] < offload[draw]).count(),
                 count,
             ),
-            both_save_at_most_1_point_more_than_the_better: share(draws().filter(adds_little).count(), count),
+            both_save_at_most_1_point_more_than_the_better: share(
+                draws().filter(adds_little).count(),
+                count,
+            ),
             offload_is_faster_than_enforced_idle: share(
-                draws().filter(|&draw| offload_time[draw] < idle_time[draw]).count(),
+                draws()
+                    .filter(|&draw| offload_time[draw] < idle_time[draw])
+                    .count(),
                 count,
             ),
         }
@@ -211,13 +274,19 @@ pub(super) fn doses(measured: &EnergyMeasures<'_>) -> Vec<Dose> {
             let curve = measured.curve(benchmark, configuration, "dose");
             let points: Vec<DosePoint> = curve
                 .iter()
-                .map(|&(callbacks_per_second_and_cpu, energy_benefit_percent)| DosePoint {
-                    callbacks_per_second_and_cpu,
-                    energy_benefit_percent,
-                })
+                .map(
+                    |&(callbacks_per_second_and_cpu, energy_benefit_percent)| DosePoint {
+                        callbacks_per_second_and_cpu,
+                        energy_benefit_percent,
+                    },
+                )
                 .collect();
             if !points.is_empty() {
-                all.push(Dose { benchmark, configuration, points });
+                all.push(Dose {
+                    benchmark,
+                    configuration,
+                    points,
+                });
             }
         }
     }

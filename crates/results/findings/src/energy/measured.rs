@@ -42,26 +42,48 @@ impl<'r> EnergyMeasures<'r> {
         let rows = named(recording);
         let of = |metric: Metric, subject: &str| -> Values<'r> {
             let mut values = Values::new();
-            for row in rows.iter().filter(|row| row.metric == metric.name && row.subject == subject) {
+            for row in rows
+                .iter()
+                .filter(|row| row.metric == metric.name && row.subject == subject)
+            {
                 values.entry(row.names()).or_default().push(row.value);
             }
             values
         };
         let owned = subjects(&rows, metrics::OWNED_ENERGY).into_iter();
         let drawn = |name: &'r str| {
-            let draws = rows.iter().filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
+            let draws = rows
+                .iter()
+                .filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
             (name, draws.map(|row| row.value).collect())
         };
-        let mut unknowns: Vec<(&str, Vec<f64>)> = subjects(&rows, metrics::UNKNOWN).into_iter().map(drawn).collect();
+        let mut unknowns: Vec<(&str, Vec<f64>)> = subjects(&rows, metrics::UNKNOWN)
+            .into_iter()
+            .map(drawn)
+            .collect();
         unknowns.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
-        let curves = rows.iter().filter(|row| row.metric == metrics::ENERGY_BENEFIT.name).filter_map(|row| {
-            let place = recording.header.coordinates.get(row.subject)?.get(row.mode)?.as_float()?;
-            Some(CurvePoint { names: row.names(), place, benefit: row.value })
-        });
+        let curves = rows
+            .iter()
+            .filter(|row| row.metric == metrics::ENERGY_BENEFIT.name)
+            .filter_map(|row| {
+                let place = recording
+                    .header
+                    .coordinates
+                    .get(row.subject)?
+                    .get(row.mode)?
+                    .as_float()?;
+                Some(CurvePoint {
+                    names: row.names(),
+                    place,
+                    benefit: row.value,
+                })
+            });
         Self {
             energy: of(metrics::ENERGY, ""),
             time: of(metrics::RUN_TIME, ""),
-            owned: owned.map(|owner| (owner, of(metrics::OWNED_ENERGY, owner))).collect(),
+            owned: owned
+                .map(|owner| (owner, of(metrics::OWNED_ENERGY, owner)))
+                .collect(),
             late: LATENCIES.map(|name| of(metrics::WAKE_LATENCY, name)),
             asleep: of(metrics::ASLEEP, "big"),
             curves: curves.collect(),
@@ -70,21 +92,44 @@ impl<'r> EnergyMeasures<'r> {
     }
 
     /// The curve of a benefit over a setting, in order; the median at each place.
-    pub(super) fn curve(&self, benchmark: &str, configuration: &str, mode: &str) -> Vec<(f64, f64)> {
-        let points = self.curves.iter().filter(|point| point.names == [benchmark, configuration, mode]);
+    pub(super) fn curve(
+        &self,
+        benchmark: &str,
+        configuration: &str,
+        mode: &str,
+    ) -> Vec<(f64, f64)> {
+        let points = self
+            .curves
+            .iter()
+            .filter(|point| point.names == [benchmark, configuration, mode]);
         let mut all: Vec<(f64, f64)> = points.map(|point| (point.place, point.benefit)).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let median = |at: &[(f64, f64)]| stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>());
-        all.chunk_by(|a, b| a.0 == b.0).filter_map(|at| Some((at[0].0, median(at)?))).collect()
+        let median = |at: &[(f64, f64)]| {
+            stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>())
+        };
+        all.chunk_by(|a, b| a.0 == b.0)
+            .filter_map(|at| Some((at[0].0, median(at)?)))
+            .collect()
     }
 }
 
 fn subjects<'r>(rows: &[Row<'r>], metric: Metric) -> Vec<&'r str> {
-    distinct(rows.iter().filter(|row| row.metric == metric.name).map(|row| row.subject))
+    distinct(
+        rows.iter()
+            .filter(|row| row.metric == metric.name)
+            .map(|row| row.subject),
+    )
 }
 
 /// The values of a cell; none where there is no such cell.
-pub(super) fn at<'v>(values: &'v Values<'_>, benchmark: &str, configuration: &str, mode: &str) -> &'v [f64] {
-    let found = values.iter().find(|(names, _)| **names == [benchmark, configuration, mode]);
+pub(super) fn at<'v>(
+    values: &'v Values<'_>,
+    benchmark: &str,
+    configuration: &str,
+    mode: &str,
+) -> &'v [f64] {
+    let found = values
+        .iter()
+        .find(|(names, _)| **names == [benchmark, configuration, mode]);
     found.map_or(&[], |(_, values)| values)
 }

@@ -15,7 +15,9 @@ mod predictions;
 mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
-pub use effects::{Claim, Dose, DosePoint, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
+pub use effects::{
+    Claim, Dose, DosePoint, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness,
+};
 pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
 
 use crate::{Interval, Run};
@@ -128,38 +130,60 @@ impl<'r> Savings<'r> {
     /// The cells that save something against their reference, with what they save of its energy, in
     /// percent.
     pub fn saving(&self) -> impl Iterator<Item = (&Cell<'r>, Interval)> {
-        self.cells.iter().filter_map(|cell| Some((cell, cell.energy_benefit_percent?)))
+        self.cells
+            .iter()
+            .filter_map(|cell| Some((cell, cell.energy_benefit_percent?)))
     }
 
     /// The number of cells whose sign is certain.
     pub fn certain(&self) -> usize {
-        self.cells.iter().filter(|cell| cell.verdict == Some("certain")).count()
+        self.cells
+            .iter()
+            .filter(|cell| cell.verdict == Some("certain"))
+            .count()
     }
 
     /// The number of predictions in which more is saved than RCU costs and the seeds spread, over
     /// all cells, and the cell where it is most.
     pub fn beyond_bound(&self) -> (usize, Option<&Cell<'r>>) {
         let beyond = || self.cells.iter().filter(|cell| cell.draws_beyond_bound > 0);
-        let by_points =
-            |a: &&Cell<'_>, b: &&Cell<'_>| a.most_points_beyond_bound.total_cmp(&b.most_points_beyond_bound);
-        (beyond().map(|cell| cell.draws_beyond_bound).sum(), beyond().max_by(by_points))
+        let by_points = |a: &&Cell<'_>, b: &&Cell<'_>| {
+            a.most_points_beyond_bound
+                .total_cmp(&b.most_points_beyond_bound)
+        };
+        (
+            beyond().map(|cell| cell.draws_beyond_bound).sum(),
+            beyond().max_by(by_points),
+        )
     }
 
     /// The greatest distance of the owners' sum from the energy, as a part of it.
     pub fn owners_off_by(&self) -> f64 {
-        self.owners.iter().map(|shares| shares.sum_off_by).fold(0.0, f64::max)
+        self.owners
+            .iter()
+            .map(|shares| shares.sum_off_by)
+            .fold(0.0, f64::max)
     }
 
     /// The published benefits beside the predicted ones; `None` where none was published.
     pub fn judged(&self) -> Option<Judgement> {
-        let published: Vec<(Interval, f64)> =
-            self.saving().filter_map(|(cell, of)| Some((of, cell.published_energy_benefit_percent?))).collect();
+        let published: Vec<(Interval, f64)> = self
+            .saving()
+            .filter_map(|(cell, of)| Some((of, cell.published_energy_benefit_percent?)))
+            .collect();
         let total: f64 = published.iter().map(|(_, value)| value).sum();
         let medians: f64 = published.iter().map(|(of, _)| of.median).sum();
         (!published.is_empty()).then(|| Judgement {
             published: published.len(),
-            held: published.iter().filter(|(of, value)| of.holds(*value)).count(),
-            exceeding: self.cells.iter().filter(|cell| cell.exceeds_rcu == Some(true)).count(),
+            held: published
+                .iter()
+                .filter(|(of, value)| of.holds(*value))
+                .count(),
+            exceeding: self
+                .cells
+                .iter()
+                .filter(|cell| cell.exceeds_rcu == Some(true))
+                .count(),
             medians_percent: 100.0 * medians / total,
         })
     }

@@ -100,26 +100,41 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
     }
     let published: Vec<f64> = pairs.iter().map(|pair| pair.published).collect();
     let mean = |wanted: Option<bool>| {
-        let of = pairs.iter().filter(|pair| wanted.is_none_or(|busy| pair.busy == busy));
+        let of = pairs
+            .iter()
+            .filter(|pair| wanted.is_none_or(|busy| pair.busy == busy));
         stats::mean(&of.map(|pair| pair.published).collect::<Vec<_>>()).unwrap_or(0.0)
     };
     let (all, busy, rest) = (mean(None), mean(Some(true)), mean(Some(false)));
     // The least squares of published = k / power.
-    let k = pairs.iter().map(|pair| pair.published / pair.power).sum::<f64>()
+    let k = pairs
+        .iter()
+        .map(|pair| pair.published / pair.power)
+        .sum::<f64>()
         / pairs.iter().map(|pair| pair.power.powi(-2)).sum::<f64>();
     let of = |name, fitted, predict: &dyn Fn(&Pair) -> f64| {
         let predicted: Vec<f64> = pairs.iter().map(predict).collect();
-        let errors: Vec<f64> =
-            predicted.iter().zip(&published).map(|(predicted, published)| predicted - published).collect();
+        let errors: Vec<f64> = predicted
+            .iter()
+            .zip(&published)
+            .map(|(predicted, published)| predicted - published)
+            .collect();
         let rms = stats::rms(&errors).unwrap_or(0.0);
-        Predictor { name, fitted, rms, spearman: spearman(&predicted, &published) }
+        Predictor {
+            name,
+            fitted,
+            rms,
+            spearman: spearman(&predicted, &published),
+        }
     };
     let mut predictors = vec![
         of("medians of the draws", 0, &|pair| pair.predicted),
         of("nothing is saved", 0, &|_| 0.0),
         of("best constant", 1, &|_| all),
         of("k / reference power", 1, &|pair| k / pair.power),
-        of("a constant per class", 2, &|pair| if pair.busy { busy } else { rest }),
+        of("a constant per class", 2, &|pair| {
+            if pair.busy { busy } else { rest }
+        }),
     ];
     predictors.sort_by(|a, b| a.rms.total_cmp(&b.rms));
     predictors
@@ -134,7 +149,11 @@ pub(super) fn best(predictors: &[Predictor]) -> [Option<&'static str>; 2] {
 }
 
 /// Reads the figures.
-pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>, facts: &facts::Energy) -> UnfittedFigures<'r> {
+pub(super) fn read<'r>(
+    measured: &EnergyMeasures<'r>,
+    cells: &Cells<'r>,
+    facts: &facts::Energy,
+) -> UnfittedFigures<'r> {
     let watts = |name: &str| {
         let reference = cells.reference(name)?;
         let (scale, published) = (cells.scale?, reference.published_power_w?);
@@ -147,41 +166,72 @@ pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>, facts: 
         within_10_percent: (predicted / published - 1.0).abs() <= 0.1,
     });
     let threads = by_threads(measured, cells);
-    let sysbench = watts("sysbench").filter(|_| !threads.is_empty()).map(|(_, published)| {
-        let powers = || threads.iter().flat_map(|of| [of.power_w.low, of.power_w.high]);
-        let (least, most) = (powers().fold(f64::INFINITY, f64::min), powers().fold(f64::NEG_INFINITY, f64::max));
-        Sysbench {
-            covers_published: least <= published && published <= most,
-            published_power_w: published,
-            by_threads: threads,
-        }
-    });
+    let sysbench = watts("sysbench")
+        .filter(|_| !threads.is_empty())
+        .map(|(_, published)| {
+            let powers = || {
+                threads
+                    .iter()
+                    .flat_map(|of| [of.power_w.low, of.power_w.high])
+            };
+            let (least, most) = (
+                powers().fold(f64::INFINITY, f64::min),
+                powers().fold(f64::NEG_INFINITY, f64::max),
+            );
+            Sysbench {
+                covers_published: least <= published && published <= most,
+                published_power_w: published,
+                by_threads: threads,
+            }
+        });
     let cores = facts.big.zip(facts.little);
     UnfittedFigures {
         andebench2_reference: second,
         sysbench_reference: sysbench,
-        callback_core_energy_big_to_little: cores.map(|(big, little)| big.energy_unit_s / little.energy_unit_s),
+        callback_core_energy_big_to_little: cores
+            .map(|(big, little)| big.energy_unit_s / little.energy_unit_s),
         callback_time_little_to_big: cores.map(|(big, little)| 1.0 / (big.time_s / little.time_s)),
-        talk_says: cells.published.map(|published| published.callbacks_on_little.as_str()),
+        talk_says: cells
+            .published
+            .map(|published| published.callbacks_on_little.as_str()),
     }
 }
 
 /// Reference power of sysbench in watts, by its number of threads: least, median and most of the
 /// draws.
 fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPower> {
-    let unknowns = measured.unknowns.iter().find(|(name, _)| *name == "sysbench.threads");
-    let (Some(scale), Some((_, threads))) = (cells.scale, unknowns) else { return Vec::new() };
+    let unknowns = measured
+        .unknowns
+        .iter()
+        .find(|(name, _)| *name == "sysbench.threads");
+    let (Some(scale), Some((_, threads))) = (cells.scale, unknowns) else {
+        return Vec::new();
+    };
     let get = |values: &Values<'_>| at(values, "sysbench", REFERENCE, "draws").to_vec();
-    let powers: Vec<f64> =
-        get(&measured.energy).iter().zip(get(&measured.time)).map(|(energy, time)| scale * energy / time).collect();
+    let powers: Vec<f64> = get(&measured.energy)
+        .iter()
+        .zip(get(&measured.time))
+        .map(|(energy, time)| scale * energy / time)
+        .collect();
     let mut kinds = threads.clone();
     kinds.sort_by(f64::total_cmp);
     kinds.dedup();
     let summary = |kind: f64| {
-        let of = powers.iter().zip(threads).filter(|(_, other)| **other == kind).map(|(power, _)| *power);
+        let of = powers
+            .iter()
+            .zip(threads)
+            .filter(|(_, other)| **other == kind)
+            .map(|(power, _)| *power);
         let summary = stats::summary(&of.collect::<Vec<_>>())?;
-        let power_w = Interval { low: summary.min, median: summary.median, high: summary.max };
-        Some(ThreadPower { threads: kind, power_w })
+        let power_w = Interval {
+            low: summary.min,
+            median: summary.median,
+            high: summary.max,
+        };
+        Some(ThreadPower {
+            threads: kind,
+            power_w,
+        })
     };
     kinds.into_iter().filter_map(summary).collect()
 }

@@ -2,12 +2,19 @@
 
 /// The number of values that are above zero, and the highest of them; 0 where none is.
 pub(super) fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
-    values.filter(|value| *value > 0.0).fold((0, 0.0), |(count, most), value| (count + 1, value.max(most)))
+    values
+        .filter(|value| *value > 0.0)
+        .fold((0, 0.0), |(count, most), value| {
+            (count + 1, value.max(most))
+        })
 }
 
 /// Percent of the first that the second is less by, pair by pair.
 pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
-    of.iter().zip(less).map(|(of, less)| 100.0 * (1.0 - less / of)).collect()
+    of.iter()
+        .zip(less)
+        .map(|(of, less)| 100.0 * (1.0 - less / of))
+        .collect()
 }
 
 /// Spearman's rank correlation; `None` where one side never differs.
@@ -17,7 +24,12 @@ pub(super) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let (a, b) = (ranks(a), ranks(b));
     let mean = (a.len() as f64 + 1.0) / 2.0;
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
+    let product = |x: &[f64], y: &[f64]| {
+        x.iter()
+            .zip(y)
+            .map(|(x, y)| (x - mean) * (y - mean))
+            .sum::<f64>()
+    };
     let scale = (product(&a, &a) * product(&b, &b)).sqrt();
     (scale > 0.0).then(|| product(&a, &b) / scale)
 }
@@ -29,7 +41,10 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut at = 0;
     while at < order.len() {
-        let same = order[at..].iter().take_while(|&&other| values[other] == values[order[at]]).count();
+        let same = order[at..]
+            .iter()
+            .take_while(|&&other| values[other] == values[order[at]])
+            .count();
         for &place in &order[at..at + same] {
             ranks[place] = at as f64 + (same as f64 + 1.0) / 2.0;
         }
@@ -45,7 +60,10 @@ mod tests {
     #[test]
     fn ranks_that_are_equal_are_shared() {
         assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
-        assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 100.0, 1000.0]), Some(1.0));
+        assert_eq!(
+            spearman(&[1.0, 2.0, 3.0], &[10.0, 100.0, 1000.0]),
+            Some(1.0)
+        );
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Some(-1.0));
         assert_eq!(spearman(&[1.0, 2.0, 3.0], &[5.0, 5.0, 5.0]), None);
         let tied = spearman(&[1.0, 1.0, 2.0], &[1.0, 2.0, 3.0]).unwrap();

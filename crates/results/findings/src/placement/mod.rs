@@ -136,7 +136,12 @@ pub const MOST_TASKS: usize = 12;
 /// A name in the order in which people count: words, then numbers by size.
 pub fn natural(name: &str) -> (String, u64) {
     let digits: String = name.chars().filter(char::is_ascii_digit).collect();
-    (name.chars().filter(|letter| !letter.is_ascii_digit()).collect(), digits.parse().unwrap_or(0))
+    (
+        name.chars()
+            .filter(|letter| !letter.is_ascii_digit())
+            .collect(),
+        digits.parse().unwrap_or(0),
+    )
 }
 
 /// The policies for which something is least: several where three digits do not tell them apart,
@@ -194,11 +199,21 @@ impl<'r> PolicyMeasures<'r> {
 
     fn mean(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
         // A seed without such an energy counts as 0.
-        self.values(policy, metric, subject).iter().fold(0.0, |sum, value| sum + value) / f64::from(self.seeds.max(1))
+        self.values(policy, metric, subject)
+            .iter()
+            .fold(0.0, |sum, value| sum + value)
+            / f64::from(self.seeds.max(1))
     }
 
     /// A percentile over the periods of all seeds, or of each.
-    fn percentiles(&self, policy: &str, case: &str, metric: Metric, task: &str, percent: &str) -> Vec<f64> {
+    fn percentiles(
+        &self,
+        policy: &str,
+        case: &str,
+        metric: Metric,
+        task: &str,
+        percent: &str,
+    ) -> Vec<f64> {
         self.of_metric(case, metric)
             .filter(|row| (row.variant, row.subject, row.role) == (policy, task, percent))
             .map(|row| row.value)
@@ -208,33 +223,57 @@ impl<'r> PolicyMeasures<'r> {
     /// Shares of a task's CPU time, by what the metric parts it by; in the order of the parts'
     /// names.
     fn shares(&self, policy: &str, metric: Metric, task: &str) -> InOrder<'r, f64> {
-        let rows = || self.of_metric(CASE, metric).filter(|row| (row.variant, row.subject) == (policy, task));
+        let rows = || {
+            self.of_metric(CASE, metric)
+                .filter(|row| (row.variant, row.subject) == (policy, task))
+        };
         let all: f64 = rows().map(|row| row.value).sum();
         let parts = grouped(rows().map(|row| (row.role, row.value / all))).into_iter();
-        let mut parts: Vec<(&str, f64)> = parts.map(|(name, shares)| (name, shares.iter().sum())).collect();
+        let mut parts: Vec<(&str, f64)> = parts
+            .map(|(name, shares)| (name, shares.iter().sum()))
+            .collect();
         parts.sort_by_key(|(name, _)| natural(name));
         parts.into_iter().collect()
     }
 
     /// The seed of a policy whose energy lies in the middle, counted from the first.
     fn middle(&self, policy: &str) -> u32 {
-        let of_policy = self.of_metric(CASE, metrics::ENERGY).filter(|row| row.variant == policy);
+        let of_policy = self
+            .of_metric(CASE, metrics::ENERGY)
+            .filter(|row| row.variant == policy);
         let mut all: Vec<(f64, u32)> = of_policy.map(|row| (row.value, row.iteration)).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        all.get(all.len().saturating_sub(1) / 2).map_or(0, |(_, iteration)| *iteration)
+        all.get(all.len().saturating_sub(1) / 2)
+            .map_or(0, |(_, iteration)| *iteration)
     }
 
     fn task(&self, policy: &str, task: &str) -> Task<'r> {
         let pooled = |metric: Metric| {
             let values = PERCENTS.into_iter().filter_map(|percent| {
-                let value = self.percentiles(policy, POOLED, metric, task, percent).first().copied()?;
+                let value = self
+                    .percentiles(policy, POOLED, metric, task, percent)
+                    .first()
+                    .copied()?;
                 Some((percent, value))
             });
             Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
         };
-        let sum = |metric: Metric| self.values(policy, metric, task).iter().fold(0.0, |sum, value| sum + value);
-        let seconds = self.values(policy, metrics::RUN_TIME, "").iter().fold(0.0, |sum, value| sum + value);
-        let per_s = |metric: Metric| if seconds > 0.0 { sum(metric) / seconds } else { 0.0 };
+        let sum = |metric: Metric| {
+            self.values(policy, metric, task)
+                .iter()
+                .fold(0.0, |sum, value| sum + value)
+        };
+        let seconds = self
+            .values(policy, metrics::RUN_TIME, "")
+            .iter()
+            .fold(0.0, |sum, value| sum + value);
+        let per_s = |metric: Metric| {
+            if seconds > 0.0 {
+                sum(metric) / seconds
+            } else {
+                0.0
+            }
+        };
         Task {
             periods: sum(metrics::PERIODS),
             missed_periods: sum(metrics::MISSED_PERIODS),
@@ -245,7 +284,13 @@ impl<'r> PolicyMeasures<'r> {
             share_by_cpu: self.shares(policy, metrics::CPU_TIME_ON, task),
             share_by_operating_point: self.shares(policy, metrics::CPU_TIME_AT, task),
             response_ms: pooled(metrics::RESPONSE),
-            p95_ms_by_seed: Interval::of_all(&self.percentiles(policy, CASE, metrics::RESPONSE, task, "p95")),
+            p95_ms_by_seed: Interval::of_all(&self.percentiles(
+                policy,
+                CASE,
+                metrics::RESPONSE,
+                task,
+                "p95",
+            )),
             wake_latency_us: pooled(metrics::WAKE_LATENCY),
         }
     }
@@ -255,32 +300,54 @@ impl<'r> PolicyMeasures<'r> {
 pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Placement = recording.header.facts()?;
-    let measured = PolicyMeasures { rows: named(recording), seeds: recording.header.iterations };
+    let measured = PolicyMeasures {
+        rows: named(recording),
+        seeds: recording.header.iterations,
+    };
     let names = measured.policies();
-    let task = measured.subjects(POOLED, metrics::RESPONSE).first().copied();
-    let periods = |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
-    let most_periods = names.iter().map(|policy| periods(policy)).fold(0.0, f64::max);
+    let task = measured
+        .subjects(POOLED, metrics::RESPONSE)
+        .first()
+        .copied();
+    let periods =
+        |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
+    let most_periods = names
+        .iter()
+        .map(|policy| periods(policy))
+        .fold(0.0, f64::max);
     let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
     let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
     let of_policy = |policy: &'r str| {
         let energy = measured.values(policy, metrics::ENERGY, "");
         let by = |metric: Metric| -> InOrder<'r, f64> {
             let names = measured.subjects(CASE, metric).into_iter();
-            names.map(|name| (name, measured.mean(policy, metric, name))).collect()
+            names
+                .map(|name| (name, measured.mean(policy, metric, name)))
+                .collect()
         };
-        let relative = energy.iter().zip(&yardstick).filter(|(_, other)| **other > 0.0).map(|(own, other)| own / other);
+        let relative = energy
+            .iter()
+            .zip(&yardstick)
+            .filter(|(_, other)| **other > 0.0)
+            .map(|(own, other)| own / other);
         let tasks = measured.subjects(CASE, metrics::MIGRATIONS).into_iter();
         let middle = measured.middle(policy);
         let of_middle = |metric: Metric| {
             let rows = measured.of_metric(CASE, metric);
-            rows.filter(|row| (row.variant, row.iteration) == (policy, middle)).map(|row| (row.subject, row.value))
+            rows.filter(|row| (row.variant, row.iteration) == (policy, middle))
+                .map(|row| (row.subject, row.value))
         };
         Policy {
             name: policy,
             energy_unit_s: Interval::of_all(&energy),
-            energy_j: watts.map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
+            energy_j: watts
+                .map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
             energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
-            unfinished_share: if most_periods > 0.0 { 1.0 - periods(policy) / most_periods } else { 0.0 },
+            unfinished_share: if most_periods > 0.0 {
+                1.0 - periods(policy) / most_periods
+            } else {
+                0.0
+            },
             run_time_s: Interval::of_all(&measured.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
             middle_seed: recording.header.seed + u64::from(middle),
@@ -290,7 +357,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
             idle_entered: by(metrics::IDLE_ENTERED),
             idle_time_us: by(metrics::IDLE_TIME),
             callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
-            tasks: tasks.map(|task| (task, measured.task(policy, task))).collect(),
+            tasks: tasks
+                .map(|task| (task, measured.task(policy, task)))
+                .collect(),
             big: Interval::of_all(&measured.values(policy, metrics::RUNNING, &facts.big)),
             integrals: energy,
         }
@@ -299,13 +368,21 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let (operating_points, top_points) = work_costs::read(&measured.rows, &recording.header);
     Ok(Placement {
         workload: facts.workload.clone(),
-        platform: recording.header.platform.as_ref().map(|platform| platform.name.as_str()),
+        platform: recording
+            .header
+            .platform
+            .as_ref()
+            .map(|platform| platform.name.as_str()),
         frequency: facts.frequency.clone(),
         rcu: facts.rcu.clone(),
         seeds: recording.header.iterations,
         task,
         wins: wins(&policies, task),
-        expectations: if facts.usual_workload { expectations(&policies, task) } else { Vec::new() },
+        expectations: if facts.usual_workload {
+            expectations(&policies, task)
+        } else {
+            Vec::new()
+        },
         policies,
         operating_points,
         top_points,
@@ -318,7 +395,12 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
 impl Policy<'_> {
     /// A percentile of a task's response in ms.
     pub fn response(&self, task: Option<&str>, percent: &str) -> Option<f64> {
-        self.tasks.get(task?)?.response_ms.as_ref()?.get(percent).copied()
+        self.tasks
+            .get(task?)?
+            .response_ms
+            .as_ref()?
+            .get(percent)
+            .copied()
     }
 
     /// The 95th percentile of a task's response in milliseconds.
@@ -333,17 +415,26 @@ fn least<'r, T>(
     policies: impl IntoIterator<Item = (&'r str, T)>,
     ends: impl Fn(&T) -> Option<[f64; 2]>,
 ) -> Vec<&'r str> {
-    let least = Leaders::least(policies, |(_, policy)| ends(policy)).filter(|least| least.behind > 0);
-    least.map_or_else(Vec::new, |least| least.items.into_iter().map(|(name, _)| name).collect())
+    let least =
+        Leaders::least(policies, |(_, policy)| ends(policy)).filter(|least| least.behind > 0);
+    least.map_or_else(Vec::new, |least| {
+        least.items.into_iter().map(|(name, _)| name).collect()
+    })
 }
 
 /// The names of the policies with the least energy, of their energies seed by seed: one stands
 /// behind that with the least sum if it takes more with every seed.
 fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
     let sum = |energies: &[f64]| energies.iter().sum::<f64>();
-    let Some((_, first)) = policies.iter().min_by(|a, b| sum(a.1).total_cmp(&sum(b.1))) else { return Vec::new() };
+    let Some((_, first)) = policies.iter().min_by(|a, b| sum(a.1).total_cmp(&sum(b.1))) else {
+        return Vec::new();
+    };
     least(policies.iter().copied(), |energies| {
-        let ratios: Vec<f64> = energies.iter().zip(*first).map(|(own, least)| own / least).collect();
+        let ratios: Vec<f64> = energies
+            .iter()
+            .zip(*first)
+            .map(|(own, least)| own / least)
+            .collect();
         Interval::of_all(&ratios).map(|ratio| [ratio.low, ratio.high])
     })
 }
@@ -352,14 +443,24 @@ fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
 /// fastest's.
 fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
     let p95 = |policy: &Policy<'r>| policy.p95(task);
-    let fastest = policies.iter().filter_map(p95).fold(f64::INFINITY, f64::min);
+    let fastest = policies
+        .iter()
+        .filter_map(p95)
+        .fold(f64::INFINITY, f64::min);
     let is_near = |policy: &&Policy<'r>| p95(policy).is_some_and(|own| own <= fastest * 1.1);
     let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
     Wins {
-        latency: least(policies.iter().map(|policy| (policy.name, p95(policy))), |ms| ms.map(|ms| [ms; 2])),
+        latency: least(
+            policies.iter().map(|policy| (policy.name, p95(policy))),
+            |ms| ms.map(|ms| [ms; 2]),
+        ),
         energy: thriftiest(&policies.iter().map(energies).collect::<Vec<_>>()),
         energy_at_latency_within_10_percent: thriftiest(
-            &policies.iter().filter(is_near).map(energies).collect::<Vec<_>>(),
+            &policies
+                .iter()
+                .filter(is_near)
+                .map(energies)
+                .collect::<Vec<_>>(),
         ),
     }
 }
@@ -367,7 +468,11 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
 /// An interval of percents from end to end; one of them where both are written alike.
 fn percent_ends(Interval { low, high, .. }: Interval) -> String {
     let [low, high] = [low, high].map(|end| format!("{end:.1}"));
-    if low == high { low } else { format!("{low}\u{2013}{high}") }
+    if low == high {
+        low
+    } else {
+        format!("{low}\u{2013}{high}")
+    }
 }
 
 fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expectation> {
@@ -402,11 +507,20 @@ fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expectation>
     }
     if let Some(ratio) = ratio("even") {
         // The size of it hangs on how often tasks move.
-        let moves = find("even").map(|policy| policy.tasks.values().map(|task| task.migrations).sum::<f64>());
+        let moves = find("even").map(|policy| {
+            policy
+                .tasks
+                .values()
+                .map(|task| task.migrations)
+                .sum::<f64>()
+        });
         all.push(Expectation {
             expectation: "even spread is at least 1.5 times as slow as all-big (p95)",
             holds: ratio >= 1.5,
-            found: format!("{ratio:.2} times all-big's, with {:.0} moves in a run", moves.unwrap_or(0.0)),
+            found: format!(
+                "{ratio:.2} times all-big's, with {:.0} moves in a run",
+                moves.unwrap_or(0.0)
+            ),
         });
     }
     all
@@ -421,12 +535,18 @@ impl<'r> Placement<'r> {
     /// The energy's unit, and how many of it a unit of the platform's table is. Where nobody says
     /// how many watts that is, energies are percent of the yardstick's, or of the first policy's.
     pub fn unit(&self) -> (String, f64) {
-        let watts = self.facts.power.as_ref().and_then(|power| power.watts_per_unit);
+        let watts = self
+            .facts
+            .power
+            .as_ref()
+            .and_then(|power| power.watts_per_unit);
         let reference = self.find(YARDSTICK).or(self.policies.first());
         let of = reference.and_then(|policy| Some((policy.name, policy.energy_unit_s?.median)));
         match (watts, of) {
             (Some(watts), _) => ("J".to_owned(), watts),
-            (None, Some((name, energy))) if energy > 0.0 => (format!("% of {name}'s"), 100.0 / energy),
+            (None, Some((name, energy))) if energy > 0.0 => {
+                (format!("% of {name}'s"), 100.0 / energy)
+            }
             _ => ("unit s".to_owned(), 1.0),
         }
     }
@@ -438,16 +558,30 @@ impl<'r> Placement<'r> {
 
     /// The owners under any policy, the most first.
     pub fn owner_names(&self) -> Vec<&'r str> {
-        let mut names = not_empty(self.policies.iter().flat_map(|policy| policy.owners_unit_s.names()));
-        let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0);
-        let most = |name: &str| self.policies.iter().map(|policy| of(policy, name)).fold(0.0, f64::max);
+        let mut names = not_empty(
+            self.policies
+                .iter()
+                .flat_map(|policy| policy.owners_unit_s.names()),
+        );
+        let of = |policy: &Policy<'_>, owner: &str| {
+            policy.owners_unit_s.get(owner).copied().unwrap_or(0.0)
+        };
+        let most = |name: &str| {
+            self.policies
+                .iter()
+                .map(|policy| of(policy, name))
+                .fold(0.0, f64::max)
+        };
         names.sort_by(|a, b| most(b).total_cmp(&most(a)));
         names
     }
 
     /// Whose run the owners are of.
     pub fn of_the_middle(&self) -> String {
-        let seeds = self.policies.iter().map(|policy| format!("{} {}", policy.name, policy.middle_seed));
+        let seeds = self
+            .policies
+            .iter()
+            .map(|policy| format!("{} {}", policy.name, policy.middle_seed));
         format!(
             "Of one run for each policy: the seed whose energy lies in the middle ({}).",
             seeds.collect::<Vec<_>>().join(", ")
@@ -462,13 +596,19 @@ mod tests {
     #[test]
     fn the_least_energy_is_less_with_every_seed() {
         let of = |all: &[(&'static str, [f64; 2])]| {
-            let all: Vec<(&str, &[f64])> = all.iter().map(|(name, energies)| (*name, &energies[..])).collect();
+            let all: Vec<(&str, &[f64])> = all
+                .iter()
+                .map(|(name, energies)| (*name, &energies[..]))
+                .collect();
             thriftiest(&all)
         };
         // Their ranges overlap, and each seed has the same order.
         assert_eq!(of(&[("a", [1.0, 3.0]), ("b", [2.0, 4.0])]), ["a"]);
         // The least sum is not the least with both seeds.
-        assert_eq!(of(&[("a", [1.0, 3.0]), ("b", [3.0, 2.0]), ("c", [4.0, 4.0])]).len(), 2);
+        assert_eq!(
+            of(&[("a", [1.0, 3.0]), ("b", [3.0, 2.0]), ("c", [4.0, 4.0])]).len(),
+            2
+        );
         assert!(of(&[("a", [1.0, 3.0]), ("b", [3.0, 2.0])]).is_empty());
         assert!(of(&[("a", [1.0, 3.0])]).is_empty() && of(&[]).is_empty());
     }

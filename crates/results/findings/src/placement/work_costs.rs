@@ -43,12 +43,22 @@ pub struct Top<'r> {
 
 /// Reads the points, and the top ones if there are two domains.
 pub(super) fn read<'r>(rows: &[Row<'r>], header: &Header) -> (Vec<Point<'r>>, Option<Top<'r>>) {
-    let costs = |case: &'static str| rows.iter().filter(move |row| row.is_of(case, metrics::ENERGY_PER_WORK));
-    let at = |name: &str, case| costs(case).find(|other| other.subject == name).map_or(0.0, |other| other.value);
+    let costs = |case: &'static str| {
+        rows.iter()
+            .filter(move |row| row.is_of(case, metrics::ENERGY_PER_WORK))
+    };
+    let at = |name: &str, case| {
+        costs(case)
+            .find(|other| other.subject == name)
+            .map_or(0.0, |other| other.value)
+    };
     let points: Vec<Point<'_>> = costs(CASES[0])
         .map(|row| {
             let name = row.subject;
-            let capacity = header.coordinates.get(name).and_then(|place| place.get("capacity"));
+            let capacity = header
+                .coordinates
+                .get(name)
+                .and_then(|place| place.get("capacity"));
             let [core, core_and_cluster, full_cluster] = CASES.map(|case| at(name, case));
             Point {
                 domain: row.variant,

@@ -16,10 +16,13 @@ pub fn swept() -> Summary {
     for channels in [1, 2, 4] {
         for clusters in 1..=16 {
             for seed in 1..=10 {
-                let powerdown = 100.0 * f64::from(clusters) / f64::from(channels) + f64::from(seed % 3);
+                let powerdown =
+                    100.0 * f64::from(clusters) / f64::from(channels) + f64::from(seed % 3);
                 points.push(PointSummary {
                     number: points.len() as u64,
-                    settings: [channels, clusters, seed].map(|value| Some(Value::Whole(value.into()))).to_vec(),
+                    settings: [channels, clusters, seed]
+                        .map(|value| Some(Value::Whole(value.into())))
+                        .to_vec(),
                     figures: vec![powerdown, 7.0],
                 });
             }
@@ -28,7 +31,9 @@ pub fn swept() -> Summary {
     Summary {
         experiment: "psci-latency".to_owned(),
         world: "sim".to_owned(),
-        keys: ["scp.channels", "topology.clusters", "seed"].map(str::to_owned).to_vec(),
+        keys: ["scp.channels", "topology.clusters", "seed"]
+            .map(str::to_owned)
+            .to_vec(),
         quantities: vec![quantity("powerdown"), quantity("wakeup")],
         planned: points.len() as u64,
         points,

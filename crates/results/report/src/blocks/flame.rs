@@ -22,15 +22,27 @@ pub(crate) struct Node {
 impl Flame {
     /// The stacks as one tree, whose root has the flame's name.
     pub(crate) fn tree(&self) -> Node {
-        let mut root = Node { name: self.name.clone(), ..Node::default() };
+        let mut root = Node {
+            name: self.name.clone(),
+            ..Node::default()
+        };
         for (stack, value) in &self.stacks {
             let mut node = &mut root;
             node.total += value;
             for name in stack {
-                let at = node.called.binary_search_by(|other| other.name.cmp(name)).unwrap_or_else(|at| {
-                    node.called.insert(at, Node { name: name.clone(), ..Node::default() });
-                    at
-                });
+                let at = node
+                    .called
+                    .binary_search_by(|other| other.name.cmp(name))
+                    .unwrap_or_else(|at| {
+                        node.called.insert(
+                            at,
+                            Node {
+                                name: name.clone(),
+                                ..Node::default()
+                            },
+                        );
+                        at
+                    });
                 node = &mut node.called[at];
                 node.total += value;
             }
@@ -42,7 +54,11 @@ impl Flame {
 impl Node {
     /// The greatest number of functions in a stack.
     pub(crate) fn depth(&self) -> usize {
-        self.called.iter().map(|node| 1 + node.depth()).max().unwrap_or(0)
+        self.called
+            .iter()
+            .map(|node| 1 + node.depth())
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -52,12 +68,32 @@ mod tests {
 
     #[test]
     fn stacks_that_begin_alike_share_a_stem() {
-        let stacks = [(&["a", "b", "c"][..], 1.0), (&["a"], 2.0), (&["a", "b"], 4.0), (&["d"], 8.0)];
-        let stacks = stacks.map(|(stack, value)| (stack.iter().map(|name| (*name).to_owned()).collect(), value));
-        let tree = Flame { name: "all".to_owned(), stacks: stacks.to_vec() }.tree();
+        let stacks = [
+            (&["a", "b", "c"][..], 1.0),
+            (&["a"], 2.0),
+            (&["a", "b"], 4.0),
+            (&["d"], 8.0),
+        ];
+        let stacks = stacks
+            .map(|(stack, value)| (stack.iter().map(|name| (*name).to_owned()).collect(), value));
+        let tree = Flame {
+            name: "all".to_owned(),
+            stacks: stacks.to_vec(),
+        }
+        .tree();
         assert_eq!((tree.total, tree.depth()), (15.0, 3));
-        let of: Vec<_> = tree.called.iter().map(|node| (node.name.as_str(), node.total)).collect();
+        let of: Vec<_> = tree
+            .called
+            .iter()
+            .map(|node| (node.name.as_str(), node.total))
+            .collect();
         assert_eq!(of, [("a", 7.0), ("d", 8.0)]);
-        assert_eq!((tree.called[0].called[0].total, tree.called[0].called[0].called[0].total), (5.0, 1.0));
+        assert_eq!(
+            (
+                tree.called[0].called[0].total,
+                tree.called[0].called[0].called[0].total
+            ),
+            (5.0, 1.0)
+        );
     }
 }

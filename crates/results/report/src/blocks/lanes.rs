@@ -54,7 +54,10 @@ impl NamedMark {
     /// The number with which the mark's name begins, if it does.
     pub(crate) fn number(&self) -> Option<&str> {
         let (number, _) = self.what.split_once(". ")?;
-        number.bytes().all(|digit| digit.is_ascii_digit()).then_some(number)
+        number
+            .bytes()
+            .all(|digit| digit.is_ascii_digit())
+            .then_some(number)
     }
 }
 
@@ -79,17 +82,30 @@ pub(crate) fn units_per_us(recording: &Recording) -> Option<f64> {
 
 /// The name of a lane's argument; the number where it has none.
 pub(crate) fn argument_name(lane: &recording::Lane, argument: u32) -> String {
-    lane.names.get(&argument).cloned().unwrap_or_else(|| argument.to_string())
+    lane.names
+        .get(&argument)
+        .cloned()
+        .unwrap_or_else(|| argument.to_string())
 }
 
 impl Lanes {
     /// The lanes of each case over a part of the time in which at most `stretches` stretches lie,
     /// in at most `rows` rows; none where the recording declares none, or has no event on them.
-    pub(crate) fn from_recording(recording: &Recording, most_stretches: usize, most_rows: usize) -> Vec<Self> {
-        let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty()) else {
+    pub(crate) fn from_recording(
+        recording: &Recording,
+        most_stretches: usize,
+        most_rows: usize,
+    ) -> Vec<Self> {
+        let Some(per_us) = units_per_us(recording).filter(|_| !recording.header.lanes.is_empty())
+        else {
             return Vec::new();
         };
-        let titles: Vec<String> = recording.header.lanes.iter().map(|lane| lane.title.clone()).collect();
+        let titles: Vec<String> = recording
+            .header
+            .lanes
+            .iter()
+            .map(|lane| lane.title.clone())
+            .collect();
         let all = cpu_lanes(recording);
         let case_of = |lane: &CpuLane<'_>| recording.series_texts(lane.series).1;
         // In the order in which the recording has them.
@@ -108,10 +124,24 @@ impl Lanes {
             let is_order = recording.header.world == "explore";
             let (from, to) = window(lanes, most_stretches, is_order)?;
             let several = all.iter().any(|lane| lane.series != all[0].series);
-            let rows = lanes.iter().map(|lane| row(recording, lane, several, (from, to))).collect();
+            let rows = lanes
+                .iter()
+                .map(|lane| row(recording, lane, several, (from, to)))
+                .collect();
             let all_stretches = all.iter().map(|lane| lane.stretches.len()).sum();
             let (case, titles, all_rows) = (case.to_owned(), titles.clone(), all.len());
-            Some(Self { case, rows, from, to, per_us, is_order, is_folded: false, titles, all_stretches, all_rows })
+            Some(Self {
+                case,
+                rows,
+                from,
+                to,
+                per_us,
+                is_order,
+                is_folded: false,
+                titles,
+                all_stretches,
+                all_rows,
+            })
         };
         cases.into_iter().filter_map(of_case).collect()
     }
@@ -119,26 +149,57 @@ impl Lanes {
     /// Those operations of an explored run alone that led to what broke, side by side; `None` where
     /// those are all, or nobody knows which they are.
     pub(crate) fn folded(&self) -> Option<Self> {
-        let led = |row: &Row| row.marks.iter().filter(|mark| mark.what == LED_HERE).map(|mark| mark.at).collect();
+        let led = |row: &Row| {
+            row.marks
+                .iter()
+                .filter(|mark| mark.what == LED_HERE)
+                .map(|mark| mark.at)
+                .collect()
+        };
         let of_row: Vec<Vec<u64>> = self.rows.iter().map(led).collect();
         let mut kept = of_row.concat();
         kept.sort_unstable();
         kept.dedup();
         let place = |time: u64| kept.partition_point(|&at| at < time) as u64;
         let row = |(row, led): (&Row, &Vec<u64>)| {
-            let is_kept = |of: &&NamedStretch| led.is_empty() || led.binary_search(&of.from).is_ok();
-            let moved = |of: &NamedStretch| NamedStretch { from: place(of.from), to: place(of.to), ..of.clone() };
-            let stretches = row.stretches.iter().filter(is_kept).map(moved).filter(|of| of.to > of.from).collect();
-            let marks = row.marks.iter().filter(|mark| mark.what != LED_HERE && kept.binary_search(&mark.at).is_ok());
+            let is_kept =
+                |of: &&NamedStretch| led.is_empty() || led.binary_search(&of.from).is_ok();
+            let moved = |of: &NamedStretch| NamedStretch {
+                from: place(of.from),
+                to: place(of.to),
+                ..of.clone()
+            };
+            let stretches = row
+                .stretches
+                .iter()
+                .filter(is_kept)
+                .map(moved)
+                .filter(|of| of.to > of.from)
+                .collect();
+            let marks = row
+                .marks
+                .iter()
+                .filter(|mark| mark.what != LED_HERE && kept.binary_search(&mark.at).is_ok());
             Row {
                 stretches,
-                marks: marks.map(|of| NamedMark { at: place(of.at), ..of.clone() }).collect(),
+                marks: marks
+                    .map(|of| NamedMark {
+                        at: place(of.at),
+                        ..of.clone()
+                    })
+                    .collect(),
                 ..row.clone()
             }
         };
-        let rows: Vec<Row> = self.rows.iter().zip(&of_row).map(row).filter(|row| !row.stretches.is_empty()).collect();
-        let is_less =
-            !kept.is_empty() && rows.iter().map(|row| row.stretches.len()).sum::<usize>() < self.all_stretches;
+        let rows: Vec<Row> = self
+            .rows
+            .iter()
+            .zip(&of_row)
+            .map(row)
+            .filter(|row| !row.stretches.is_empty())
+            .collect();
+        let is_less = !kept.is_empty()
+            && rows.iter().map(|row| row.stretches.len()).sum::<usize>() < self.all_stretches;
         is_less.then(|| Self {
             from: 0,
             to: kept.len() as u64,
@@ -163,12 +224,27 @@ impl Lanes {
             return None;
         }
         let named = |row: &Row| {
-            let titled = if self.titles.len() > 1 { format!(", {}", row.title) } else { String::new() };
-            Row { name: format!("{}, {}{titled}", row.variant, row.owner), ..row.clone() }
+            let titled = if self.titles.len() > 1 {
+                format!(", {}", row.title)
+            } else {
+                String::new()
+            };
+            Row {
+                name: format!("{}, {}{titled}", row.variant, row.owner),
+                ..row.clone()
+            }
         };
-        let of =
-            |variant: &&str| self.rows.iter().filter(|row| row.variant == **variant).map(named).collect::<Vec<_>>();
-        Some(Self { rows: variants.iter().flat_map(of).collect(), ..self.clone() })
+        let of = |variant: &&str| {
+            self.rows
+                .iter()
+                .filter(|row| row.variant == **variant)
+                .map(named)
+                .collect::<Vec<_>>()
+        };
+        Some(Self {
+            rows: variants.iter().flat_map(of).collect(),
+            ..self.clone()
+        })
     }
 
     /// The names of the stretches of each track, by its title.
@@ -176,7 +252,11 @@ impl Lanes {
         let of_title = |title: &str| {
             let mut kinds = self.kinds();
             let rows = || self.rows.iter().filter(|row| row.title == title);
-            kinds.retain(|kind| rows().flat_map(|row| &row.stretches).any(|stretch| stretch.what == *kind));
+            kinds.retain(|kind| {
+                rows()
+                    .flat_map(|row| &row.stretches)
+                    .any(|stretch| stretch.what == *kind)
+            });
             kinds
         };
         self.titles
@@ -194,7 +274,11 @@ impl Lanes {
     /// The microseconds, or the operations, of a unit in which a length is read best; and that
     /// unit.
     pub(crate) fn unit(&self, length: f64) -> (f64, &'static str) {
-        if self.is_order { (1.0, "operations") } else { unit_of_us(length) }
+        if self.is_order {
+            (1.0, "operations")
+        } else {
+            unit_of_us(length)
+        }
     }
 
     /// A length in words: "84.42 us", "70 operations".
@@ -205,7 +289,12 @@ impl Lanes {
 
     /// The window's length in words.
     pub(crate) fn span(&self) -> String {
-        self.length(self.us(self.to)) + if self.is_folded { " that led to what broke" } else { "" }
+        self.length(self.us(self.to))
+            + if self.is_folded {
+                " that led to what broke"
+            } else {
+                ""
+            }
     }
 
     /// The window's begin in seconds.
@@ -248,21 +337,35 @@ impl Lanes {
 /// own stretches where there are any: they are rare, and what happens then is what one wants to
 /// see.
 fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Option<(u64, u64)> {
-    let mut ends: Vec<u64> = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.to).collect();
+    let mut ends: Vec<u64> = lanes
+        .iter()
+        .flat_map(|lane| &lane.stretches)
+        .map(|stretch| stretch.to)
+        .collect();
     ends.sort_unstable();
-    let first = lanes.iter().flat_map(|lane| &lane.stretches).map(|stretch| stretch.from).min()?;
+    let first = lanes
+        .iter()
+        .flat_map(|lane| &lane.stretches)
+        .map(|stretch| stretch.from)
+        .min()?;
     if ends.len() <= most_stretches {
         return Some((first, *ends.last()?));
     }
-    let mut of_machine: Vec<u64> =
-        lanes.iter().filter(|lane| lane.cpu.is_none()).flat_map(|lane| &lane.stretches).map(|of| of.from).collect();
+    let mut of_machine: Vec<u64> = lanes
+        .iter()
+        .filter(|lane| lane.cpu.is_none())
+        .flat_map(|lane| &lane.stretches)
+        .map(|of| of.from)
+        .collect();
     of_machine.sort_unstable();
     let middle = match of_machine.get(of_machine.len() / 2).filter(|_| !at_the_end) {
         Some(&from) => ends.partition_point(|&end| end < from),
         None if at_the_end => ends.len(),
         None => ends.len() / 2,
     };
-    let begin = middle.saturating_sub(most_stretches / 2).min(ends.len() - most_stretches);
+    let begin = middle
+        .saturating_sub(most_stretches / 2)
+        .min(ends.len() - most_stretches);
     Some((ends[begin], ends[begin + most_stretches - 1]))
 }
 
@@ -274,16 +377,27 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         (true, 1) => format!("{}, {variant}", lane.owner()),
         (true, _) => format!("{}, {variant}, {title}", lane.owner()),
     };
-    let stretches = lane.stretches.iter().filter(|stretch| stretch.to > from && stretch.from < to);
+    let stretches = lane
+        .stretches
+        .iter()
+        .filter(|stretch| stretch.to > from && stretch.from < to);
     let named = |stretch: &attribution::Stretch| NamedStretch {
         from: stretch.from.max(from),
         to: stretch.to.min(to),
         what: argument_name(lane.lane, stretch.what),
     };
-    let marks = lane.marks.iter().filter(|mark| (from..=to).contains(&mark.at));
+    let marks = lane
+        .marks
+        .iter()
+        .filter(|mark| (from..=to).contains(&mark.at));
     let is_telling = |name: &str| {
         let mut points = lane.lane.telling.iter();
-        points.any(|point| lane.lane.marks.get(point).is_some_and(|other| other == name))
+        points.any(|point| {
+            lane.lane
+                .marks
+                .get(point)
+                .is_some_and(|other| other == name)
+        })
     };
     Row {
         name,
@@ -292,7 +406,11 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         title: title.clone(),
         stretches: stretches.map(named).collect(),
         marks: marks
-            .map(|mark| NamedMark { at: mark.at, what: mark.name.to_owned(), is_telling: is_telling(mark.name) })
+            .map(|mark| NamedMark {
+                at: mark.at,
+                what: mark.name.to_owned(),
+                is_telling: is_telling(mark.name),
+            })
             .collect(),
     }
 }
@@ -304,14 +422,34 @@ mod tests {
     /// Of what two CPUs do in turn, the operations at 0, 5 and 6 led to what broke.
     #[test]
     fn a_folded_picture_has_what_led_there_side_by_side() {
-        let stretch = |from, to| NamedStretch { from, to, what: "load".to_owned() };
-        let mark = |at, what: &str| NamedMark { at, what: what.to_owned(), is_telling: what != LED_HERE };
+        let stretch = |from, to| NamedStretch {
+            from,
+            to,
+            what: "load".to_owned(),
+        };
+        let mark = |at, what: &str| NamedMark {
+            at,
+            what: what.to_owned(),
+            is_telling: what != LED_HERE,
+        };
         let row = |title: &str, stretches, marks| {
             let [name, variant, owner] = ["", "", "CPU 0"].map(str::to_owned);
-            Row { name, variant, owner, title: title.to_owned(), stretches, marks }
+            Row {
+                name,
+                variant,
+                owner,
+                title: title.to_owned(),
+                stretches,
+                marks,
+            }
         };
         let operations = vec![stretch(0, 1), stretch(2, 3), stretch(5, 6)];
-        let marks = vec![mark(0, LED_HERE), mark(2, "1. left out"), mark(5, LED_HERE), mark(5, "2. a tick comes late")];
+        let marks = vec![
+            mark(0, LED_HERE),
+            mark(2, "1. left out"),
+            mark(5, LED_HERE),
+            mark(5, "2. a tick comes late"),
+        ];
         let rows = vec![
             row("call", vec![stretch(0, 6)], Vec::new()),
             row("operation", operations, marks),
@@ -331,10 +469,33 @@ mod tests {
             all_rows: 4,
         };
         let folded = lanes.folded().unwrap();
-        let of = |row: &Row| row.stretches.iter().map(|of| (of.from, of.to)).collect::<Vec<_>>();
-        assert_eq!(folded.rows.iter().map(of).collect::<Vec<_>>(), [vec![(0, 2)], vec![(0, 1), (1, 2)], vec![(2, 3)]]);
-        assert_eq!(folded.rows[1].marks.iter().map(|of| (of.at, of.number())).collect::<Vec<_>>(), [(1, Some("2"))]);
+        let of = |row: &Row| {
+            row.stretches
+                .iter()
+                .map(|of| (of.from, of.to))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            folded.rows.iter().map(of).collect::<Vec<_>>(),
+            [vec![(0, 2)], vec![(0, 1), (1, 2)], vec![(2, 3)]]
+        );
+        assert_eq!(
+            folded.rows[1]
+                .marks
+                .iter()
+                .map(|of| (of.at, of.number()))
+                .collect::<Vec<_>>(),
+            [(1, Some("2"))]
+        );
         assert_eq!(folded.span(), "3 operations that led to what broke");
-        assert_eq!(Lanes { rows: lanes.rows[3..].to_vec(), ..lanes }.folded(), None, "nobody knows what led there");
+        assert_eq!(
+            Lanes {
+                rows: lanes.rows[3..].to_vec(),
+                ..lanes
+            }
+            .folded(),
+            None,
+            "nobody knows what led there"
+        );
     }
 }

@@ -21,7 +21,9 @@ mod text;
 
 pub use flame::Flame;
 pub(crate) use flame::Node;
-pub(crate) use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub(crate) use number::{
+    Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole,
+};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub(crate) use picture::{axis_words, is_logarithmic, on_axis};
 pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
@@ -69,13 +71,26 @@ impl Block {
     pub(crate) fn heading(depth: usize, words: impl Into<Text>) -> Self {
         let words = words.into();
         let anchor = anchor(&words.plain());
-        Self::Heading { depth, words, anchor }
+        Self::Heading {
+            depth,
+            words,
+            anchor,
+        }
     }
 }
 
 /// The place that links to some words lead to: letters, digits and hyphens.
 pub(crate) fn anchor(words: &str) -> String {
-    words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
+    words
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect()
 }
 
 /// The blocks of a story: first what answers, then the rest.
@@ -136,7 +151,11 @@ impl Blocks {
 
     /// Puts a block behind the answer.
     pub(crate) fn put_behind_answer(&mut self, block: Block) {
-        let at = self.all.iter().position(|block| !matches!(block, Block::Answer(_))).unwrap_or(self.all.len());
+        let at = self
+            .all
+            .iter()
+            .position(|block| !matches!(block, Block::Answer(_)))
+            .unwrap_or(self.all.len());
         self.all.insert(at, block);
     }
 

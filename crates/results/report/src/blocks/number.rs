@@ -45,7 +45,14 @@ pub(crate) struct Number {
 }
 
 const fn with(value: f64, digits: Digits) -> Number {
-    Number { value, digits, signed: false, before: "", after: String::new(), tone: Tone::Plain }
+    Number {
+        value,
+        digits,
+        signed: false,
+        before: "",
+        after: String::new(),
+        tone: Tone::Plain,
+    }
 }
 
 /// A number with four digits or so.
@@ -82,7 +89,11 @@ pub(crate) const fn grouped(value: u64) -> Number {
 /// digits or so.
 pub(crate) fn quantity(value: f64, unit: &str) -> Number {
     let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
-    if value.fract() == 0.0 && !is_time { fixed(value, 0) } else { figure(value) }
+    if value.fract() == 0.0 && !is_time {
+        fixed(value, 0)
+    } else {
+        figure(value)
+    }
 }
 
 /// The microseconds in the unit in which a time of some microseconds is read best, and that unit.
@@ -128,17 +139,33 @@ impl Number {
                 middle if middle >= 100.0 => 1,
                 // At least three digits that count, down to a millionth.
                 small if small < 1.0 && small != 0.0 => {
-                    let zeros = (1..7).take_while(|zeros| small < 10_f64.powi(-zeros)).count();
-                    if zeros == 6 { return with(value, Digits::Scientific(2)).digits() } else { 3 + zeros }
+                    let zeros = (1..7)
+                        .take_while(|zeros| small < 10_f64.powi(-zeros))
+                        .count();
+                    if zeros == 6 {
+                        return with(value, Digits::Scientific(2)).digits();
+                    } else {
+                        3 + zeros
+                    }
                 }
                 _ => 2,
             },
             Digits::Decimals(decimals) => decimals,
             Digits::Scientific(decimals) => return format!("{value:.decimals$e}"),
-            Digits::All => return if self.signed { format!("{value:+}") } else { value.to_string() },
+            Digits::All => {
+                return if self.signed {
+                    format!("{value:+}")
+                } else {
+                    value.to_string()
+                };
+            }
             Digits::Grouped => return in_groups(value),
         };
-        if self.signed { format!("{value:+.decimals$}") } else { format!("{value:.decimals$}") }
+        if self.signed {
+            format!("{value:+.decimals$}")
+        } else {
+            format!("{value:.decimals$}")
+        }
     }
 }
 
@@ -185,20 +212,30 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "1234", "123.5", "1.00", "0.0213", "-0.500", "0.00", "3.00e-8", "2.000", "+5.2 %", "<0.50", "7",
-                "12.5 %", "1.23e4"
+                "1234", "123.5", "1.00", "0.0213", "-0.500", "0.00", "3.00e-8", "2.000", "+5.2 %",
+                "<0.50", "7", "12.5 %", "1.23e4"
             ]
         );
     }
 
     #[test]
     fn what_is_counted_has_no_decimals() {
-        let texts = [quantity(428.0, "instructions"), quantity(4.5, "clk"), quantity(12.0, "us")];
-        assert_eq!(texts.map(|number| number.to_string()), ["428", "4.50", "12.00"]);
+        let texts = [
+            quantity(428.0, "instructions"),
+            quantity(4.5, "clk"),
+            quantity(12.0, "us"),
+        ];
+        assert_eq!(
+            texts.map(|number| number.to_string()),
+            ["428", "4.50", "12.00"]
+        );
     }
 
     #[test]
     fn thousands_are_grouped() {
-        assert_eq!([7, 1000, 1_234_567].map(|value| grouped(value).to_string()), ["7", "1 000", "1 234 567"]);
+        assert_eq!(
+            [7, 1000, 1_234_567].map(|value| grouped(value).to_string()),
+            ["7", "1 000", "1 234 567"]
+        );
     }
 }

@@ -18,7 +18,13 @@ pub(crate) fn is_logarithmic((least, most): (f64, f64)) -> bool {
 
 /// The distance of a value from the lower end of an axis, in parts of its length.
 pub(crate) fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
-    let scale = |value: f64| if is_logarithmic(ends) { value.ln() } else { value };
+    let scale = |value: f64| {
+        if is_logarithmic(ends) {
+            value.ln()
+        } else {
+            value
+        }
+    };
     let [from, to] = [scale(ends.0), scale(ends.1)];
     (scale(value) - from) / (to - from).max(f64::MIN_POSITIVE)
 }
@@ -52,14 +58,28 @@ pub struct Axis {
 impl Axis {
     /// The axis of a key, with its words where the recording has some.
     pub(crate) fn new(key: &str, words: Option<&recording::Axis>) -> Self {
-        let (title, places) = words.cloned().map_or_else(Default::default, |axis| (axis.title, axis.places));
-        let words = if title.is_empty() { axis_words(key) } else { title };
-        Self { key: key.to_owned(), words, places }
+        let (title, places) = words
+            .cloned()
+            .map_or_else(Default::default, |axis| (axis.title, axis.places));
+        let words = if title.is_empty() {
+            axis_words(key)
+        } else {
+            title
+        };
+        Self {
+            key: key.to_owned(),
+            words,
+            places,
+        }
     }
 
     /// A place on the axis in words.
     pub(crate) fn place(&self, number: f64) -> String {
-        let named = || self.places.get(&(number as u32)).filter(|_| number.fract() == 0.0 && number >= 0.0);
+        let named = || {
+            self.places
+                .get(&(number as u32))
+                .filter(|_| number.fract() == 0.0 && number >= 0.0)
+        };
         named().cloned().unwrap_or_else(|| number.to_string())
     }
 }
@@ -159,18 +179,34 @@ pub struct Curve {
 impl Curve {
     /// The points with the least value, as far as three digits tell them apart.
     pub(crate) fn least(&self) -> Option<Leaders<(f64, Figure)>> {
-        Leaders::least(self.points.iter().copied(), |(_, figure)| Some([figure.value; 2]))
+        Leaders::least(self.points.iter().copied(), |(_, figure)| {
+            Some([figure.value; 2])
+        })
     }
 
     /// The curve with the places between which it is within a share of its least value, where its
     /// points go on to both sides.
     pub(crate) fn with_best(mut self, share: f64) -> Self {
-        let least = self.points.iter().map(|(_, figure)| figure.value).fold(f64::INFINITY, f64::min);
+        let least = self
+            .points
+            .iter()
+            .map(|(_, figure)| figure.value)
+            .fold(f64::INFINITY, f64::min);
         let is_near = |figure: &Figure| figure.value <= least * (1.0 + share);
-        let at = self.points.iter().position(|(_, figure)| figure.value == least);
+        let at = self
+            .points
+            .iter()
+            .position(|(_, figure)| figure.value == least);
         self.best = at.map(|at| {
-            let from = (0..=at).rev().take_while(|&other| is_near(&self.points[other].1)).last().unwrap_or(at);
-            let to = (at..self.points.len()).take_while(|&other| is_near(&self.points[other].1)).last().unwrap_or(at);
+            let from = (0..=at)
+                .rev()
+                .take_while(|&other| is_near(&self.points[other].1))
+                .last()
+                .unwrap_or(at);
+            let to = (at..self.points.len())
+                .take_while(|&other| is_near(&self.points[other].1))
+                .last()
+                .unwrap_or(at);
             (self.points[from].0, self.points[to].0)
         });
         self
@@ -231,9 +267,20 @@ pub struct Sample {
 
 impl Picture {
     /// A picture without a note.
-    pub(crate) fn new(title: impl Into<String>, quantity: impl Into<String>, unit: &str, drawing: Drawing) -> Self {
+    pub(crate) fn new(
+        title: impl Into<String>,
+        quantity: impl Into<String>,
+        unit: &str,
+        drawing: Drawing,
+    ) -> Self {
         let (title, quantity, unit) = (title.into(), quantity.into(), unit.to_owned());
-        Self { title, quantity, unit, drawing, note: Text::default() }
+        Self {
+            title,
+            quantity,
+            unit,
+            drawing,
+            note: Text::default(),
+        }
     }
 
     /// With a note.
@@ -249,20 +296,35 @@ impl Picture {
             Drawing::Bars(bars) if bars.iter().all(|bar| bar.parts.len() < 2) => Vec::new(),
             Drawing::Bars(bars) => {
                 let parts = bars.iter().flat_map(|bar| &bar.parts);
-                parts.map(|(subject, figure)| (subject.as_str(), figure.value)).collect()
+                parts
+                    .map(|(subject, figure)| (subject.as_str(), figure.value))
+                    .collect()
             }
-            Drawing::Curves { curves, .. } => curves.iter().map(|curve| (curve.name.as_str(), 0.0)).collect(),
+            Drawing::Curves { curves, .. } => curves
+                .iter()
+                .map(|curve| (curve.name.as_str(), 0.0))
+                .collect(),
             Drawing::Intervals(rows) => rows.iter().map(|row| (row.series.as_str(), 0.0)).collect(),
-            Drawing::Samples(samples) => samples.iter().map(|sample| (sample.series.as_str(), 0.0)).collect(),
+            Drawing::Samples(samples) => samples
+                .iter()
+                .map(|sample| (sample.series.as_str(), 0.0))
+                .collect(),
             Drawing::Flames(flames) => {
                 let stacks = flames.iter().flat_map(|flame| &flame.stacks);
-                stacks.flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value))).collect()
+                stacks
+                    .flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value)))
+                    .collect()
             }
             Drawing::Lanes(lanes) => {
                 // The calls of an explored run are told by their text.
-                let coloured = lanes.rows.iter().filter(|row| !lanes.is_order || row.title != CALLS);
+                let coloured = lanes
+                    .rows
+                    .iter()
+                    .filter(|row| !lanes.is_order || row.title != CALLS);
                 let stretches = coloured.flat_map(|row| &row.stretches);
-                stretches.map(|of| (of.what.as_str(), (of.to - of.from) as f64)).collect()
+                stretches
+                    .map(|of| (of.what.as_str(), (of.to - of.from) as f64))
+                    .collect()
             }
             Drawing::Dots { .. } | Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
         };
@@ -273,7 +335,8 @@ impl Picture {
                 None => names.push((name, share)),
             }
         }
-        let is_told = matches!(self.drawing, Drawing::Intervals(_) | Drawing::Samples(_)) && names.len() == all.len();
+        let is_told = matches!(self.drawing, Drawing::Intervals(_) | Drawing::Samples(_))
+            && names.len() == all.len();
         if is_told || names.len() == 1 && !matches!(self.drawing, Drawing::Lanes(_)) {
             return Vec::new();
         }
@@ -286,7 +349,11 @@ impl From<Lanes> for Picture {
     fn from(lanes: Lanes) -> Self {
         let (titles, note) = (lanes.titles(), lanes.left_out());
         let length = lanes.span();
-        let window = if lanes.is_order { length } else { format!("{length} from {:.6} s on", lanes.zero_s()) };
+        let window = if lanes.is_order {
+            length
+        } else {
+            format!("{length} from {:.6} s on", lanes.zero_s())
+        };
         let picture = Self::new(titles, window, "", Drawing::Lanes(Box::new(lanes)));
         match note {
             Some(note) => picture.noted(note),
@@ -305,13 +372,33 @@ mod tests {
     use super::*;
 
     fn curve(values: &[f64]) -> Curve {
-        let points = (0..).zip(values).map(|(x, &value)| (f64::from(x), Figure { value, published: None })).collect();
-        Curve { name: String::new(), points, best: None }
+        let points = (0..)
+            .zip(values)
+            .map(|(x, &value)| {
+                (
+                    f64::from(x),
+                    Figure {
+                        value,
+                        published: None,
+                    },
+                )
+            })
+            .collect();
+        Curve {
+            name: String::new(),
+            points,
+            best: None,
+        }
     }
 
     #[test]
     fn the_best_range_is_where_a_curve_is_near_its_least_without_a_gap() {
-        assert_eq!(curve(&[9.0, 5.0, 4.05, 4.0, 4.07, 6.0, 4.0]).with_best(0.02).best, Some((2.0, 4.0)));
+        assert_eq!(
+            curve(&[9.0, 5.0, 4.05, 4.0, 4.07, 6.0, 4.0])
+                .with_best(0.02)
+                .best,
+            Some((2.0, 4.0))
+        );
         assert_eq!(curve(&[4.0]).with_best(0.02).best, Some((0.0, 0.0)));
         assert_eq!(curve(&[]).with_best(0.02).best, None);
     }

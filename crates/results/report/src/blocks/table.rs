@@ -56,7 +56,11 @@ impl Cell {
             Self::Range(low, high) => between(low, high),
             Self::Spread(middle, low, high) => {
                 let (middle, ends) = (middle.to_string(), between(low, high));
-                if middle == ends { middle } else { format!("{middle} ({ends})") }
+                if middle == ends {
+                    middle
+                } else {
+                    format!("{middle} ({ends})")
+                }
             }
             Self::Bars(bars) => bars.words(),
         }
@@ -65,7 +69,11 @@ impl Cell {
 
 fn between(low: &Number, high: &Number) -> String {
     let (low, high) = (low.to_string(), high.to_string());
-    if low == high { low } else { format!("{low}\u{2013}{high}") }
+    if low == high {
+        low
+    } else {
+        format!("{low}\u{2013}{high}")
+    }
 }
 
 impl Paint {
@@ -82,7 +90,9 @@ impl Paint {
 impl Bars {
     /// The parts with their lengths.
     pub(crate) fn words(&self) -> String {
-        let part = |(paint, length): &(Paint, f64)| format!("{} {}", paint.title(), super::figure(*length));
+        let part = |(paint, length): &(Paint, f64)| {
+            format!("{} {}", paint.title(), super::figure(*length))
+        };
         let parts: Vec<String> = self.parts.iter().map(part).collect();
         parts.join(", ")
     }
@@ -171,18 +181,32 @@ pub(crate) struct Table {
 impl Table {
     /// A table without columns, of a given number of rows.
     fn of_rows(rows: usize) -> Self {
-        Self { rows: vec![Vec::new(); rows], ..Self::default() }
+        Self {
+            rows: vec![Vec::new(); rows],
+            ..Self::default()
+        }
     }
 
     /// A table with a row for each item, to which columns are added.
     pub(crate) fn with_rows<R>(items: &[R]) -> Columns<'_, R> {
-        Columns { items, table: Self::of_rows(items.len()) }
+        Columns {
+            items,
+            table: Self::of_rows(items.len()),
+        }
     }
 
     /// Without the columns in which no row has anything.
     pub(crate) fn without_empty_columns(mut self) -> Self {
-        let is_empty = |at: usize| self.rows.iter().all(|row| row.get(at).is_none_or(|cell| cell.plain().is_empty()));
-        for at in (0..self.columns.len()).rev().filter(|&at| is_empty(at)).collect::<Vec<_>>() {
+        let is_empty = |at: usize| {
+            self.rows
+                .iter()
+                .all(|row| row.get(at).is_none_or(|cell| cell.plain().is_empty()))
+        };
+        for at in (0..self.columns.len())
+            .rev()
+            .filter(|&at| is_empty(at))
+            .collect::<Vec<_>>()
+        {
             self.columns.remove(at);
             self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
@@ -237,8 +261,18 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds a column of words.
-    pub(crate) fn words<C: Into<Cell>>(self, heading: impl Into<String>, cell: impl Fn(&'i R) -> C) -> Self {
-        self.add(Column { heading: heading.into(), ..Column::default() }, &|item| cell(item).into())
+    pub(crate) fn words<C: Into<Cell>>(
+        self,
+        heading: impl Into<String>,
+        cell: impl Fn(&'i R) -> C,
+    ) -> Self {
+        self.add(
+            Column {
+                heading: heading.into(),
+                ..Column::default()
+            },
+            &|item| cell(item).into(),
+        )
     }
 
     /// Adds a column of numbers; the unit may be empty.
@@ -260,7 +294,15 @@ impl<'i, R> Columns<'i, R> {
         cell: impl Fn(&'i R) -> C,
     ) -> Self {
         let (group, heading, unit) = (group.into(), heading.into(), unit.to_owned());
-        self.add(Column { group, heading, unit, is_number: true }, &|item| cell(item).into())
+        self.add(
+            Column {
+                group,
+                heading,
+                unit,
+                is_number: true,
+            },
+            &|item| cell(item).into(),
+        )
     }
 
     /// Adds columns if a condition holds.
@@ -269,7 +311,11 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds columns for each of some items.
-    pub(crate) fn each<T>(self, items: impl IntoIterator<Item = T>, add: impl Fn(Self, T) -> Self) -> Self {
+    pub(crate) fn each<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        add: impl Fn(Self, T) -> Self,
+    ) -> Self {
         items.into_iter().fold(self, add)
     }
 
@@ -292,16 +338,29 @@ mod tests {
             .numbers("energy", "J", |row| row.1.map(|value| fixed(value, 1)))
             .when(false, |table| table.words("never", |_| ""))
             .done();
-        assert_eq!(table.columns.iter().map(Column::title).collect::<Vec<_>>(), ["policy", "energy, J"]);
-        let words: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
+        assert_eq!(
+            table.columns.iter().map(Column::title).collect::<Vec<_>>(),
+            ["policy", "energy, J"]
+        );
+        let words: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Cell::plain).collect())
+            .collect();
         assert_eq!(words, [["a", "1.5"], ["b", ""]]);
     }
 
     #[test]
     fn a_range_of_one_value_is_that_value() {
         let range = |low, high| Cell::Range(fixed(low, 1), fixed(high, 1)).plain();
-        assert_eq!([range(1.0, 1.04), range(1.0, 2.0)], ["1.0", "1.0\u{2013}2.0"]);
+        assert_eq!(
+            [range(1.0, 1.04), range(1.0, 2.0)],
+            ["1.0", "1.0\u{2013}2.0"]
+        );
         let spread = |low, high| Cell::Spread(fixed(1.0, 1), fixed(low, 1), fixed(high, 1)).plain();
-        assert_eq!([spread(1.0, 1.0), spread(0.5, 2.0)], ["1.0", "1.0 (0.5\u{2013}2.0)"]);
+        assert_eq!(
+            [spread(1.0, 1.0), spread(0.5, 2.0)],
+            ["1.0", "1.0 (0.5\u{2013}2.0)"]
+        );
     }
 }

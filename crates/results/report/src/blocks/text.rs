@@ -26,7 +26,10 @@ impl Span {
     /// The span without its kind.
     pub(crate) fn plain(&self) -> &str {
         match self {
-            Self::Words(text) | Self::Code(text) | Self::Name(text) | Self::Link { words: text, .. } => text,
+            Self::Words(text)
+            | Self::Code(text)
+            | Self::Name(text)
+            | Self::Link { words: text, .. } => text,
             Self::Cause(cause) => cause.title(),
         }
     }
@@ -132,6 +135,9 @@ mod tests {
         assert_eq!(listed(["a", "b", "c"]).plain(), "a, b and c");
         assert_eq!(listed(["a", "b"]).plain(), "a and b");
         assert_eq!(listed(["a"]).plain(), "a");
-        assert_eq!(listed([name("a"), name("b")]).spans()[2], Span::Name("b".to_owned()));
+        assert_eq!(
+            listed([name("a"), name("b")]).spans()[2],
+            Span::Name("b".to_owned())
+        );
     }
 }

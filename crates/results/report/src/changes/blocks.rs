@@ -8,8 +8,8 @@ use super::idle;
 use super::names::{letter, table_name};
 use super::on_board;
 use crate::blocks::{
-    Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone, code, figure,
-    fixed, text, whole,
+    Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text,
+    Tone, code, figure, fixed, text, whole,
 };
 use crate::words::capital;
 use crate::{Style, terminal};
@@ -28,14 +28,29 @@ pub fn comparison_text(
 
 /// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows
 /// that did not change as well.
-pub fn comparison_html(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
-    let base = comparison.sides.first().map_or("", |side| side.name.as_str());
-    crate::html::plain_page(&title_of(comparison), &format!("{base} is the base."), &blocks(comparison, published, all))
+pub fn comparison_html(
+    comparison: &Comparison,
+    published: Option<&PublishedChanges>,
+    all: bool,
+) -> String {
+    let base = comparison
+        .sides
+        .first()
+        .map_or("", |side| side.name.as_str());
+    crate::html::plain_page(
+        &title_of(comparison),
+        &format!("{base} is the base."),
+        &blocks(comparison, published, all),
+    )
 }
 
 /// "B against A", by the names of the recordings.
 fn title_of(comparison: &Comparison) -> String {
-    let names: Vec<&str> = comparison.sides.iter().map(|side| side.name.as_str()).collect();
+    let names: Vec<&str> = comparison
+        .sides
+        .iter()
+        .map(|side| side.name.as_str())
+        .collect();
     match names.as_slice() {
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
@@ -44,8 +59,16 @@ fn title_of(comparison: &Comparison) -> String {
 
 /// The comparison as Markdown, for a comment on a change; with `all`, rows that did not change as
 /// well.
-pub fn comparison_markdown(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> String {
-    crate::markup::markdown::document(&title_of(comparison), &[], blocks(comparison, published, all).all())
+pub fn comparison_markdown(
+    comparison: &Comparison,
+    published: Option<&PublishedChanges>,
+    all: bool,
+) -> String {
+    crate::markup::markdown::document(
+        &title_of(comparison),
+        &[],
+        blocks(comparison, published, all).all(),
+    )
 }
 
 /// The blocks of a comparison.
@@ -53,8 +76,16 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     let mut told = Blocks::default();
     match comparison.idle.is_empty() {
         true => {
-            let on_board = comparison.on_board.as_ref().map(on_board::answer).unwrap_or_default();
-            told.answer(format!("{} {}.{on_board}", answer(comparison), capital(&summary(comparison))));
+            let on_board = comparison
+                .on_board
+                .as_ref()
+                .map(on_board::answer)
+                .unwrap_or_default();
+            told.answer(format!(
+                "{} {}.{on_board}",
+                answer(comparison),
+                capital(&summary(comparison))
+            ));
         }
         false => idle::tell(&mut told, comparison),
     }
@@ -74,7 +105,12 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     if let Some(first) = warnings.next() {
         told.warning(format!("warning: {first}"));
     }
-    told.list(warnings.take(100).map(|warning| format!("warning: {warning}").into()).collect());
+    told.list(
+        warnings
+            .take(100)
+            .map(|warning| format!("warning: {warning}").into())
+            .collect(),
+    );
     told.heading(if all { "Rows" } else { "Rows that changed" });
     let same = |a: &Row, b: &Row| table_of(a) == table_of(b);
     for rows in comparison.rows.chunk_by(same) {
@@ -92,7 +128,12 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
 }
 
 fn table_of(row: &Row) -> (&str, &str, &str, &str) {
-    (&row.key.variant, &row.key.case, &row.key.mode, &row.key.metric)
+    (
+        &row.key.variant,
+        &row.key.case,
+        &row.key.mode,
+        &row.key.metric,
+    )
 }
 
 /// The facts of each recording, a line each.
@@ -122,15 +163,27 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
     }
     let table = Table::with_rows(&comparison.shifts)
         .words("measure", |shift| shift.metric.as_str())
-        .when(comparison.sides.len() > 2, |table| table.words("", |shift| letter(shift.side)))
+        .when(comparison.sides.len() > 2, |table| {
+            table.words("", |shift| letter(shift.side))
+        })
         .numbers("rows", "", |shift| whole(shift.rows as f64))
         .numbers("moved", "", |shift| whole(shift.moved as f64))
-        .numbers("runs", "", |shift| format!("{}/{}", shift.runs[0], shift.runs[1]))
+        .numbers("runs", "", |shift| {
+            format!("{}/{}", shift.runs[0], shift.runs[1])
+        })
         .numbers("in common", "", |shift| {
-            interval(fixed(shift.percent, 1).signed().after(" %"), shift.interval, shift.corrected)
+            interval(
+                fixed(shift.percent, 1).signed().after(" %"),
+                shift.interval,
+                shift.corrected,
+            )
         })
         .words("", |shift| verdict(shift.verdict));
-    told.table(table.done().titled("What the rows of each measure have in common, run against run"));
+    told.table(
+        table
+            .done()
+            .titled("What the rows of each measure have in common, run against run"),
+    );
 }
 
 /// The changes that can be told from chance, and those beyond the threshold that too few runs stand
@@ -140,23 +193,38 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
     let mut all: Vec<(&Row, usize, &Change)> = comparison
         .rows
         .iter()
-        .flat_map(|row| (1..).zip(&row.changes).filter_map(move |(side, change)| Some((row, side, change.as_ref()?))))
-        .filter(|(_, _, change)| rank(change.verdict).is_some() || (change.too_few && !change.below))
+        .flat_map(|row| {
+            (1..)
+                .zip(&row.changes)
+                .filter_map(move |(side, change)| Some((row, side, change.as_ref()?)))
+        })
+        .filter(|(_, _, change)| {
+            rank(change.verdict).is_some() || (change.too_few && !change.below)
+        })
         .collect();
     let totals = comparison.totals();
     let rank = |change: &Change| rank(change.verdict).unwrap_or(usize::MAX);
     all.sort_by_cached_key(|(row, _, change)| {
         // The bits of numbers from 0 are in their order.
-        (rank(change), std::cmp::Reverse(totals.share(row, change).to_bits()))
+        (
+            rank(change),
+            std::cmp::Reverse(totals.share(row, change).to_bits()),
+        )
     });
     all
 }
 
 /// The order in which verdicts matter; `None` for those that say nothing.
 fn rank(verdict: Verdict) -> Option<usize> {
-    [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Session, Verdict::Small]
-        .iter()
-        .position(|other| *other == verdict)
+    [
+        Verdict::Worse,
+        Verdict::Better,
+        Verdict::Changed,
+        Verdict::Session,
+        Verdict::Small,
+    ]
+    .iter()
+    .position(|other| *other == verdict)
 }
 
 /// Rows of the picture of the largest changes.
@@ -168,10 +236,17 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
     let row = |(row, side, change): &(&Row, usize, &Change)| {
         let percent = change.percent?;
         let (low, high) = match change.basis {
-            Basis::Sampled { interval: Some(interval), .. } => interval,
+            Basis::Sampled {
+                interval: Some(interval),
+                ..
+            } => interval,
             _ => (percent.min(0.0), percent.max(0.0)),
         };
-        let which = if several { format!("{} ", letter(*side)) } else { String::new() };
+        let which = if several {
+            format!("{} ", letter(*side))
+        } else {
+            String::new()
+        };
         let cause = change.main_cause().map(|cause| cause.title());
         let label = format!("{which}{}", row.key.label());
         Some(IntervalRow {
@@ -183,19 +258,39 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
             published: None,
         })
     };
-    let rows: Vec<IntervalRow> = by_size(comparison).iter().filter_map(row).take(MOST_CHANGES).collect();
-    let title = format!("The largest changes, {} of {}", rows.len(), by_size(comparison).len());
-    (!rows.is_empty()).then(|| Picture::new(title, "change against the base", "%", Drawing::Intervals(rows)))
+    let rows: Vec<IntervalRow> = by_size(comparison)
+        .iter()
+        .filter_map(row)
+        .take(MOST_CHANGES)
+        .collect();
+    let title = format!(
+        "The largest changes, {} of {}",
+        rows.len(),
+        by_size(comparison).len()
+    );
+    (!rows.is_empty()).then(|| {
+        Picture::new(
+            title,
+            "change against the base",
+            "%",
+            Drawing::Intervals(rows),
+        )
+    })
 }
 
 /// The way in which the comparison was made, a sentence or so each.
 fn method(comparison: &Comparison) -> Vec<Text> {
-    let sampled = comparison.changes().any(|(_, change)| change.basis != Basis::Exact);
-    let exact = comparison.changes().any(|(_, change)| change.basis == Basis::Exact);
+    let sampled = comparison
+        .changes()
+        .any(|(_, change)| change.basis != Basis::Exact);
+    let exact = comparison
+        .changes()
+        .any(|(_, change)| change.basis == Basis::Exact);
     let mut lines = Vec::new();
     for sessions in &comparison.sessions {
-        let floor =
-            |(name, percent): &([String; 2], f64)| format!("{} {} %", name.join(" ").trim_start(), fixed(*percent, 1));
+        let floor = |(name, percent): &([String; 2], f64)| {
+            format!("{} {} %", name.join(" ").trim_start(), fixed(*percent, 1))
+        };
         lines.push(format!(
             "sessions: the costs of {} and {} were fitted to two sessions of a board, {} and {}; a change up to what a release measured twice \
              shows is not judged ({}; with {} % that the fits leave)",
@@ -223,8 +318,17 @@ fn method(comparison: &Comparison) -> Vec<Text> {
             percent(1.0 - comparison.row_alpha),
             comparison::FEWEST_RUNS,
         ));
-        let student = |change: &Change| matches!(change.basis, Basis::Sampled { test: Test::Student, .. });
-        if !comparison.shifts.is_empty() || comparison.changes().any(|(_, change)| student(change)) {
+        let student = |change: &Change| {
+            matches!(
+                change.basis,
+                Basis::Sampled {
+                    test: Test::Student,
+                    ..
+                }
+            )
+        };
+        if !comparison.shifts.is_empty() || comparison.changes().any(|(_, change)| student(change))
+        {
             lines.push(
                 "few runs: Student's test and interval of the logarithms of runs, which takes them for normal and the sides for equally scattered, \
                  a row at least as much as the rows of its measure in the mean; what rows have in common is tested by the runs' means over them, at half of the level"
@@ -239,7 +343,10 @@ fn method(comparison: &Comparison) -> Vec<Text> {
             );
         }
     }
-    lines.push(format!("threshold: {} % unless the policy says otherwise", comparison.threshold));
+    lines.push(format!(
+        "threshold: {} % unless the policy says otherwise",
+        comparison.threshold
+    ));
     lines.into_iter().map(Text::from).collect()
 }
 
@@ -258,19 +365,36 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
     let table = Table::with_rows(shown).words("input", |input| text![code(input.key.as_str())]);
     let table = table.each(0..comparison.sides.len(), |table, side| {
         let table = table.numbers(letter(side), "", move |input| {
-            input.values.get(side).cloned().flatten().unwrap_or_else(|| "-".to_owned())
+            input
+                .values
+                .get(side)
+                .cloned()
+                .flatten()
+                .unwrap_or_else(|| "-".to_owned())
         });
         table.when(side > 0, |table| {
             table.numbers(format!("{}/A", letter(side)), "", move |input| {
-                input.percent.get(side - 1).copied().flatten().map(|percent| fixed(percent, 1).signed().after(" %"))
+                input
+                    .percent
+                    .get(side - 1)
+                    .copied()
+                    .flatten()
+                    .map(|percent| fixed(percent, 1).signed().after(" %"))
             })
         })
     });
-    vec![Block::heading(1, "Inputs that differ"), Block::Table(table.done())]
+    vec![
+        Block::heading(1, "Inputs that differ"),
+        Block::Table(table.done()),
+    ]
 }
 
 fn is_shown(row: &Row, all: bool) -> bool {
-    all || row.changes.iter().flatten().any(|change| change.verdict != Verdict::Same)
+    all || row
+        .changes
+        .iter()
+        .flatten()
+        .any(|change| change.verdict != Verdict::Same)
 }
 
 /// Rows of a picture of samples at most, each with a line for each recording.
@@ -279,7 +403,9 @@ const MOST_SAMPLES: usize = 24;
 /// The rows of a table that changed, why, and how their values scatter.
 fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     let shown: Vec<&Row> = rows.iter().filter(|row| is_shown(row, all)).collect();
-    let (Some(head), title) = (shown.first(), title(&rows[0])) else { return };
+    let (Some(head), title) = (shown.first(), title(&rows[0])) else {
+        return;
+    };
     told.extend([Block::heading(2, title.as_str())]);
     let median = |row: &Row, side: usize| match row.cells.get(side).copied().flatten() {
         Some(cell) => Cell::from(figure(cell.median)),
@@ -292,27 +418,46 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     for side in 1..comparison.sides.len() {
         table = table
             .numbers(letter(side), "", move |row| median(row, side))
-            .numbers(format!("{}/A", letter(side)), "", move |row| match change(row, side) {
-                Some(change) => Cell::from(size(change)),
-                None => "-".into(),
+            .numbers(format!("{}/A", letter(side)), "", move |row| {
+                match change(row, side) {
+                    Some(change) => Cell::from(size(change)),
+                    None => "-".into(),
+                }
             })
-            .words("", move |row| change(row, side).map(|change| verdict(change.verdict)));
+            .words("", move |row| {
+                change(row, side).map(|change| verdict(change.verdict))
+            });
     }
     let mut table = table.done();
     let why: Vec<Text> = shown.iter().map(|row| why(comparison, row)).collect();
     if why.iter().any(|words| !words.is_empty()) {
-        table.columns.push(Column { heading: "why (us, in the median)".to_owned(), ..Column::default() });
-        table.rows.iter_mut().zip(why).for_each(|(row, words)| row.push(words.into()));
+        table.columns.push(Column {
+            heading: "why (us, in the median)".to_owned(),
+            ..Column::default()
+        });
+        table
+            .rows
+            .iter_mut()
+            .zip(why)
+            .for_each(|(row, words)| row.push(words.into()));
     }
     if shown.len() < rows.len() {
-        table = table.noted(format!("{} of {} rows did not change.", rows.len() - shown.len(), rows.len()));
+        table = table.noted(format!(
+            "{} of {} rows did not change.",
+            rows.len() - shown.len(),
+            rows.len()
+        ));
     }
     told.table(table);
     for line in paths(comparison, head) {
         told.paragraph(line);
     }
     let samples = shown.iter().take(MOST_SAMPLES).flat_map(|row| {
-        let with_values = row.values.iter().enumerate().filter(|(_, values)| !values.is_empty());
+        let with_values = row
+            .values
+            .iter()
+            .enumerate()
+            .filter(|(_, values)| !values.is_empty());
         with_values.map(|(side, values)| Sample {
             name: format!("{} {}", letter(side), row.key.row()),
             series: letter(side),
@@ -322,15 +467,25 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     let samples: Vec<Sample> = samples.collect();
     if samples.iter().any(|sample| sample.values.len() > 1) {
         let title = format!("How the values of {title} scatter");
-        let picture = Picture::new(title, head.key.metric.replace('_', " "), &head.unit, Drawing::Samples(samples));
+        let picture = Picture::new(
+            title,
+            head.key.metric.replace('_', " "),
+            &head.unit,
+            Drawing::Samples(samples),
+        );
         let first = if shown.len() > MOST_SAMPLES {
             format!(" The first {MOST_SAMPLES} of {} rows.", shown.len())
         } else {
             String::new()
         };
-        let picture = picture.noted(format!("A box holds half of the values, the line in it is their median.{first}"));
+        let picture = picture.noted(format!(
+            "A box holds half of the values, the line in it is their median.{first}"
+        ));
         let summary = "How the values scatter".into();
-        told.extend([Block::Folded { summary, blocks: vec![Block::Picture(picture)] }]);
+        told.extend([Block::Folded {
+            summary,
+            blocks: vec![Block::Picture(picture)],
+        }]);
     }
 }
 
@@ -340,9 +495,16 @@ fn change(row: &Row, side: usize) -> Option<&Change> {
 }
 
 fn counts(row: &Row) -> String {
-    let counts: Vec<String> =
-        row.cells.iter().map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| cell.n.to_string())).collect();
-    if counts.iter().all(|count| *count == counts[0]) { counts[0].clone() } else { counts.join("/") }
+    let counts: Vec<String> = row
+        .cells
+        .iter()
+        .map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| cell.n.to_string()))
+        .collect();
+    if counts.iter().all(|count| *count == counts[0]) {
+        counts[0].clone()
+    } else {
+        counts.join("/")
+    }
 }
 
 /// The title of a table of rows.
@@ -353,16 +515,26 @@ fn title(head: &Row) -> String {
 /// A change in percent, with its interval.
 fn size(change: &Change) -> String {
     let absolute = || fixed(change.absolute, 3).signed();
-    let percent = change.percent.map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
+    let percent = change
+        .percent
+        .map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
     match change.basis {
-        Basis::Sampled { interval: Some(ends), corrected, .. } => interval(percent, ends, corrected),
+        Basis::Sampled {
+            interval: Some(ends),
+            corrected,
+            ..
+        } => interval(percent, ends, corrected),
         _ => percent.to_string(),
     }
 }
 
 /// A change with its interval and its p-value.
 fn interval(change: Number, (low, high): (f64, f64), p: f64) -> String {
-    let p = if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") };
+    let p = if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    };
     format!("{change} [{low:+.1}, {high:+.1}] p {p}")
 }
 
@@ -400,14 +572,24 @@ fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
 
 /// A change of a part with what it was and what it is: "+1.20 (3.40 to 4.60)".
 fn from_to(change: f64, base: f64, other: f64) -> String {
-    format!(" {} ({} to {})", fixed(change, 2).signed(), figure(base), figure(other))
+    format!(
+        " {} ({} to {})",
+        fixed(change, 2).signed(),
+        figure(base),
+        figure(other)
+    )
 }
 
 /// The causes of a row's changes.
 fn why(comparison: &Comparison, row: &Row) -> Text {
     let mut words = Text::default();
     for (side, change) in (1..).zip(&row.changes) {
-        let Some(change) = change.as_ref().filter(|change| change.verdict != Verdict::Same) else { continue };
+        let Some(change) = change
+            .as_ref()
+            .filter(|change| change.verdict != Verdict::Same)
+        else {
+            continue;
+        };
         for (number, cause) in worth_telling(row, change).iter().enumerate() {
             if !words.is_empty() {
                 words.push(if number == 0 { "; " } else { ", " });
@@ -425,10 +607,15 @@ fn why(comparison: &Comparison, row: &Row) -> Text {
 /// The parts that became longer or shorter on the critical path of the slowest CPU of a row's
 /// table, a sentence for each recording.
 fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
-    let of_table =
-        |paths: &&TablePaths| (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head);
-    let Some(TablePaths { paths, .. }) = comparison.paths.iter().find(of_table) else { return Vec::new() };
-    let Some((Some(base), others)) = paths.split_first() else { return Vec::new() };
+    let of_table = |paths: &&TablePaths| {
+        (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head)
+    };
+    let Some(TablePaths { paths, .. }) = comparison.paths.iter().find(of_table) else {
+        return Vec::new();
+    };
+    let Some((Some(base), others)) = paths.split_first() else {
+        return Vec::new();
+    };
     let mut lines = Vec::new();
     for (side, other) in (1..).zip(others) {
         let Some(other) = other else { continue };
@@ -437,7 +624,13 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
             .changes(other)
             .iter()
             .filter(|change| change.absolute().abs() >= least_told(from))
-            .map(|of| format!("{}{}", of.spent.title(), from_to(of.absolute(), of.base, of.other)))
+            .map(|of| {
+                format!(
+                    "{}{}",
+                    of.spent.title(),
+                    from_to(of.absolute(), of.base, of.other)
+                )
+            })
             .collect();
         if parts.is_empty() {
             continue;
@@ -447,22 +640,54 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
         } else {
             format!("{} in A, {} in {}", base.who, other.who, letter(side))
         };
-        let which = if comparison.sides.len() > 2 { format!(" {}", letter(side)) } else { String::new() };
-        let whole = format!("{} us ({} to {})", fixed(to - from, 2).signed(), figure(from), figure(to));
-        lines.push(format!("Critical path of the slowest CPU ({who}){which} {whole}: {}.", parts.join(", ")).into());
+        let which = if comparison.sides.len() > 2 {
+            format!(" {}", letter(side))
+        } else {
+            String::new()
+        };
+        let whole = format!(
+            "{} us ({} to {})",
+            fixed(to - from, 2).signed(),
+            figure(from),
+            figure(to)
+        );
+        lines.push(
+            format!(
+                "Critical path of the slowest CPU ({who}){which} {whole}: {}.",
+                parts.join(", ")
+            )
+            .into(),
+        );
     }
     lines
 }
 
 fn unmatched(comparison: &Comparison) -> Vec<Text> {
     let of_side = |(index, side): (usize, &comparison::Side)| {
-        let mut labels = comparison.unmatched.iter().filter(|(other, _)| *other == index).map(|(_, key)| key.label());
+        let mut labels = comparison
+            .unmatched
+            .iter()
+            .filter(|(other, _)| *other == index)
+            .map(|(_, key)| key.label());
         let first = labels.next()?;
         let rest = labels.count();
-        let more = if rest == 0 { String::new() } else { format!(" and {rest} more rows") };
-        Some(Text::from(format!("only in {} ({}): {first}{more}", letter(index), side.name)))
+        let more = if rest == 0 {
+            String::new()
+        } else {
+            format!(" and {rest} more rows")
+        };
+        Some(Text::from(format!(
+            "only in {} ({}): {first}{more}",
+            letter(index),
+            side.name
+        )))
     };
-    comparison.sides.iter().enumerate().filter_map(of_side).collect()
+    comparison
+        .sides
+        .iter()
+        .enumerate()
+        .filter_map(of_side)
+        .collect()
 }
 
 fn printed(told: &mut Blocks, published: &PublishedChanges) {
@@ -499,9 +724,15 @@ fn summary(comparison: &Comparison) -> String {
         (Verdict::Session, "no larger than between two sessions"),
         (Verdict::Same, "unchanged"),
     ];
-    let parts: Vec<_> =
-        parts.iter().filter(|(v, _)| count(*v) > 0).map(|(v, words)| format!("{} {words}", count(*v))).collect();
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(v, _)| count(*v) > 0)
+        .map(|(v, words)| format!("{} {words}", count(*v)))
+        .collect();
     let total = comparison.changes().count();
     let verdict = comparison.outcome().name().replace('-', " ");
-    format!("{verdict}: {} of {total} comparisons of a row", parts.join(", "))
+    format!(
+        "{verdict}: {} of {total} comparisons of a row",
+        parts.join(", ")
+    )
 }

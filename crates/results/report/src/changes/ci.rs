@@ -42,7 +42,11 @@ pub fn github_action_benchmark(comparison: &Comparison) -> Value {
 
 fn extra(row: &Row, change: &Change) -> String {
     let base = row.cells[0].map_or(0.0, |cell| cell.median);
-    let mut lines = vec![format!("base {base:.3} {}, {}", row.unit, change.verdict.name())];
+    let mut lines = vec![format!(
+        "base {base:.3} {}, {}",
+        row.unit,
+        change.verdict.name()
+    )];
     if let Basis::Sampled { corrected, .. } = change.basis {
         lines.push(format!("p {corrected:.4}"));
     }
@@ -78,7 +82,9 @@ pub fn bencher(comparison: &Comparison) -> Value {
             metric["lower_value"] = json!(scaled(cell.min));
             metric["upper_value"] = json!(scaled(cell.max));
         }
-        let benchmark = benchmarks.entry(row.key.label()).or_insert_with(|| json!({}));
+        let benchmark = benchmarks
+            .entry(row.key.label())
+            .or_insert_with(|| json!({}));
         benchmark[measure] = metric;
     }
     Value::Object(benchmarks)
@@ -104,9 +110,19 @@ pub fn junit(comparison: &Comparison) -> String {
     let suites = grouped(last(comparison).map(|entry| {
         let key = &entry.0.key;
         let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
-        (parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "), entry)
+        (
+            parts
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(" "),
+            entry,
+        )
     }));
-    let shifts = comparison.shifts.iter().filter(|shift| shift.side + 1 == comparison.sides.len());
+    let shifts = comparison
+        .shifts
+        .iter()
+        .filter(|shift| shift.side + 1 == comparison.sides.len());
     let shifts: Vec<&Shift> = shifts.collect();
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
         (Verdict::Worse, _) => Some("regression"),
@@ -150,7 +166,10 @@ pub fn junit(comparison: &Comparison) -> String {
             }
         }
     };
-    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", text.into_string())
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
+        text.into_string()
+    )
 }
 
 /// A figure with six digits at most, as people read them.
@@ -160,20 +179,38 @@ fn number(value: f64) -> f64 {
 
 /// The change of a row that failed, in words.
 fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
-    let percent = change.percent.map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
-    let open =
-        comparison.too_few(comparison.sides.len() - 1).filter(|_| change.too_few).map_or_else(String::new, |open| {
+    let percent = change
+        .percent
+        .map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
+    let open = comparison
+        .too_few(comparison.sides.len() - 1)
+        .filter(|_| change.too_few)
+        .map_or_else(String::new, |open| {
             let runs = runs_a_side(change.runs);
-            format!("; with {runs} that cannot be told from chance, a verdict needs {} or more", open.needed)
+            format!(
+                "; with {runs} that cannot be told from chance, a verdict needs {} or more",
+                open.needed
+            )
         });
-    let session =
-        if change.verdict == Verdict::Session { "; two sessions of one firmware differ by as much" } else { "" };
-    format!("{} changed by {:+} {}{percent}{open}{session}", row.key.label(), number(change.absolute), row.unit)
+    let session = if change.verdict == Verdict::Session {
+        "; two sessions of one firmware differ by as much"
+    } else {
+        ""
+    };
+    format!(
+        "{} changed by {:+} {}{percent}{open}{session}",
+        row.key.label(),
+        number(change.absolute),
+        row.unit
+    )
 }
 
 /// True if nothing is said of a row.
 fn is_unjudged(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Unclear | Verdict::Order | Verdict::Session)
+    matches!(
+        verdict,
+        Verdict::Unclear | Verdict::Order | Verdict::Session
+    )
 }
 
 /// The text of Go's benchmarks, which benchstat reads: each value of each recording on a line,
@@ -185,11 +222,16 @@ pub fn benchstat(comparison: &Comparison) -> String {
         let _ = writeln!(text, "recording: {}", one_word(&of.name));
         for row in &comparison.rows {
             let key = &row.key;
-            let name = [("release", &key.variant), ("case", &key.case), ("mode", &key.mode), ("row", &key.row())]
-                .into_iter()
-                .filter(|(_, value)| !value.is_empty())
-                .map(|(name, value)| format!("/{name}={}", one_word(value)))
-                .collect::<String>();
+            let name = [
+                ("release", &key.variant),
+                ("case", &key.case),
+                ("mode", &key.mode),
+                ("row", &key.row()),
+            ]
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("/{name}={}", one_word(value)))
+            .collect::<String>();
             let metric = one_word(&key.metric);
             let (factor, unit) = match seconds(&row.unit) {
                 Some(seconds) => (seconds * 1e9, format!("{metric}-ns")),
@@ -198,7 +240,11 @@ pub fn benchstat(comparison: &Comparison) -> String {
             for value in row.values.get(side).into_iter().flatten() {
                 // A count of one is that of the iterations of the line. The end of the name would
                 // otherwise be read as a number of processors.
-                let _ = writeln!(text, "BenchmarkStopwatt{name}/of={metric} 1 {} {unit}", number(value * factor));
+                let _ = writeln!(
+                    text,
+                    "BenchmarkStopwatt{name}/of={metric} 1 {} {unit}",
+                    number(value * factor)
+                );
             }
         }
     }

@@ -22,14 +22,22 @@ struct Whole<'c> {
 /// most first.
 fn wholes(calls: &[CallFunctions], side: usize) -> Vec<Whole<'_>> {
     let mut functions: BTreeMap<&str, Whole<'_>> = BTreeMap::new();
-    for row in calls.iter().flat_map(|call| &call.changed).filter(|row| row.change(side) != 0.0) {
+    for row in calls
+        .iter()
+        .flat_map(|call| &call.changed)
+        .filter(|row| row.change(side) != 0.0)
+    {
         let instructions = || vec![0.0; row.instructions.len()];
         let whole = functions.entry(&row.name).or_insert_with(|| Whole {
             name: &row.name,
             instructions: instructions(),
             changes: Vec::new(),
         });
-        whole.instructions.iter_mut().zip(&row.instructions).for_each(|(sum, value)| *sum += value);
+        whole
+            .instructions
+            .iter_mut()
+            .zip(&row.instructions)
+            .for_each(|(sum, value)| *sum += value);
         whole.changes.push(row.change(side));
     }
     let mut functions: Vec<Whole<'_>> = functions.into_values().collect();
@@ -39,11 +47,19 @@ fn wholes(calls: &[CallFunctions], side: usize) -> Vec<Whole<'_>> {
 }
 
 fn signed(value: f64) -> Number {
-    if value.fract() == 0.0 { fixed(value, 0).signed() } else { fixed(value, 1).signed() }
+    if value.fract() == 0.0 {
+        fixed(value, 0).signed()
+    } else {
+        fixed(value, 1).signed()
+    }
 }
 
 fn count(value: f64) -> Number {
-    if value.fract() == 0.0 { fixed(value, 0) } else { figure(value) }
+    if value.fract() == 0.0 {
+        fixed(value, 0)
+    } else {
+        figure(value)
+    }
 }
 
 /// "The change is in `a` (new, +80 instructions a call in 9 calls), `b` (+5 to +8 in 9) and 2 more
@@ -54,10 +70,16 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<Text> {
         return Vec::new();
     }
     let sentence = |side: usize| {
-        let which = if comparison.sides.len() > 2 { format!("{}: ", letter(side)) } else { String::new() };
+        let which = if comparison.sides.len() > 2 {
+            format!("{}: ", letter(side))
+        } else {
+            String::new()
+        };
         let functions = wholes(calls, side);
         if functions.is_empty() {
-            return text![format!("{which}No function has another number of instructions.")];
+            return text![format!(
+                "{which}No function has another number of instructions."
+            )];
         }
         let mut words = text![format!("{which}The change is in ")];
         let more = functions.len().saturating_sub(MOST_NAMED);
@@ -71,7 +93,10 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<Text> {
             words.push(format!(" ({})", size(whole, side, number == 0)));
         }
         if more > 0 {
-            words.push(format!(" and {more} more function{}", if more == 1 { "" } else { "s" }));
+            words.push(format!(
+                " and {more} more function{}",
+                if more == 1 { "" } else { "s" }
+            ));
         }
         words.push(".");
         words
@@ -82,8 +107,16 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<Text> {
 /// "new, +80 instructions a call in 9 calls".
 fn size(whole: &Whole<'_>, side: usize, is_first: bool) -> String {
     let least = whole.changes.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = whole.changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let range = if least == most { signed(most).to_string() } else { format!("{} to {}", signed(least), signed(most)) };
+    let most = whole
+        .changes
+        .iter()
+        .copied()
+        .fold(f64::NEG_INFINITY, f64::max);
+    let range = if least == most {
+        signed(most).to_string()
+    } else {
+        format!("{} to {}", signed(least), signed(most))
+    };
     let is_new = whole.instructions[0] == 0.0;
     let life = match whole.instructions[side] == 0.0 {
         true => "gone, ",
@@ -106,11 +139,16 @@ pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
             .numbers("calls", "", |whole| fixed(whole.changes.len() as f64, 0))
             .numbers("A", "", |whole| count(whole.instructions[0]))
             .numbers(letter(side), "", |whole| count(whole.instructions[side]))
-            .numbers(format!("{} - A", letter(side)), "", |whole| signed(whole.changes.iter().sum()))
+            .numbers(format!("{} - A", letter(side)), "", |whole| {
+                signed(whole.changes.iter().sum())
+            })
             .done()
             .titled("Instructions by function, over all calls in which it changed, each made once");
         if functions.len() > shown.len() {
-            table = table.noted(format!("{} more functions changed less.", functions.len() - shown.len()));
+            table = table.noted(format!(
+                "{} more functions changed less.",
+                functions.len() - shown.len()
+            ));
         }
         first.table(table);
     }
@@ -118,27 +156,40 @@ pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
 
 /// A table for each call of which a function changed.
 pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
-    let calls: Vec<&CallFunctions> = comparison.functions.iter().filter(|call| !call.changed.is_empty()).collect();
+    let calls: Vec<&CallFunctions> = comparison
+        .functions
+        .iter()
+        .filter(|call| !call.changed.is_empty())
+        .collect();
     if calls.is_empty() {
         return;
     }
     told.heading("Functions that changed, by call");
     let sides = comparison.sides.len();
     for call in calls {
-        let build = if call.build.is_empty() { String::new() } else { format!(", {}", call.build) };
+        let build = if call.build.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", call.build)
+        };
         told.extend([Block::heading(2, text![code(call.call.as_str()), build])]);
-        let whole = FunctionRow { name: "all".to_owned(), instructions: call.instructions.clone(), others: Vec::new() };
+        let whole = FunctionRow {
+            name: "all".to_owned(),
+            instructions: call.instructions.clone(),
+            others: Vec::new(),
+        };
         let rows: Vec<&FunctionRow> = call.changed.iter().chain([&whole]).collect();
-        let mut table =
-            Table::with_rows(&rows)
-                .words("function", |row| text![code(row.name.as_str())])
-                .numbers("A", "", |row| count(row.instructions[0]));
+        let mut table = Table::with_rows(&rows)
+            .words("function", |row| text![code(row.name.as_str())])
+            .numbers("A", "", |row| count(row.instructions[0]));
         for side in 1..sides {
             table = table
                 .numbers(letter(side), "", move |row| count(row.instructions[side]))
-                .numbers(format!("{} - A", letter(side)), "", move |row| match row.change(side) {
-                    0.0 => Cell::Empty,
-                    change => signed(change).into(),
+                .numbers(format!("{} - A", letter(side)), "", move |row| {
+                    match row.change(side) {
+                        0.0 => Cell::Empty,
+                        change => signed(change).into(),
+                    }
                 })
                 .words("also", move |row| listed(others(row, side)));
         }
@@ -148,8 +199,14 @@ pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
 
 /// "loads +2".
 fn others(row: &FunctionRow, side: usize) -> Vec<String> {
-    let changes = row.others.iter().map(|(name, values)| (name, values[side] - values[0]));
-    changes.filter(|(_, change)| *change != 0.0).map(|(name, change)| format!("{name} {}", signed(change))).collect()
+    let changes = row
+        .others
+        .iter()
+        .map(|(name, values)| (name, values[side] - values[0]));
+    changes
+        .filter(|(_, change)| *change != 0.0)
+        .map(|(name, change)| format!("{name} {}", signed(change)))
+        .collect()
 }
 
 /// The calls by function: for each its instructions in each recording, and the functions of which
@@ -157,8 +214,11 @@ fn others(row: &FunctionRow, side: usize) -> Vec<String> {
 pub(super) fn functions_json(comparison: &Comparison) -> Vec<Value> {
     let call = |call: &CallFunctions| {
         let row = |row: &FunctionRow| {
-            let others: Map<String, Value> =
-                row.others.iter().map(|(name, values)| ((*name).to_owned(), json!(values))).collect();
+            let others: Map<String, Value> = row
+                .others
+                .iter()
+                .map(|(name, values)| ((*name).to_owned(), json!(values)))
+                .collect();
             json!({ "function": row.name, "instructions": row.instructions, "others": others })
         };
         json!({
@@ -190,17 +250,28 @@ mod tests {
     #[test]
     fn functions_are_named_by_what_they_changed_over_all_calls() {
         let calls = [
-            call(&[("a", 10.0, 8.0), ("b", 0.0, 40.0), ("c", 5.0, 6.0), ("d", 3.0, 0.0)]),
+            call(&[
+                ("a", 10.0, 8.0),
+                ("b", 0.0, 40.0),
+                ("c", 5.0, 6.0),
+                ("d", 3.0, 0.0),
+            ]),
             call(&[("a", 10.0, 7.0), ("b", 0.0, 40.0)]),
         ];
         let functions = wholes(&calls, 1);
-        let sizes: Vec<_> = functions.iter().map(|whole| (whole.name, size(whole, 1, whole.name == "b"))).collect();
+        let sizes: Vec<_> = functions
+            .iter()
+            .map(|whole| (whole.name, size(whole, 1, whole.name == "b")))
+            .collect();
         let expected = [
             ("b", "new, +40 instructions a call in 2 calls"),
             ("a", "-3 to -2 in 2 calls"),
             ("d", "gone, -3 in 1 call"),
             ("c", "+1 in 1 call"),
         ];
-        assert_eq!(sizes, expected.map(|(name, words)| (name, words.to_owned())));
+        assert_eq!(
+            sizes,
+            expected.map(|(name, words)| (name, words.to_owned()))
+        );
     }
 }

@@ -18,37 +18,78 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
     told.answer(answer(tests, sides) + open);
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
-    let rows: Vec<(&IdleTest, usize)> =
-        tests.iter().flat_map(|test| (0..sides).map(move |side| (test, side))).collect();
-    let rows: Vec<_> = rows.into_iter().filter(|(test, side)| test.sums[*side].is_some()).collect();
+    let rows: Vec<(&IdleTest, usize)> = tests
+        .iter()
+        .flat_map(|test| (0..sides).map(move |side| (test, side)))
+        .collect();
+    let rows: Vec<_> = rows
+        .into_iter()
+        .filter(|(test, side)| test.sums[*side].is_some())
+        .collect();
     let table = Table::with_rows(&rows)
         .words("test", |(test, _)| name(test.case.as_str()))
-        .when(several, |table| table.words("kernel", |(test, _)| name(test.variant.as_str())))
+        .when(several, |table| {
+            table.words("kernel", |(test, _)| name(test.variant.as_str()))
+        })
         .words("", |(_, side)| letter(*side))
-        .numbers("entries", "", |(test, side)| test.sums[*side].map(|sum| grouped(sum.entered as u64)));
-    let table = ["above", "below", "misses"].into_iter().enumerate().fold(table, |table, (which, heading)| {
-        table.numbers(heading, "%", move |(test, side)| percent(test.misses(*side)[which])).numbers(
-            "change",
-            "",
-            move |(test, side)| if *side > 0 { points(test.changes(*side)[which]) } else { None },
-        )
-    });
-    told.table(table.done().titled("Entries into a wrong idle state, changes in points"));
-    let shares: Vec<_> = tests.iter().flat_map(|test| test.states.iter().map(move |share| (test, share))).collect();
+        .numbers("entries", "", |(test, side)| {
+            test.sums[*side].map(|sum| grouped(sum.entered as u64))
+        });
+    let table = ["above", "below", "misses"].into_iter().enumerate().fold(
+        table,
+        |table, (which, heading)| {
+            table
+                .numbers(heading, "%", move |(test, side)| {
+                    percent(test.misses(*side)[which])
+                })
+                .numbers("change", "", move |(test, side)| {
+                    if *side > 0 {
+                        points(test.changes(*side)[which])
+                    } else {
+                        None
+                    }
+                })
+        },
+    );
+    told.table(
+        table
+            .done()
+            .titled("Entries into a wrong idle state, changes in points"),
+    );
+    let shares: Vec<_> = tests
+        .iter()
+        .flat_map(|test| test.states.iter().map(move |share| (test, share)))
+        .collect();
     let table = Table::with_rows(&shares)
         .words("test", |(test, _)| name(test.case.as_str()))
-        .when(several, |table| table.words("kernel", |(test, _)| name(test.variant.as_str())))
+        .when(several, |table| {
+            table.words("kernel", |(test, _)| name(test.variant.as_str()))
+        })
         .words("state", |(_, share)| name(share.state.as_str()))
         .each(0..sides, |table, side| {
-            let table = table.numbers(letter(side), "%", move |(_, share)| percent(share.shares[side]));
+            let table = table.numbers(letter(side), "%", move |(_, share)| {
+                percent(share.shares[side])
+            });
             table.when(side > 0, |table| {
-                table.numbers(format!("{}-A", letter(side)), "points", move |(_, share)| {
-                    points(share.shares[0].and_then(|base| Some(share.shares[side]? - base)))
-                })
+                table.numbers(
+                    format!("{}-A", letter(side)),
+                    "points",
+                    move |(_, share)| {
+                        points(share.shares[0].and_then(|base| Some(share.shares[side]? - base)))
+                    },
+                )
             })
         });
-    let of = if tests.iter().all(|test| test.by_time) { "idle time" } else { "entries" };
-    told.table(table.done().titled(format!("Share of the {of} in each state")));
+    let of = if tests.iter().all(|test| test.by_time) {
+        "idle time"
+    } else {
+        "entries"
+    };
+    told.table(
+        table
+            .done()
+            .titled(format!("Share of the {of} in each state")),
+    );
     told.note("above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs.");
 }
 
@@ -59,15 +100,22 @@ fn points(change: Option<f64>) -> Option<Number> {
 
 /// The state whose share moved most, where wrong states are not counted on both sides.
 fn moved(tests: &[IdleTest], side: usize) -> String {
-    let shares = tests.iter().flat_map(|test| test.states.iter().map(move |share| (test, share)));
+    let shares = tests
+        .iter()
+        .flat_map(|test| test.states.iter().map(move |share| (test, share)));
     let change = |of: &(&IdleTest, &IdleShare)| {
         let [base, other] = [0, side].map(|side| of.1.shares[side].unwrap_or(0.0));
         other - base
     };
     let most = shares.max_by(|a, b| change(a).abs().total_cmp(&change(b).abs()));
-    let Some((test, share)) = most else { return "No idle state was entered.".to_owned() };
+    let Some((test, share)) = most else {
+        return "No idle state was entered.".to_owned();
+    };
     let percent = |side: usize| fixed(share.shares[side].unwrap_or(0.0), 2);
-    let (other, of) = (letter(side), if test.by_time { "idle time" } else { "entries" });
+    let (other, of) = (
+        letter(side),
+        if test.by_time { "idle time" } else { "entries" },
+    );
     format!(
         "{} has {} % of the {of} in {other} and {} % in A; no state's share moved more. Stays above and below are not counted on both \
          sides.",
@@ -128,7 +176,12 @@ mod tests {
 
     fn test(case: &str, base: [f64; 3], other: [f64; 3]) -> IdleTest {
         let sum = |[entered, above, below]: [f64; 3]| {
-            Some(IdleSum { entered, above: Some(above), below: Some(below), ..IdleSum::default() })
+            Some(IdleSum {
+                entered,
+                above: Some(above),
+                below: Some(below),
+                ..IdleSum::default()
+            })
         };
         IdleTest {
             variant: String::new(),
@@ -141,8 +194,10 @@ mod tests {
 
     #[test]
     fn the_answer_names_the_largest_change_first() {
-        let (small, large) =
-            (test("fio", [100.0, 20.0, 5.0], [100.0, 20.0, 3.0]), test("jbb", [100.0, 20.0, 5.0], [200.0, 80.0, 5.0]));
+        let (small, large) = (
+            test("fio", [100.0, 20.0, 5.0], [100.0, 20.0, 3.0]),
+            test("jbb", [100.0, 20.0, 5.0], [200.0, 80.0, 5.0]),
+        );
         let one = answer(std::slice::from_ref(&large), 2);
         assert!(
             one.starts_with("B chose a wrong idle state in 42.50 % of the entries and A in 25.00 %: +17.50 points"),

@@ -26,7 +26,9 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
     let differences: Vec<Value> = comparison
         .differences
         .iter()
-        .map(|input| json!({ "input": input.key, "values": input.values, "percent": input.percent }))
+        .map(
+            |input| json!({ "input": input.key, "values": input.values, "percent": input.percent }),
+        )
         .collect();
     let unmatched: Vec<Value> = comparison
         .unmatched
@@ -57,14 +59,21 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         whole["on_board"] = on_board::as_json(of);
     }
     if !comparison.idle.is_empty() {
-        whole["idle"] = comparison.idle.iter().map(|test| idle(test, comparison.sides.len())).collect();
+        whole["idle"] = comparison
+            .idle
+            .iter()
+            .map(|test| idle(test, comparison.sides.len()))
+            .collect();
     }
     whole
 }
 
 /// Two sessions of a board behind fitted costs.
 fn sessions(comparison: &Comparison, of: &comparison::Sessions) -> Value {
-    let moved = of.moved.iter().map(|cost| json!({ "cost": cost.key, "us": cost.us }));
+    let moved = of
+        .moved
+        .iter()
+        .map(|cost| json!({ "cost": cost.key, "us": cost.us }));
     json!({
         "recording": comparison.sides[of.side].name, "sessions": of.names, "board_costs_moved": moved.collect::<Vec<_>>(),
         "floors_percent": of.floors.iter().map(|(name, percent)| (name.join(" ").trim_start().to_owned(), json!(percent))).collect::<Map<_, _>>(),
@@ -98,8 +107,11 @@ fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
             json!({ "above_points": above, "below_points": below, "misses_points": misses })
         })
         .collect();
-    let states: Vec<Value> =
-        test.states.iter().map(|share| json!({ "state": share.state, "share_percent": share.shares })).collect();
+    let states: Vec<Value> = test
+        .states
+        .iter()
+        .map(|share| json!({ "state": share.state, "share_percent": share.shares }))
+        .collect();
     json!({
         "release": test.variant, "case": test.case, "sums": sums, "changes": changes,
         "shares_of": if test.by_time { "idle time" } else { "entries" }, "states": states,
@@ -109,8 +121,11 @@ fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
 /// The paths of a table's slowest CPUs, one a recording.
 fn paths(table: &comparison::TablePaths) -> Value {
     let path = |path: &comparison::CriticalPath| {
-        let parts: Map<String, Value> =
-            path.parts.iter().map(|(spent, us)| (spent.name().to_owned(), json!(round(*us)))).collect();
+        let parts: Map<String, Value> = path
+            .parts
+            .iter()
+            .map(|(spent, us)| (spent.name().to_owned(), json!(round(*us))))
+            .collect();
         json!({ "cpu": path.who.to_string(), "us": round(path.total()), "parts": parts })
     };
     json!({
@@ -123,10 +138,18 @@ fn row(row: &comparison::Row) -> Value {
     let cells: Vec<Value> = row
         .cells
         .iter()
-        .map(|cell| cell.map_or(Value::Null, |c| json!({ "n": c.n, "median": c.median, "min": c.min, "max": c.max })))
+        .map(|cell| {
+            cell.map_or(
+                Value::Null,
+                |c| json!({ "n": c.n, "median": c.median, "min": c.min, "max": c.max }),
+            )
+        })
         .collect();
-    let changes: Vec<Value> =
-        row.changes.iter().map(|change| change.as_ref().map_or(Value::Null, change_json)).collect();
+    let changes: Vec<Value> = row
+        .changes
+        .iter()
+        .map(|change| change.as_ref().map_or(Value::Null, change_json))
+        .collect();
     json!({
         "release": row.key.variant, "case": row.key.case, "mode": row.key.mode, "metric": row.key.metric, "row": row.key.row(),
         "unit": row.unit,
@@ -143,13 +166,18 @@ fn row(row: &comparison::Row) -> Value {
 fn change_json(change: &comparison::Change) -> Value {
     let mut causes = Map::new();
     for cause in &change.causes {
-        let value =
-            json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
+        let value = json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
         causes.insert(cause.cause.name().to_owned(), value);
     }
     let how = match change.basis {
         Basis::Exact => json!({ "kind": "exact" }),
-        Basis::Sampled { test, p, corrected, interval, values_per_independent } => json!({
+        Basis::Sampled {
+            test,
+            p,
+            corrected,
+            interval,
+            values_per_independent,
+        } => json!({
             "values_per_independent": values_per_independent,
             "kind": "sampled", "test": if test == Test::Ranks { "mann-whitney" } else { "student" }, "p": p, "p_corrected": corrected,
             "interval_percent": interval.map(|(low, high)| [low, high]),

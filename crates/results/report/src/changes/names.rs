@@ -13,5 +13,9 @@ pub(super) fn letter(side: usize) -> String {
 /// The release, the case and the mode of a row's table.
 pub(super) fn table_name(head: &Row) -> String {
     let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }

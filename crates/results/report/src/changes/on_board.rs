@@ -14,16 +14,26 @@ fn range(mut ends: [f64; 2]) -> String {
 /// The case that the change moves most, in a sentence behind others; empty where it moves none.
 pub(super) fn answer(of: &OnBoard) -> String {
     let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
-    let largest = of.cases.iter().max_by(|a, b| size(a.2).total_cmp(&size(b.2)));
+    let largest = of
+        .cases
+        .iter()
+        .max_by(|a, b| size(a.2).total_cmp(&size(b.2)));
     largest.map_or(String::new(), |(case, mode, us)| {
         let (platform, case) = (&of.platform, case_title(case));
-        format!(" On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds.", range(*us))
+        format!(
+            " On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds.",
+            range(*us)
+        )
     })
 }
 
 pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     told.heading(format!("In microseconds of {}", of.platform));
-    let cores: Vec<String> = of.cores.iter().map(|(core, ns)| format!("{} ns on {core}", range(*ns))).collect();
+    let cores: Vec<String> = of
+        .cores
+        .iter()
+        .map(|(core, ns)| format!("{} ns on {core}", range(*ns)))
+        .collect();
     told.paragraph(format!(
         "An instruction takes {}: what PSCI_VERSION takes there by the fitted costs of the releases, with its code in \
          the caches and without, over its {} instructions in A. So much a change may cost if nothing else changes. It is no \
@@ -40,21 +50,25 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
                   have a price."
             .to_owned(),
     });
-    let mut table = Table::with_rows(&of.calls).words("call", |(call, ..)| text![code(call.as_str())]).numbers(
-        "B - A",
-        "instructions",
-        |(_, change, _)| fixed(*change, 0).signed(),
-    );
+    let mut table = Table::with_rows(&of.calls)
+        .words("call", |(call, ..)| text![code(call.as_str())])
+        .numbers("B - A", "instructions", |(_, change, _)| {
+            fixed(*change, 0).signed()
+        });
     if of.memory_ns.is_some() {
         let slow = |(_, _, slow): &CallChange| fixed(*slow, 0).signed();
         table = table.numbers("of them", "barriers, cache lines", slow);
     }
     for (core, ns) in &of.cores {
-        table = table.words(format!("{core}, us"), move |change| range(of.us(change, *ns)));
+        table = table.words(format!("{core}, us"), move |change| {
+            range(of.us(change, *ns))
+        });
     }
     told.table(table.done().titled("A call takes longer by"));
     let cases = Table::with_rows(&of.cases)
-        .words("case", |(case, mode, _)| format!("{}, {mode}", case_title(case)))
+        .words("case", |(case, mode, _)| {
+            format!("{}, {mode}", case_title(case))
+        })
         .words("us", |(_, _, us)| range(*us));
     told.table(cases.done().titled("The slowest CPU of a case is later by"));
 }

@@ -10,24 +10,44 @@ use recording::stats;
 /// "5.1 % more", "about 10 times slower": a change in percent, of times or of something else.
 fn size(percent: f64, is_time: bool) -> String {
     let ratio = 1.0 + percent / 100.0;
-    let (more, less) = if is_time { ("slower", "faster") } else { ("more", "less") };
-    let times = |ratio: f64| fixed(ratio, if ratio < 9.95 { 1 } else { 0 }).to_string().replace(".0", "");
+    let (more, less) = if is_time {
+        ("slower", "faster")
+    } else {
+        ("more", "less")
+    };
+    let times = |ratio: f64| {
+        fixed(ratio, if ratio < 9.95 { 1 } else { 0 })
+            .to_string()
+            .replace(".0", "")
+    };
     match () {
         () if ratio >= 1.95 && is_time => format!("{} times {more}", times(ratio)),
         () if ratio >= 1.95 => format!("{} times as much", times(ratio)),
-        () if ratio > 0.0 && ratio <= 1.0 / 1.95 && is_time => format!("{} times {less}", times(1.0 / ratio)),
-        () => format!("{} % {}", fixed(percent.abs(), 1), if percent < 0.0 { less } else { more }),
+        () if ratio > 0.0 && ratio <= 1.0 / 1.95 && is_time => {
+            format!("{} times {less}", times(1.0 / ratio))
+        }
+        () => format!(
+            "{} % {}",
+            fixed(percent.abs(), 1),
+            if percent < 0.0 { less } else { more }
+        ),
     }
 }
 
 /// "3 runs a side".
 pub(super) fn runs_a_side(runs: usize) -> String {
-    if runs == 1 { "one run a side".to_owned() } else { format!("{runs} runs a side") }
+    if runs == 1 {
+        "one run a side".to_owned()
+    } else {
+        format!("{runs} runs a side")
+    }
 }
 
 /// The most that a row moved in some recordings, in percent, rounded up.
 fn bound(comparison: &Comparison, sides: std::ops::Range<usize>) -> String {
-    let most = sides.map(|side| comparison.most_percent(side)).fold(0.0, f64::max);
+    let most = sides
+        .map(|side| comparison.most_percent(side))
+        .fold(0.0, f64::max);
     let step = if most < 1.0 { 100.0 } else { 10.0 };
     // What binary fractions add is no movement.
     ((most * step - 1e-9).max(0.0).ceil() / step).to_string()
@@ -36,36 +56,58 @@ fn bound(comparison: &Comparison, sides: std::ops::Range<usize>) -> String {
 /// What is said where nothing changed, with the bound that holds.
 pub(super) fn nothing(comparison: &Comparison) -> String {
     let bound = bound(comparison, 1..comparison.sides.len());
-    match (comparison.count(Verdict::Small) > 0, comparison.count(Verdict::Unclear) > 0) {
+    match (
+        comparison.count(Verdict::Small) > 0,
+        comparison.count(Verdict::Unclear) > 0,
+    ) {
         _ if bound == "0" => "Nothing changed: no row moved.".to_owned(),
-        (true, _) => format!("No row changed by as much as the threshold: none moved by more than {bound} %."),
-        (_, true) => format!("Nothing changed that can be told from chance: no row moved by more than {bound} %."),
+        (true, _) => format!(
+            "No row changed by as much as the threshold: none moved by more than {bound} %."
+        ),
+        (_, true) => format!(
+            "Nothing changed that can be told from chance: no row moved by more than {bound} %."
+        ),
         _ => format!("Nothing changed: no row moved by more than {bound} %."),
     }
 }
 
 /// The changes in percent of the rows that a common change is of, with their rows.
-fn rows_of<'c>(comparison: &'c Comparison, shift: &'c Shift) -> impl Iterator<Item = (&'c Row, f64)> {
-    let rows = comparison.of_side(shift.side).filter(|(row, _)| row.key.metric == shift.metric);
+fn rows_of<'c>(
+    comparison: &'c Comparison,
+    shift: &'c Shift,
+) -> impl Iterator<Item = (&'c Row, f64)> {
+    let rows = comparison
+        .of_side(shift.side)
+        .filter(|(row, _)| row.key.metric == shift.metric);
     rows.filter_map(|(row, change)| Some((row, change.percent?)))
 }
 
 /// True if the rows of a common change moved alike: half of them by about as much as their mean.
 pub(super) fn is_alike(comparison: &Comparison, shift: &Shift) -> bool {
-    let percents: Vec<f64> = rows_of(comparison, shift).map(|(_, percent)| percent).collect();
+    let percents: Vec<f64> = rows_of(comparison, shift)
+        .map(|(_, percent)| percent)
+        .collect();
     // Of a factor and its inverse, percent are not alike.
     let size = |percent: f64| (1.0 + percent / 100.0).max(1e-9).ln();
-    stats::median(&percents).is_some_and(|median| (0.5..=2.0).contains(&(size(median) / size(shift.percent))))
+    stats::median(&percents)
+        .is_some_and(|median| (0.5..=2.0).contains(&(size(median) / size(shift.percent))))
 }
 
 /// The common change of a measure, in a sentence.
 pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
     let side = letter(shift.side);
-    let is_time = comparison.rows.iter().find(|row| row.key.metric == shift.metric).is_some_and(Row::is_time);
+    let is_time = comparison
+        .rows
+        .iter()
+        .find(|row| row.key.metric == shift.metric)
+        .is_some_and(Row::is_time);
     let [low, high] = [shift.interval.0, shift.interval.1].map(|end| fixed(end, 1).signed());
-    let most = rows_of(comparison, shift).max_by(|a, b| (a.1 * shift.percent).total_cmp(&(b.1 * shift.percent)));
+    let most = rows_of(comparison, shift)
+        .max_by(|a, b| (a.1 * shift.percent).total_cmp(&(b.1 * shift.percent)));
     if let Some((row, percent)) = most.filter(|_| !is_alike(comparison, shift)) {
-        let others = rows_of(comparison, shift).filter(|(_, percent)| percent * shift.percent < 0.0).count();
+        let others = rows_of(comparison, shift)
+            .filter(|(_, percent)| percent * shift.percent < 0.0)
+            .count();
         return format!(
             "{} is {} in {side}, in the mean of {} rows ({low} to {high} %; {} and {} runs), which did not move alike: {others} went the other \
              way, and {} is {}.",
@@ -74,7 +116,9 @@ pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
             shift.rows,
             shift.runs[0],
             shift.runs[1],
-            row.key.label().replacen(&format!(", {}", row.key.metric), "", 1),
+            row.key
+                .label()
+                .replacen(&format!(", {}", row.key.metric), "", 1),
             size(percent, is_time),
         );
     }
@@ -92,14 +136,24 @@ pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
 /// The cost of the board that moved most between two sessions, though no firmware decides it.
 pub(super) fn state(sessions: &Sessions) -> Option<String> {
     let ratio = |cost: &&BoardCost| (cost.us[1] / cost.us[0]).ln().abs();
-    let cost = sessions.moved.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let cost = sessions
+        .moved
+        .iter()
+        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
     let others = match sessions.moved.len() - 1 {
         0 => String::new(),
         1 => ", and one more cost moved".to_owned(),
         more => format!(", and {more} more costs moved"),
     };
-    let (factor, unit) = if cost.us[0] < 0.1 { (1e3, "ns") } else { (1.0, "us") };
-    let ([before, after], [base, other]) = (cost.us.map(|us| figure(us * factor)), [0, sessions.side].map(letter));
+    let (factor, unit) = if cost.us[0] < 0.1 {
+        (1e3, "ns")
+    } else {
+        (1.0, "us")
+    };
+    let ([before, after], [base, other]) = (
+        cost.us.map(|us| figure(us * factor)),
+        [0, sessions.side].map(letter),
+    );
     Some(format!(
         "The board was in another state: {} is {before} {unit} in {base} and {after} {unit} in {other}{others}. No release of the \
          firmware decides that, so no cause is told.",
@@ -110,8 +164,9 @@ pub(super) fn state(sessions: &Sessions) -> Option<String> {
 /// The rows that changed by no more than a release that was measured in two sessions.
 pub(super) fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
     let rows = comparison.of_side(sessions.side);
-    let (all, open): (Vec<bool>, Vec<bool>) =
-        rows.map(|(_, change)| (true, change.verdict == Verdict::Session)).unzip();
+    let (all, open): (Vec<bool>, Vec<bool>) = rows
+        .map(|(_, change)| (true, change.verdict == Verdict::Session))
+        .unzip();
     let open = open.into_iter().filter(|open| *open).count();
     let [release, platform] = &sessions.measured;
     (open > 0).then(|| {
@@ -126,28 +181,53 @@ pub(super) fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Optio
 /// The rows of a side that moved and have too few runs for a verdict: how many of how many, by how
 /// much, and how many runs would do. `None` where all rows have enough.
 pub(super) fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
-    let TooFew { runs, has_iterations, needed, rows, moved, more, percent, metric, is_time } =
-        comparison.too_few(side)?;
+    let TooFew {
+        runs,
+        has_iterations,
+        needed,
+        rows,
+        moved,
+        more,
+        percent,
+        metric,
+        is_time,
+    } = comparison.too_few(side)?;
     let (name, with) = (letter(side), runs_a_side(runs));
-    let next = if has_iterations { ": iterations of one run say nothing about the next run" } else { "" };
+    let next = if has_iterations {
+        ": iterations of one run say nothing about the next run"
+    } else {
+        ""
+    };
     let first = if moved == 0 {
         let bound = bound(comparison, side..side + 1);
         format!(
             "No row of {name} moved by more than {bound} %, but with {with} that does not say that nothing changed{next}"
         )
     } else {
-        let (up, down) = if is_time { ("slower", "faster") } else { ("more", "less") };
+        let (up, down) = if is_time {
+            ("slower", "faster")
+        } else {
+            ("more", "less")
+        };
         let words = match percent {
-            Some(percent) if more == 0 || more == moved => format!("about {}", size(percent, is_time)),
+            Some(percent) if more == 0 || more == moved => {
+                format!("about {}", size(percent, is_time))
+            }
             _ => format!("{up} ({more}) or {down} ({})", moved - more),
         };
-        let of = metric.map_or_else(String::new, |metric| format!(" ({})", metric.replace('_', " ")));
+        let of = metric.map_or_else(String::new, |metric| {
+            format!(" ({})", metric.replace('_', " "))
+        });
         let is = if moved == 1 { "is" } else { "are" };
-        format!("{moved} of {rows} rows{of} {is} {words} in {name}; with {with} that cannot be told from chance{next}")
+        format!(
+            "{moved} of {rows} rows{of} {is} {words} in {name}; with {with} that cannot be told from chance{next}"
+        )
     };
     let ranks = comparison.runs_for_ranks();
     let needed = match runs < FEWEST_RUNS {
-        true if ranks > needed => format!("{needed} runs a side, {ranks} if only ranks are to count"),
+        true if ranks > needed => {
+            format!("{needed} runs a side, {ranks} if only ranks are to count")
+        }
         true => format!("{needed} runs a side"),
         false => format!("about {needed} runs a side that scatter as these do"),
     };
@@ -168,14 +248,24 @@ mod tests {
             let series = recording.series("v", "c", "serial");
             for (cpu, factor) in (0..).zip(factors) {
                 let noise = 1.0 + f64::from((seed * 7 + u32::from(cpu) * 5) % 11) / 2000.0;
-                recording.measure(series, 0, "wakeup", "us", 100.0 * factor * noise).cpu = Some(cpu);
+                recording
+                    .measure(series, 0, "wakeup", "us", 100.0 * factor * noise)
+                    .cpu = Some(cpu);
             }
             recording
         };
-        let base: Vec<Recording> = (0..4).map(|seed| run(seed, &vec![1.0; factors.len()])).collect();
+        let base: Vec<Recording> = (0..4)
+            .map(|seed| run(seed, &vec![1.0; factors.len()]))
+            .collect();
         let today: Vec<Recording> = (9..13).map(|seed| run(seed, factors)).collect();
-        let sides = [&base, &today].map(|runs| runs.iter().map(|run| Findings::new(run, "", None)).collect::<Vec<_>>());
-        let inputs = sides.each_ref().map(|side| Input::of_runs("s", side, None).unwrap());
+        let sides = [&base, &today].map(|runs| {
+            runs.iter()
+                .map(|run| Findings::new(run, "", None))
+                .collect::<Vec<_>>()
+        });
+        let inputs = sides
+            .each_ref()
+            .map(|side| Input::of_runs("s", side, None).unwrap());
         let comparison = comparison::compare(&inputs, &Options::default()).unwrap();
         let shift = &comparison.shifts[0];
         (is_alike(&comparison, shift), in_common(&comparison, shift))

@@ -20,7 +20,10 @@ pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pictures: Vec<Value>,
     }
-    let source = findings.source().into_iter().map(|(what, fact)| (what.to_owned(), json!(fact)));
+    let source = findings
+        .source()
+        .into_iter()
+        .map(|(what, fact)| (what.to_owned(), json!(fact)));
     let whole = Whole {
         experiment: &findings.recording.header.experiment,
         recording: &findings.folder,
@@ -31,7 +34,9 @@ pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
     };
     let mut value = serde_json::to_value(whole).unwrap_or_default();
     if let (Some(object), Value::Object(story)) = (value.as_object_mut(), story) {
-        story.into_iter().for_each(|(key, told)| _ = object.entry(key).or_insert(told));
+        story
+            .into_iter()
+            .for_each(|(key, told)| _ = object.entry(key).or_insert(told));
     }
     value
 }
@@ -93,7 +98,12 @@ fn picture(DeclaredPicture { metric, picture }: &DeclaredPicture) -> Value {
             json!({ "kind": "curves", "x": x, "curves": curves.iter().map(curve).collect::<Vec<_>>() })
         }
         Drawing::HeatMap { x, y, maps, .. } => {
-            let line = |fields: &Vec<Option<Figure>>| fields.iter().map(|field| field.as_ref().map(figure)).collect();
+            let line = |fields: &Vec<Option<Figure>>| {
+                fields
+                    .iter()
+                    .map(|field| field.as_ref().map(figure))
+                    .collect()
+            };
             let map = |map: &HeatMap| {
                 let fields: Vec<Vec<Option<Value>>> = map.fields.iter().map(line).collect();
                 json!({ "name": map.name, "xs": map.xs, "ys": map.ys, "fields": fields })

@@ -27,25 +27,45 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] =
-        [Self::Text, Self::Rst, Self::Markdown, Self::Csv, Self::Json, Self::Html, Self::Perfetto, Self::Folded];
+    pub const ALL: [Self; 8] = [
+        Self::Text,
+        Self::Rst,
+        Self::Markdown,
+        Self::Csv,
+        Self::Json,
+        Self::Html,
+        Self::Perfetto,
+        Self::Folded,
+    ];
 
     /// Its name on the command line, a line about it, and the endings of file names that mean it,
     /// the usual one first.
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Text => ("term", "Tables and causes for the terminal", &["txt"]),
-            Self::Rst => ("rst", "Grid tables in the documents' own layout, ready to paste", &["rst"]),
+            Self::Rst => (
+                "rst",
+                "Grid tables in the documents' own layout, ready to paste",
+                &["rst"],
+            ),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
             Self::Csv => ("csv", "Comma-separated values, a row per cell", &["csv"]),
             Self::Json => ("json", "JSON", &["json"]),
-            Self::Html => ("html", "One self-contained page with the CPU timeline", &["html", "htm"]),
-            Self::Perfetto => {
-                ("perfetto", "A trace for ui.perfetto.dev, with every event", &["pftrace", "perfetto-trace"])
-            }
-            Self::Folded => {
-                ("folded", "Folded stacks of counts by function, for flame graphs of other tools", &["folded"])
-            }
+            Self::Html => (
+                "html",
+                "One self-contained page with the CPU timeline",
+                &["html", "htm"],
+            ),
+            Self::Perfetto => (
+                "perfetto",
+                "A trace for ui.perfetto.dev, with every event",
+                &["pftrace", "perfetto-trace"],
+            ),
+            Self::Folded => (
+                "folded",
+                "Folded stacks of counts by function, for flame graphs of other tools",
+                &["folded"],
+            ),
         }
     }
 
@@ -71,6 +91,8 @@ impl Format {
 
     /// The format that the ending of a file's name means.
     pub fn of_extension(extension: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.facts().2.contains(&extension))
+        Self::ALL
+            .into_iter()
+            .find(|format| format.facts().2.contains(&extension))
     }
 }

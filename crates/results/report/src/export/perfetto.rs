@@ -145,7 +145,11 @@ enum Value {
 impl Writer {
     fn packet(&mut self, mut packet: TracePacket) {
         packet.trusted_packet_sequence_id = Some(SEQUENCE);
-        packet.sequence_flags = Some(if self.begun { NEEDS_STATE } else { STATE_CLEARED | NEEDS_STATE });
+        packet.sequence_flags = Some(if self.begun {
+            NEEDS_STATE
+        } else {
+            STATE_CLEARED | NEEDS_STATE
+        });
         self.begun = true;
         // Trace.packet is field 1, length-delimited.
         self.bytes.push(0x0a);
@@ -160,14 +164,20 @@ impl Writer {
         }
         let iid = interned.len() as u64 + 1;
         interned.insert(name.to_owned(), iid);
-        let entry = vec![InternedNames { iid: Some(iid), name: Some(name.to_owned()) }];
+        let entry = vec![InternedNames {
+            iid: Some(iid),
+            name: Some(name.to_owned()),
+        }];
         let mut data = InternedData::default();
         match table {
             Table::Category => data.event_categories = entry,
             Table::Name => data.event_names = entry,
             Table::Annotation => data.debug_annotation_names = entry,
         }
-        self.packet(TracePacket { interned_data: Some(data), ..TracePacket::default() });
+        self.packet(TracePacket {
+            interned_data: Some(data),
+            ..TracePacket::default()
+        });
         iid
     }
 
@@ -179,22 +189,41 @@ impl Writer {
             sibling_order_rank: Some(rank),
             ..TrackDescriptor::default()
         };
-        self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
+        self.packet(TracePacket {
+            track_descriptor: Some(descriptor),
+            ..TracePacket::default()
+        });
     }
 
     fn process(&mut self, uuid: u64, pid: i32, name: &str) {
         let descriptor = TrackDescriptor {
             uuid: Some(uuid),
-            process: Some(ProcessDescriptor { pid: Some(pid), process_name: Some(name.to_owned()) }),
+            process: Some(ProcessDescriptor {
+                pid: Some(pid),
+                process_name: Some(name.to_owned()),
+            }),
             child_ordering: Some(EXPLICIT),
             ..TrackDescriptor::default()
         };
-        self.packet(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() });
+        self.packet(TracePacket {
+            track_descriptor: Some(descriptor),
+            ..TracePacket::default()
+        });
     }
 
-    fn event(&mut self, kind: i32, at: u64, track: u64, names: Option<(&'static str, &str)>, extra: Extra) {
+    fn event(
+        &mut self,
+        kind: i32,
+        at: u64,
+        track: u64,
+        names: Option<(&'static str, &str)>,
+        extra: Extra,
+    ) {
         let (category_iids, name_iid) = match names {
-            Some((category, name)) => (vec![self.iid(Table::Category, category)], Some(self.iid(Table::Name, name))),
+            Some((category, name)) => (
+                vec![self.iid(Table::Category, category)],
+                Some(self.iid(Table::Name, name)),
+            ),
             None => (Vec::new(), None),
         };
         let debug_annotations = extra
@@ -203,8 +232,16 @@ impl Writer {
             .map(|(name, value)| {
                 let name_iid = Some(self.iid(Table::Annotation, name));
                 match value {
-                    Value::Number(number) => DebugAnnotation { name_iid, uint_value: Some(number), string_value: None },
-                    Value::Text(text) => DebugAnnotation { name_iid, uint_value: None, string_value: Some(text) },
+                    Value::Number(number) => DebugAnnotation {
+                        name_iid,
+                        uint_value: Some(number),
+                        string_value: None,
+                    },
+                    Value::Text(text) => DebugAnnotation {
+                        name_iid,
+                        uint_value: None,
+                        string_value: Some(text),
+                    },
                 }
             })
             .collect();
@@ -217,7 +254,11 @@ impl Writer {
             flow_ids: extra.flows,
             terminating_flow_ids: extra.ends_flows,
         };
-        self.packet(TracePacket { timestamp: Some(at), track_event: Some(event), ..TracePacket::default() });
+        self.packet(TracePacket {
+            timestamp: Some(at),
+            track_event: Some(event),
+            ..TracePacket::default()
+        });
     }
 }
 
@@ -279,10 +320,16 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         .filter_map(|measure| Some((measure.cpu?, (measure.cluster?, measure.core?))))
         .map(|(cpu, (cluster, core))| (cpu, format!("{cluster}.{core} (CPU {cpu})")))
         .collect();
-    let cpu_name = |cpu: u16| names.get(&cpu).cloned().unwrap_or_else(|| format!("CPU {cpu}"));
+    let cpu_name = |cpu: u16| {
+        names
+            .get(&cpu)
+            .cloned()
+            .unwrap_or_else(|| format!("CPU {cpu}"))
+    };
 
     let lanes = cpu_lanes(recording);
-    let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> = BTreeMap::new();
+    let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> =
+        BTreeMap::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     for events in recording.events().chunk_by(same) {
         let iterations = by_series.entry(events[0].series).or_default();
@@ -292,28 +339,48 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         }
     }
 
-    let releases = [recording.find_point("lock-released"), recording.find_point("scp-done")];
+    let releases = [
+        recording.find_point("lock-released"),
+        recording.find_point("scp-done"),
+    ];
     let mut next_flow = 1;
     for (number, (&series, iterations)) in by_series.iter().enumerate() {
         let (variant, case, mode) = recording.series_texts(series);
-        let title: Vec<&str> = [variant, case, mode].into_iter().filter(|text| !text.is_empty()).collect();
+        let title: Vec<&str> = [variant, case, mode]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
         let process = (number as u64 + 1) << 32;
         writer.process(process, number as i32 + 1, &title.join(" "));
-        let mut tracks = Tracks { process, clock: Clock::new(findings), ends: HashMap::new() };
-        let mut cpus: Vec<u16> = iterations.values().flat_map(|cpus| cpus.keys().copied()).collect();
+        let mut tracks = Tracks {
+            process,
+            clock: Clock::new(findings),
+            ends: HashMap::new(),
+        };
+        let mut cpus: Vec<u16> = iterations
+            .values()
+            .flat_map(|cpus| cpus.keys().copied())
+            .collect();
         cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
         cpus.dedup();
         for (rank, &cpu) in cpus.iter().enumerate() {
             writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
         }
-        let of_series: Vec<&CpuLane<'_>> = lanes.iter().filter(|lane| lane.series == series).collect();
+        let of_series: Vec<&CpuLane<'_>> =
+            lanes.iter().filter(|lane| lane.series == series).collect();
         tracks.declared(&mut writer, &of_series, cpus.len());
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
             let ends = cpus_events(events).filter(|event| releases.contains(&Some(event.point)));
-            let ends = ends.map(|event| ((event.cpu, event.ticks, event.argument), Vec::new())).collect();
-            let mut flows = Flows { next: next_flow, ends, begins: HashMap::new() };
+            let ends = ends
+                .map(|event| ((event.cpu, event.ticks, event.argument), Vec::new()))
+                .collect();
+            let mut flows = Flows {
+                next: next_flow,
+                ends,
+                begins: HashMap::new(),
+            };
             if let Some(iteration) = &iteration {
                 flows.find(iteration, &cpus);
                 for service in iteration.services() {
@@ -325,9 +392,10 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
                     }
                     let cpu = cpu_name(service.cpu);
                     let track = tracks.scp(service.channel);
-                    for (from, to, what) in
-                        [(service.turned, service.from, "takes"), (service.from, service.to, "serves")]
-                    {
+                    for (from, to, what) in [
+                        (service.turned, service.from, "takes"),
+                        (service.from, service.to, "serves"),
+                    ] {
                         tracks.slice(
                             &mut writer,
                             track,
@@ -397,20 +465,44 @@ impl Tracks {
         for (number, lane) in lanes.iter().enumerate() {
             let track = self.process + 0x20_0000 + number as u64;
             let name = format!("{}, {}", lane.owner(), lane.lane.title);
-            writer.track(track, &name, Some(self.process), (first_rank + number) as i32);
+            writer.track(
+                track,
+                &name,
+                Some(self.process),
+                (first_rank + number) as i32,
+            );
             let mut marks = lane.marks.iter().peekable();
             let mut mark_until = |writer: &mut Writer, until: u64| {
                 while let Some(mark) = marks.next_if(|mark| mark.at <= until) {
                     let annotations = vec![("argument", Value::Number(u64::from(mark.argument)))];
-                    let extra = Extra { annotations, ..Extra::default() };
-                    writer.event(INSTANT, self.clock.time(mark.at), track, Some(("mark", mark.name)), extra);
+                    let extra = Extra {
+                        annotations,
+                        ..Extra::default()
+                    };
+                    writer.event(
+                        INSTANT,
+                        self.clock.time(mark.at),
+                        track,
+                        Some(("mark", mark.name)),
+                        extra,
+                    );
                 }
             };
-            for stretch in lane.stretches.iter().filter(|stretch| stretch.from < stretch.to) {
+            for stretch in lane
+                .stretches
+                .iter()
+                .filter(|stretch| stretch.from < stretch.to)
+            {
                 mark_until(writer, stretch.from);
                 let name = argument_name(lane.lane, stretch.what);
                 let (from, to) = (self.clock.time(stretch.from), self.clock.time(stretch.to));
-                writer.event(SLICE_BEGIN, from, track, Some(("stretch", &name)), Extra::default());
+                writer.event(
+                    SLICE_BEGIN,
+                    from,
+                    track,
+                    Some(("stretch", &name)),
+                    Extra::default(),
+                );
                 mark_until(writer, stretch.to);
                 writer.event(SLICE_END, to, track, None, Extra::default());
             }
@@ -452,7 +544,8 @@ impl Tracks {
                 items.push((self.clock.ticks(call.to), Item::EndCall));
             }
             for span in iteration.lane(cpu) {
-                let within = |call: &&attribution::Call| call.from <= span.from && span.to <= call.to;
+                let within =
+                    |call: &&attribution::Call| call.from <= span.from && span.to <= call.to;
                 let at = calls.partition_point(|call| call.to < span.to);
                 let is_shown = match span.activity {
                     // A call that the iteration cuts off has no slice; its spans would stand alone.
@@ -470,7 +563,10 @@ impl Tracks {
         for &event in events {
             let mut ends = Vec::new();
             if releases.contains(&Some(event.point)) {
-                ends = flows.ends.remove(&(event.cpu, event.ticks, event.argument)).unwrap_or_default();
+                ends = flows
+                    .ends
+                    .remove(&(event.cpu, event.ticks, event.argument))
+                    .unwrap_or_default();
             }
             items.push((self.clock.event(event), Item::Instant(event, ends)));
         }
@@ -491,10 +587,15 @@ impl Tracks {
         let track = self.cpu(cpu);
         for (at, item) in items {
             match item {
-                Item::EndSpan | Item::EndCall => writer.event(SLICE_END, at, track, None, Extra::default()),
+                Item::EndSpan | Item::EndCall => {
+                    writer.event(SLICE_END, at, track, None, Extra::default())
+                }
                 Item::BeginCall(name) => {
                     let annotations = vec![("iteration", Value::Number(u64::from(iteration)))];
-                    let extra = Extra { annotations, ..Extra::default() };
+                    let extra = Extra {
+                        annotations,
+                        ..Extra::default()
+                    };
                     writer.event(SLICE_BEGIN, at, track, Some(("call", name)), extra);
                 }
                 Item::BeginSpan(span, flow) => {
@@ -502,12 +603,17 @@ impl Tracks {
                         Activity::Cause(cause) => ("cause", cause.title()),
                         _ => ("power", "low power"),
                     };
-                    let mut extra = Extra { flows: flow.into_iter().collect(), ..Extra::default() };
+                    let mut extra = Extra {
+                        flows: flow.into_iter().collect(),
+                        ..Extra::default()
+                    };
                     if let Some(on) = span.on {
                         extra.annotations.push(("on", Value::Number(u64::from(on))));
                     }
                     if let Some(holder) = span.holder {
-                        extra.annotations.push(("waits for", Value::Text(cpu_name(holder))));
+                        extra
+                            .annotations
+                            .push(("waits for", Value::Text(cpu_name(holder))));
                     }
                     writer.event(SLICE_BEGIN, at, track, Some((category, name)), extra);
                 }
@@ -517,7 +623,11 @@ impl Tracks {
                         0 => Vec::new(),
                         argument => vec![("argument", Value::Number(u64::from(argument)))],
                     };
-                    let extra = Extra { annotations, ends_flows, ..Extra::default() };
+                    let extra = Extra {
+                        annotations,
+                        ends_flows,
+                        ..Extra::default()
+                    };
                     writer.event(INSTANT, at, track, Some(("point", name)), extra);
                 }
             }
@@ -538,10 +648,14 @@ impl Flows {
     fn find(&mut self, iteration: &Iteration<'_>, cpus: &[u16]) {
         for &cpu in cpus {
             for span in iteration.lane(cpu) {
-                let (Some(holder), Some(on)) = (span.holder, span.on) else { continue };
+                let (Some(holder), Some(on)) = (span.holder, span.on) else {
+                    continue;
+                };
                 // A wait for a slot of the SCP can end while the command before is still in hand:
                 // nobody let go.
-                let Some(end) = self.ends.get_mut(&(holder, span.to, on)) else { continue };
+                let Some(end) = self.ends.get_mut(&(holder, span.to, on)) else {
+                    continue;
+                };
                 end.push(self.next);
                 self.begins.insert((cpu, span.from, span.to), self.next);
                 self.next += 1;

@@ -55,15 +55,33 @@ impl Open {
 }
 
 impl<'c> Writer<'c> {
-    pub(super) fn new(blocks: &[Block], detail: Detail, source: Text, cases: Option<Cases<'c>>) -> Self {
-        Self { detail, palette: Palette::new(blocks), source, cases, left_out: LeftOut::default(), pictures: 0 }
+    pub(super) fn new(
+        blocks: &[Block],
+        detail: Detail,
+        source: Text,
+        cases: Option<Cases<'c>>,
+    ) -> Self {
+        Self {
+            detail,
+            palette: Palette::new(blocks),
+            source,
+            cases,
+            left_out: LeftOut::default(),
+            pictures: 0,
+        }
     }
 
     /// Blocks as mark-up: headings open sections and articles.
     pub(super) fn write(&mut self, blocks: &[Block]) -> Markup {
-        let (mut out, mut open, mut articles, mut skipped) = (String::new(), Open::default(), 0, false);
+        let (mut out, mut open, mut articles, mut skipped) =
+            (String::new(), Open::default(), 0, false);
         for block in blocks {
-            if let Block::Heading { depth, words, anchor } = block {
+            if let Block::Heading {
+                depth,
+                words,
+                anchor,
+            } = block
+            {
                 skipped = *depth > 1 && articles >= self.detail.most_cases;
                 if skipped {
                     self.left_out.cases += 1;
@@ -101,14 +119,25 @@ impl<'c> Writer<'c> {
             Block::Note(words) => html! { p.note { (inline(words)) } },
             Block::Table(block) => self.table(block),
             Block::Picture(picture) => match &picture.drawing {
-                Drawing::Timeline { release, case, mode, answers } => self.case([release, case, mode], answers),
+                Drawing::Timeline {
+                    release,
+                    case,
+                    mode,
+                    answers,
+                } => self.case([release, case, mode], answers),
                 _ if self.pictures >= MOST_PICTURES.min(self.detail.most_cases) => {
                     self.left_out.pictures += 1;
                     html! {}
                 }
                 _ => {
                     self.pictures += 1;
-                    pictures::figure(picture, &self.palette, self.detail, &self.source, &mut self.left_out)
+                    pictures::figure(
+                        picture,
+                        &self.palette,
+                        self.detail,
+                        &self.source,
+                        &mut self.left_out,
+                    )
                 }
             },
             Block::Verbatim(lines) => scrolling("Lines", &html! { pre { (lines) } }),
@@ -121,12 +150,24 @@ impl<'c> Writer<'c> {
 
     fn case(&mut self, [release, case, mode]: [&str; 3], answers: &[String]) -> Markup {
         let only_answers = html! { @for answer in answers { p.headline { (answer) } } };
-        let Some(cases) = &self.cases else { return only_answers };
-        let at = cases.sections.iter().position(|section| section.is_of(release, case, mode));
+        let Some(cases) = &self.cases else {
+            return only_answers;
+        };
+        let at = cases
+            .sections
+            .iter()
+            .position(|section| section.is_of(release, case, mode));
         let Some(at) = at else { return only_answers };
         let (section, has_room) = (&cases.sections[at], cases.with_timeline.contains(&at));
         let detail = (self.detail, has_room);
-        let drawn = timeline::case(cases.findings, section, cases.names, answers, detail, &mut self.left_out);
+        let drawn = timeline::case(
+            cases.findings,
+            section,
+            cases.names,
+            answers,
+            detail,
+            &mut self.left_out,
+        );
         html! { (drawn) (timeline::scatter(section)) }
     }
 
@@ -185,7 +226,11 @@ impl<'c> Writer<'c> {
             Tone::Middling => "changed",
             Tone::Bad => "worse",
         };
-        let classes = [class, toned].into_iter().filter(|class| !class.is_empty()).collect::<Vec<_>>().join(" ");
+        let classes = [class, toned]
+            .into_iter()
+            .filter(|class| !class.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         let class = Some(classes).filter(|class| !class.is_empty());
         html! {
             @if is_name { th scope="row" class=[class] { (inside) } }
@@ -198,7 +243,10 @@ impl<'c> Writer<'c> {
         for (paint, length) in &bars.parts {
             let share = |value: f64| 100.0 * value / bars.longest.max(f64::MIN_POSITIVE);
             let (class, x, width) = (self.palette.class(paint), share(at), share(*length));
-            let _ = write!(rects, "<rect class=\"{class}\" x={x:.2}% width={width:.2}% height=12 />");
+            let _ = write!(
+                rects,
+                "<rect class=\"{class}\" x={x:.2}% width={width:.2}% height=12 />"
+            );
             at += length;
         }
         html! {
@@ -232,7 +280,9 @@ fn head(block: &Table, wide: &[bool]) -> Markup {
     let mut groups: Vec<(&Column, usize, bool)> = Vec::new();
     for (column, wide) in block.columns.iter().zip(wide) {
         match groups.last_mut() {
-            Some((last, count, _)) if !column.group.is_empty() && last.group == column.group => *count += 1,
+            Some((last, count, _)) if !column.group.is_empty() && last.group == column.group => {
+                *count += 1
+            }
             _ => groups.push((column, 1, *wide)),
         }
     }

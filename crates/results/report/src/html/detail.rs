@@ -39,14 +39,52 @@ pub(super) const DETAILS: [Detail; 8] = {
         most_cases: usize::MAX,
         most_points: 100,
     };
-    let no_worst_table = Detail { worst_table: false, ..all };
-    let no_worst_still = Detail { worst_still: false, ..no_worst_table };
-    let measured = Detail { whole: false, ..no_worst_still };
-    let fewer = Detail { most_cpus: 16, most_rows: 256, most_points: 20, ..measured };
-    let median = Detail { worst: false, tables: false, most_cpus: 12, most_rows: 64, most_points: 5, ..fewer };
-    let few = Detail { most_timelines: 12, ..median };
-    let least = Detail { most_timelines: 2, most_cpus: 8, most_rows: 16, ..few };
-    [all, no_worst_table, no_worst_still, measured, fewer, median, few, least]
+    let no_worst_table = Detail {
+        worst_table: false,
+        ..all
+    };
+    let no_worst_still = Detail {
+        worst_still: false,
+        ..no_worst_table
+    };
+    let measured = Detail {
+        whole: false,
+        ..no_worst_still
+    };
+    let fewer = Detail {
+        most_cpus: 16,
+        most_rows: 256,
+        most_points: 20,
+        ..measured
+    };
+    let median = Detail {
+        worst: false,
+        tables: false,
+        most_cpus: 12,
+        most_rows: 64,
+        most_points: 5,
+        ..fewer
+    };
+    let few = Detail {
+        most_timelines: 12,
+        ..median
+    };
+    let least = Detail {
+        most_timelines: 2,
+        most_cpus: 8,
+        most_rows: 16,
+        ..few
+    };
+    [
+        all,
+        no_worst_table,
+        no_worst_still,
+        measured,
+        fewer,
+        median,
+        few,
+        least,
+    ]
 };
 
 /// The parts that the page does not show, found while it is made.

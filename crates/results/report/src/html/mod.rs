@@ -25,11 +25,20 @@ fn short_enough(page: impl Fn(Detail) -> String) -> String {
     let fewer = |detail: &Detail| {
         let most_cases = detail.most_cases.min(512) / 2;
         let most_rows = detail.most_rows.min(most_cases);
-        (detail.most_cases > 0).then_some(Detail { most_cases, most_rows, ..*detail })
+        (detail.most_cases > 0).then_some(Detail {
+            most_cases,
+            most_rows,
+            ..*detail
+        })
     };
     let halved = std::iter::successors(DETAILS.last().and_then(fewer), fewer);
-    let mut pages = DETAILS.into_iter().chain(halved).map(|detail| compact(&page(detail)));
-    pages.find(|page| page.len() <= MOST_BYTES).unwrap_or_else(page::only_names)
+    let mut pages = DETAILS
+        .into_iter()
+        .chain(halved)
+        .map(|detail| compact(&page(detail)));
+    pages
+        .find(|page| page.len() <= MOST_BYTES)
+        .unwrap_or_else(page::only_names)
 }
 
 /// The page of a recording with its blocks. Whatever the recording, it is no longer than
@@ -65,9 +74,13 @@ fn compact(page: &str) -> String {
     while let Some(at) = rest.find('<') {
         short.push_str(&rest[..at]);
         rest = &rest[at..];
-        let script = ["script", "style"].into_iter().find(|name| rest[1..].starts_with(name));
+        let script = ["script", "style"]
+            .into_iter()
+            .find(|name| rest[1..].starts_with(name));
         let end = match script {
-            Some(name) => rest.find(&format!("</{name}>")).map(|end| end + name.len() + 3),
+            Some(name) => rest
+                .find(&format!("</{name}>"))
+                .map(|end| end + name.len() + 3),
             None => rest.find('>').map(|end| end + 1),
         };
         let (tag, after) = rest.split_at(end.unwrap_or(rest.len()));
@@ -86,11 +99,19 @@ fn without_marks(short: &mut String, tag: &str) {
     let mut parts = tag.split("=\"");
     short.push_str(parts.next().unwrap_or_default());
     for part in parts {
-        let (value, after) = part.find('"').map_or((part, ""), |at| (&part[..at], &part[at + 1..]));
-        let plain =
-            !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte));
+        let (value, after) = part
+            .find('"')
+            .map_or((part, ""), |at| (&part[..at], &part[at + 1..]));
+        let plain = !value.is_empty()
+            && value
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte));
         // A slash after a bare value would be part of it.
-        let marks = if plain && !after.starts_with('/') { "" } else { "\"" };
+        let marks = if plain && !after.starts_with('/') {
+            ""
+        } else {
+            "\""
+        };
         short.extend(["=", marks, value, marks, after]);
     }
 }

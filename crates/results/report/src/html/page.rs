@@ -15,18 +15,40 @@ const CONTENTS: &str = include_str!("../../assets/contents.js");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
 
 /// The page of a recording, with its blocks and its PSCI cases, at a level of detail.
-pub(super) fn page(findings: &Findings<'_>, blocks: &[Block], sections: &[Section<'_>], detail: Detail) -> String {
+pub(super) fn page(
+    findings: &Findings<'_>,
+    blocks: &[Block],
+    sections: &[Section<'_>],
+    detail: Detail,
+) -> String {
     let header = &findings.recording.header;
-    let platform = header.platform.as_ref().map(|platform| platform.name.as_str());
+    let platform = header
+        .platform
+        .as_ref()
+        .map(|platform| platform.name.as_str());
     let title = match platform {
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
     let cells = findings.compared().iter();
-    let names: Names = cells.map(|cell| (cell.recorded.cpu, (cell.recorded.cluster, cell.recorded.core))).collect();
+    let names: Names = cells
+        .map(|cell| {
+            (
+                cell.recorded.cpu,
+                (cell.recorded.cluster, cell.recorded.core),
+            )
+        })
+        .collect();
     let with_timeline = with_timeline(sections, detail.most_timelines);
-    let has_timeline = with_timeline.iter().any(|&index| sections[index].series.is_some());
-    let cases = Cases { findings, sections, names: &names, with_timeline };
+    let has_timeline = with_timeline
+        .iter()
+        .any(|&index| sections[index].series.is_some());
+    let cases = Cases {
+        findings,
+        sections,
+        names: &names,
+        with_timeline,
+    };
     let mut writer = Writer::new(blocks, detail, source_text(findings), Some(cases));
     let told = writer.write(blocks);
     let contents = contents(blocks, detail, true);
@@ -80,7 +102,12 @@ fn lead(findings: &Findings<'_>) -> String {
 /// Links to everything that has a heading: a column beside the page where there is room, else a bar
 /// above it that unfolds. Nothing where there are few headings.
 pub(super) fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
-    if blocks.iter().filter(|block| matches!(block, Block::Heading { .. })).count() < 3 {
+    if blocks
+        .iter()
+        .filter(|block| matches!(block, Block::Heading { .. }))
+        .count()
+        < 3
+    {
         return html! {};
     }
     let mut parts: Vec<(&Block, Vec<&Block>)> = Vec::new();
@@ -98,7 +125,9 @@ pub(super) fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Ma
         }
     }
     let link = |block: &Block| match block {
-        Block::Heading { words, anchor, .. } => html! { a href={ "#" (anchor) } { (inline(words)) } },
+        Block::Heading { words, anchor, .. } => {
+            html! { a href={ "#" (anchor) } { (inline(words)) } }
+        }
         _ => html! {},
     };
     html! {
@@ -138,9 +167,18 @@ fn source(findings: &Findings<'_>) -> Markup {
     }
 }
 
-fn leaves_out(findings: &Findings<'_>, detail: Detail, left_out: &LeftOut, is_psci: bool) -> Markup {
+fn leaves_out(
+    findings: &Findings<'_>,
+    detail: Detail,
+    left_out: &LeftOut,
+    is_psci: bool,
+) -> Markup {
     let events = findings.recording.events().len() as u64;
-    let iterations = if detail.worst { "the median and the worst iteration" } else { "the median iteration" };
+    let iterations = if detail.worst {
+        "the median and the worst iteration"
+    } else {
+        "the median iteration"
+    };
     let count = |count: usize| grouped(count as u64).to_string();
     html! {
         section {

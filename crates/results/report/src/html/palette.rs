@@ -29,17 +29,29 @@ impl Palette {
                 names.push(name.to_owned());
             }
         }
-        Self(names.into_iter().enumerate().map(|(number, name)| (name, number)).collect())
+        Self(
+            names
+                .into_iter()
+                .enumerate()
+                .map(|(number, name)| (name, number))
+                .collect(),
+        )
     }
 
     /// The class of a name's colour in the style sheet.
     fn name_class(&self, name: &str) -> &'static str {
-        self.0.get(bare(name)).map_or(PLAIN, |&number| CLASSES[number.min(OTHER)])
+        self.0
+            .get(bare(name))
+            .map_or(PLAIN, |&number| CLASSES[number.min(OTHER)])
     }
 
     /// True if a name shares its colour with others.
     fn is_other(&self, name: &str) -> bool {
-        self.0.len() > CLASSES.len() && self.0.get(bare(name)).is_some_and(|&number| number >= OTHER)
+        self.0.len() > CLASSES.len()
+            && self
+                .0
+                .get(bare(name))
+                .is_some_and(|&number| number >= OTHER)
     }
 
     /// The class of a part of a bar in the style sheet.
@@ -55,7 +67,10 @@ impl Palette {
 
     /// The colours of a picture with some names.
     pub(super) fn of<'p>(&'p self, names: Vec<&'p str>) -> Colours<'p> {
-        Colours { palette: Some(self), names }
+        Colours {
+            palette: Some(self),
+            names,
+        }
     }
 }
 
@@ -74,7 +89,9 @@ impl Colours<'_> {
 
     /// The class of a name.
     pub(super) fn class(&self, name: &str) -> &'static str {
-        self.palette.filter(|_| self.at(name).is_some()).map_or(PLAIN, |palette| palette.name_class(name))
+        self.palette
+            .filter(|_| self.at(name).is_some())
+            .map_or(PLAIN, |palette| palette.name_class(name))
     }
 
     /// True if a name shares its colour with others.
@@ -85,7 +102,9 @@ impl Colours<'_> {
     /// The number of a name in the picture, from 1; empty where it has no colour of its own.
     pub(super) fn number(&self, name: &str) -> String {
         let own = self.names.iter().filter(|name| !self.is_other(name));
-        own.zip(1..).find(|(other, _)| **other == name).map_or_else(String::new, |(_, number)| number.to_string())
+        own.zip(1..)
+            .find(|(other, _)| **other == name)
+            .map_or_else(String::new, |(_, number)| number.to_string())
     }
 
     /// The class of the form of a name's marks.
@@ -127,8 +146,14 @@ mod tests {
     use crate::blocks::{Bar, Curve, Drawing, Figure, Picture};
 
     fn curves(names: &[&str]) -> Block {
-        let curve = |name: &&str| Curve { name: (*name).to_owned(), ..Curve::default() };
-        let drawing = Drawing::Curves { x: String::new(), curves: names.iter().map(curve).collect() };
+        let curve = |name: &&str| Curve {
+            name: (*name).to_owned(),
+            ..Curve::default()
+        };
+        let drawing = Drawing::Curves {
+            x: String::new(),
+            curves: names.iter().map(curve).collect(),
+        };
         Block::Picture(Picture::new("", "", "", drawing))
     }
 
@@ -136,21 +161,53 @@ mod tests {
     fn a_name_has_the_same_colour_in_every_picture() {
         let blocks = [curves(&["eas", "hmp"]), curves(&["all-big", "hmp"])];
         let palette = Palette::new(&blocks);
-        assert_eq!(["eas", "hmp", "all-big"].map(|name| palette.name_class(name)), ["m0", "m1", "m2"]);
-        assert_eq!(palette.name_class("task hmp"), "m1", "a task has the colour of the energy that it owns");
-        assert_eq!(palette.of(vec!["hmp"]).number("hmp"), "1", "numbers are the picture's own");
+        assert_eq!(
+            ["eas", "hmp", "all-big"].map(|name| palette.name_class(name)),
+            ["m0", "m1", "m2"]
+        );
+        assert_eq!(
+            palette.name_class("task hmp"),
+            "m1",
+            "a task has the colour of the energy that it owns"
+        );
+        assert_eq!(
+            palette.of(vec!["hmp"]).number("hmp"),
+            "1",
+            "numbers are the picture's own"
+        );
     }
 
     #[test]
     fn of_many_names_those_that_take_most_have_colours_and_the_rest_is_grey() {
-        let part = |number: usize| (format!("owner-{number}"), Figure { value: number as f64, published: None });
-        let bar = Bar { name: String::new(), parts: (1..=13).map(part).collect() };
-        let blocks = [Block::Picture(Picture::new("", "", "", Drawing::Bars(vec![bar])))];
+        let part = |number: usize| {
+            (
+                format!("owner-{number}"),
+                Figure {
+                    value: number as f64,
+                    published: None,
+                },
+            )
+        };
+        let bar = Bar {
+            name: String::new(),
+            parts: (1..=13).map(part).collect(),
+        };
+        let blocks = [Block::Picture(Picture::new(
+            "",
+            "",
+            "",
+            Drawing::Bars(vec![bar]),
+        ))];
         let palette = Palette::new(&blocks);
-        let classes: std::collections::BTreeSet<&str> =
-            (1..=13).map(|number| palette.name_class(&format!("owner-{number}"))).collect();
+        let classes: std::collections::BTreeSet<&str> = (1..=13)
+            .map(|number| palette.name_class(&format!("owner-{number}")))
+            .collect();
         assert_eq!(classes.len(), CLASSES.len());
-        assert!(!palette.is_other("owner-13") && palette.is_other("owner-6") && palette.is_other("owner-1"));
+        assert!(
+            !palette.is_other("owner-13")
+                && palette.is_other("owner-6")
+                && palette.is_other("owner-1")
+        );
         assert!(!Palette::new(&[curves(&["a", "b", "c", "d", "e", "f", "g", "h"])]).is_other("h"));
     }
 }

@@ -34,10 +34,16 @@ impl Scale {
     pub(super) fn new(words: &str, mut values: Vec<f64>, from_zero: bool) -> Self {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
-        let (least, most) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(1.0));
+        let (least, most) = (
+            values.first().copied().unwrap_or(0.0),
+            values.last().copied().unwrap_or(1.0),
+        );
         let (from, to) = if from_zero { (0.0, 0.0) } else { (least, most) };
         let opposite = if from_zero { -least } else { 0.0 };
-        let above = farthest(values.iter().rev().map(|value| value - from).collect(), opposite);
+        let above = farthest(
+            values.iter().rev().map(|value| value - from).collect(),
+            opposite,
+        );
         let opposite = if from_zero { above } else { 0.0 };
         let below = farthest(values.iter().map(|value| to - value).collect(), opposite);
         let (low, high) = (to - below.max(0.0), from + above.max(0.0));
@@ -47,30 +53,57 @@ impl Scale {
             false if is_logarithmic((low, high)) => (low / 1.25, high * 1.25),
             // Values that are all but the same stand in the middle of an axis that shows it.
             false => {
-                let room = ((high - low) * 0.06).max(high.abs() * 0.002).max(f64::MIN_POSITIVE);
-                (if low >= 0.0 { (low - room).max(0.0) } else { low - room }, high + room)
+                let room = ((high - low) * 0.06)
+                    .max(high.abs() * 0.002)
+                    .max(f64::MIN_POSITIVE);
+                (
+                    if low >= 0.0 {
+                        (low - room).max(0.0)
+                    } else {
+                        low - room
+                    },
+                    high + room,
+                )
             }
         };
-        Self { is_torn, ..Self::between(words, (low, high)) }
+        Self {
+            is_torn,
+            ..Self::between(words, (low, high))
+        }
     }
 
     /// The same from a whole mark to another.
     pub(super) fn rounded(words: &str, values: &[f64]) -> Self {
-        let (low, high) =
-            values.iter().fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| (low.min(*of), high.max(*of)));
+        let (low, high) = values
+            .iter()
+            .fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| {
+                (low.min(*of), high.max(*of))
+            });
         let step = nice_step((high - low) / STEPS);
-        Self::between(words, ((low / step).floor() * step, (high / step).ceil() * step))
+        Self::between(
+            words,
+            ((low / step).floor() * step, (high / step).ceil() * step),
+        )
     }
 
     /// A scale with marks at some places in order, as far as they have room.
-    pub(super) fn of_places(words: &str, ends: (f64, f64), places: &[f64], word: &dyn Fn(f64) -> String) -> Self {
-        let mut scale = Self { marks: Vec::new(), ..Self::between(words, ends) };
+    pub(super) fn of_places(
+        words: &str,
+        ends: (f64, f64),
+        places: &[f64],
+        word: &dyn Fn(f64) -> String,
+    ) -> Self {
+        let mut scale = Self {
+            marks: Vec::new(),
+            ..Self::between(words, ends)
+        };
         for (is_wide, width) in [false, true].into_iter().zip(WIDTHS) {
             for &place in places {
                 let (at, words) = (scale.at(place), word(place));
                 let letters = |words: &str| words.chars().count() as f64 * LETTER;
                 let is_clear = |other: &Mark| {
-                    (other.0 - at).abs() / 100.0 * width >= (letters(&other.1) + letters(&words)) / 2.0 + 6.0
+                    (other.0 - at).abs() / 100.0 * width
+                        >= (letters(&other.1) + letters(&words)) / 2.0 + 6.0
                 };
                 if scale.marks.iter().all(is_clear) {
                     scale.marks.push(Mark(at, words, is_wide));
@@ -83,23 +116,44 @@ impl Scale {
     /// A scale between two ends.
     pub(super) fn between(words: &str, ends: (f64, f64)) -> Self {
         let is_logarithmic = is_logarithmic(ends);
-        let words = if is_logarithmic { format!("{words}, logarithmic") } else { words.to_owned() };
+        let words = if is_logarithmic {
+            format!("{words}, logarithmic")
+        } else {
+            words.to_owned()
+        };
         let zero = (ends.0 < 0.0 && ends.1 > 0.0).then(|| 100.0 * on_axis(0.0, ends));
-        let mut scale = Self { words, ends, marks: Vec::new(), zero, is_torn: false };
+        let mut scale = Self {
+            words,
+            ends,
+            marks: Vec::new(),
+            zero,
+            is_torn: false,
+        };
         let step = nice_step((ends.1 - ends.0) / STEPS);
         let decimals = |step: f64| (-step.log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
         let values: Vec<(f64, usize)> = match is_logarithmic {
-            true => (-12..16).map(|power| 10_f64.powi(power)).map(|value| (value, decimals(value))).collect(),
+            true => (-12..16)
+                .map(|power| 10_f64.powi(power))
+                .map(|value| (value, decimals(value)))
+                .collect(),
             false => {
                 let first = (ends.0 / step - 1e-9).ceil();
-                (0..20).map(|number| ((first + f64::from(number)) * step, decimals(step))).collect()
+                (0..20)
+                    .map(|number| ((first + f64::from(number)) * step, decimals(step)))
+                    .collect()
             }
         };
         let near = (ends.1 - ends.0).abs() * 1e-9;
-        for (value, decimals) in values.into_iter().filter(|(value, _)| (ends.0 - near..=ends.1 + near).contains(value))
+        for (value, decimals) in values
+            .into_iter()
+            .filter(|(value, _)| (ends.0 - near..=ends.1 + near).contains(value))
         {
             // No "-0".
-            scale.marks.push(Mark(scale.at(value), format!("{:.decimals$}", value + 0.0), false));
+            scale.marks.push(Mark(
+                scale.at(value),
+                format!("{:.decimals$}", value + 0.0),
+                false,
+            ));
         }
         scale
     }
@@ -125,9 +179,15 @@ impl Scale {
         let line = |at: f64, colour: &str| {
             format!(",#0000 calc({at:.2}% - .5px),var(--{colour}) 0 calc({at:.2}% + .5px),#0000 0")
         };
-        let lines = self.marks.iter().filter(|mark| Some(mark.0) != self.zero).map(|mark| line(mark.0, "faint"));
+        let lines = self
+            .marks
+            .iter()
+            .filter(|mark| Some(mark.0) != self.zero)
+            .map(|mark| line(mark.0, "faint"));
         let lines: String = lines.chain(std::iter::once(",#0000".to_owned())).collect();
-        let zero = self.zero.map_or_else(String::new, |at| format!("linear-gradient({direction}{}),", line(at, "ink")));
+        let zero = self.zero.map_or_else(String::new, |at| {
+            format!("linear-gradient({direction}{}),", line(at, "ink"))
+        });
         format!("{zero}linear-gradient({direction}{lines})")
     }
 
@@ -154,7 +214,10 @@ fn farthest(distances: Vec<f64>, opposite: f64) -> f64 {
 pub(super) fn nice_step(at_least: f64) -> f64 {
     let power = 10_f64.powi(at_least.max(1e-12).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0].map(|times| times * power);
-    steps.into_iter().find(|&step| step >= at_least * (1.0 - 1e-9)).unwrap_or(power * 10.0)
+    steps
+        .into_iter()
+        .find(|&step| step >= at_least * (1.0 - 1e-9))
+        .unwrap_or(power * 10.0)
 }
 
 /// Rows on one scale, each beside its name and its figure, which stand above it in a narrow window.
@@ -171,7 +234,12 @@ impl Rows {
     /// The rows with a scale above them.
     pub(super) fn on(&self, scale: &Scale) -> Markup {
         let longest = |of: fn(&(String, Markup, String)) -> &String, most: usize| {
-            self.rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0).min(most)
+            self.rows
+                .iter()
+                .map(|row| of(row).chars().count())
+                .max()
+                .unwrap_or(0)
+                .min(most)
         };
         let style = format!(
             "--names:{}ch;--figures:{}ch;--high:{}px;--least:{}px;--grid:{}",
@@ -179,7 +247,11 @@ impl Rows {
             longest(|row| &row.2, 26),
             self.height,
             self.columns * 30,
-            if self.columns > 0 { "none".to_owned() } else { scale.grid("90deg") }
+            if self.columns > 0 {
+                "none".to_owned()
+            } else {
+                scale.grid("90deg")
+            }
         );
         html! {
             p.quantity { (scale.words) }
@@ -196,8 +268,17 @@ impl Rows {
 
 /// The plane between two scales with what is drawn on it; the height is in pixels.
 pub(super) fn plane(x: &Scale, y: &Scale, height: f64, drawn: &Markup) -> Markup {
-    let letters = y.marks.iter().map(|mark| mark.1.chars().count()).max().unwrap_or(1);
-    let style = format!("--names:{letters}ch;--high:{height}px;--grid:{},{}", x.grid("90deg"), y.grid("0deg"));
+    let letters = y
+        .marks
+        .iter()
+        .map(|mark| mark.1.chars().count())
+        .max()
+        .unwrap_or(1);
+    let style = format!(
+        "--names:{letters}ch;--high:{height}px;--grid:{},{}",
+        x.grid("90deg"),
+        y.grid("0deg")
+    );
     html! {
         div.plane style=(style) {
             p.quantity { (y.words) }
@@ -224,27 +305,45 @@ mod tests {
         let scale = |values: &[f64]| Scale::new("", values.to_vec(), true);
         let torn = scale(&[2279.0, 12.0, 11.0, 10.0, 9.0]);
         assert!(torn.is_torn && torn.is_beyond(2279.0) && !torn.is_beyond(12.0));
-        assert_eq!((torn.at(12.0), torn.at(0.0), torn.at(2279.0)), (100.0, 0.0, 100.0));
+        assert_eq!(
+            (torn.at(12.0), torn.at(0.0), torn.at(2279.0)),
+            (100.0, 0.0, 100.0)
+        );
         assert!(!scale(&[40.0, 20.0, 10.0, 5.0]).is_torn);
-        assert!(!scale(&[100.0, 1.0, 1.0]).is_torn, "of three none is an outlier");
+        assert!(
+            !scale(&[100.0, 1.0, 1.0]).is_torn,
+            "of three none is an outlier"
+        );
         assert!(scale(&[-100.0, 1.0, 2.0, 3.0, 2.0]).is_torn, "nor below 0");
         for values in [&[][..], &[f64::NAN], &[7.0, 7.0], &[0.0], &[f64::INFINITY]] {
             for from_zero in [true, false] {
                 let scale = Scale::new("", values.to_vec(), from_zero);
-                assert!((0.0..=100.0).contains(&scale.at(7.0)) && !scale.grid("0deg").contains("NaN"), "{values:?}");
+                assert!(
+                    (0.0..=100.0).contains(&scale.at(7.0)) && !scale.grid("0deg").contains("NaN"),
+                    "{values:?}"
+                );
             }
         }
     }
 
     #[test]
     fn marks_have_the_digits_that_tell_them_apart_and_room() {
-        let words = |scale: &Scale| scale.marks.iter().map(|mark| mark.1.clone()).collect::<Vec<_>>();
+        let words = |scale: &Scale| {
+            scale
+                .marks
+                .iter()
+                .map(|mark| mark.1.clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             words(&Scale::rounded("", &[0.021, 0.0237])),
             ["0.000", "0.005", "0.010", "0.015", "0.020", "0.025"]
         );
         let far = Scale::new("p95 (ms)", vec![2.0, 400.0, 900.0, 50.0], false);
-        assert_eq!((words(&far).join(" ").as_str(), far.words.as_str()), ("10 100 1000", "p95 (ms), logarithmic"));
+        assert_eq!(
+            (words(&far).join(" ").as_str(), far.words.as_str()),
+            ("10 100 1000", "p95 (ms), logarithmic")
+        );
         let all: Vec<f64> = (0..100).map(f64::from).collect();
         let places = Scale::of_places("", (0.0, 99.0), &all, &|place| place.to_string());
         let narrow = places.marks.iter().filter(|mark| !mark.2).count();

@@ -10,7 +10,11 @@ const FIXED: &str = include_str!("../../assets/report.css");
 /// The whole style sheet.
 pub(super) fn style_sheet() -> String {
     let mut css = without_indents(FIXED);
-    let _ = write!(css, ":root{{--axis:{AXIS}px;--lane:{LANE}px;{}}}", variables(|cause| cause.row().light));
+    let _ = write!(
+        css,
+        ":root{{--axis:{AXIS}px;--lane:{LANE}px;{}}}",
+        variables(|cause| cause.row().light)
+    );
     // Paper is white.
     let _ = write!(
         css,
@@ -27,15 +31,25 @@ pub(super) fn style_sheet() -> String {
             ),
         };
     }
-    let classes: Vec<String> = Cause::ALL.iter().map(|cause| format!(".plot .{}", cause.row().class)).collect();
-    let _ = writeln!(css, "{}{{stroke:var(--raised);stroke-width:.6}}", classes.join(","));
+    let classes: Vec<String> = Cause::ALL
+        .iter()
+        .map(|cause| format!(".plot .{}", cause.row().class))
+        .collect();
+    let _ = writeln!(
+        css,
+        "{}{{stroke:var(--raised);stroke-width:.6}}",
+        classes.join(",")
+    );
     css
 }
 
 /// A script or a style sheet without the blanks that lines begin with: a page has no room for them.
 /// Neither has a text of several lines, whose blanks would count.
 pub(super) fn without_indents(source: &str) -> String {
-    source.lines().flat_map(|line| [line.trim_start(), "\n"]).collect()
+    source
+        .lines()
+        .flat_map(|line| [line.trim_start(), "\n"])
+        .collect()
 }
 
 /// Two colours for each cause, as variables.
@@ -63,7 +77,11 @@ pub(super) fn patterns() -> String {
             Pattern::Stripes { distance, turn, .. } => (distance, turn),
             Pattern::Dots { distance, .. } => (distance, 0),
         };
-        let turned = if turn == 0 { String::new() } else { format!(" patternTransform=\"rotate({turn})\"") };
+        let turned = if turn == 0 {
+            String::new()
+        } else {
+            format!(" patternTransform=\"rotate({turn})\"")
+        };
         let _ = write!(
             svg,
             "<pattern id=\"p-{class}\" patternUnits=\"userSpaceOnUse\" width=\"{side}\" height=\"{side}\"{turned}>\
@@ -72,11 +90,19 @@ pub(super) fn patterns() -> String {
         match cause.row().pattern {
             Pattern::Plain => {}
             Pattern::Stripes { width, .. } => {
-                let _ = write!(svg, "<rect width=\"{width}\" height=\"{side}\" class=\"s-{class}\"/>");
+                let _ = write!(
+                    svg,
+                    "<rect width=\"{width}\" height=\"{side}\" class=\"s-{class}\"/>"
+                );
             }
-            Pattern::Dots { radius, centres, .. } => {
+            Pattern::Dots {
+                radius, centres, ..
+            } => {
                 for (x, y) in centres {
-                    let _ = write!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"s-{class}\"/>");
+                    let _ = write!(
+                        svg,
+                        "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"s-{class}\"/>"
+                    );
                 }
             }
         }
@@ -101,10 +127,17 @@ mod tests {
         for cause in Cause::ALL {
             let row = cause.row();
             for colours in [row.light, row.dark] {
-                assert!(css.contains(&format!("--{}:{};", row.class, colours.ground)), "{cause:?}");
+                assert!(
+                    css.contains(&format!("--{}:{};", row.class, colours.ground)),
+                    "{cause:?}"
+                );
             }
             let pattern = format!("id=\"p-{}\"", row.class);
-            assert_eq!(svg.contains(&pattern), row.pattern != Pattern::Plain, "{cause:?}");
+            assert_eq!(
+                svg.contains(&pattern),
+                row.pattern != Pattern::Plain,
+                "{cause:?}"
+            );
             assert!(css.contains(&format!(".{}{{fill:", row.class)), "{cause:?}");
             assert!(
                 !FIXED.contains(row.light.ground) && !FIXED.contains(row.dark.marks),

@@ -15,15 +15,17 @@ fn write(table: &Table) -> Result<Vec<u8>, csv::Error> {
     for row in &table.rows {
         out.write_record(row.iter().map(|cell| no_formula(cell.plain())))?;
     }
-    out.into_inner().map_err(|error| csv::Error::from(error.into_error()))
+    out.into_inner()
+        .map_err(|error| csv::Error::from(error.into_error()))
 }
 
 /// A cell that no spreadsheet takes for a formula: a name in a recording may begin with `=`, and
 /// who opens the table would run it. The apostrophe says that it is text.
 fn no_formula(cell: String) -> String {
-    let is_signed_word = |rest: &str| rest.starts_with(|next: char| next.is_alphabetic() || "(=@".contains(next));
-    let is_formula =
-        cell.starts_with(['=', '@', '\t', '\r']) || cell.strip_prefix(['+', '-']).is_some_and(is_signed_word);
+    let is_signed_word =
+        |rest: &str| rest.starts_with(|next: char| next.is_alphabetic() || "(=@".contains(next));
+    let is_formula = cell.starts_with(['=', '@', '\t', '\r'])
+        || cell.strip_prefix(['+', '-']).is_some_and(is_signed_word);
     if is_formula { format!("'{cell}") } else { cell }
 }
 

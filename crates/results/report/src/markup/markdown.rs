@@ -8,7 +8,15 @@ use std::fmt::Write;
 pub(crate) fn document(title: &str, source: &[(&str, String)], blocks: &[Block]) -> String {
     let mut text = format!("# {title}\n\n");
     for (what, fact) in source {
-        let _ = writeln!(text, "- {what}: {}", if *what == "command" { format!("`{fact}`") } else { escape(fact) });
+        let _ = writeln!(
+            text,
+            "- {what}: {}",
+            if *what == "command" {
+                format!("`{fact}`")
+            } else {
+                escape(fact)
+            }
+        );
     }
     text + &render(blocks)
 }
@@ -25,21 +33,31 @@ pub(crate) fn render(blocks: &[Block]) -> String {
 fn one(text: &mut String, block: &Block) {
     let _ = match block {
         Block::Answer(words) | Block::Warning(words) => writeln!(text, "\n**{}**", inline(words)),
-        Block::Heading { depth, words, .. } => writeln!(text, "\n{} {}", "#".repeat(depth + 1), inline(words)),
+        Block::Heading { depth, words, .. } => {
+            writeln!(text, "\n{} {}", "#".repeat(depth + 1), inline(words))
+        }
         Block::Paragraph(words) | Block::Note(words) => writeln!(text, "\n{}", inline(words)),
         Block::List(items) => {
             text.push('\n');
-            items.iter().try_for_each(|item| writeln!(text, "- {}", inline(item)))
+            items
+                .iter()
+                .try_for_each(|item| writeln!(text, "- {}", inline(item)))
         }
         Block::Table(block) => {
             table(text, block);
             Ok(())
         }
-        Block::Picture(Picture { drawing: Drawing::Timeline { answers, .. }, .. }) => {
-            answers.iter().try_for_each(|answer| writeln!(text, "\n**{}**", escape(answer)))
-        }
+        Block::Picture(Picture {
+            drawing: Drawing::Timeline { answers, .. },
+            ..
+        }) => answers
+            .iter()
+            .try_for_each(|answer| writeln!(text, "\n**{}**", escape(answer))),
         // A picture of characters, indented by four, is shown as it is.
-        Block::Picture(_) => indented(text, &crate::terminal::render(std::slice::from_ref(block), Style::PLAIN)),
+        Block::Picture(_) => indented(
+            text,
+            &crate::terminal::render(std::slice::from_ref(block), Style::PLAIN),
+        ),
         Block::Verbatim(lines) => indented(text, lines),
         Block::Folded { .. } => Ok(()),
     };
@@ -49,7 +67,9 @@ fn indented(text: &mut String, lines: &str) -> std::fmt::Result {
     if !lines.is_empty() {
         text.push('\n');
     }
-    lines.lines().try_for_each(|line| writeln!(text, "    {line}"))
+    lines
+        .lines()
+        .try_for_each(|line| writeln!(text, "    {line}"))
 }
 
 fn table(text: &mut String, block: &Table) {
@@ -58,8 +78,17 @@ fn table(text: &mut String, block: &Table) {
     }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     text.push('\n');
-    text.push_str(&line(block.columns.iter().map(|column| escape(&column.whole_title())).collect()));
-    let rules = block.columns.iter().map(|column| if column.is_number { "--:|" } else { "---|" });
+    text.push_str(&line(
+        block
+            .columns
+            .iter()
+            .map(|column| escape(&column.whole_title()))
+            .collect(),
+    ));
+    let rules = block
+        .columns
+        .iter()
+        .map(|column| if column.is_number { "--:|" } else { "---|" });
     let _ = writeln!(text, "|{}", rules.collect::<String>());
     for row in &block.rows {
         let cell = |cell: &Cell| match cell {
@@ -104,9 +133,17 @@ mod tests {
     #[test]
     fn code_is_code_and_a_name_cannot_end_a_cell() {
         let rows = [("a|b", 1.0)];
-        let block =
-            Table::with_rows(&rows).words("x", |row| name(row.0)).numbers("y", "us", |row| figure(row.1)).done();
-        let blocks = [Block::Answer(text!["See ", code("--all"), "."]), Block::Table(block)];
-        assert_eq!(render(&blocks), "\n**See `--all`.**\n\n| x | y, us |\n|---|--:|\n| a\\|b | 1.00 |\n");
+        let block = Table::with_rows(&rows)
+            .words("x", |row| name(row.0))
+            .numbers("y", "us", |row| figure(row.1))
+            .done();
+        let blocks = [
+            Block::Answer(text!["See ", code("--all"), "."]),
+            Block::Table(block),
+        ];
+        assert_eq!(
+            render(&blocks),
+            "\n**See `--all`.**\n\n| x | y, us |\n|---|--:|\n| a\\|b | 1.00 |\n"
+        );
     }
 }

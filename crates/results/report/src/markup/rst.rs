@@ -24,21 +24,33 @@ fn one(text: &mut String, block: &Block) {
         Block::Answer(words) | Block::Warning(words) => writeln!(text, "\n{}", inline(words)),
         Block::Heading { depth, words, .. } => {
             let (title, line) = (inline(words), UNDERLINES[(*depth).min(2)]);
-            writeln!(text, "\n{title}\n{}", line.to_string().repeat(title.chars().count()))
+            writeln!(
+                text,
+                "\n{title}\n{}",
+                line.to_string().repeat(title.chars().count())
+            )
         }
         Block::Paragraph(words) | Block::Note(words) => writeln!(text, "\n{}", inline(words)),
         Block::List(items) => {
             text.push('\n');
-            items.iter().try_for_each(|item| writeln!(text, "- {}", inline(item)))
+            items
+                .iter()
+                .try_for_each(|item| writeln!(text, "- {}", inline(item)))
         }
         Block::Table(block) => {
             table(text, block);
             Ok(())
         }
-        Block::Picture(Picture { drawing: Drawing::Timeline { answers, .. }, .. }) => {
-            answers.iter().try_for_each(|answer| writeln!(text, "\n{answer}"))
-        }
-        Block::Picture(_) => literal(text, &crate::terminal::render(std::slice::from_ref(block), Style::PLAIN)),
+        Block::Picture(Picture {
+            drawing: Drawing::Timeline { answers, .. },
+            ..
+        }) => answers
+            .iter()
+            .try_for_each(|answer| writeln!(text, "\n{answer}")),
+        Block::Picture(_) => literal(
+            text,
+            &crate::terminal::render(std::slice::from_ref(block), Style::PLAIN),
+        ),
         Block::Verbatim(lines) => literal(text, lines),
         Block::Folded { .. } => Ok(()),
     };
@@ -52,7 +64,9 @@ fn literal(text: &mut String, lines: &str) -> std::fmt::Result {
         return Ok(());
     }
     text.push_str("\n::\n\n");
-    lines.lines().try_for_each(|line| writeln!(text, "    {line}"))
+    lines
+        .lines()
+        .try_for_each(|line| writeln!(text, "    {line}"))
 }
 
 fn table(text: &mut String, block: &Table) {
@@ -67,7 +81,11 @@ fn table(text: &mut String, block: &Table) {
         Cell::Text(words) => inline(words),
         cell => cell.plain(),
     };
-    let rows: Vec<Vec<String>> = block.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let rows: Vec<Vec<String>> = block
+        .rows
+        .iter()
+        .map(|row| row.iter().map(cell).collect())
+        .collect();
     text.push_str(&grid(&header, &rows, indent));
     if !block.note.is_empty() {
         let _ = writeln!(text, "\n{}", inline(&block.note));
@@ -87,10 +105,19 @@ fn inline(words: &Text) -> String {
 fn grid(header: &[String], rows: &[Vec<String>], indent: &str) -> String {
     let width = |text: &str| text.chars().count();
     let widths: Vec<usize> = (0..header.len())
-        .map(|column| rows.iter().map(|row| width(&row[column])).chain([width(&header[column])]).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter()
+                .map(|row| width(&row[column]))
+                .chain([width(&header[column])])
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     let rule = |with: char| {
-        let parts: Vec<String> = widths.iter().map(|&width| with.to_string().repeat(width + 2)).collect();
+        let parts: Vec<String> = widths
+            .iter()
+            .map(|&width| with.to_string().repeat(width + 2))
+            .collect();
         format!("{indent}+{}+\n", parts.join("+"))
     };
     let line = |cells: &[String]| {
@@ -137,6 +164,9 @@ mod tests {
     #[test]
     fn a_heading_is_underlined_and_code_is_code() {
         let words = text![code("CPU_OFF"), " on all"];
-        assert_eq!(document(&[], &[Block::heading(2, words)]), "..\n\n``CPU_OFF`` on all\n~~~~~~~~~~~~~~~~~~\n");
+        assert_eq!(
+            document(&[], &[Block::heading(2, words)]),
+            "..\n\n``CPU_OFF`` on all\n~~~~~~~~~~~~~~~~~~\n"
+        );
     }
 }

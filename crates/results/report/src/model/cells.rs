@@ -11,7 +11,10 @@ use findings::Findings;
 pub(crate) fn cells(findings: &Findings<'_>) -> Table {
     let exact = |value: f64| whole((value * 1e6).round() / 1e6);
     let name = |cpu: u16| {
-        let holder = findings.compared().iter().find(|other| other.recorded.cpu == cpu);
+        let holder = findings
+            .compared()
+            .iter()
+            .find(|other| other.recorded.cpu == cpu);
         holder.map_or_else(|| format!("CPU {cpu}"), |holder| place(&holder.recorded))
     };
     Table::with_rows(findings.compared())
@@ -19,7 +22,9 @@ pub(crate) fn cells(findings: &Findings<'_>) -> Table {
         .words("case", |cell| cell.recorded.case.as_str())
         .words("mode", |cell| cell.recorded.mode.as_str())
         .numbers("cpu", "", |cell| whole(cell.recorded.cpu.into()))
-        .numbers("cluster", "", |cell| whole(f64::from(cell.recorded.cluster)))
+        .numbers("cluster", "", |cell| {
+            whole(f64::from(cell.recorded.cluster))
+        })
         .numbers("core", "", |cell| whole(f64::from(cell.recorded.core)))
         .words("role", |cell| cell.role())
         .words("metric", |cell| cell.recorded.metric.as_str())
@@ -28,14 +33,24 @@ pub(crate) fn cells(findings: &Findings<'_>) -> Table {
         .numbers("recorded", "", |cell| exact(cell.recorded.value))
         .numbers("min", "", |cell| exact(cell.recorded.min))
         .numbers("max", "", |cell| exact(cell.recorded.max))
-        .numbers("published", "", |cell| cell.published.as_ref().map(|published| exact(published.value_us)))
-        .numbers("error_percent", "", |cell| cell.error_percent().map(|error| fixed(error, 2)))
+        .numbers("published", "", |cell| {
+            cell.published
+                .as_ref()
+                .map(|published| exact(published.value_us))
+        })
+        .numbers("error_percent", "", |cell| {
+            cell.error_percent().map(|error| fixed(error, 2))
+        })
         .words("used_in_fit", |cell| cell.used_in_fit().to_string())
         .each(Cause::ALL, |table, cause| {
-            table.numbers(format!("{}_us", cause.name().replace('-', "_")), "", move |cell| {
-                let ticks = cell.recorded.split.causes.get(&cause);
-                ticks.map(|&ticks| exact(ticks as f64 * cell.recorded.tick_us))
-            })
+            table.numbers(
+                format!("{}_us", cause.name().replace('-', "_")),
+                "",
+                move |cell| {
+                    let ticks = cell.recorded.split.causes.get(&cause);
+                    ticks.map(|&ticks| exact(ticks as f64 * cell.recorded.tick_us))
+                },
+            )
         })
         .words("waits", |cell| {
             let waits = cell.recorded.split.waits.iter().map(|wait| {

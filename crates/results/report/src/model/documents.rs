@@ -21,13 +21,30 @@ pub(crate) fn document_tables(findings: &Findings<'_>) -> Vec<Block> {
 /// A CPU's row: its number, then a value per column.
 fn by_number(group: &Group<'_>) -> Vec<Block> {
     let title = match (group.case, group.mode) {
-        ("suspend-deepest", "serial") => text![code("CPU_SUSPEND"), " to deepest power level on all CPUs in sequence"],
-        ("suspend-deepest", _) => text![code("CPU_SUSPEND"), " to deepest power level on all CPUs in parallel"],
-        ("suspend-level0", "serial") => text![code("CPU_SUSPEND"), " to power level 0 on all CPUs in sequence"],
-        ("suspend-level0", _) => text![code("CPU_SUSPEND"), " to power level 0 on all CPUs in parallel"],
+        ("suspend-deepest", "serial") => text![
+            code("CPU_SUSPEND"),
+            " to deepest power level on all CPUs in sequence"
+        ],
+        ("suspend-deepest", _) => text![
+            code("CPU_SUSPEND"),
+            " to deepest power level on all CPUs in parallel"
+        ],
+        ("suspend-level0", "serial") => text![
+            code("CPU_SUSPEND"),
+            " to power level 0 on all CPUs in sequence"
+        ],
+        ("suspend-level0", _) => text![
+            code("CPU_SUSPEND"),
+            " to power level 0 on all CPUs in parallel"
+        ],
         ("cpu-off", _) => {
             let rest = " on lead CPU to deepest power level";
-            text![code("CPU_OFF"), " on all non-lead CPUs in sequence then ", code("CPU_SUSPEND"), rest]
+            text![
+                code("CPU_OFF"),
+                " on all non-lead CPUs in sequence then ",
+                code("CPU_SUSPEND"),
+                rest
+            ]
         }
         ("psci-version", _) => text![code("PSCI_VERSION"), " on all CPUs in parallel"],
         (case, mode) => Text::from(format!("{case}, {mode}")),
@@ -58,30 +75,50 @@ fn by_cluster(group: &Group<'_>) -> Block {
     let mode = group.mode;
     let title = match group.case {
         "suspend-deepest" => {
-            let rest = format!(" latencies (µs) to deepest power level in\n        {mode} ({release})");
+            let rest =
+                format!(" latencies (µs) to deepest power level in\n        {mode} ({release})");
             text![code("CPU_SUSPEND"), rest]
         }
         "suspend-level0" => {
             let rest = format!(" latencies (µs) to power level 0 in\n        {mode} ({release})");
             text![code("CPU_SUSPEND"), rest]
         }
-        "cpu-off" => text![code("CPU_OFF"), format!(" latencies (µs) on all non-lead CPUs ({release})")],
-        "psci-version" => text![code("PSCI_VERSION"), format!(" latency (µs) in {mode} on all cores ({release})")],
+        "cpu-off" => text![
+            code("CPU_OFF"),
+            format!(" latencies (µs) on all non-lead CPUs ({release})")
+        ],
+        "psci-version" => text![
+            code("PSCI_VERSION"),
+            format!(" latency (µs) in {mode} on all cores ({release})")
+        ],
         other => Text::from(format!("{other} (µs) in {mode} ({release})")),
     };
     let columns = columns(group);
-    let headings = ["Cluster", "Core"].into_iter().chain(columns.iter().map(|(_, heading)| heading.as_str()));
+    let headings = ["Cluster", "Core"]
+        .into_iter()
+        .chain(columns.iter().map(|(_, heading)| heading.as_str()));
     let mut rows = vec![headings.map(Cell::from).collect::<Vec<_>>()];
     let mut cells = cpus(group);
     cells.sort_by_key(|cell| (cell.recorded.cluster, cell.recorded.core));
     for cell in cells {
         let recorded = &cell.recorded;
-        let mut row: Vec<Cell> = [recorded.cluster.to_string(), recorded.core.to_string()].map(Cell::from).into();
-        row.extend(columns.iter().map(|(metric, _)| Cell::from(value_of(group, recorded.cpu, metric).map(plain))));
+        let mut row: Vec<Cell> = [recorded.cluster.to_string(), recorded.core.to_string()]
+            .map(Cell::from)
+            .into();
+        row.extend(
+            columns
+                .iter()
+                .map(|(metric, _)| Cell::from(value_of(group, recorded.cpu, metric).map(plain))),
+        );
         rows.push(row);
     }
     let columns = vec![Column::default(); rows[0].len()];
-    Block::Table(Table { title, columns, rows, ..Table::default() })
+    Block::Table(Table {
+        title,
+        columns,
+        rows,
+        ..Table::default()
+    })
 }
 
 /// A release as the documents write it: `v2.12` for `juno-v2.12`.
@@ -92,7 +129,8 @@ fn label(release: &str) -> &str {
 /// The value with at most two decimals and at least one: 416.1, 27.0, 5.54.
 fn plain(value: f64) -> String {
     let text = format!("{value:.2}");
-    text.strip_suffix('0').map_or_else(|| text.clone(), str::to_owned)
+    text.strip_suffix('0')
+        .map_or_else(|| text.clone(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -101,7 +139,10 @@ mod tests {
 
     #[test]
     fn figures_have_the_documents_digits() {
-        assert_eq!([plain(244.52), plain(416.1), plain(27.0), plain(100.04)], ["244.52", "416.1", "27.0", "100.04"]);
+        assert_eq!(
+            [plain(244.52), plain(416.1), plain(27.0), plain(100.04)],
+            ["244.52", "416.1", "27.0", "100.04"]
+        );
     }
 
     #[test]

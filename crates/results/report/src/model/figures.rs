@@ -34,16 +34,30 @@ pub(crate) fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
         let recorded = &cell.recorded;
         ((&recorded.variant, &recorded.case, &recorded.mode), cell)
     });
-    let groups = grouped(keyed).into_iter().map(|((release, case, mode), mut cells)| {
-        cells.sort_by_key(|cell: &&ComparedCell| (cell.recorded.rank, cell.recorded.cpu));
-        Group { release, case, mode, cells }
-    });
+    let groups = grouped(keyed)
+        .into_iter()
+        .map(|((release, case, mode), mut cells)| {
+            cells.sort_by_key(|cell: &&ComparedCell| (cell.recorded.rank, cell.recorded.cpu));
+            Group {
+                release,
+                case,
+                mode,
+                cells,
+            }
+        });
     groups.collect()
 }
 
 /// The metrics that a group has figures for, in the order of the table of metrics.
 pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
-    metrics::intervals().filter(|metric| group.cells.iter().any(|cell| cell.recorded.metric == metric.name)).collect()
+    metrics::intervals()
+        .filter(|metric| {
+            group
+                .cells
+                .iter()
+                .any(|cell| cell.recorded.metric == metric.name)
+        })
+        .collect()
 }
 
 /// A CPU's part in few letters: its place in the cluster, or whether it leads.
@@ -63,7 +77,10 @@ pub(crate) fn short_role(cell: &ComparedCell) -> String {
 pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
     let mut cpus: Vec<&ComparedCell> = Vec::new();
     for cell in &group.cells {
-        if cpus.iter().all(|other| other.recorded.cpu != cell.recorded.cpu) {
+        if cpus
+            .iter()
+            .all(|other| other.recorded.cpu != cell.recorded.cpu)
+        {
             cpus.push(cell);
         }
     }
@@ -71,7 +88,11 @@ pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
 }
 
 pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a ComparedCell> {
-    group.cells.iter().find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric).copied()
+    group
+        .cells
+        .iter()
+        .find(|cell| cell.recorded.cpu == cpu && cell.recorded.metric == metric)
+        .copied()
 }
 
 /// True if the CPUs of a case went down in different orders.
@@ -83,7 +104,10 @@ pub(crate) fn order_varies(group: &Group<'_>) -> bool {
 /// every word with a capital.
 pub(crate) fn columns(group: &Group<'_>) -> Vec<(&'static str, String)> {
     let heading = |title: &str| title.split(' ').map(capital).collect::<Vec<_>>().join(" ");
-    metrics_of(group).iter().map(|metric| (metric.name, heading(metric.title))).collect()
+    metrics_of(group)
+        .iter()
+        .map(|metric| (metric.name, heading(metric.title)))
+        .collect()
 }
 
 /// The recorded value of a CPU, in microseconds.
@@ -94,21 +118,33 @@ pub(crate) fn value_of(group: &Group<'_>, cpu: u16, metric: &str) -> Option<f64>
 /// The metrics of a group that are not a part of another: those that have an axis of the timeline
 /// and a table of causes.
 pub(crate) fn whole_metrics(group: &Group<'_>) -> Vec<Metric> {
-    metrics_of(group).into_iter().filter(|&metric| metric != CACHE_FLUSH).collect()
+    metrics_of(group)
+        .into_iter()
+        .filter(|&metric| metric != CACHE_FLUSH)
+        .collect()
 }
 
 /// The metric that a case is about.
 pub(crate) fn principal_metric(group: &Group<'_>) -> Metric {
-    metrics_of(group).into_iter().find(|metric| metric.principal).unwrap_or(metrics::LATENCY)
+    metrics_of(group)
+        .into_iter()
+        .find(|metric| metric.principal)
+        .unwrap_or(metrics::LATENCY)
 }
 
 /// The CPU of a group that took longest, by a metric.
 pub(crate) fn slowest<'a>(group: &Group<'a>, metric: &str) -> Option<&'a ComparedCell> {
-    let cells = group.cells.iter().filter(|cell| cell.recorded.metric == metric);
+    let cells = group
+        .cells
+        .iter()
+        .filter(|cell| cell.recorded.metric == metric);
     // Of several that took as long, the one that headlines and timelines take as well.
-    cells
-        .copied()
-        .max_by(|a, b| a.recorded.value.total_cmp(&b.recorded.value).then(a.recorded.cpu.cmp(&b.recorded.cpu)))
+    cells.copied().max_by(|a, b| {
+        a.recorded
+            .value
+            .total_cmp(&b.recorded.value)
+            .then(a.recorded.cpu.cmp(&b.recorded.cpu))
+    })
 }
 
 /// The figures of a case: a row per CPU, a column per metric.
@@ -142,7 +178,10 @@ impl<'a> FigureTable<'a> {
             name: place(&cpu.recorded),
             role: short_role(cpu),
             cpu,
-            figures: metrics.iter().map(|metric| cell_of(group, cpu.recorded.cpu, metric.name)).collect(),
+            figures: metrics
+                .iter()
+                .map(|metric| cell_of(group, cpu.recorded.cpu, metric.name))
+                .collect(),
         };
         Self {
             rows: cpus(group).into_iter().map(row).collect(),
@@ -174,16 +213,24 @@ pub(crate) struct CauseTableRow<'a> {
 impl<'a> CauseTable<'a> {
     /// The last `most` rows at most: the slowest CPUs. `None` where no events tell causes.
     pub(crate) fn new(group: &Group<'a>, metric: &str, most: usize) -> Option<Self> {
-        let cells: Vec<&'a ComparedCell> =
-            cpus(group).into_iter().filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric)).collect();
+        let cells: Vec<&'a ComparedCell> = cpus(group)
+            .into_iter()
+            .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
+            .collect();
         let cells = &cells[cells.len().saturating_sub(most)..];
         let causes = used_causes(cells.iter().copied());
         let row = |cell: &&'a ComparedCell| CauseTableRow {
             name: place(&cell.recorded),
             cell,
-            parts: causes.iter().map(|cause| cell.recorded.microseconds_of(*cause)).collect(),
+            parts: causes
+                .iter()
+                .map(|cause| cell.recorded.microseconds_of(*cause))
+                .collect(),
         };
-        (!causes.is_empty()).then(|| Self { rows: cells.iter().map(row).collect(), causes: causes.clone() })
+        (!causes.is_empty()).then(|| Self {
+            rows: cells.iter().map(row).collect(),
+            causes: causes.clone(),
+        })
     }
 }
 

@@ -32,9 +32,15 @@ pub(crate) fn spendings(
     metric: &str,
     cpus: &[u16],
 ) -> BTreeMap<u16, Spending> {
-    let Some(iteration) = median_iteration(findings, group) else { return BTreeMap::new() };
+    let Some(iteration) = median_iteration(findings, group) else {
+        return BTreeMap::new();
+    };
     let paths = iteration.paths(cpus, metric);
-    paths.iter().map(|(&cpu, path)| (cpu, Spending::new(path))).filter(|(_, spending)| spending.total() > 0).collect()
+    paths
+        .iter()
+        .map(|(&cpu, path)| (cpu, Spending::new(path)))
+        .filter(|(_, spending)| spending.total() > 0)
+        .collect()
 }
 
 /// The answer of a metric of a case.
@@ -61,13 +67,21 @@ pub(crate) fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headl
 /// The series of a case.
 pub(crate) fn series_of(findings: &Findings<'_>, group: &Group<'_>) -> Option<Series> {
     let key = (group.release, group.case, group.mode);
-    findings.recording.all_series().find(|&series| findings.recording.series_texts(series) == key)
+    findings
+        .recording
+        .all_series()
+        .find(|&series| findings.recording.series_texts(series) == key)
 }
 
 /// The iteration that stands for a case; `None` where it has no events.
-pub(crate) fn median_iteration<'f>(findings: &'f Findings<'_>, group: &Group<'_>) -> Option<Iteration<'f>> {
+pub(crate) fn median_iteration<'f>(
+    findings: &'f Findings<'_>,
+    group: &Group<'_>,
+) -> Option<Iteration<'f>> {
     let series = series_of(findings, group)?;
-    findings.timelines.iteration(series, findings.timelines.chosen(series)?.median)
+    findings
+        .timelines
+        .iteration(series, findings.timelines.chosen(series)?.median)
 }
 
 /// The headline of a metric from the events of an iteration; `None` if no CPU has the metric there.
@@ -85,15 +99,29 @@ pub(crate) fn headline(
         cell.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded))
     };
     let text = sentence(&spending, cpu, metric, tick_us, &name)?;
-    Some(Headline { text, cpu, spending })
+    Some(Headline {
+        text,
+        cpu,
+        spending,
+    })
 }
 
 /// The words that can be said without events.
 fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
     let cell: &ComparedCell = slowest(group, metric.name)?;
-    let (name, us) = (place(&cell.recorded), figure(cell.recorded.value, cell.recorded.value));
-    let text = format!("CPU {name} takes longest {}: {us} us; without events nothing says why.", purpose(metric));
-    Some(Headline { text, cpu: cell.recorded.cpu, spending: Spending::default() })
+    let (name, us) = (
+        place(&cell.recorded),
+        figure(cell.recorded.value, cell.recorded.value),
+    );
+    let text = format!(
+        "CPU {name} takes longest {}: {us} us; without events nothing says why.",
+        purpose(metric)
+    );
+    Some(Headline {
+        text,
+        cpu: cell.recorded.cpu,
+        spending: Spending::default(),
+    })
 }
 
 /// The purpose that a CPU takes its time for.
@@ -123,7 +151,11 @@ fn sentence(
         let mut of = vec![spent];
         if flushes.contains(&spent) {
             // Two levels of one flush: told once, with the first of them.
-            let other = if spent == flushes[0] { flushes[1] } else { flushes[0] };
+            let other = if spent == flushes[0] {
+                flushes[1]
+            } else {
+                flushes[0]
+            };
             match spending.parts.iter().find(|(known, _)| *known == other) {
                 Some(&(_, more)) if more > ticks || (more == ticks && other < spent) => continue,
                 Some(&(_, more)) => {
@@ -145,7 +177,10 @@ fn sentence(
     if first / total >= 0.995 {
         return Some(format!("All {whole} us {taken} go to {what}."));
     }
-    let mut text = format!("{} of the {whole} us {taken} go to {what}", figure(*first, total));
+    let mut text = format!(
+        "{} of the {whole} us {taken} go to {what}",
+        figure(*first, total)
+    );
     let more: Vec<String> = clauses
         .iter()
         .skip(1)
@@ -171,11 +206,17 @@ fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> St
             };
         }
         Spent::Outside => "what is outside of the firmware",
-        Spent::Cause(Cause::FlushL1 | Cause::FlushL2) if of.len() > 1 => "flushing the L1 and the L2",
+        Spent::Cause(Cause::FlushL1 | Cause::FlushL2) if of.len() > 1 => {
+            "flushing the L1 and the L2"
+        }
         Spent::Cause(cause) => cause.row().activity,
     };
     let none = BTreeSet::new();
-    let cpus: BTreeSet<u16> = of.iter().flat_map(|spent| spending.cpus.get(spent).unwrap_or(&none)).copied().collect();
+    let cpus: BTreeSet<u16> = of
+        .iter()
+        .flat_map(|spent| spending.cpus.get(spent).unwrap_or(&none))
+        .copied()
+        .collect();
     let others: Vec<u16> = cpus.iter().copied().filter(|&other| other != cpu).collect();
     match (cpus.contains(&cpu), others.as_slice()) {
         (_, []) => what.to_owned(),
@@ -187,9 +228,13 @@ fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> St
 
 /// A small number as a word.
 fn counted(number: usize) -> String {
-    const WORDS: [&str; 13] =
-        ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    WORDS.get(number).map_or_else(|| number.to_string(), |word| (*word).to_owned())
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ];
+    WORDS
+        .get(number)
+        .map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }
 
 /// Microseconds with as many decimals as the whole asks for.
@@ -208,11 +253,21 @@ mod tests {
 
     fn part(place: Actor, ticks: u64, cause: Option<Cause>, serves: Option<u16>) -> PathPart {
         let activity = cause.map(Activity::Cause);
-        PathPart { place, from: 1000, to: 1000 + ticks, activity, serves, taken: serves.is_some() }
+        PathPart {
+            place,
+            from: 1000,
+            to: 1000 + ticks,
+            activity,
+            serves,
+            taken: serves.is_some(),
+        }
     }
 
     fn say(path: &[PathPart], metric: Metric) -> String {
-        sentence(&Spending::new(path), 3, metric, 1.0, &|cpu| format!("1.{cpu}")).unwrap()
+        sentence(&Spending::new(path), 3, metric, 1.0, &|cpu| {
+            format!("1.{cpu}")
+        })
+        .unwrap()
     }
 
     #[test]
@@ -220,7 +275,10 @@ mod tests {
         let scp = |ticks, cpu| part(Actor::Scp(0), ticks, None, Some(cpu));
         let path = [
             part(Actor::Cpu(1), 12, Some(Cause::Code), None),
-            PathPart { taken: false, ..scp(20, 1) },
+            PathPart {
+                taken: false,
+                ..scp(20, 1)
+            },
             scp(80, 1),
             scp(100, 2),
             scp(155, 3),
@@ -250,7 +308,10 @@ mod tests {
 
     #[test]
     fn a_wakeup_and_a_call_are_called_so() {
-        let path = [part(Actor::Cpu(3), 8, Some(Cause::Reset), None), part(Actor::Cpu(3), 12, Some(Cause::Code), None)];
+        let path = [
+            part(Actor::Cpu(3), 8, Some(Cause::Reset), None),
+            part(Actor::Cpu(3), 12, Some(Cause::Code), None),
+        ];
         assert_eq!(
             say(&path, WAKEUP),
             "12.0 of the 20.0 us that CPU 1.3 takes to wake up go to the firmware's code; 8.0 to the reset."

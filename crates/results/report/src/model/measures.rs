@@ -60,7 +60,10 @@ pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
 }
 
 fn title(row: &MeasureRow) -> String {
-    let parts: Vec<&str> = [case_title(&row.case), &row.mode].into_iter().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = [case_title(&row.case), &row.mode]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
     match (row.variant.as_str(), parts.join(", ")) {
         (variant, rest) if rest.is_empty() => variant.to_owned(),
         ("", rest) => rest,
@@ -69,21 +72,34 @@ fn title(row: &MeasureRow) -> String {
 }
 
 fn figure(row: &MeasureRow) -> Cell {
-    let [low, median, high] = [row.min, row.median, row.max].map(|value| quantity(value, &row.unit));
+    let [low, median, high] =
+        [row.min, row.median, row.max].map(|value| quantity(value, &row.unit));
     Cell::Spread(median, low, high)
 }
 
 /// The different keys of rows, in the order in which they first come.
-fn distinct<'r, K: Copy + Eq + Hash>(rows: &'r [MeasureRow], key: impl Fn(&'r MeasureRow) -> K) -> Vec<K> {
+fn distinct<'r, K: Copy + Eq + Hash>(
+    rows: &'r [MeasureRow],
+    key: impl Fn(&'r MeasureRow) -> K,
+) -> Vec<K> {
     let mut seen = HashSet::new();
-    rows.iter().map(key).filter(|key| seen.insert(*key)).collect()
+    rows.iter()
+        .map(key)
+        .filter(|key| seen.insert(*key))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(case: &str, cpu: &str, subject: &str, metric: &str, [min, median, max]: [f64; 3]) -> MeasureRow {
+    fn row(
+        case: &str,
+        cpu: &str,
+        subject: &str,
+        metric: &str,
+        [min, median, max]: [f64; 3],
+    ) -> MeasureRow {
         MeasureRow {
             variant: "v".to_owned(),
             case: case.to_owned(),
@@ -112,14 +128,36 @@ mod tests {
         ];
         let tables = measure_tables(&rows);
         assert_eq!(
-            tables.iter().map(|table| table.title.plain()).collect::<Vec<_>>(),
+            tables
+                .iter()
+                .map(|table| table.title.plain())
+                .collect::<Vec<_>>(),
             ["v: a, serial", "v: b, serial"]
         );
-        let headings = |table: &Table| table.columns.iter().map(|column| column.title()).collect::<Vec<_>>();
-        assert_eq!(headings(&tables[0]), ["CPU", "cache flush (instructions)", "wakeup (instructions)"]);
-        let cells: Vec<Vec<String>> = tables[0].rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
+        let headings = |table: &Table| {
+            table
+                .columns
+                .iter()
+                .map(|column| column.title())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            headings(&tables[0]),
+            ["CPU", "cache flush (instructions)", "wakeup (instructions)"]
+        );
+        let cells: Vec<Vec<String>> = tables[0]
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Cell::plain).collect())
+            .collect();
         assert_eq!(cells, [["0.0", "7", ""], ["0.1", "8 (7\u{2013}9)", "5"]]);
-        assert_eq!((headings(&tables[1])[0].as_str(), tables[1].columns[0].is_number), ("of", false));
+        assert_eq!(
+            (
+                headings(&tables[1])[0].as_str(),
+                tables[1].columns[0].is_number
+            ),
+            ("of", false)
+        );
         assert!(tables[0].note.plain().starts_with("Median of 3 values"));
         assert!(measure_tables(&[]).is_empty());
     }

@@ -20,7 +20,8 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<DeclaredPicture> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
-        let of_case = |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
+        let of_case =
+            |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
         let mut rows: Vec<&MeasureRow> = findings
             .measures()
             .iter()
@@ -28,32 +29,48 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<DeclaredPicture> {
             .filter(of_case)
             .collect();
         // Figures of different units cannot stand on one axis: the first one's unit holds.
-        let Some(unit) = rows.first().map(|row| row.unit.clone()) else { continue };
+        let Some(unit) = rows.first().map(|row| row.unit.clone()) else {
+            continue;
+        };
         rows.retain(|row| row.unit == unit);
-        let places = || rows.iter().map(|row| PlottedMeasure::new(row, &header.coordinates));
+        let places = || {
+            rows.iter()
+                .map(|row| PlottedMeasure::new(row, &header.coordinates))
+        };
         let drawing = match &picture.kind {
             PictureKind::StackedBars => bars(&rows).map(Drawing::Bars),
             PictureKind::Curves { x, by } => {
-                curves(places().collect(), x, by.as_deref()).map(|curves| Drawing::Curves { x: x.clone(), curves })
+                curves(places().collect(), x, by.as_deref()).map(|curves| Drawing::Curves {
+                    x: x.clone(),
+                    curves,
+                })
             }
-            PictureKind::HeatMap { x, y } => heat_maps(places().collect(), x, y).map(|maps| Drawing::HeatMap {
-                x: Axis::new(x, header.axes.get(x)),
-                y: Axis::new(y, header.axes.get(y)),
-                is_cost: metrics::better(&picture.metric, &unit) == Better::Lower,
-                maps,
-            }),
+            PictureKind::HeatMap { x, y } => {
+                heat_maps(places().collect(), x, y).map(|maps| Drawing::HeatMap {
+                    x: Axis::new(x, header.axes.get(x)),
+                    y: Axis::new(y, header.axes.get(y)),
+                    is_cost: metrics::better(&picture.metric, &unit) == Better::Lower,
+                    maps,
+                })
+            }
         };
         if let Some(drawing) = drawing {
             let quantity = recording::metrics::heading(&picture.metric);
             let (metric, title) = (picture.metric.clone(), picture.title.clone());
-            pictures.push(DeclaredPicture { metric, picture: Picture::new(title, quantity, &unit, drawing) });
+            pictures.push(DeclaredPicture {
+                metric,
+                picture: Picture::new(title, quantity, &unit, drawing),
+            });
         }
     }
     pictures
 }
 
 fn figure(row: &MeasureRow) -> Figure {
-    Figure { value: row.median, published: row.published }
+    Figure {
+        value: row.median,
+        published: row.published,
+    }
 }
 
 /// The words that tell a measure's series apart from others of the same picture.
@@ -65,8 +82,14 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 pub(crate) fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
     let of = |name: &Vec<String>| {
-        let parts = name.iter().enumerate().filter(|(at, part)| differs(*at) && !part.is_empty());
-        parts.map(|(_, part)| part.as_str()).collect::<Vec<_>>().join(", ")
+        let parts = name
+            .iter()
+            .enumerate()
+            .filter(|(at, part)| differs(*at) && !part.is_empty());
+        parts
+            .map(|(_, part)| part.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     names.iter().map(of).collect()
 }
@@ -77,15 +100,28 @@ fn items<K, T>(groups: Vec<(K, Vec<T>)>) -> impl Iterator<Item = Vec<T>> {
 }
 
 fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
-    let parts = rows.iter().filter(|row| !row.subject.is_empty() && row.median >= 0.0);
+    let parts = rows
+        .iter()
+        .filter(|row| !row.subject.is_empty() && row.median >= 0.0);
     let groups = grouped(parts.map(|row| {
-        let key: Vec<String> = series(row).iter().chain([&row.cpu.as_str()]).map(|part| (*part).to_owned()).collect();
+        let key: Vec<String> = series(row)
+            .iter()
+            .chain([&row.cpu.as_str()])
+            .map(|part| (*part).to_owned())
+            .collect();
         (key, (row.subject.clone(), figure(row)))
     }));
     let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
     // A bar that stands alone is called by its variant.
-    let names = if keys.len() == 1 { vec![keys[0][0].clone()] } else { telling(&keys) };
-    let bars = names.into_iter().zip(groups).map(|(name, (_, parts))| Bar { name, parts });
+    let names = if keys.len() == 1 {
+        vec![keys[0][0].clone()]
+    } else {
+        telling(&keys)
+    };
+    let bars = names
+        .into_iter()
+        .zip(groups)
+        .map(|(name, (_, parts))| Bar { name, parts });
     let bars: Vec<Bar> = bars.filter(|bar| bar.total().value > 0.0).collect();
     (!bars.is_empty()).then_some(bars)
 }
@@ -110,11 +146,16 @@ impl<'r> PlottedMeasure<'r> {
             by_variant: coordinates.contains_key(&row.variant),
             is_part: !row.subject.is_empty() && !coordinates.contains_key(&row.subject),
         };
-        for (axis, value) in [&row.variant, &row.subject].into_iter().filter_map(|name| coordinates.get(name)).flatten()
+        for (axis, value) in [&row.variant, &row.subject]
+            .into_iter()
+            .filter_map(|name| coordinates.get(name))
+            .flatten()
         {
             match value {
                 Value::Integer(number) => _ = place.numbers.insert(axis, *number as f64),
-                Value::Float(number) if number.is_finite() => _ = place.numbers.insert(axis, *number),
+                Value::Float(number) if number.is_finite() => {
+                    _ = place.numbers.insert(axis, *number)
+                }
                 Value::String(word) => _ = place.words.insert(axis, word.clone()),
                 _ => {}
             }
@@ -124,19 +165,28 @@ impl<'r> PlottedMeasure<'r> {
 
     /// Its value on an axis in words, a number or not.
     fn word(&self, axis: &str) -> Option<String> {
-        self.words.get(axis).cloned().or_else(|| self.numbers.get(axis).map(|number| number.to_string()))
+        self.words
+            .get(axis)
+            .cloned()
+            .or_else(|| self.numbers.get(axis).map(|number| number.to_string()))
     }
 
     /// True if all its numbers but those of some axes are `number`: nothing was varied apart from
     /// it.
     fn is_plain(&self, axes: &[&str], number: f64) -> bool {
-        self.numbers.iter().all(|(axis, other)| axes.contains(axis) || *other == number)
+        self.numbers
+            .iter()
+            .all(|(axis, other)| axes.contains(axis) || *other == number)
     }
 }
 
 /// The figure of several measures at one place of a curve: of the one that varies nothing else if
 /// there is one, else the middle one.
-fn at_one_place(mut places: Vec<&PlottedMeasure<'_>>, axes: &[&str], number: f64) -> Option<Figure> {
+fn at_one_place(
+    mut places: Vec<&PlottedMeasure<'_>>,
+    axes: &[&str],
+    number: f64,
+) -> Option<Figure> {
     if let Some(plain) = places.iter().find(|place| place.is_plain(axes, number)) {
         return Some(figure(plain.row));
     }
@@ -160,7 +210,13 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
         // A variant that is a place on the axis makes no curve of its own.
         let swept = place.by_variant;
         let [variant, case, mode] = series(place.row).map(str::to_owned);
-        let key = vec![by, if swept { String::new() } else { variant }, case, mode, place.row.cpu.clone()];
+        let key = vec![
+            by,
+            if swept { String::new() } else { variant },
+            case,
+            mode,
+            place.row.cpu.clone(),
+        ];
         Some((key, (number, place)))
     });
     let groups = grouped(on_axis);
@@ -173,16 +229,27 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
             .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve { name, points, best: None }
+        Curve {
+            name,
+            points,
+            best: None,
+        }
     };
     let curves: Vec<Curve> = names.into_iter().zip(items(groups)).map(curve).collect();
-    curves.iter().any(|curve| curve.points.len() > 1).then_some(curves)
+    curves
+        .iter()
+        .any(|curve| curve.points.len() > 1)
+        .then_some(curves)
 }
 
 /// Names of groups; a single one is called by the first part of its key.
 fn telling_or_first<T>(groups: &[(Vec<String>, Vec<T>)]) -> Vec<String> {
     let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
-    if keys.len() == 1 { vec![keys[0][0].clone()] } else { telling(&keys) }
+    if keys.len() == 1 {
+        vec![keys[0][0].clone()]
+    } else {
+        telling(&keys)
+    }
 }
 
 fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<HeatMap>> {
@@ -191,15 +258,20 @@ fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<He
         if place.is_part {
             return None;
         }
-        let mut key: Vec<String> = vec![place.words.values().cloned().collect::<Vec<_>>().join(", ")];
+        let mut key: Vec<String> =
+            vec![place.words.values().cloned().collect::<Vec<_>>().join(", ")];
         key.extend(series(place.row).map(str::to_owned));
         Some((key, (at, place.row)))
     });
     let groups = grouped(on_axes);
     let names = telling_or_first(&groups);
     let map = |(name, fields): (String, Vec<_>)| heat_map(name, &fields);
-    let maps: Vec<HeatMap> =
-        names.into_iter().zip(items(groups)).map(map).filter(|map| map.xs.len() > 1 && map.ys.len() > 1).collect();
+    let maps: Vec<HeatMap> = names
+        .into_iter()
+        .zip(items(groups))
+        .map(map)
+        .filter(|map| map.xs.len() > 1 && map.ys.len() > 1)
+        .collect();
     (!maps.is_empty()).then_some(maps)
 }
 
@@ -220,7 +292,12 @@ fn heat_map(name: String, fields: &[((f64, f64), &MeasureRow)]) -> HeatMap {
             table[line][column] = Some(figure(row));
         }
     }
-    HeatMap { name, xs, ys, fields: table }
+    HeatMap {
+        name,
+        xs,
+        ys,
+        fields: table,
+    }
 }
 
 #[cfg(test)]
@@ -241,7 +318,9 @@ mod tests {
         ] {
             let name = format!("{loop_name}+{first}/{second}");
             let subject = recording.name(&name);
-            recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+            recording
+                .measure(series, 0, "clocks-per-packet", "ticks", value)
+                .subject = Some(subject);
             let coordinates = toml::toml! { loop = "single" };
             let mut coordinates = coordinates;
             coordinates.insert("loop".to_owned(), loop_name.into());
@@ -253,33 +332,77 @@ mod tests {
     }
 
     fn declare(recording: &mut Recording, kind: PictureKind) {
-        let picture = Picture { title: "t".to_owned(), metric: "clocks-per-packet".to_owned(), case: None, kind };
+        let picture = Picture {
+            title: "t".to_owned(),
+            metric: "clocks-per-packet".to_owned(),
+            case: None,
+            kind,
+        };
         recording.header.pictures.push(picture);
     }
 
     #[test]
     fn curves_run_over_one_axis_and_a_split_stride_does_not_stand_in_for_an_equal_one() {
         let mut recording = strides();
-        declare(&mut recording, PictureKind::Curves { x: "stride_first".to_owned(), by: Some("loop".to_owned()) });
-        let findings =
-            Findings::new(&recording, "", None).with_published(|row| (row.subject == "single+3/3").then_some(18.0));
+        declare(
+            &mut recording,
+            PictureKind::Curves {
+                x: "stride_first".to_owned(),
+                by: Some("loop".to_owned()),
+            },
+        );
+        let findings = Findings::new(&recording, "", None)
+            .with_published(|row| (row.subject == "single+3/3").then_some(18.0));
         let pictures = pictures(&findings);
-        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
-        let points = |at: usize| curves[at].points.iter().map(|(x, figure)| (*x, figure.value)).collect::<Vec<_>>();
-        assert_eq!((curves[0].name.as_str(), points(0)), ("single", vec![(0.0, 33.0), (3.0, 17.0)]));
-        assert_eq!((curves[1].name.as_str(), points(1)), ("dual", vec![(0.0, 30.0), (3.0, 16.0)]));
+        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else {
+            panic!("{pictures:?}")
+        };
+        let points = |at: usize| {
+            curves[at]
+                .points
+                .iter()
+                .map(|(x, figure)| (*x, figure.value))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (curves[0].name.as_str(), points(0)),
+            ("single", vec![(0.0, 33.0), (3.0, 17.0)])
+        );
+        assert_eq!(
+            (curves[1].name.as_str(), points(1)),
+            ("dual", vec![(0.0, 30.0), (3.0, 16.0)])
+        );
         assert_eq!(curves[0].points[1].1.published, Some(18.0));
     }
 
     #[test]
     fn a_heat_map_has_a_field_for_each_pair_and_holes_where_nothing_was_measured() {
         let mut recording = strides();
-        declare(&mut recording, PictureKind::HeatMap { x: "stride_second".to_owned(), y: "stride_first".to_owned() });
+        declare(
+            &mut recording,
+            PictureKind::HeatMap {
+                x: "stride_second".to_owned(),
+                y: "stride_first".to_owned(),
+            },
+        );
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::HeatMap { maps, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
-        assert_eq!((&maps[0].xs, &maps[0].ys), (&vec![0.0, 3.0, 5.0], &vec![0.0, 3.0]));
-        let values: Vec<_> = maps[0].fields.iter().flatten().map(|field| field.map(|figure| figure.value)).collect();
-        assert_eq!(values, [Some(33.0), None, Some(23.0), None, Some(17.0), Some(19.0)]);
+        let Drawing::HeatMap { maps, .. } = &pictures[0].picture.drawing else {
+            panic!("{pictures:?}")
+        };
+        assert_eq!(
+            (&maps[0].xs, &maps[0].ys),
+            (&vec![0.0, 3.0, 5.0], &vec![0.0, 3.0])
+        );
+        let values: Vec<_> = maps[0]
+            .fields
+            .iter()
+            .flatten()
+            .map(|field| field.map(|figure| figure.value))
+            .collect();
+        assert_eq!(
+            values,
+            [Some(33.0), None, Some(23.0), None, Some(17.0), Some(19.0)]
+        );
         assert_eq!(maps[1].name, "dual");
     }
 
@@ -291,13 +414,20 @@ mod tests {
             recording.measure(series, 0, "clocks-per-packet", "ticks", 99.0);
             for (node, value) in ["rx", "tx"].into_iter().zip(values) {
                 let subject = recording.name(node);
-                recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+                recording
+                    .measure(series, 0, "clocks-per-packet", "ticks", value)
+                    .subject = Some(subject);
             }
         }
         declare(&mut recording, PictureKind::StackedBars);
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Bars(bars) = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
-        let totals: Vec<_> = bars.iter().map(|bar| (bar.name.as_str(), bar.total().value, bar.parts.len())).collect();
+        let Drawing::Bars(bars) = &pictures[0].picture.drawing else {
+            panic!("{pictures:?}")
+        };
+        let totals: Vec<_> = bars
+            .iter()
+            .map(|bar| (bar.name.as_str(), bar.total().value, bar.parts.len()))
+            .collect();
         assert_eq!(totals, [("ip4-route", 12.0, 2), ("l2-xconnect", 5.0, 2)]);
         assert_eq!(bars[0].total().published, None);
     }
@@ -310,24 +440,55 @@ mod tests {
             let series = recording.series(&variant, "mrr", "");
             recording.measure(series, 0, "clocks-per-packet", "ticks", value);
             let node = recording.name("ip4-lookup");
-            recording.measure(series, 0, "clocks-per-packet", "ticks", value / 10.0).subject = Some(node);
             recording
-                .header
-                .coordinates
-                .insert(variant, [("frame_size".to_owned(), Value::Integer(frames))].into_iter().collect());
+                .measure(series, 0, "clocks-per-packet", "ticks", value / 10.0)
+                .subject = Some(node);
+            recording.header.coordinates.insert(
+                variant,
+                [("frame_size".to_owned(), Value::Integer(frames))]
+                    .into_iter()
+                    .collect(),
+            );
         }
-        declare(&mut recording, PictureKind::Curves { x: "frame_size".to_owned(), by: None });
+        declare(
+            &mut recording,
+            PictureKind::Curves {
+                x: "frame_size".to_owned(),
+                by: None,
+            },
+        );
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else { panic!("{pictures:?}") };
+        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else {
+            panic!("{pictures:?}")
+        };
         assert_eq!(curves.len(), 1);
-        assert_eq!(curves[0].points.iter().map(|point| point.0).collect::<Vec<_>>(), [64.0, 256.0]);
+        assert_eq!(
+            curves[0]
+                .points
+                .iter()
+                .map(|point| point.0)
+                .collect::<Vec<_>>(),
+            [64.0, 256.0]
+        );
     }
 
     #[test]
     fn what_was_not_recorded_is_not_drawn() {
         let mut recording = strides();
-        declare(&mut recording, PictureKind::Curves { x: "no such axis".to_owned(), by: None });
-        declare(&mut recording, PictureKind::HeatMap { x: "loop".to_owned(), y: "stride_first".to_owned() });
+        declare(
+            &mut recording,
+            PictureKind::Curves {
+                x: "no such axis".to_owned(),
+                by: None,
+            },
+        );
+        declare(
+            &mut recording,
+            PictureKind::HeatMap {
+                x: "loop".to_owned(),
+                y: "stride_first".to_owned(),
+            },
+        );
         assert!(pictures(&Findings::new(&recording, "", None)).is_empty());
     }
 }

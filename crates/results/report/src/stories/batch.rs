@@ -2,7 +2,9 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole};
+use crate::blocks::{
+    Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole,
+};
 use crate::words::listed;
 use findings::batch::{Batch, Row, best, kb};
 
@@ -14,10 +16,19 @@ fn doubtful(number: Number, is: bool) -> Number {
 /// The frame sizes with the fewest clocks; without a machine that repeats itself, the range of all.
 fn answer(batch: &Batch<'_>) -> String {
     let taken = |clocks: f64| clocks::words(&batch.ticks, clocks);
-    let all = || batch.rows.iter().flat_map(|row| row.repetitions[1].iter().copied());
+    let all = || {
+        batch
+            .rows
+            .iter()
+            .flat_map(|row| row.repetitions[1].iter().copied())
+    };
     match best(&batch.rows).filter(|best| batch.steadiness.repeats && best.behind > 0) {
         Some(best) => {
-            let sizes: Vec<String> = best.items.iter().map(|row| row.frame_size.to_string()).collect();
+            let sizes: Vec<String> = best
+                .items
+                .iter()
+                .map(|row| row.frame_size.to_string())
+                .collect();
             let [none, four] = best.items[0].clocks_per_packet.map(taken);
             let sizes = listed(&sizes);
             format!(
@@ -27,10 +38,20 @@ fn answer(batch: &Batch<'_>) -> String {
         None => {
             let trusted = batch.rows.iter().filter(|row| !row.outlier);
             let mut told: Vec<String> = trusted
-                .map(|row| format!("{} in frames of {}", taken(row.clocks_per_packet[1]), row.frame_size))
+                .map(|row| {
+                    format!(
+                        "{} in frames of {}",
+                        taken(row.clocks_per_packet[1]),
+                        row.frame_size
+                    )
+                })
                 .collect();
             if told.is_empty() {
-                let [least, most] = [all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max)].map(taken);
+                let [least, most] = [
+                    all().fold(f64::INFINITY, f64::min),
+                    all().fold(0.0, f64::max),
+                ]
+                .map(taken);
                 told = vec![format!("{least} to {most}")];
             }
             format!(
@@ -50,13 +71,27 @@ impl Story for Batch<'_> {
         let curve = |(which, words): (usize, &str)| {
             let points = trusted().map(|row| {
                 let value = factor * row.clocks_per_packet[which];
-                (row.frame_size as f64, Figure { value, published: None })
+                (
+                    row.frame_size as f64,
+                    Figure {
+                        value,
+                        published: None,
+                    },
+                )
             });
-            Curve { name: words.to_owned(), points: points.collect(), best: None }.with_best(0.02)
+            Curve {
+                name: words.to_owned(),
+                points: points.collect(),
+                best: None,
+            }
+            .with_best(0.02)
         };
         let curves: Vec<Curve> = [(0, "no prefetch"), (1, "stride +4")].map(curve).into();
         if curves[0].points.len() > 1 {
-            let drawing = Drawing::Curves { x: "packets of a frame".to_owned(), curves };
+            let drawing = Drawing::Curves {
+                x: "packets of a frame".to_owned(),
+                curves,
+            };
             let title = "Clocks per packet against packets of a frame";
             told.picture(
                 Picture::new(title, "a packet of the single loop", unit, drawing)
@@ -65,8 +100,12 @@ impl Story for Batch<'_> {
         }
         let table = Table::with_rows(&self.rows)
             .numbers("frame", "", |row| whole(row.frame_size as f64))
-            .numbers("no prefetch", "", |row| doubtful(fixed(row.clocks_per_packet[0], 1), row.outlier))
-            .numbers("stride +4", "", |row| doubtful(fixed(row.clocks_per_packet[1], 1), row.outlier))
+            .numbers("no prefetch", "", |row| {
+                doubtful(fixed(row.clocks_per_packet[0], 1), row.outlier)
+            })
+            .numbers("stride +4", "", |row| {
+                doubtful(fixed(row.clocks_per_packet[1], 1), row.outlier)
+            })
             .numbers("indices", "KB", |row| fixed(kb(row.bytes[0]), 2))
             .numbers("metadata", "KB", |row| fixed(kb(row.bytes[1]), 2))
             .numbers("header lines", "KB", |row| fixed(kb(row.bytes[2]), 1))
@@ -75,39 +114,61 @@ impl Story for Batch<'_> {
                 0 => Cell::from("unknown"),
                 bytes => fixed(kb(bytes), 2).into(),
             });
-        let mut note = "Clocks per packet of the single loop on this machine, and what a frame touches.".to_owned();
+        let mut note =
+            "Clocks per packet of the single loop on this machine, and what a frame touches."
+                .to_owned();
         if self.rows.iter().any(|row| row.outlier) {
-            note.push_str(" ?: the repetitions of this row scatter. Something else ran: do not use it.");
+            note.push_str(
+                " ?: the repetitions of this row scatter. Something else ran: do not use it.",
+            );
         }
         told.table(table.done().noted(note));
         published(self, told);
         let all: f64 = self.accesses.iter().map(|access| access.quartiles[1]).sum();
         let table = Table::with_rows(&self.accesses)
-            .words("access, alone and without prefetch", |access| name(access.kind))
-            .numbers("clocks each", "", |access| doubtful(fixed(access.quartiles[1], 1), access.scatters))
-            .numbers("quartiles", "", |of| Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1)))
-            .numbers("share", "", |access| percent(access.quartiles[1] / all.max(f64::MIN_POSITIVE), 0));
+            .words("access, alone and without prefetch", |access| {
+                name(access.kind)
+            })
+            .numbers("clocks each", "", |access| {
+                doubtful(fixed(access.quartiles[1], 1), access.scatters)
+            })
+            .numbers("quartiles", "", |of| {
+                Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1))
+            })
+            .numbers("share", "", |access| {
+                percent(access.quartiles[1] / all.max(f64::MIN_POSITIVE), 0)
+            });
         told.table(table.done());
     }
 }
 
 /// Ours beside the published footprints.
 fn published(batch: &Batch<'_>, told: &mut Blocks) {
-    let Some(reference) = batch.reference else { return };
-    let rows: Vec<_> = batch.rows.iter().filter_map(|row| Some((row, row.published_kb?))).collect();
+    let Some(reference) = batch.reference else {
+        return;
+    };
+    let rows: Vec<_> = batch
+        .rows
+        .iter()
+        .filter_map(|row| Some((row, row.published_kb?)))
+        .collect();
     let ours = |row: &Row| {
         let [indices, lanes, headers, data] = row.bytes.map(kb);
         [indices, lanes, headers + data]
     };
-    let kinds = [("indices", "ours"), ("descriptors", "ours (metadata)"), ("buffers", "ours (lines)")];
-    let table = Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
+    let kinds = [
+        ("indices", "ours"),
+        ("descriptors", "ours (metadata)"),
+        ("buffers", "ours (lines)"),
+    ];
+    let table =
+        Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
     let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
-        table.grouped(kind, "published", "", move |(_, published)| fixed(published[at], 2)).grouped(
-            kind,
-            own,
-            "",
-            move |(row, _)| fixed(ours(row)[at], 2),
-        )
+        table
+            .grouped(kind, "published", "", move |(_, published)| {
+                fixed(published[at], 2)
+            })
+            .grouped(kind, own, "", move |(row, _)| fixed(ours(row)[at], 2))
     });
     let note = format!("Published: {}, {}.", reference.source, reference.title);
     told.table(table.done().titled("KB that a frame touches").noted(note));

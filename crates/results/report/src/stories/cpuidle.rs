@@ -2,7 +2,9 @@
 
 use super::story::Story;
 use super::wakes;
-use crate::blocks::{Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole};
+use crate::blocks::{
+    Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole,
+};
 use crate::words::listed;
 use findings::Leaders;
 use findings::cpuidle::{KernelCounts, State, Test};
@@ -17,7 +19,9 @@ fn title(test: &Test<'_>) -> String {
 }
 
 fn answer(test: &Test<'_>, wake_ups: &str) -> String {
-    let seconds = test.seconds.map_or_else(String::new, |seconds| format!(" in {} s", figure(seconds)));
+    let seconds = test
+        .seconds
+        .map_or_else(String::new, |seconds| format!(" in {} s", figure(seconds)));
     let who = match test.cpus {
         0 if test.case.starts_with("power domain ") => "it".to_owned(),
         0 => "all CPUs together".to_owned(),
@@ -25,22 +29,39 @@ fn answer(test: &Test<'_>, wake_ups: &str) -> String {
         count => format!("{count} CPUs"),
     };
     let count = grouped(test.entered as u64);
-    let mut told = format!("On {}, {who} entered idle states {count} times{seconds}", title(test));
-    if let (Some(misses), Some(above), Some(below)) = (test.misses_percent, test.above_percent, test.below_percent) {
+    let mut told = format!(
+        "On {}, {who} entered idle states {count} times{seconds}",
+        title(test)
+    );
+    if let (Some(misses), Some(above), Some(below)) =
+        (test.misses_percent, test.above_percent, test.below_percent)
+    {
         told += &format!(
             "; {misses:.2} % of the entries missed. {above:.2} % went into a state that was too deep, {below:.2} % into one that was too shallow"
         );
     }
     told.push('.');
     told += wake_ups;
-    let of_all: Vec<&State<'_>> = test.states.iter().filter(|state| state.cluster == test.states[0].cluster).collect();
-    let clusters = test.states.iter().any(|state| state.cluster != test.states[0].cluster);
-    let most = of_all
+    let of_all: Vec<&State<'_>> = test
+        .states
         .iter()
-        .filter(|_| !clusters)
-        .max_by(|a, b| a.share_percent.unwrap_or(0.0).total_cmp(&b.share_percent.unwrap_or(0.0)));
+        .filter(|state| state.cluster == test.states[0].cluster)
+        .collect();
+    let clusters = test
+        .states
+        .iter()
+        .any(|state| state.cluster != test.states[0].cluster);
+    let most = of_all.iter().filter(|_| !clusters).max_by(|a, b| {
+        a.share_percent
+            .unwrap_or(0.0)
+            .total_cmp(&b.share_percent.unwrap_or(0.0))
+    });
     if let Some((state, share)) = most.and_then(|state| Some((state.state, state.share_percent?))) {
-        let what = if test.sum.time_us.is_some() { "idle time was" } else { "entries were" };
+        let what = if test.sum.time_us.is_some() {
+            "idle time was"
+        } else {
+            "entries were"
+        };
         told += &format!(" {share:.2} % of the {what} in {state}.");
     }
     told
@@ -52,17 +73,25 @@ fn compared(tests: &[Test<'_>]) -> String {
     let percent = |of: &Leaders<&Test<'_>>| figure(of.items[0].misses_percent.unwrap_or(0.0));
     let (least, most) = (Leaders::least(tests, misses), Leaders::most(tests, misses));
     let entered = grouped(tests.iter().map(|test| test.entered as u64).sum());
-    let all = format!("{} measurements entered idle states {entered} times", tests.len());
+    let all = format!(
+        "{} measurements entered idle states {entered} times",
+        tests.len()
+    );
     match least.zip(most) {
         Some((least, most)) if least.behind > 0 => {
-            let name = |of: &Leaders<&Test<'_>>| of.items.iter().map(|test| title(test)).collect::<Vec<_>>();
+            let name = |of: &Leaders<&Test<'_>>| {
+                of.items.iter().map(|test| title(test)).collect::<Vec<_>>()
+            };
             let [few, many] = [&least, &most].map(|of| (listed(&name(of)), percent(of)));
             format!(
                 "{all}; the fewest entries are wrong in {}, {} %, and the most in {}, {} %.",
                 few.0, few.1, many.0, many.1
             )
         }
-        Some((least, _)) => format!("{all}; in each {} % of the entries were wrong.", percent(&least)),
+        Some((least, _)) => format!(
+            "{all}; in each {} % of the entries were wrong.",
+            percent(&least)
+        ),
         None => format!("{all}."),
     }
 }
@@ -87,36 +116,50 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
     let timed = test.sum.time_us.is_some();
     let table = Table::with_rows(states)
         .when(has(|state| state.cluster.is_some()), |table| {
-            table.words("cluster", |state| state.cluster.map(|cluster| cluster.to_string()))
+            table.words("cluster", |state| {
+                state.cluster.map(|cluster| cluster.to_string())
+            })
         })
         .when(has(|state| state.cpu.is_some()), |table| {
             table.words("CPU", |state| state.cpu.map(|cpu| cpu.to_string()))
         })
         .words("state", |state| name(state.state))
         .when(has(|state| state.residency_us.is_some()), |table| {
-            table.numbers("residency", "us", |state| state.residency_us.map(|us| whole(us as f64)))
+            table.numbers("residency", "us", |state| {
+                state.residency_us.map(|us| whole(us as f64))
+            })
         })
         .numbers("entries", "", |state| grouped(state.entered as u64))
         .when(test.seconds.is_some(), |table| {
-            table.numbers("entries", "1/s", |state| state.entered_per_second.map(|rate| fixed(rate, 1)))
+            table.numbers("entries", "1/s", |state| {
+                state.entered_per_second.map(|rate| fixed(rate, 1))
+            })
         })
         .when(timed, |table| {
-            table.numbers("time", "s", |state| state.time_us.map(|us| fixed(us / 1e6, 3))).numbers(
-                "mean",
-                "us",
-                |state| state.mean_us.map(|us| fixed(us, 1)),
-            )
+            table
+                .numbers("time", "s", |state| {
+                    state.time_us.map(|us| fixed(us / 1e6, 3))
+                })
+                .numbers("mean", "us", |state| state.mean_us.map(|us| fixed(us, 1)))
         })
-        .numbers(if timed { "share of idle time" } else { "share of entries" }, "%", |state| {
-            state.share_percent.map(|share| fixed(share, 2))
-        })
+        .numbers(
+            if timed {
+                "share of idle time"
+            } else {
+                "share of entries"
+            },
+            "%",
+            |state| state.share_percent.map(|share| fixed(share, 2)),
+        )
         .numbers("above", "", |state| count(state.above))
         .numbers("below", "", |state| count(state.below))
         .when(has(|state| state.rejected.is_some()), |table| {
             table.numbers("rejected", "", |state| count(state.rejected))
         })
         .when(has(|state| state.disabled), |table| {
-            table.words("", |state| state.disabled.then_some("disabled").map(Cell::from))
+            table.words("", |state| {
+                state.disabled.then_some("disabled").map(Cell::from)
+            })
         });
     table.done()
 }
@@ -124,7 +167,13 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         match &self.tests[..] {
-            [one] => told.answer(answer(one, &self.wake_ups.as_ref().map_or_else(String::new, wakes::answer))),
+            [one] => told.answer(answer(
+                one,
+                &self
+                    .wake_ups
+                    .as_ref()
+                    .map_or_else(String::new, wakes::answer),
+            )),
             several => told.answer(compared(several)),
         }
         let seconds = self.tests.first().and_then(|test| test.seconds);
@@ -142,15 +191,30 @@ impl Story for KernelCounts<'_> {
                     .iter()
                     .map(|state| {
                         let value = state.share_percent.unwrap_or(0.0);
-                        (state.state.to_owned(), Figure { value, published: None })
+                        (
+                            state.state.to_owned(),
+                            Figure {
+                                value,
+                                published: None,
+                            },
+                        )
                     })
                     .collect(),
             });
             bars.collect::<Vec<_>>()
         };
         let timed = self.tests.iter().all(|test| test.sum.time_us.is_some());
-        let heading = if timed { "Share of the idle time" } else { "Share of the entries" };
-        told.picture(Picture::new(heading, "of all", "%", Drawing::Bars(self.tests.iter().flat_map(bar).collect())));
+        let heading = if timed {
+            "Share of the idle time"
+        } else {
+            "Share of the entries"
+        };
+        told.picture(Picture::new(
+            heading,
+            "of all",
+            "%",
+            Drawing::Bars(self.tests.iter().flat_map(bar).collect()),
+        ));
         if self.tests.len() > 1 {
             overview(self, told);
         }
@@ -171,7 +235,10 @@ impl Story for KernelCounts<'_> {
             wakes::details(wake_ups, told);
         }
         for test in &self.tests {
-            told.table(states_table(test, &test.states_of_cpus).titled(format!("{}, each CPU", title(test))));
+            told.table(
+                states_table(test, &test.states_of_cpus)
+                    .titled(format!("{}, each CPU", title(test))),
+            );
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, code, figure, fixed, name, text, whole,
+    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, code, figure, fixed, name, text,
+    whole,
 };
 use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
 
@@ -11,8 +12,15 @@ impl Story for EasEnergy<'_> {
         told.answer(answer(self));
         if self.boards.iter().any(|board| board.assumed.len() == 1) {
             let full = code("stopwatt run placement --tasks ... --full");
-            let words = format!("What no source says is assumed in one way here, over {}: ", seeds(self));
-            told.warning(text![words, full, " varies it over ten seeds in some minutes."]);
+            let words = format!(
+                "What no source says is assumed in one way here, over {}: ",
+                seeds(self)
+            );
+            told.warning(text![
+                words,
+                full,
+                " varies it over ten seeds in some minutes."
+            ]);
         }
         if let Some(picture) = picture(self) {
             told.picture(picture);
@@ -23,7 +31,8 @@ impl Story for EasEnergy<'_> {
                 told.table(predictor_table(self, board));
             }
         }
-        if let (Some(source), Some(conditions)) = (self.published_source, self.published_conditions) {
+        if let (Some(source), Some(conditions)) = (self.published_source, self.published_conditions)
+        {
             told.note(format!("Published: {source}; {conditions}."));
         }
         told.note(format!(
@@ -40,7 +49,11 @@ impl Story for EasEnergy<'_> {
 }
 
 fn seeds(eas_energy: &EasEnergy<'_>) -> String {
-    if eas_energy.seeds == 1 { "one seed".to_owned() } else { format!("{} seeds", eas_energy.seeds) }
+    if eas_energy.seeds == 1 {
+        "one seed".to_owned()
+    } else {
+        format!("{} seeds", eas_energy.seeds)
+    }
 }
 
 /// The distance of the model from what was published, and that of the constant beside it;
@@ -48,8 +61,16 @@ fn seeds(eas_energy: &EasEnergy<'_>) -> String {
 fn answer(eas_energy: &EasEnergy<'_>) -> Text {
     let mut words = Text::default();
     for board in &eas_energy.boards {
-        let find = |wanted: &str| board.predictors.iter().find(|predictor| predictor.name == wanted);
-        let usual = predictor_name(MEASURED, board.assumed.get(board.usual).copied().unwrap_or_default());
+        let find = |wanted: &str| {
+            board
+                .predictors
+                .iter()
+                .find(|predictor| predictor.name == wanted)
+        };
+        let usual = predictor_name(
+            MEASURED,
+            board.assumed.get(board.usual).copied().unwrap_or_default(),
+        );
         if !words.is_empty() {
             words.push(" ");
         }
@@ -69,21 +90,36 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
         }
         words.extend(text!["On ", name(board.name)]);
         let Some(gain) = board.gain_percent else {
-            words.push(format!(" {} tasks have nothing to compare with: add rules.", eas_energy.tasks[0]));
+            words.push(format!(
+                " {} tasks have nothing to compare with: add rules.",
+                eas_energy.tasks[0]
+            ));
             continue;
         };
         let [low, median, high] = gain.all().map(|percent| figure(percent).to_string());
         let (over, usual) = match board.assumed.len() {
-            1 => ("over rules and numbers of tasks", format!("{median} % in the mean")),
-            _ => ("over seeds, rules, numbers of tasks and all that is assumed", format!("{median} % as usual")),
+            1 => (
+                "over rules and numbers of tasks",
+                format!("{median} % in the mean"),
+            ),
+            _ => (
+                "over seeds, rules, numbers of tasks and all that is assumed",
+                format!("{median} % as usual"),
+            ),
         };
         let saves = match () {
-            () if board.assumed.len() == 1 => " the energy model saved, in a run or the mean of some,",
+            () if board.assumed.len() == 1 => {
+                " the energy model saved, in a run or the mean of some,"
+            }
             () if gain.low > 0.0 => " the energy model saves",
             () if gain.high < 0.0 => " the energy model costs energy; it saves",
             () => ": sign unknown; the energy model saves",
         };
-        let range = if low == high { low } else { format!("{low} to {high}") };
+        let range = if low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        };
         words.push(format!("{saves} {range} %, {over}; {usual}."));
     }
     words
@@ -92,7 +128,10 @@ fn answer(eas_energy: &EasEnergy<'_>) -> Text {
 /// The unit of a board's energies, and how many of it theirs is: percent of the first rules' with
 /// the fewest tasks where nobody says how many watts a unit is.
 fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
-    let first = board.rules.first().and_then(|rules| Some((rules.name, *rules.energy.get(board.usual)?.first()?)));
+    let first = board
+        .rules
+        .first()
+        .and_then(|rules| Some((rules.name, *rules.energy.get(board.usual)?.first()?)));
     match (board.unit, first, eas_energy.tasks.first()) {
         ("unit s", Some((name, energy)), Some(tasks)) if energy > 0.0 => {
             (format!("% of {name}'s with {tasks} tasks"), 100.0 / energy)
@@ -104,7 +143,10 @@ fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
 /// Energy per task against the number of tasks.
 fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
     let (unit, scale) = unit(eas_energy, eas_energy.boards.first()?);
-    let per_task = |value: f64, tasks: u32| Figure { value: scale * value / f64::from(tasks), published: None };
+    let per_task = |value: f64, tasks: u32| Figure {
+        value: scale * value / f64::from(tasks),
+        published: None,
+    };
     let curve = |name: String, values: &[f64]| Curve {
         name,
         points: eas_energy
@@ -116,16 +158,36 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
         best: None,
     };
     let mut curves = Vec::new();
-    for board in eas_energy.boards.iter().filter(|board| board.unit == eas_energy.boards[0].unit) {
+    for board in eas_energy
+        .boards
+        .iter()
+        .filter(|board| board.unit == eas_energy.boards[0].unit)
+    {
         for rules in &board.rules {
-            curves.push(curve(format!("{}, {}", board.name, rules.name), &rules.energy[board.usual]));
+            curves.push(curve(
+                format!("{}, {}", board.name, rules.name),
+                &rules.energy[board.usual],
+            ));
         }
     }
-    let published: Option<Vec<f64>> =
-        eas_energy.boards.iter().find_map(|board| board.published.iter().copied().collect::<Option<Vec<f64>>>());
+    let published: Option<Vec<f64>> = eas_energy.boards.iter().find_map(|board| {
+        board
+            .published
+            .iter()
+            .copied()
+            .collect::<Option<Vec<f64>>>()
+    });
     curves.extend(published.map(|published| curve("published".to_owned(), &published)));
-    let drawing = Drawing::Curves { x: "tasks".to_owned(), curves };
-    Some(Picture::new("Energy per task against the number of tasks", "energy per task", &unit, drawing))
+    let drawing = Drawing::Curves {
+        x: "tasks".to_owned(),
+        curves,
+    };
+    Some(Picture::new(
+        "Energy per task against the number of tasks",
+        "energy per task",
+        &unit,
+        drawing,
+    ))
 }
 
 /// Energies by number of tasks.
@@ -137,19 +199,19 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .words("tasks", |(_, tasks)| tasks.to_string())
         .when(has_published, |table| {
             let of = |at: usize, tasks: u32| Some(board.published[at]? / f64::from(tasks));
-            table.numbers("published", "J", |&(at, _)| board.published[at].map(figure)).numbers(
-                "published per task",
-                "J",
-                move |&(at, tasks)| of(at, tasks).map(figure),
-            )
+            table
+                .numbers("published", "J", |&(at, _)| board.published[at].map(figure))
+                .numbers("published per task", "J", move |&(at, tasks)| {
+                    of(at, tasks).map(figure)
+                })
         })
         .each(&board.rules, |table, rules| {
             let energy = |at: usize| scale * rules.energy[board.usual][at];
-            let table = table.numbers(rules.name, &unit, |&(at, _)| figure(energy(at))).numbers(
-                "per task",
-                &unit,
-                |&(at, tasks)| figure(energy(at) / f64::from(tasks)),
-            );
+            let table = table
+                .numbers(rules.name, &unit, |&(at, _)| figure(energy(at)))
+                .numbers("per task", &unit, |&(at, tasks)| {
+                    figure(energy(at) / f64::from(tasks))
+                });
             table.when(!rules.gain_percent.is_empty(), |table| {
                 table.numbers("saves, %", "", |&(at, _)| {
                     let gain = rules.gain_percent.get(at).copied().unwrap_or_default();
@@ -165,15 +227,24 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         ),
         None => String::new(),
     };
-    let note = format!("Energies: means over the seeds, with the usual round trip into an idle state.{saved}");
+    let note = format!(
+        "Energies: means over the seeds, with the usual round trip into an idle state.{saved}"
+    );
     table.done().titled(board.title.clone()).noted(note)
 }
 
 /// The errors of the model and of others.
 fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
-    let known: Vec<(usize, u32)> =
-        eas_energy.numbered().into_iter().filter(|(at, _)| board.published[*at].is_some()).collect();
-    let columns: Vec<(usize, u32)> = known.iter().enumerate().map(|(at, (_, tasks))| (at, *tasks)).collect();
+    let known: Vec<(usize, u32)> = eas_energy
+        .numbered()
+        .into_iter()
+        .filter(|(at, _)| board.published[*at].is_some())
+        .collect();
+    let columns: Vec<(usize, u32)> = known
+        .iter()
+        .enumerate()
+        .map(|(at, (_, tasks))| (at, *tasks))
+        .collect();
     Table::with_rows(&board.predictors)
         .words("predictor", |predictor| predictor.name.clone())
         .numbers("fitted", "", |predictor| whole(f64::from(predictor.fitted)))
@@ -199,9 +270,11 @@ fn behaviour(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .words("tasks", |(_, tasks)| tasks.to_string())
         .each(&board.rules, |table, rules| {
             table
-                .numbers(format!("{}: {} runs, %", rules.name, board.big), "", |&(at, _)| {
-                    fixed(rules.big_runs_percent[at], 1)
-                })
+                .numbers(
+                    format!("{}: {} runs, %", rules.name, board.big),
+                    "",
+                    |&(at, _)| fixed(rules.big_runs_percent[at], 1),
+                )
                 .numbers("p95", "ms", |&(at, _)| figure(rules.p95_ms[at]))
                 .numbers("moves", "", |&(at, _)| fixed(rules.moves[at], 0))
         })

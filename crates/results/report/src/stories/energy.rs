@@ -2,13 +2,13 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name, percent, scientific,
-    text,
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name,
+    percent, scientific, text,
 };
 use findings::Interval;
 use findings::energy::{
-    CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings, Shares, Steadiness,
-    UnfittedFigures,
+    CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
+    Shares, Steadiness, UnfittedFigures,
 };
 
 /// A benefit with two decimals.
@@ -24,7 +24,10 @@ impl Story for Savings<'_> {
         }
         told.picture(picture(self));
         if let Some(reference) = self.reference {
-            told.note(format!("Published: {}; {}.", reference.source, reference.conditions));
+            told.note(format!(
+                "Published: {}; {}.",
+                reference.source, reference.conditions
+            ));
         }
         compared(self, told);
         savings(self, told);
@@ -49,9 +52,15 @@ fn over(savings: &Savings<'_>) -> String {
 /// What intervals are, and the headings of their ends.
 fn interval_words(savings: &Savings<'_>) -> (&'static str, [&'static str; 2]) {
     if savings.is_drawn() {
-        ("what 95 % of the predictions lie between", ["2.5 %", "97.5 %"])
+        (
+            "what 95 % of the predictions lie between",
+            ["2.5 %", "97.5 %"],
+        )
     } else {
-        ("the least and the most of the predictions", ["least", "most"])
+        (
+            "the least and the most of the predictions",
+            ["least", "most"],
+        )
     }
 }
 
@@ -76,14 +85,20 @@ fn answer(savings: &Savings<'_>) -> Text {
         ]);
     }
     if savings.is_drawn() {
-        words.push(format!("The sign is certain in {} of {} cells. ", savings.certain(), medians.len()));
+        words.push(format!(
+            "The sign is certain in {} of {} cells. ",
+            savings.certain(),
+            medians.len()
+        ));
     }
     if let Some(of) = savings.judged() {
         words.push(format!(
             "{} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones",
             of.held, of.published, of.medians_percent
         ));
-        let more = savings.is_drawn().then(|| format!("; {} are more than RCU costs at all.", of.exceeding));
+        let more = savings
+            .is_drawn()
+            .then(|| format!("; {} are more than RCU costs at all.", of.exceeding));
         words.push(more.unwrap_or_else(|| ".".to_owned()));
     }
     words
@@ -93,7 +108,10 @@ fn answer(savings: &Savings<'_>) -> Text {
 fn few_draws(savings: &Savings<'_>) -> Text {
     let cause = match savings.draws {
         0 => "Nothing was drawn".to_owned(),
-        draws => format!("The range of {draws} draws holds a further one with {} %", 100 * (draws - 1) / (draws + 1)),
+        draws => format!(
+            "The range of {draws} draws holds a further one with {} %",
+            100 * (draws - 1) / (draws + 1)
+        ),
     };
     text![
         format!("{cause}, so no sign is certain here: "),
@@ -112,14 +130,23 @@ fn picture(savings: &Savings<'_>) -> Picture {
         published: cell.published_energy_benefit_percent,
     };
     let rows = Drawing::Intervals(savings.saving().map(row).collect());
-    Picture::new("Energy saved against the reference", interval_words(savings).0, "%", rows)
+    Picture::new(
+        "Energy saved against the reference",
+        interval_words(savings).0,
+        "%",
+        rows,
+    )
 }
 
 fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     let marks = |cell: &CellFacts<'_>| {
         let exceeds = (cell.exceeds_rcu == Some(true)).then_some("exceeds RCU");
         let wrong = cell.wrong_sign.then_some("wrong sign");
-        exceeds.into_iter().chain(wrong).collect::<Vec<_>>().join(", ")
+        exceeds
+            .into_iter()
+            .chain(wrong)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let rows: Vec<_> = savings.saving().collect();
     let table = benefits(savings, &rows, |cell| cell.published_energy_benefit_percent)
@@ -128,9 +155,15 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
             let of = cell.central_energy_benefit_percent?;
             Some(Cell::Range(points(of.low), points(of.high)))
         })
-        .numbers("RCU costs", "", |(cell, _)| points(cell.rcu_bound_percent.unwrap_or(0.0)).before("<"))
+        .numbers("RCU costs", "", |(cell, _)| {
+            points(cell.rcu_bound_percent.unwrap_or(0.0)).before("<")
+        })
         .words("", |(cell, _)| marks(cell));
-    let certain = if savings.is_drawn() { " A sign is certain when they exclude 0." } else { "" };
+    let certain = if savings.is_drawn() {
+        " A sign is certain when they exclude 0."
+    } else {
+        ""
+    };
     let title = format!(
         "Energy saved against the reference, in percent: published, and {}, over {}.{certain}",
         interval_words(savings).0,
@@ -141,22 +174,36 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     } else {
         "the most of the predictions."
     };
-    let note =
-        format!("RCU costs: the reference less the same run without callbacks, in percent of the reference; {below}");
+    let note = format!(
+        "RCU costs: the reference less the same run without callbacks, in percent of the reference; {below}"
+    );
     told.table(table.done().titled(title).noted(note));
     let (count, worst) = savings.beyond_bound();
     let worst = worst.map_or_else(String::new, |cell| {
         let most = cell.most_points_beyond_bound;
-        format!("; by {most:.2} points at most, in {} with {}", cell.benchmark, cell.configuration)
+        format!(
+            "; by {most:.2} points at most, in {} with {}",
+            cell.benchmark, cell.configuration
+        )
     });
     told.paragraph(format!(
         "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}.",
         rows.len() * savings.count
     ));
-    let helps = savings.references.iter().filter(|of| of.draws_in_which_rcu_helps > 0).map(|of| {
-        let (draws, most) = (of.draws_in_which_rcu_helps, of.most_percent_by_which_rcu_helps);
-        format!("{} in {draws}, by {most:.2} % of the reference at most", of.benchmark)
-    });
+    let helps = savings
+        .references
+        .iter()
+        .filter(|of| of.draws_in_which_rcu_helps > 0)
+        .map(|of| {
+            let (draws, most) = (
+                of.draws_in_which_rcu_helps,
+                of.most_percent_by_which_rcu_helps,
+            );
+            format!(
+                "{} in {draws}, by {most:.2} % of the reference at most",
+                of.benchmark
+            )
+        });
     let helps: Vec<String> = helps.collect();
     if !helps.is_empty() {
         told.paragraph(format!(
@@ -168,12 +215,22 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
 }
 
 fn times(savings: &Savings<'_>) -> Table {
-    let rows: Vec<_> = savings.cells.iter().filter_map(|cell| Some((cell, cell.time_benefit_percent?))).collect();
-    let judged = || rows.iter().filter_map(|(cell, of)| Some((of, cell.published_time_benefit_percent?)));
-    let held = judged().filter(|(of, published)| of.holds(*published)).count();
+    let rows: Vec<_> = savings
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.time_benefit_percent?)))
+        .collect();
+    let judged = || {
+        rows.iter()
+            .filter_map(|(cell, of)| Some((of, cell.published_time_benefit_percent?)))
+    };
+    let held = judged()
+        .filter(|(of, published)| of.holds(*published))
+        .count();
     let table = benefits(savings, &rows, |cell| cell.published_time_benefit_percent)
         .words("", |(cell, of)| {
-            cell.published_time_benefit_percent.map_or("", |value| if of.holds(value) { "held" } else { "outside" })
+            cell.published_time_benefit_percent
+                .map_or("", |value| if of.holds(value) { "held" } else { "outside" })
         })
         .done();
     let all = judged().count();
@@ -195,14 +252,20 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
         |scale| format!("one unit of the platform's table is {scale:.4e} W, fitted to the benchmark that is marked"),
     );
     let error = |of: &Reference<'_>| of.error_percent().map(|error| fixed(error, 1).signed());
-    let is_scale = |of: &Reference<'_>| savings.reference.is_some_and(|reference| reference.scale == of.benchmark);
+    let is_scale = |of: &Reference<'_>| {
+        savings
+            .reference
+            .is_some_and(|reference| reference.scale == of.benchmark)
+    };
     let (_, [low, high]) = interval_words(savings);
     let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
     let table = Table::with_rows(&savings.references)
         .words("benchmark", |of| name(of.benchmark))
         .numbers("published", "W", |of| watts(of.published_power_w))
         .numbers(low, "", |of| watts(of.power_w.map(|power| power.low)))
-        .numbers("median", "", |of| watts(of.power_w.map(|power| power.median)))
+        .numbers("median", "", |of| {
+            watts(of.power_w.map(|power| power.median))
+        })
         .numbers(high, "", |of| watts(of.power_w.map(|power| power.high)))
         .numbers("error", "%", error)
         .numbers("RCU costs", "%", |of| points(of.rcu_bound_percent.median))
@@ -210,25 +273,42 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
         .words("", |of| if is_scale(of) { "used in the fit" } else { "" });
     let note = "RCU costs: the median of the reference less the same run without callbacks. RCU owns: what is booked to callbacks, to \
                 ticks kept for them and to RCU's threads. The two differ, for a kept tick changes what others pay as well.";
-    told.table(table.done().titled(format!("Power of the reference: {scale}.")).noted(note));
+    told.table(
+        table
+            .done()
+            .titled(format!("Power of the reference: {scale}."))
+            .noted(note),
+    );
 }
 
 fn compared(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&savings.predictors)
         .words("predictor", |predictor| predictor.name)
-        .numbers("fitted to them", "", |predictor| fixed(predictor.fitted as f64, 0))
+        .numbers("fitted to them", "", |predictor| {
+            fixed(predictor.fitted as f64, 0)
+        })
         .numbers("rms, points", "", |predictor| points(predictor.rms))
         .numbers("Spearman", "", |predictor| {
-            predictor.spearman.map_or_else(|| Cell::from("none"), |of| points(of).into())
+            predictor
+                .spearman
+                .map_or_else(|| Cell::from("none"), |of| points(of).into())
         });
-    let title = "The medians beside predictors that know nothing of RCU, over all published benefits:";
-    let [nearest, order] = [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
-    told.table(table.done().titled(title).noted(format!("Nearest: {nearest}. Best order: {order}.")));
+    let title =
+        "The medians beside predictors that know nothing of RCU, over all published benefits:";
+    let [nearest, order] =
+        [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
+    told.table(
+        table
+            .done()
+            .titled(title)
+            .noted(format!("Nearest: {nearest}. Best order: {order}.")),
+    );
 }
 
 fn decided(savings: &Savings<'_>, told: &mut Blocks) {
     let is_told = |cell: &&CellFacts<'_>| {
-        cell.verdict == Some("undecided") || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
+        cell.verdict == Some("undecided")
+            || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
     };
     let item = |cell: &CellFacts<'_>| {
         let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
@@ -239,7 +319,12 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
             format!(" {}", points(*spearman).signed())
         ])
     };
-    let items: Vec<Text> = savings.cells.iter().filter(is_told).filter_map(item).collect();
+    let items: Vec<Text> = savings
+        .cells
+        .iter()
+        .filter(is_told)
+        .filter_map(item)
+        .collect();
     if !items.is_empty() {
         told.paragraph("What was not published and goes most with the benefit (Spearman):");
         told.list(items);
@@ -255,20 +340,39 @@ fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
         .numbers("combining adds 1 point at most", "", |claim| {
             percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
         })
-        .numbers("offload is faster", "", |claim| percent(claim.offload_is_faster_than_enforced_idle, 0));
-    let title = "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
+        .numbers("offload is faster", "", |claim| {
+            percent(claim.offload_is_faster_than_enforced_idle, 0)
+        });
+    let title =
+        "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
     told.table(table.done().titled(title));
 }
 
 fn dosed(savings: &Savings<'_>, told: &mut Blocks) {
-    let Some(first) = savings.doses.first() else { return };
-    let heading = |dose: f64| if dose.fract() == 0.0 { format!("{dose:.0}") } else { figure(dose).to_string() };
-    let headings = first.points.iter().map(|point| heading(point.callbacks_per_second_and_cpu)).enumerate();
+    let Some(first) = savings.doses.first() else {
+        return;
+    };
+    let heading = |dose: f64| {
+        if dose.fract() == 0.0 {
+            format!("{dose:.0}")
+        } else {
+            figure(dose).to_string()
+        }
+    };
+    let headings = first
+        .points
+        .iter()
+        .map(|point| heading(point.callbacks_per_second_and_cpu))
+        .enumerate();
     let table = Table::with_rows(&savings.doses)
         .words("benchmark", |dose| name(dose.benchmark))
         .words("configuration", |dose| name(dose.configuration))
         .each(headings, |table, (at, heading)| {
-            table.numbers(heading, "", move |dose| dose.points.get(at).map(|of| points(of.energy_benefit_percent)))
+            table.numbers(heading, "", move |dose| {
+                dose.points
+                    .get(at)
+                    .map(|of| points(of.energy_benefit_percent))
+            })
         });
     let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over \
                  its seeds:";
@@ -293,13 +397,22 @@ fn benefits<'i, 'r>(
 
 /// Tells the owners' shares in the reference.
 fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
-    let reference: Vec<&Shares<'_>> =
-        savings.owners.iter().filter(|shares| shares.configuration == REFERENCE).collect();
-    let Some(first) = reference.first() else { return };
+    let reference: Vec<&Shares<'_>> = savings
+        .owners
+        .iter()
+        .filter(|shares| shares.configuration == REFERENCE)
+        .collect();
+    let Some(first) = reference.first() else {
+        return;
+    };
     let owners = first.percent.names();
-    let table = Table::with_rows(&owners).words("owner", |owner| name(*owner)).each(&reference, |table, shares| {
-        table.numbers(shares.benchmark, "", |owner| shares.percent.get(owner).map(|share| fixed(*share, 2)))
-    });
+    let table = Table::with_rows(&owners)
+        .words("owner", |owner| name(*owner))
+        .each(&reference, |table, shares| {
+            table.numbers(shares.benchmark, "", |owner| {
+                shares.percent.get(owner).map(|share| fixed(*share, 2))
+            })
+        });
     let title = "Whose energy it is in the reference, in percent, means over the predictions:";
     told.table(table.done().titled(title).noted(format!(
         "In no prediction and no configuration is the owners' sum further than {} of it from the integral.",
@@ -316,7 +429,11 @@ impl Story for Effects<'_> {
                 .numbers("p50", "", |row| figure(row.p50))
                 .numbers("p99", "", |row| figure(row.p99))
                 .numbers("p99.9", "", |row| figure(row.p999));
-            let verdict = if below > above { "agrees more often than not" } else { "refuted here" };
+            let verdict = if below > above {
+                "agrees more often than not"
+            } else {
+                "refuted here"
+            };
             let title = format!(
                 "How late {}'s threads run after their timers, in us, medians over the predictions:",
                 self.latency_us.benchmark
@@ -328,14 +445,18 @@ impl Story for Effects<'_> {
                 100.0 * above
             )));
         }
-        let Some(first) = self.big_cluster_down.first() else { return };
-        let table = Table::with_rows(&self.big_cluster_down).words("benchmark", |of| name(of.benchmark)).each(
-            first.share.names(),
-            |table, configuration| {
-                table.numbers(configuration, "", |of| of.share.get(configuration).map(|share| percent(*share, 1)))
-            },
-        );
-        let title = "Share of the time in which the big cluster is down, medians over the predictions:";
+        let Some(first) = self.big_cluster_down.first() else {
+            return;
+        };
+        let table = Table::with_rows(&self.big_cluster_down)
+            .words("benchmark", |of| name(of.benchmark))
+            .each(first.share.names(), |table, configuration| {
+                table.numbers(configuration, "", |of| {
+                    of.share.get(configuration).map(|share| percent(*share, 1))
+                })
+            });
+        let title =
+            "Share of the time in which the big cluster is down, medians over the predictions:";
         told.table(table.done().titled(title));
     }
 }
@@ -354,11 +475,17 @@ impl Story for UnfittedFigures<'_> {
             );
         }
         if let Some(of) = &self.sysbench_reference {
-            let rows = of
-                .by_threads
-                .iter()
-                .map(|row| format!("{} threads {:.3} to {:.3} W", row.threads, row.power_w.low, row.power_w.high));
-            let covers = if of.covers_published { "covers" } else { "does not cover" };
+            let rows = of.by_threads.iter().map(|row| {
+                format!(
+                    "{} threads {:.3} to {:.3} W",
+                    row.threads, row.power_w.low, row.power_w.high
+                )
+            });
+            let covers = if of.covers_published {
+                "covers"
+            } else {
+                "does not cover"
+            };
             items.push(
                 format!(
                     "sysbench's reference power: {}; that {covers} the published {:.3} W",
@@ -369,7 +496,9 @@ impl Story for UnfittedFigures<'_> {
             );
         }
         if let Some(ratio) = self.callback_core_energy_big_to_little {
-            let said = self.talk_says.map_or_else(String::new, |said| format!("; the talk says {said}"));
+            let said = self
+                .talk_says
+                .map_or_else(String::new, |said| format!("; the talk says {said}"));
             items.push(
                 format!(
                     "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \

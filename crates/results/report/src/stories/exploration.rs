@@ -25,8 +25,11 @@ fn campaign(explored: &Exploration<'_>, told: &mut Blocks) {
         count => format!("{count} of the variants broke."),
     };
     let (schedules, operations) = (explored.schedules_tried, explored.operations_tried);
-    told.answer(format!("{found} {schedules} schedules were tried, with {operations} operations."));
-    let sentence = |(variant, invariant): &(&str, &str)| Text::from(format!("{variant} breaks {invariant}."));
+    told.answer(format!(
+        "{found} {schedules} schedules were tried, with {operations} operations."
+    ));
+    let sentence =
+        |(variant, invariant): &(&str, &str)| Text::from(format!("{variant} breaks {invariant}."));
     told.list(explored.broken.iter().map(sentence).collect());
     if let Some(coverage) = &explored.coverage {
         reached(coverage, told);
@@ -40,26 +43,44 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
         told.answer(cause.clone());
     }
     for complaint in explored.complaints {
-        told.answer(format!("{} ({}).", complaint.trim_end_matches('.'), explored.invariant));
+        told.answer(format!(
+            "{} ({}).",
+            complaint.trim_end_matches('.'),
+            explored.invariant
+        ));
     }
     told.answer(match explored.sentences.len() {
         0 => format!("The plainest run of this, {operations} operations, shows it."),
         1 => format!("It takes one deviation from the plainest run, in {operations} operations."),
-        many => format!("It takes {many} deviations from the plainest run, in {operations} operations."),
+        many => {
+            format!("It takes {many} deviations from the plainest run, in {operations} operations.")
+        }
     });
-    if let Some(lanes) = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1).into_iter().next() {
+    if let Some(lanes) = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1)
+        .into_iter()
+        .next()
+    {
         match lanes.folded() {
             Some(folded) => {
                 told.picture(folded.into());
                 let summary = text!["All operations"];
-                told.extend([Block::Folded { summary, blocks: vec![Block::Picture(lanes.into())] }]);
+                told.extend([Block::Folded {
+                    summary,
+                    blocks: vec![Block::Picture(lanes.into())],
+                }]);
             }
             None => told.picture(lanes.into()),
         }
     }
-    let sentences = |all: &[String]| all.iter().map(|sentence| Text::from(sentence.as_str())).collect();
+    let sentences = |all: &[String]| {
+        all.iter()
+            .map(|sentence| Text::from(sentence.as_str()))
+            .collect()
+    };
     told.list(sentences(&explored.scenario));
-    let numbered = (1..).zip(&explored.sentences).map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
+    let numbered = (1..)
+        .zip(&explored.sentences)
+        .map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
     told.list(numbered.collect());
     if !explored.causes.is_empty() {
         told.paragraph("What it saw there that others had stored, and that runs which break nothing hardly ever see:");
@@ -72,7 +93,10 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     let folder = explored.folder;
     told.extend([Block::List(vec![
         text!["Again: ", code(format!("stopwatt explore replay {folder}"))],
-        text!["Timeline: ", code(format!("stopwatt report {folder} -o timeline.html"))],
+        text![
+            "Timeline: ",
+            code(format!("stopwatt report {folder} -o timeline.html"))
+        ],
     ])]);
 }
 
@@ -95,7 +119,11 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));
     told.extend([Block::heading(2, "What was reached")]);
-    let counted: Vec<&facts::CoverageItem> = coverage.counted.iter().filter(|reached| reached.count > 0).collect();
+    let counted: Vec<&facts::CoverageItem> = coverage
+        .counted
+        .iter()
+        .filter(|reached| reached.count > 0)
+        .collect();
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)
             .numbers("times", "", |reached| whole(reached.count as f64))
@@ -103,7 +131,11 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
             .words("came to", |reached| reached.what.as_str());
         told.table(table.done());
     }
-    let chosen: Vec<&facts::CoverageItem> = coverage.chosen.iter().filter(|reached| reached.count > 0).collect();
+    let chosen: Vec<&facts::CoverageItem> = coverage
+        .chosen
+        .iter()
+        .filter(|reached| reached.count > 0)
+        .collect();
     let table = Table::with_rows(&chosen)
         .numbers("times", "", |reached| whole(reached.count as f64))
         .words("the machine chose that", |reached| reached.what.as_str());
@@ -111,21 +143,44 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
     if coverage.curve.len() > 1 {
         let table = Table::with_rows(&coverage.curve)
             .numbers("runs", "", |growth| whole(growth.schedules as f64))
-            .numbers("outcomes and states", "", |growth| whole(growth.counted as f64))
+            .numbers("outcomes and states", "", |growth| {
+                whole(growth.counted as f64)
+            })
             .numbers("branches", "", |growth| whole(growth.branches as f64))
-            .numbers("pairs in both orders", "", |growth| whole(growth.both_orders as f64));
+            .numbers("pairs in both orders", "", |growth| {
+                whole(growth.both_orders as f64)
+            });
         told.table(table.done());
     }
-    let mut items: Vec<Text> =
-        never.iter().map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned())).collect();
-    let functions = coverage.never_called.iter().map(|functions| Text::from(format!("not called in {functions}")));
+    let mut items: Vec<Text> = never
+        .iter()
+        .map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned()))
+        .collect();
+    let functions = coverage
+        .never_called
+        .iter()
+        .map(|functions| Text::from(format!("not called in {functions}")));
     items.extend(functions);
     let more = coverage.never_taken.len().saturating_sub(NEVER_SHOWN);
-    items.extend(coverage.never_taken.iter().take(NEVER_SHOWN).map(|branch| Text::from(branch.as_str())));
+    items.extend(
+        coverage
+            .never_taken
+            .iter()
+            .take(NEVER_SHOWN)
+            .map(|branch| Text::from(branch.as_str())),
+    );
     if more > 0 {
-        items.push(Text::from(format!("and {more} branches more, which the recording and --format json name")));
+        items.push(Text::from(format!(
+            "and {more} branches more, which the recording and --format json name"
+        )));
     }
-    items.extend(coverage.one_way.iter().take(3).map(|pair| Text::from(pair.as_str())));
+    items.extend(
+        coverage
+            .one_way
+            .iter()
+            .take(3)
+            .map(|pair| Text::from(pair.as_str())),
+    );
     if !items.is_empty() {
         told.paragraph("Never reached:");
         told.list(items);

@@ -1,21 +1,33 @@
 //! `idle-cases`: governors on reported workloads, with the reported counts and orders beside.
 
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Drawing, Figure, Number, Picture, Table, Text, fixed, name, text};
+use crate::blocks::{
+    Bar, Blocks, Drawing, Figure, Number, Picture, Table, Text, fixed, name, text,
+};
 use findings::idle_cases::{Cases, Row};
 use published::CaseFigure;
 
 /// Why orders do not hold, as far as that is known; each reason once.
 fn reasons(cases: &Cases<'_>) -> Vec<Text> {
     let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
-    for sign in cases.signs.iter().filter(|sign| !sign.holds() && !sign.reason.is_empty()) {
-        match reasons.iter_mut().find(|(_, reason)| *reason == sign.reason) {
+    for sign in cases
+        .signs
+        .iter()
+        .filter(|sign| !sign.holds() && !sign.reason.is_empty())
+    {
+        match reasons
+            .iter_mut()
+            .find(|(_, reason)| *reason == sign.reason)
+        {
             Some((cases, _)) if cases.contains(&sign.case) => {}
             Some((cases, _)) => cases.push(sign.case),
             None => reasons.push((vec![sign.case], sign.reason)),
         }
     }
-    reasons.into_iter().map(|(cases, reason)| format!("{}: {reason}.", cases.join(", ")).into()).collect()
+    reasons
+        .into_iter()
+        .map(|(cases, reason)| format!("{}: {reason}.", cases.join(", ")).into())
+        .collect()
 }
 
 /// How trivial rules did on the published cases of the reverted commit, of which docs/idle-cases.md
@@ -42,7 +54,11 @@ impl Story for Cases<'_> {
                 0 => "no".to_owned(),
                 agrees => format!("in {agrees} of {} seeds", sign.seeds),
             });
-        told.table(table.done().titled("Reported orders of governors; shares in %, medians over the seeds."));
+        told.table(
+            table
+                .done()
+                .titled("Reported orders of governors; shares in %, medians over the seeds."),
+        );
         told.list(reasons(self));
         let cases: Vec<&[Row<'_>]> = self.rows.chunk_by(|a, b| a.case == b.case).collect();
         let bar = |row: &Row<'_>| Bar {
@@ -51,17 +67,31 @@ impl Story for Cases<'_> {
                 row.governor.to_owned(),
                 Figure {
                     value: row.above_percent,
-                    published: row.published.as_ref().and_then(|reported| reported.above_percent),
+                    published: row
+                        .published
+                        .as_ref()
+                        .and_then(|reported| reported.above_percent),
                 },
             )],
         };
         let bars = Drawing::Bars(self.rows.iter().map(bar).collect());
-        told.picture(Picture::new("Stays in a state that was too deep", "of all stays", "%", bars));
+        told.picture(Picture::new(
+            "Stays in a state that was too deep",
+            "of all stays",
+            "%",
+            bars,
+        ));
         for rows in cases {
             let source = self.sources.iter().find(|known| known.name == rows[0].case);
             let title = source.map_or_else(String::new, |source| format!(": {}.", source.title));
-            let note = source.map_or_else(String::new, |source| format!("Published: {}.", source.source));
-            told.table(counts(rows).titled(text![name(rows[0].case), title]).noted(note));
+            let note = source.map_or_else(String::new, |source| {
+                format!("Published: {}.", source.source)
+            });
+            told.table(
+                counts(rows)
+                    .titled(text![name(rows[0].case), title])
+                    .noted(note),
+            );
         }
     }
 }
@@ -73,19 +103,42 @@ fn counts(rows: &[Row<'_>]) -> Table {
         None => here,
     };
     let share = |here: f64, row: &Row<'_>, of: fn(&CaseFigure) -> Option<f64>| {
-        beside(fixed(here, 2), row.published.as_ref().and_then(of).map(|share| fixed(share, 2)))
+        beside(
+            fixed(here, 2),
+            row.published
+                .as_ref()
+                .and_then(of)
+                .map(|share| fixed(share, 2)),
+        )
     };
     Table::with_rows(rows)
         .words("governor", |row| name(row.governor))
-        .words("published as", |row| row.published.as_ref().map(|reported| name(reported.governor.as_str())))
+        .words("published as", |row| {
+            row.published
+                .as_ref()
+                .map(|reported| name(reported.governor.as_str()))
+        })
         .numbers("stays", "", |row| fixed(row.stays, 0))
-        .numbers("too deep", "%", |row| share(row.above_percent, row, |of| of.above_percent))
-        .numbers("too shallow", "%", |row| share(row.below_percent, row, |of| of.below_percent))
-        .numbers("shallowest", "%", |row| Some(share(row.shallowest_percent?, row, |of| of.shallowest_percent)))
-        .numbers("deepest", "%", |row| Some(share(row.deepest_percent?, row, |of| of.deepest_percent)))
+        .numbers("too deep", "%", |row| {
+            share(row.above_percent, row, |of| of.above_percent)
+        })
+        .numbers("too shallow", "%", |row| {
+            share(row.below_percent, row, |of| of.below_percent)
+        })
+        .numbers("shallowest", "%", |row| {
+            Some(share(row.shallowest_percent?, row, |of| {
+                of.shallowest_percent
+            }))
+        })
+        .numbers("deepest", "%", |row| {
+            Some(share(row.deepest_percent?, row, |of| of.deepest_percent))
+        })
         .numbers("per second", "", |row| {
             let reported = row.published.as_ref().and_then(|of| of.per_second);
-            Some(beside(fixed(row.per_second?, 0), reported.map(|rate| fixed(rate, 0))))
+            Some(beside(
+                fixed(row.per_second?, 0),
+                reported.map(|rate| fixed(rate, 0)),
+            ))
         })
         .done()
 }

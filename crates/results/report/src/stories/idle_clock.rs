@@ -2,7 +2,9 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text};
+use crate::blocks::{
+    Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text,
+};
 use crate::words::capital;
 use findings::Leaders;
 use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
@@ -59,15 +61,29 @@ impl Story for Clocks<'_> {
         if !self.clocks.is_empty() {
             let source = self.clock_source.as_deref().unwrap_or("not known");
             let title = format!("Reads of a clock, in ns; clock source {source}.");
-            let rows = table(&self.clocks, ["clock", "threads"], |of| (of.name, of.mode), |of| of.times);
+            let rows = table(
+                &self.clocks,
+                ["clock", "threads"],
+                |of| (of.name, of.mode),
+                |of| of.times,
+            );
             told.table(rows.titled(title));
             told.paragraph("Trimmed is the mean without the longest of 100 reads.");
             published(self, told);
         }
-        let rows = table(&self.divisions, ["division", "compiler"], |of| (of.name, of.mode), |of| of.times);
+        let rows = table(
+            &self.divisions,
+            ["division", "compiler"],
+            |of| (of.name, of.mode),
+            |of| of.times,
+        );
         told.table(rows.titled("Divisions, each waiting for the one before it, in ns."));
         if let Some(ns) = self.saving_per_sleep_ns {
-            let words = format!("Saved on each sleep by {}: {} ns, two reads' difference.", self.saved_by, figure(ns));
+            let words = format!(
+                "Saved on each sleep by {}: {} ns, two reads' difference.",
+                self.saved_by,
+                figure(ns)
+            );
             told.paragraph(words);
         }
         bias(self, told);
@@ -81,26 +97,48 @@ const MOST_ROWS: usize = 12;
 /// The shares of choices that another clock changes, for each governor over what the trace does not
 /// say; those of the energy where no choice changes.
 fn choices(clocks: &Clocks<'_>) -> Picture {
-    let changes_choice = clocks.changes.iter().any(|change| change.changed_choices > 0.0);
+    let changes_choice = clocks
+        .changes
+        .iter()
+        .any(|change| change.changed_choices > 0.0);
     let mut rows: Vec<IntervalRow> = Vec::new();
     for change in &clocks.changes {
-        let share = if changes_choice { Some(change.changed_choices) } else { change.changed_energy };
-        let (name, value) = (format!("{}, {}", change.governor, change.with), 100.0 * share.unwrap_or(0.0));
+        let share = if changes_choice {
+            Some(change.changed_choices)
+        } else {
+            change.changed_energy
+        };
+        let (name, value) = (
+            format!("{}, {}", change.governor, change.with),
+            100.0 * share.unwrap_or(0.0),
+        );
         match rows.iter_mut().find(|row| row.name == name) {
             Some(row) => (row.low, row.high) = (row.low.min(value), row.high.max(value)),
             None => {
                 let series = change.with.to_owned();
-                rows.push(IntervalRow { name, series, low: value, middle: value, high: value, published: None });
+                rows.push(IntervalRow {
+                    name,
+                    series,
+                    low: value,
+                    middle: value,
+                    high: value,
+                    published: None,
+                });
             }
         }
     }
     let most = |row: &IntervalRow| row.high.abs().max(row.low.abs());
     rows.sort_by(|a, b| most(b).total_cmp(&most(a)));
-    let (all, what) = (rows.len(), if changes_choice { "choices" } else { "energy" });
+    let (all, what) = (
+        rows.len(),
+        if changes_choice { "choices" } else { "energy" },
+    );
     rows.truncate(MOST_ROWS);
     let title = format!("{} that another clock changes", capital(what));
-    Picture::new(title, what, "%", Drawing::Intervals(rows))
-        .noted(format!("The {} of {all} that change most.", all.min(MOST_ROWS)))
+    Picture::new(title, what, "%", Drawing::Intervals(rows)).noted(format!(
+        "The {} of {all} that change most.",
+        all.min(MOST_ROWS)
+    ))
 }
 
 fn answer(clocks: &Clocks<'_>) -> Text {
@@ -109,19 +147,37 @@ fn answer(clocks: &Clocks<'_>) -> Text {
     // other.
     let usual = |clock: &&Clock<'_>| clock.times.p50_ns.or(clock.times.average_ns);
     let taken = |clock: &Clock<'_>| match (usual(&clock), clocks.tick_ns) {
-        (Some(ns), tick) if ns < tick => format!("less than a tick of the counter, {} ns (", figure(tick)),
+        (Some(ns), tick) if ns < tick => {
+            format!("less than a tick of the counter, {} ns (", figure(tick))
+        }
         (ns, _) => format!("{} ns (", figure(ns.unwrap_or(0.0))),
     };
-    let alone = || clocks.clocks.iter().filter(|clock| clock.threads == Some(1));
+    let alone = || {
+        clocks
+            .clocks
+            .iter()
+            .filter(|clock| clock.threads == Some(1))
+    };
     let ends = |clock: &&Clock<'_>| usual(clock).map(|ns| [ns, ns.max(clocks.tick_ns)]);
-    if let (Some(fast), Some(slow)) = (Leaders::least(alone(), ends), Leaders::most(alone(), ends)) {
-        words.extend(text!["A read takes ", taken(fast.items[0]), name(fast.items[0].name)]);
+    if let (Some(fast), Some(slow)) = (Leaders::least(alone(), ends), Leaders::most(alone(), ends))
+    {
+        words.extend(text![
+            "A read takes ",
+            taken(fast.items[0]),
+            name(fast.items[0].name)
+        ]);
         if fast.behind > 0 {
-            words.extend(text![") to ", taken(slow.items[0]), name(slow.items[0].name)]);
+            words.extend(text![
+                ") to ",
+                taken(slow.items[0]),
+                name(slow.items[0].name)
+            ]);
         }
         words.push("), in the median. ");
     }
-    let Some(most) = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2])) else { return words };
+    let Some(most) = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2])) else {
+        return words;
+    };
     let (first, of) = (most.items[0], clocks.changes.len());
     let percent = figure(100.0 * first.changed_choices);
     match most.alone() {
@@ -142,28 +198,46 @@ fn answer(clocks: &Clocks<'_>) -> Text {
 
 /// The published figures of the kernel's clocks.
 fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
-    let Some(reference) = clocks.reference else { return };
-    told.paragraph(format!("Published ({}; {}):", reference.source, reference.conditions));
+    let Some(reference) = clocks.reference else {
+        return;
+    };
+    told.paragraph(format!(
+        "Published ({}; {}):",
+        reference.source, reference.conditions
+    ));
     let item = |clock: &str| {
-        let figures = reference.clocks.iter().filter(|figure| figure.clock == clock);
-        let figures: Vec<String> = figures.map(|figure| format!("{} {}", figure.statistic, figure.value)).collect();
+        let figures = reference
+            .clocks
+            .iter()
+            .filter(|figure| figure.clock == clock);
+        let figures: Vec<String> = figures
+            .map(|figure| format!("{} {}", figure.statistic, figure.value))
+            .collect();
         text![name(clock), format!(": {} ns", figures.join(", "))]
     };
     told.list(reference.names().into_iter().map(item).collect());
 }
 
 fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
-    let Some(first) = clocks.changes.first() else { return };
+    let Some(first) = clocks.changes.first() else {
+        return;
+    };
     let mut rows: Vec<&Change<'_>> = Vec::new();
     for change in &clocks.changes {
-        if rows.iter().all(|row| (row.governor, row.with) != (change.governor, change.with)) {
+        if rows
+            .iter()
+            .all(|row| (row.governor, row.with) != (change.governor, change.with))
+        {
             rows.push(change);
         }
     }
     // Where the trace does not say everything each governor was replayed twice, and both
     // figures are shown if they differ.
     let both = |row: &Change<'_>, of: &dyn Fn(&Change<'_>) -> Option<String>| {
-        let same = clocks.changes.iter().filter(|other| (other.governor, other.with) == (row.governor, row.with));
+        let same = clocks
+            .changes
+            .iter()
+            .filter(|other| (other.governor, other.with) == (row.governor, row.with));
         let mut figures: Vec<String> = same.filter_map(of).collect();
         figures.dedup();
         figures.join(" or ")
@@ -172,16 +246,29 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&rows)
         .words("governor", |row| name(row.governor))
         .words("with", |row| name(row.with))
-        .numbers("changed choices", "%", |row| both(row, &|of| Some(fixed(100.0 * of.changed_choices, 3).to_string())))
+        .numbers("changed choices", "%", |row| {
+            both(row, &|of| {
+                Some(fixed(100.0 * of.changed_choices, 3).to_string())
+            })
+        })
         .numbers("changed energy", "%", |row| both(row, &energy));
     // A row per governor and clock: what stands out is in the answer.
-    told.table(table.done().titled(text!["What changes against ", name(first.with), ":"]));
+    told.table(
+        table
+            .done()
+            .titled(text!["What changes against ", name(first.with), ":"]),
+    );
 }
 
 /// The result of a shift in the place of a division of a time, beside what was published of it.
 fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
-    told.paragraph(format!("A shift by 10 bits counts {} % less than a division by 1000.", 100.0 * BIAS));
-    let Some(reference) = clocks.reference else { return };
+    told.paragraph(format!(
+        "A shift by 10 bits counts {} % less than a division by 1000.",
+        100.0 * BIAS
+    ));
+    let Some(reference) = clocks.reference else {
+        return;
+    };
     let item = |row: &published::DivisionFigure| {
         let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
         Text::from(format!(
@@ -193,6 +280,8 @@ fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
         ))
     };
     let mut items: Vec<Text> = reference.divisions.iter().map(item).collect();
-    items.push("The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into());
+    items.push(
+        "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
+    );
     told.list(items);
 }

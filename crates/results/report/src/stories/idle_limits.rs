@@ -6,9 +6,16 @@ use findings::idle_replay::{Bounds, Governor, Limited, Replay};
 
 /// The cost of the tightest limit.
 pub(super) fn answer(replay: &Replay<'_>) -> Text {
-    let rows =
-        replay.limits.first().and_then(|limit| Some((limit, replay.governor(limit.name)?, replay.governor(limit.of)?)));
-    let Some((limit, under, without)) = rows else { return "No governor was replayed under the limit.".into() };
+    let rows = replay.limits.first().and_then(|limit| {
+        Some((
+            limit,
+            replay.governor(limit.name)?,
+            replay.governor(limit.of)?,
+        ))
+    });
+    let Some((limit, under, without)) = rows else {
+        return "No governor was replayed under the limit.".into();
+    };
     let mut words = text![name(limit.name), " may enter "];
     words.extend(listed(limit.left.iter().map(name)));
     words.push(if limit.left.len() == 1 { " alone" } else { "" });
@@ -16,8 +23,14 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
         words.push(", and enters the states that it enters without the limit on this trace.");
         return words;
     }
-    let plain = |share: Option<Bounds>| share.map_or_else(String::new, |share| cell(share, tenths).plain().to_string());
-    let p99 = |of: &Governor<'_>| of.delay_us.p99.map_or_else(String::new, |us| cell(us, whole).plain().to_string());
+    let plain = |share: Option<Bounds>| {
+        share.map_or_else(String::new, |share| cell(share, tenths).plain().to_string())
+    };
+    let p99 = |of: &Governor<'_>| {
+        of.delay_us
+            .p99
+            .map_or_else(String::new, |us| cell(us, whole).plain().to_string())
+    };
     let waits = match (p99(under), p99(without)) {
         (limited, free) if limited == free => format!("{limited} us, as without the limit"),
         (limited, free) => format!("{limited} us, in place of {free}"),
@@ -30,9 +43,15 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
     ));
     words.push(match limit.less {
         Some(less) if (less.low > 0.0) == (less.high > 0.0) => {
-            format!(" It takes {} energy than without the limit.", percent_less(less))
+            format!(
+                " It takes {} energy than without the limit.",
+                percent_less(less)
+            )
         }
-        Some(less) => format!(" It cannot be told whether it takes more energy ({}).", percent_less(less)),
+        Some(less) => format!(
+            " It cannot be told whether it takes more energy ({}).",
+            percent_less(less)
+        ),
         None => String::new(),
     });
     words
@@ -40,25 +59,49 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
 
 /// The share of the idle time that a governor spends in a state, in percent.
 fn time_percent(of: &Governor<'_>, state: &str) -> Option<Bounds> {
-    let all: f64 = of.states.iter().filter_map(|state| state.residency_us).map(Bounds::middle).sum();
-    let time = of.states.iter().find(|known| known.name == state)?.residency_us?;
+    let all: f64 = of
+        .states
+        .iter()
+        .filter_map(|state| state.residency_us)
+        .map(Bounds::middle)
+        .sum();
+    let time = of
+        .states
+        .iter()
+        .find(|known| known.name == state)?
+        .residency_us?;
     (all > 0.0).then(|| time.times(100.0 / all))
 }
 
 /// Each limit: the states that it leaves, the time in each, energy and delay.
 pub(super) fn table(replay: &Replay<'_>) -> Table {
-    let rows: Vec<(&Limited<'_>, &Governor<'_>)> =
-        replay.limits.iter().filter_map(|limit| Some((limit, replay.governor(limit.name)?))).collect();
-    let states: Vec<&str> = rows.iter().take(1).flat_map(|(_, of)| of.states.iter().map(|state| state.name)).collect();
+    let rows: Vec<(&Limited<'_>, &Governor<'_>)> = replay
+        .limits
+        .iter()
+        .filter_map(|limit| Some((limit, replay.governor(limit.name)?)))
+        .collect();
+    let states: Vec<&str> = rows
+        .iter()
+        .take(1)
+        .flat_map(|(_, of)| of.states.iter().map(|state| state.name))
+        .collect();
     Table::with_rows(&rows)
-        .words("% of idle time under a limit", |(limit, _)| name(limit.name))
+        .words("% of idle time under a limit", |(limit, _)| {
+            name(limit.name)
+        })
         .each(states, |table, state| {
             table.numbers(state, "", move |(limit, governor)| {
                 let is_left = limit.left.iter().any(|left| left == state);
-                time_percent(governor, state).filter(|_| is_left).map(|share| cell(share, tenths))
+                time_percent(governor, state)
+                    .filter(|_| is_left)
+                    .map(|share| cell(share, tenths))
             })
         })
-        .numbers("less energy", "%", |(limit, _)| limit.less.map(|less| cell(less.times(100.0), tenths)))
-        .numbers("delay p99", "us", |(_, governor)| governor.delay_us.p99.map(|us| cell(us, whole)))
+        .numbers("less energy", "%", |(limit, _)| {
+            limit.less.map(|less| cell(less.times(100.0), tenths))
+        })
+        .numbers("delay p99", "us", |(_, governor)| {
+            governor.delay_us.p99.map(|us| cell(us, whole))
+        })
         .done()
 }

@@ -11,9 +11,25 @@ impl Story for Boot<'_> {
             "{}, {}: {} CPUs up, {} hotplug cycles per CPU, {} failures.",
             self.kernel, self.busybox, self.cpus, self.cycles, self.failures
         ));
-        let part = |state: &State<'_>| (state.name.to_owned(), Figure { value: state.all(), published: None });
-        let bar = Bar { name: "all CPUs".to_owned(), parts: self.states.iter().map(part).collect() };
-        told.picture(Picture::new("Entries into idle states", "", "entries", Drawing::Bars(vec![bar])));
+        let part = |state: &State<'_>| {
+            (
+                state.name.to_owned(),
+                Figure {
+                    value: state.all(),
+                    published: None,
+                },
+            )
+        };
+        let bar = Bar {
+            name: "all CPUs".to_owned(),
+            parts: self.states.iter().map(part).collect(),
+        };
+        told.picture(Picture::new(
+            "Entries into idle states",
+            "",
+            "entries",
+            Drawing::Bars(vec![bar]),
+        ));
         let table = Table::with_rows(&self.states)
             .words("idle state", |state| name(state.name))
             .numbers("fewest per CPU", "", |state| fixed(state.ends()[0], 0))

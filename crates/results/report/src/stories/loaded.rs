@@ -2,13 +2,21 @@
 
 use super::story::Story;
 use super::{clocks, errors, spread};
-use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text};
+use crate::blocks::{
+    Bar, Blocks, Drawing, Figure, Picture, Table, Text, figure, fixed, name, text,
+};
 use findings::loaded::LoadedGraph;
 use recording::facts;
 
 impl Story for LoadedGraph<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let LoadedGraph { facts, window_count: windows, kinds, published, .. } = self;
+        let LoadedGraph {
+            facts,
+            window_count: windows,
+            kinds,
+            published,
+            ..
+        } = self;
         clocks::noise(&self.steadiness, told);
         told.answer(answer(self));
         told.picture(picture(self));
@@ -19,17 +27,20 @@ impl Story for LoadedGraph<'_> {
             self.received, self.sent, self.lost
         ));
         let by_node: Vec<_> = self.events_per_packet.iter().collect();
-        let table = Table::with_rows(&by_node).words("events per packet", |(node, _)| name(**node)).each(
-            kinds,
-            |table, kind| {
-                table.numbers(*kind, "", |(_, of)| of.get(kind).copied().flatten().map(|value| fixed(value, 3)))
-            },
-        );
+        let table = Table::with_rows(&by_node)
+            .words("events per packet", |(node, _)| name(**node))
+            .each(kinds, |table, kind| {
+                table.numbers(*kind, "", |(_, of)| {
+                    of.get(kind).copied().flatten().map(|value| fixed(value, 3))
+                })
+            });
         told.table(table.done());
         if let Some(published) = published {
             let table = Table::with_rows(&self.published_nodes)
                 .words("published node", |row| name(row.node))
-                .numbers("ns per packet", "", |row| crate::blocks::whole(row.published_ns))
+                .numbers("ns per packet", "", |row| {
+                    crate::blocks::whole(row.published_ns)
+                })
                 .words("our node, here", |row| name(row.our_node))
                 .numbers("ns per packet", "", |row| fixed(row.ns, 2));
             told.table(table.done().noted(format!(
@@ -37,7 +48,16 @@ impl Story for LoadedGraph<'_> {
                 published.source, published.platform, published.note
             )));
         }
-        let at = |name: &str| fixed(self.latency_us.percentiles.get(name).copied().unwrap_or(0.0), 1);
+        let at = |name: &str| {
+            fixed(
+                self.latency_us
+                    .percentiles
+                    .get(name)
+                    .copied()
+                    .unwrap_or(0.0),
+                1,
+            )
+        };
         told.paragraph(format!(
             "A round, which a packet is in the graph at most: p50 {} us, p99 {}, p99.9 {}, p99.99 {} ({} rounds timed).",
             at("p50"),
@@ -55,10 +75,16 @@ impl Story for LoadedGraph<'_> {
 
 /// The rate out, what became of the other packets, and the clocks.
 fn answer(loaded: &LoadedGraph<'_>) -> Text {
-    let (Some(rate), Some(clocks)) = (&loaded.windows, &loaded.clocks) else { return Text::default() };
+    let (Some(rate), Some(clocks)) = (&loaded.windows, &loaded.clocks) else {
+        return Text::default();
+    };
     let graph = name(loaded.facts.graph.as_str());
-    let share = |packets: u64| figure(100.0 * packets as f64 / loaded.received.max(1) as f64).after(" %");
-    let mut words = text![graph, format!(" sends {} Mpps", spread::words(rate, 1.0, 2))];
+    let share =
+        |packets: u64| figure(100.0 * packets as f64 / loaded.received.max(1) as f64).after(" %");
+    let mut words = text![
+        graph,
+        format!(" sends {} Mpps", spread::words(rate, 1.0, 2))
+    ];
     words.push(match loaded.lost {
         0 => ", all that come in, at ".to_owned(),
         lost => format!(
@@ -69,11 +95,16 @@ fn answer(loaded: &LoadedGraph<'_>) -> Text {
         ),
     });
     let unit = clocks::unit(&loaded.ticks);
-    words.push(format!("{} {unit} for each", spread::words(clocks, loaded.ticks.factor(), 1)));
+    words.push(format!(
+        "{} {unit} for each",
+        spread::words(clocks, loaded.ticks.factor(), 1)
+    ));
     let dearest = loaded.nodes.dearest().filter(|_| loaded.steadiness.repeats);
     if let Some(node) = dearest.as_ref().and_then(|of| of.alone()) {
-        let each =
-            format!(" is the dearest node, with {} of them", figure(loaded.ticks.factor() * node.clocks_of_path));
+        let each = format!(
+            " is the dearest node, with {} of them",
+            figure(loaded.ticks.factor() * node.clocks_of_path)
+        );
         words.extend(text![". ", name(node.name), each]);
     }
     words.push(".");
@@ -86,14 +117,25 @@ fn settings(facts: &facts::GraphLoad) -> Text {
         1 => "64-byte packets, 1 flow".to_owned(),
         flows => format!("64-byte packets, {flows} flows"),
     });
-    let reuse = if facts.reuse == "hot" { "reused hot" } else { "cycled" };
+    let reuse = if facts.reuse == "hot" {
+        "reused hot"
+    } else {
+        "cycled"
+    };
     let mut words = format!(
         ": {packets}, {} buffers {reuse}, frames of {}, {} loop, strides {}",
         facts.buffers, facts.frame_size, facts.shape, facts.strides
     );
     if facts.graph != "l2-xconnect" && facts.routes > 0 {
-        let checksum = if facts.checksum { "verified" } else { "not verified" };
-        words.push_str(&format!(", {} routes, header checksum {checksum}", facts.routes));
+        let checksum = if facts.checksum {
+            "verified"
+        } else {
+            "not verified"
+        };
+        words.push_str(&format!(
+            ", {} routes, header checksum {checksum}",
+            facts.routes
+        ));
     }
     if !facts.objects.is_empty() {
         words.push_str(&format!(", nodes of {}", facts.objects.join(", ")));
@@ -103,20 +145,68 @@ fn settings(facts: &facts::GraphLoad) -> Text {
 
 /// Nanoseconds per packet by node, beside the published ones where there are any, else clocks.
 fn picture(loaded: &LoadedGraph<'_>) -> Picture {
-    let part = |name: &str, value: f64| (name.to_owned(), Figure { value, published: None });
-    if let Some(published) = loaded.published.filter(|_| !loaded.published_nodes.is_empty()) {
-        let ours = loaded.published_nodes.iter().map(|row| part(row.our_node, row.ns)).collect();
-        let theirs = loaded.published_nodes.iter().map(|row| part(row.our_node, row.published_ns)).collect();
-        let bars =
-            vec![Bar { name: "here".to_owned(), parts: ours }, Bar { name: published.platform.clone(), parts: theirs }];
-        return Picture::new("Time per packet, by the nodes that both have", "a packet", "ns", Drawing::Bars(bars));
+    let part = |name: &str, value: f64| {
+        (
+            name.to_owned(),
+            Figure {
+                value,
+                published: None,
+            },
+        )
+    };
+    if let Some(published) = loaded
+        .published
+        .filter(|_| !loaded.published_nodes.is_empty())
+    {
+        let ours = loaded
+            .published_nodes
+            .iter()
+            .map(|row| part(row.our_node, row.ns))
+            .collect();
+        let theirs = loaded
+            .published_nodes
+            .iter()
+            .map(|row| part(row.our_node, row.published_ns))
+            .collect();
+        let bars = vec![
+            Bar {
+                name: "here".to_owned(),
+                parts: ours,
+            },
+            Bar {
+                name: published.platform.clone(),
+                parts: theirs,
+            },
+        ];
+        return Picture::new(
+            "Time per packet, by the nodes that both have",
+            "a packet",
+            "ns",
+            Drawing::Bars(bars),
+        );
     }
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
-    let nodes = loaded.nodes.nodes.iter().filter(|node| node.clocks_of_path > 0.0);
-    let mut parts: Vec<_> = nodes.map(|node| part(node.name, factor * node.clocks_of_path)).collect();
-    let between = factor * loaded.clocks_per_packet - parts.iter().map(|(_, figure)| figure.value).sum::<f64>();
+    let nodes = loaded
+        .nodes
+        .nodes
+        .iter()
+        .filter(|node| node.clocks_of_path > 0.0);
+    let mut parts: Vec<_> = nodes
+        .map(|node| part(node.name, factor * node.clocks_of_path))
+        .collect();
+    let between = factor * loaded.clocks_per_packet
+        - parts.iter().map(|(_, figure)| figure.value).sum::<f64>();
     parts.extend((between > 0.0).then(|| part("between nodes", between)));
-    let bars = vec![Bar { name: loaded.graph.clone(), parts }];
+    let bars = vec![Bar {
+        name: loaded.graph.clone(),
+        parts,
+    }];
     let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
-    Picture::new("Clocks per packet, by node", "a packet", unit, Drawing::Bars(bars)).noted(note)
+    Picture::new(
+        "Clocks per packet, by node",
+        "a packet",
+        unit,
+        Drawing::Bars(bars),
+    )
+    .noted(note)
 }

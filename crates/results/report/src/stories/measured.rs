@@ -21,7 +21,10 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
     let rows = first_measure(findings);
     if rows.is_empty() {
         let events = findings.recording.events().len();
-        blocks.answer(text![format!("{}: no measures, and {events} events.", header.experiment)]);
+        blocks.answer(text![format!(
+            "{}: no measures, and {events} events.",
+            header.experiment
+        )]);
     } else {
         // Ticks of a timer are told as nanoseconds.
         let ticks = Ticks::new(findings.recording);
@@ -34,33 +37,74 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
             let apart = rows.iter().map(|(_, row)| row.apart());
             clocks::noise(&Steadiness::new(apart, []), &mut blocks);
         }
-        let declared = crate::model::pictures::pictures(findings).into_iter().next();
-        blocks.picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
+        let declared = crate::model::pictures::pictures(findings)
+            .into_iter()
+            .next();
+        blocks
+            .picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
     }
-    measure_tables(findings.measures()).into_iter().for_each(|table| blocks.table(table));
-    StoryContent { blocks, is_plain: true }
+    measure_tables(findings.measures())
+        .into_iter()
+        .for_each(|table| blocks.table(table));
+    StoryContent {
+        blocks,
+        is_plain: true,
+    }
 }
 
 /// The facts of such a recording.
 pub(super) fn facts(findings: &Findings<'_>) -> Value {
-    let own = json!({ "experiment": findings.recording.header.experiment, "recording": findings.folder });
+    let own =
+        json!({ "experiment": findings.recording.header.experiment, "recording": findings.folder });
     crate::export::json::with_recording(own, findings)
 }
 
 /// The rows of the measure that is drawn, or of the first one, each with what tells it from the
 /// others.
 fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)> {
-    let drawn = findings.recording.header.pictures.first().map_or("", |picture| &picture.metric);
-    let known = || findings.measures().iter().filter(|row| row.median.is_finite());
-    let Some(first) = known().find(|row| row.metric == drawn).or_else(|| known().next()) else { return Vec::new() };
+    let drawn = findings
+        .recording
+        .header
+        .pictures
+        .first()
+        .map_or("", |picture| &picture.metric);
+    let known = || {
+        findings
+            .measures()
+            .iter()
+            .filter(|row| row.median.is_finite())
+    };
+    let Some(first) = known()
+        .find(|row| row.metric == drawn)
+        .or_else(|| known().next())
+    else {
+        return Vec::new();
+    };
     let is_same = |row: &&MeasureRow| (&row.metric, &row.unit) == (&first.metric, &first.unit);
     let rows: Vec<&MeasureRow> = findings.measures().iter().filter(is_same).collect();
     let parts = |row: &&MeasureRow| {
-        let cpu = if row.cpu.is_empty() { String::new() } else { format!("CPU {}", row.cpu) };
-        [&row.variant, &row.case, &row.mode, &row.subject, &row.role, &cpu].map(String::clone).to_vec()
+        let cpu = if row.cpu.is_empty() {
+            String::new()
+        } else {
+            format!("CPU {}", row.cpu)
+        };
+        [
+            &row.variant,
+            &row.case,
+            &row.mode,
+            &row.subject,
+            &row.role,
+            &cpu,
+        ]
+        .map(String::clone)
+        .to_vec()
     };
     let names: Vec<Vec<String>> = rows.iter().map(parts).collect();
-    let names = if rows.len() == 1 { vec![first.variant.clone()] } else { telling(&names) };
+    let names = if rows.len() == 1 {
+        vec![first.variant.clone()]
+    } else {
+        telling(&names)
+    };
     names.into_iter().zip(rows).collect()
 }
 
@@ -72,13 +116,20 @@ fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
     let mut words = text![heading, ": "];
     let sides = [("", least), (" to ", most.filter(|most| most.behind > 0))];
     for (word, of) in sides.into_iter().filter_map(|(word, of)| Some((word, of?))) {
-        words.push(format!("{word}{} {unit} (", figure(factor * of.items[0].1.median)));
+        words.push(format!(
+            "{word}{} {unit} (",
+            figure(factor * of.items[0].1.median)
+        ));
         match of.alone() {
             Some((row, _)) => words.extend(text![name(row.as_str()), ")"]),
             None => words.push(format!("{} rows alike)", of.items.len())),
         }
     }
-    words.push(if rows.len() > 1 { format!(", over {} rows.", rows.len()) } else { ".".to_owned() });
+    words.push(if rows.len() > 1 {
+        format!(", over {} rows.", rows.len())
+    } else {
+        ".".to_owned()
+    });
     words
 }
 
@@ -86,8 +137,20 @@ fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
 fn picture(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Picture {
     let row = |(name, row): &(String, &MeasureRow)| {
         let [low, middle, high] = [row.min, row.median, row.max].map(|value| factor * value);
-        IntervalRow { name: name.clone(), series: row.case.clone(), low, middle, high, published: row.published }
+        IntervalRow {
+            name: name.clone(),
+            series: row.case.clone(),
+            low,
+            middle,
+            high,
+            published: row.published,
+        }
     };
     let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));
-    Picture::new(&heading, &heading, unit, Drawing::Intervals(rows.iter().take(MOST_ROWS).map(row).collect()))
+    Picture::new(
+        &heading,
+        &heading,
+        unit,
+        Drawing::Intervals(rows.iter().take(MOST_ROWS).map(row).collect()),
+    )
 }

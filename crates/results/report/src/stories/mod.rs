@@ -50,7 +50,8 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
         Ok(None) => measured::tell(findings),
         Err(error) => {
             let mut told = measured::tell(findings);
-            told.blocks.put_behind_answer(Block::Warning(error.to_string().into()));
+            told.blocks
+                .put_behind_answer(Block::Warning(error.to_string().into()));
             told
         }
     };
@@ -66,9 +67,10 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
 /// The facts of a story, for machines.
 pub(crate) fn facts(run: &Run<'_>, findings: &Findings<'_>) -> Value {
     match Finding::read(run, findings) {
-        Ok(Some(Finding::LinuxBoot(boot))) => {
-            crate::export::json::with_recording(serde_json::to_value(&boot).unwrap_or_default(), findings)
-        }
+        Ok(Some(Finding::LinuxBoot(boot))) => crate::export::json::with_recording(
+            serde_json::to_value(&boot).unwrap_or_default(),
+            findings,
+        ),
         Ok(Some(finding)) => {
             findings::of_any!(finding, finding => serde_json::to_value(&finding).unwrap_or_default())
         }
@@ -88,7 +90,10 @@ mod tests {
     /// The stored recordings: one per story, of a short run each.
     fn stored() -> Vec<(PathBuf, Recording)> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings");
-        let mut folders: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         folders.sort();
         let read = |folder: PathBuf| match Recording::read(&folder) {
             Ok(recording) => (folder, recording),
@@ -105,17 +110,32 @@ mod tests {
 
     /// The words and figures of a text, without what formats draw and escape with.
     fn words(text: &str) -> BTreeSet<String> {
-        let plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace('\\', "");
+        let plain = text
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&amp;", "&")
+            .replace('\\', "");
         let parts = plain.split(|c: char| c.is_whitespace() || "<>/`*_|,.;:()=\"'&#".contains(c));
-        parts.filter(|part| part.chars().any(char::is_alphanumeric)).map(str::to_owned).collect()
+        parts
+            .filter(|part| part.chars().any(char::is_alphanumeric))
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
     fn every_story_has_a_stored_recording() {
-        let stored: BTreeSet<String> = stored().into_iter().map(|(_, recording)| recording.header.experiment).collect();
+        let stored: BTreeSet<String> = stored()
+            .into_iter()
+            .map(|(_, recording)| recording.header.experiment)
+            .collect();
         let told = Finding::EXPERIMENTS.iter();
-        let missing: Vec<_> = told.filter(|experiment| !stored.contains(**experiment)).collect();
-        assert!(missing.is_empty(), "add a short run of {missing:?} below tests/recordings");
+        let missing: Vec<_> = told
+            .filter(|experiment| !stored.contains(**experiment))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "add a short run of {missing:?} below tests/recordings"
+        );
     }
 
     /// At most three short sentences, the first with a figure.
@@ -124,8 +144,16 @@ mod tests {
         let mut wrong = Vec::new();
         for (folder, recording) in stored() {
             let published = published_of(&recording);
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let run = Run { recording: &recording, folder: &name, published: &published };
+            let name = folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let run = Run {
+                recording: &recording,
+                folder: &name,
+                published: &published,
+            };
             let findings = Findings::read(&recording, &name, &published);
             for story in [tell(&run, &findings), measured::tell(&findings)] {
                 let answers = story.blocks.all().iter().map_while(|block| match block {
@@ -134,13 +162,23 @@ mod tests {
                 });
                 let answer = answers.collect::<Vec<_>>().join(" ");
                 let sentences = crate::words::sentences(&answer);
-                let has_figure = sentences.first().is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()));
-                let long = sentences.iter().filter(|sentence| sentence.chars().count() > 160);
+                let has_figure = sentences
+                    .first()
+                    .is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()));
+                let long = sentences
+                    .iter()
+                    .filter(|sentence| sentence.chars().count() > 160);
                 wrong.extend((!has_figure).then(|| format!("{name}: no figure: {answer}")));
-                wrong.extend((sentences.len() > 3).then(|| format!("{name}: {} sentences: {answer}", sentences.len())));
                 wrong.extend(
-                    long.map(|sentence| format!("{name}: {} characters: {sentence}", sentence.chars().count())),
+                    (sentences.len() > 3)
+                        .then(|| format!("{name}: {} sentences: {answer}", sentences.len())),
                 );
+                wrong.extend(long.map(|sentence| {
+                    format!(
+                        "{name}: {} characters: {sentence}",
+                        sentence.chars().count()
+                    )
+                }));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -150,11 +188,22 @@ mod tests {
     fn every_story_is_told_in_every_format() {
         let published = Published::default();
         for (folder, recording) in stored() {
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let report = Report::new(&recording, &name, &published);
-            let run = Run { recording: &recording, folder: &name, published: &published };
+            let run = Run {
+                recording: &recording,
+                folder: &name,
+                published: &published,
+            };
             let story = tell(&run, &Findings::read(&recording, &name, &published));
-            assert!(Finding::read(&run, &Findings::read(&recording, &name, &published)).is_ok(), "{name}");
+            assert!(
+                Finding::read(&run, &Findings::read(&recording, &name, &published)).is_ok(),
+                "{name}"
+            );
             let answer = story.blocks.all().iter().find_map(|block| match block {
                 Block::Answer(text) => Some(words(&text.plain())),
                 _ => None,
@@ -164,22 +213,41 @@ mod tests {
                 let bytes = report.render(format, Style::PLAIN, true);
                 let has_nothing = format == Format::Perfetto && recording.events().is_empty()
                     || format == Format::Folded && folded_stacks(&recording).is_empty();
-                assert!(has_nothing || !bytes.is_empty(), "{name} as {}", format.name());
+                assert!(
+                    has_nothing || !bytes.is_empty(),
+                    "{name} as {}",
+                    format.name()
+                );
                 // Tables alone, and a trace, have no sentences; CSV and JSON of a run have its
                 // figures.
-                if matches!(format, Format::Csv | Format::Perfetto | Format::Json | Format::Folded)
-                    || name == "psci-latency"
+                if matches!(
+                    format,
+                    Format::Csv | Format::Perfetto | Format::Json | Format::Folded
+                ) || name == "psci-latency"
                 {
                     continue;
                 }
                 let told = words(&String::from_utf8(bytes).unwrap());
-                let lost: Vec<&String> = answer.iter().flatten().filter(|word| !told.contains(*word)).collect();
-                assert!(lost.is_empty(), "{name} as {}: {lost:?} of its answer", format.name());
+                let lost: Vec<&String> = answer
+                    .iter()
+                    .flatten()
+                    .filter(|word| !told.contains(*word))
+                    .collect();
+                assert!(
+                    lost.is_empty(),
+                    "{name} as {}: {lost:?} of its answer",
+                    format.name()
+                );
             }
             let json: serde_json::Value =
                 serde_json::from_slice(&report.render(Format::Json, Style::PLAIN, true)).unwrap();
             let keys = |value: &serde_json::Value| -> BTreeSet<String> {
-                value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
+                value
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(key, _)| key.clone())
+                    .collect()
             };
             assert!(keys(&json).is_superset(&keys(&report.run_json())), "{name}");
         }

@@ -21,9 +21,13 @@ impl Story for Nodes<'_> {
             .numbers("Calls", "", |node| whole(node.calls as f64))
             .numbers("Vectors", "", |node| whole(node.vectors as f64))
             .numbers("Clocks", "", |node| scientific(node.clocks_per_packet, 2))
-            .numbers("Vectors/Call", "", |node| fixed(each(node.vectors as f64, node.calls), 2))
+            .numbers("Vectors/Call", "", |node| {
+                fixed(each(node.vectors as f64, node.calls), 2)
+            })
             .numbers("Empty polls", "", |node| whole(node.empty_polls as f64))
-            .numbers("Empty clocks", "", |node| scientific(each(node.empty_clocks, node.empty_polls), 2));
+            .numbers("Empty clocks", "", |node| {
+                scientific(each(node.empty_clocks, node.empty_polls), 2)
+            });
         told.table(table.done().noted(format!(
             "Clocks are ticks of the {} for each packet that met the node, one tick is {:.3} ns; nodes as in the median window.",
             self.ticks.counter, self.ticks.tick_ns

@@ -11,7 +11,11 @@ const MOST_LENGTHS: usize = 20;
 
 impl Story for Passages<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let Range { least, median, most } = self.instructions;
+        let Range {
+            least,
+            median,
+            most,
+        } = self.instructions;
         let takes = match (self.passages, least == most) {
             (1, _) => format!(" takes {most} instructions in one passage"),
             (count, true) => format!(" takes {most} instructions in each of {count} passages"),
@@ -22,16 +26,23 @@ impl Story for Passages<'_> {
                 )
             }
         };
-        told.answer(text![code(self.passage), format!("{takes} ({}).", self.image)]);
+        told.answer(text![
+            code(self.passage),
+            format!("{takes} ({}).", self.image)
+        ]);
         if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
             told.picture(picture);
         }
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];
             let mut table = Table::with_rows(shown)
-                .numbers("instructions", "", |length| fixed(length.instructions as f64, 0))
+                .numbers("instructions", "", |length| {
+                    fixed(length.instructions as f64, 0)
+                })
                 .numbers("passages", "", |length| fixed(length.passages as f64, 0))
-                .numbers("share", "", |length| percent(length.passages as f64 / self.passages as f64, 1))
+                .numbers("share", "", |length| {
+                    percent(length.passages as f64 / self.passages as f64, 1)
+                })
                 .numbers("first", "", |length| fixed(f64::from(length.first), 0))
                 .done();
             let more = self.lengths.len() - shown.len();

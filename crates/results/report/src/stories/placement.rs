@@ -2,12 +2,14 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure, fixed, listed, name,
-    text, whole,
+    Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure,
+    fixed, listed, name, text, whole,
 };
 use findings::InOrder;
 use findings::Interval;
-use findings::placement::{Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural};
+use findings::placement::{
+    Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural,
+};
 use recording::distinct;
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
@@ -31,17 +33,29 @@ impl Story for Placement<'_> {
                 told.picture(picture);
             }
             told.table(owners(self));
-            told.table(where_tasks_ran(self, "CPU time of", |task| &task.share_by_cpu));
-            told.table(where_tasks_ran(self, "CPU time of", |task| &task.share_by_operating_point));
-            told.table(by_subject(self, "woken by, per s", |policy| &policy.wake_ups_per_s));
-            told.table(latencies(self, "response p95, ms", |task| task.response_ms.as_ref()?.get("p95").copied()));
+            told.table(where_tasks_ran(self, "CPU time of", |task| {
+                &task.share_by_cpu
+            }));
+            told.table(where_tasks_ran(self, "CPU time of", |task| {
+                &task.share_by_operating_point
+            }));
+            told.table(by_subject(self, "woken by, per s", |policy| {
+                &policy.wake_ups_per_s
+            }));
+            told.table(latencies(self, "response p95, ms", |task| {
+                task.response_ms.as_ref()?.get("p95").copied()
+            }));
             told.table(latencies(self, "woken late by p99, us", |task| {
                 task.wake_latency_us.as_ref()?.get("p99").copied()
             }));
         }
         if let Some(top) = &self.top_points {
             let words = top_words(top);
-            if self.policies.is_empty() { told.answer(words) } else { told.paragraph(words) }
+            if self.policies.is_empty() {
+                told.answer(words)
+            } else {
+                told.paragraph(words)
+            }
         }
         if self.policies.is_empty() {
             told.table(work_costs(&self.operating_points));
@@ -55,25 +69,50 @@ fn answer(placement: &Placement<'_>) -> Text {
     let (unit, scale) = placement.unit();
     // From the least of all that are named to the most.
     let over = |policies: &[&str], of: fn(&Policy<'_>) -> Option<Interval>| {
-        let all = policies.iter().filter_map(|policy| of(placement.find(policy)?));
-        all.reduce(|one, other| Interval { low: one.low.min(other.low), high: one.high.max(other.high), ..one })
+        let all = policies
+            .iter()
+            .filter_map(|policy| of(placement.find(policy)?));
+        all.reduce(|one, other| Interval {
+            low: one.low.min(other.low),
+            high: one.high.max(other.high),
+            ..one
+        })
     };
     // Without watts the yardstick's share is the energy.
     let is_known = unit == "J" || !placement.has_yardstick();
     let energy = |policies: &[&str]| {
         let is_reference = matches!(policies, [one] if unit == format!("% of {one}'s"));
-        let energy = over(policies, |policy| policy.energy_unit_s).filter(|_| is_known && !is_reference);
-        let energy = energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
-        let share = over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
+        let energy =
+            over(policies, |policy| policy.energy_unit_s).filter(|_| is_known && !is_reference);
+        let energy =
+            energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
         let share =
-            share.map(|share| format!("{} % of all-big's", ends(share.times(100.0), |share| fixed(share, 1)).plain()));
+            over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
+        let share = share.map(|share| {
+            format!(
+                "{} % of all-big's",
+                ends(share.times(100.0), |share| fixed(share, 1)).plain()
+            )
+        });
         let both: Vec<String> = [energy, share].into_iter().flatten().collect();
-        if both.is_empty() { String::new() } else { format!(" ({})", both.join(", ")) }
+        if both.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", both.join(", "))
+        }
     };
     let mut words = Text::default();
     let wins = &placement.wins;
-    let p95 = |policy: &str| placement.find(policy).and_then(|policy| policy.p95(placement.task));
-    let first = wins.latency.first().copied().or_else(|| Some(placement.policies.first()?.name));
+    let p95 = |policy: &str| {
+        placement
+            .find(policy)
+            .and_then(|policy| policy.p95(placement.task))
+    };
+    let first = wins
+        .latency
+        .first()
+        .copied()
+        .or_else(|| Some(placement.policies.first()?.name));
     if let (Some(task), Some(ms)) = (placement.task, first.and_then(p95)) {
         match &wins.latency[..] {
             [] => words.push("Latency of all policies: "),
@@ -83,31 +122,57 @@ fn answer(placement: &Placement<'_>) -> Text {
                 words.push(", with ");
             }
         }
-        words.extend(text![format!("{} ms as p95 of ", figure(ms)), name(task), ". "]);
+        words.extend(text![
+            format!("{} ms as p95 of ", figure(ms)),
+            name(task),
+            ". "
+        ]);
     }
     // Where latency is alike these two are one.
     let near = &wins.energy_at_latency_within_10_percent[..];
     if !near.is_empty() && near != wins.energy {
-        words.extend(text!["Least energy among those whose p95 is within 10 % of the lowest: "]);
+        words.extend(text![
+            "Least energy among those whose p95 is within 10 % of the lowest: "
+        ]);
         words.extend(names(near));
         words.push(format!("{}. ", energy(near)));
     }
     if let [first, ..] = &wins.energy[..] {
         words.extend(text!["Least energy of all: "]);
         words.extend(names(&wins.energy));
-        let missing = placement.find(first).map_or(0.0, |policy| policy.unfinished_share);
+        let missing = placement
+            .find(first)
+            .map_or(0.0, |policy| policy.unfinished_share);
         words.push(energy(&wins.energy));
         if let Some(task) = placement.task.filter(|_| missing > 0.01) {
-            let which = if wins.energy.len() > 1 { text!["; ", name(*first)] } else { text![", which"] };
+            let which = if wins.energy.len() > 1 {
+                text!["; ", name(*first)]
+            } else {
+                text![", which"]
+            };
             words.extend(which);
-            words.push(format!(" finished {:.0} % fewer periods of ", missing * 100.0));
+            words.push(format!(
+                " finished {:.0} % fewer periods of ",
+                missing * 100.0
+            ));
             words.extend(text![name(task), " than others"]);
         }
         words.push(".");
     } else if let [first, ..] = &placement.policies[..] {
-        let all: Vec<&str> = placement.policies.iter().map(|policy| policy.name).collect();
-        let (several, one) = ("No policy takes the least energy with every seed", format!("Energy of {}", first.name));
-        words.push(format!("{}{}.", if all.len() > 1 { several } else { &one }, energy(&all)));
+        let all: Vec<&str> = placement
+            .policies
+            .iter()
+            .map(|policy| policy.name)
+            .collect();
+        let (several, one) = (
+            "No policy takes the least energy with every seed",
+            format!("Energy of {}", first.name),
+        );
+        words.push(format!(
+            "{}{}.",
+            if all.len() > 1 { several } else { &one },
+            energy(&all)
+        ));
     }
     words
 }
@@ -118,15 +183,31 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
     let energy = |policy: &Policy<'_>| Some(policy.energy_unit_s?.times(scale));
     let dot = |policy: &Policy<'_>| {
         let pooled = policy.p95(placement.task)?;
-        let by_seed = policy.tasks.get(placement.task?).and_then(|task| task.p95_ms_by_seed);
-        let x = by_seed.map_or([pooled; 3], |seeds| [seeds.low.min(pooled), pooled, seeds.high.max(pooled)]);
-        Some(Dot { name: policy.name.to_owned(), x, y: energy(policy)?.all() })
+        let by_seed = policy
+            .tasks
+            .get(placement.task?)
+            .and_then(|task| task.p95_ms_by_seed);
+        let x = by_seed.map_or([pooled; 3], |seeds| {
+            [seeds.low.min(pooled), pooled, seeds.high.max(pooled)]
+        });
+        Some(Dot {
+            name: policy.name.to_owned(),
+            x,
+            y: energy(policy)?.all(),
+        })
     };
     let dots: Vec<Dot> = placement.policies.iter().filter_map(dot).collect();
     if let Some(task) = placement.task.filter(|_| !dots.is_empty()) {
         let x = (format!("p95 of {task}"), "ms".to_owned());
-        let picture = Picture::new("Energy against latency", "energy", &unit, Drawing::Dots { x, dots });
-        return Some(picture.noted("Lower and further left is better; lines are from the lowest seed to the highest."));
+        let picture = Picture::new(
+            "Energy against latency",
+            "energy",
+            &unit,
+            Drawing::Dots { x, dots },
+        );
+        return Some(picture.noted(
+            "Lower and further left is better; lines are from the lowest seed to the highest.",
+        ));
     }
     let row = |policy: &Policy<'_>| {
         let energy = energy(policy)?;
@@ -140,35 +221,59 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
         })
     };
     let rows = placement.policies.iter().filter_map(row).collect();
-    Some(Picture::new("Energy by policy", "energy", &unit, Drawing::Intervals(rows)))
+    Some(Picture::new(
+        "Energy by policy",
+        "energy",
+        &unit,
+        Drawing::Intervals(rows),
+    ))
 }
 
 fn overview(placement: &Placement<'_>) -> Table {
     let (task, (unit, scale)) = (placement.task, placement.unit());
-    let times: Vec<f64> =
-        placement.policies.iter().filter_map(|policy| policy.run_time_s).flat_map(Interval::all).collect();
+    let times: Vec<f64> = placement
+        .policies
+        .iter()
+        .filter_map(|policy| policy.run_time_s)
+        .flat_map(Interval::all)
+        .collect();
     let ends_itself = times.windows(2).any(|two| two[0] != two[1]);
     let share = |of: Option<Interval>| of.map(|of| ends(of.times(100.0), |share| fixed(share, 1)));
     let table = Table::with_rows(&placement.policies)
         .words("policy", |policy| name(policy.name))
         .when(task.is_some(), |table| {
             let of = |policy: &Policy<'_>| policy.tasks.get(task?).map(|task| whole(task.periods));
-            table.numbers("periods", "", of).each(PERCENTS, |table, percent| {
-                table.numbers(percent, "ms", move |policy| policy.response(task, percent).map(figure))
-            })
+            table
+                .numbers("periods", "", of)
+                .each(PERCENTS, |table, percent| {
+                    table.numbers(percent, "ms", move |policy| {
+                        policy.response(task, percent).map(figure)
+                    })
+                })
         })
         .when(ends_itself, |table| {
-            table.numbers("time", "s", |policy| policy.run_time_s.map(|time| ends(time, figure)))
+            table.numbers("time", "s", |policy| {
+                policy.run_time_s.map(|time| ends(time, figure))
+            })
         })
         .when(unit == "J" || !placement.has_yardstick(), |table| {
-            table
-                .numbers("energy", &unit, |policy| policy.energy_unit_s.map(|energy| ends(energy.times(scale), figure)))
+            table.numbers("energy", &unit, |policy| {
+                policy
+                    .energy_unit_s
+                    .map(|energy| ends(energy.times(scale), figure))
+            })
         })
         .when(placement.has_yardstick(), |table| {
-            table.numbers("energy, % of all-big's", "", |policy| share(policy.energy_of_all_big))
+            table.numbers("energy, % of all-big's", "", |policy| {
+                share(policy.energy_of_all_big)
+            })
         })
-        .numbers(format!("{} runs, %", placement.facts.big), "", |policy| share(policy.big))
-        .numbers("moves", "", |policy| fixed(policy.tasks.values().map(|task| task.migrations).sum(), 0));
+        .numbers(format!("{} runs, %", placement.facts.big), "", |policy| {
+            share(policy.big)
+        })
+        .numbers("moves", "", |policy| {
+            fixed(policy.tasks.values().map(|task| task.migrations).sum(), 0)
+        });
     let note = task.map_or_else(Text::default, |task| {
         text![
             "p50, p95 and p99 of ",
@@ -183,15 +288,21 @@ fn overview(placement: &Placement<'_>) -> Table {
 fn judged(placement: &Placement<'_>, told: &mut Blocks) {
     let item = |of: &Expectation| {
         let holds = if of.holds { "holds" } else { "does not hold" };
-        Text::from(format!("Expected: {}: {holds} ({}).", of.expectation, of.found))
+        Text::from(format!(
+            "Expected: {}: {holds} ({}).",
+            of.expectation, of.found
+        ))
     };
     told.list(placement.expectations.iter().map(item).collect());
 }
 
 /// The settings of the run in a sentence.
 fn settings(placement: &Placement<'_>) -> Text {
-    let sooner =
-        placement.policies.iter().filter_map(|policy| policy.run_time_s).any(|time| time.low < placement.facts.seconds);
+    let sooner = placement
+        .policies
+        .iter()
+        .filter_map(|policy| policy.run_time_s)
+        .any(|time| time.low < placement.facts.seconds);
     text![
         name(placement.workload.as_str()),
         format!(
@@ -213,7 +324,11 @@ fn settings(placement: &Placement<'_>) -> Text {
 fn missed(placement: &Placement<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for policy in &placement.policies {
-        let late = policy.tasks.0.iter().filter(|(_, of)| of.missed_periods > 0.0);
+        let late = policy
+            .tasks
+            .0
+            .iter()
+            .filter(|(_, of)| of.missed_periods > 0.0);
         rows.extend(late.map(|(task, of)| (policy.name, *task, of)));
     }
     (!rows.is_empty()).then(|| {
@@ -239,10 +354,20 @@ fn where_tasks_ran<'r>(
     let mut rows = Vec::new();
     let mut left_out = 0;
     for policy in &placement.policies {
-        let mut tasks: Vec<(&str, &Task<'r>)> = policy.tasks.0.iter().map(|(task, of)| (*task, of)).collect();
+        let mut tasks: Vec<(&str, &Task<'r>)> = policy
+            .tasks
+            .0
+            .iter()
+            .map(|(task, of)| (*task, of))
+            .collect();
         tasks.sort_by(|(_, a), (_, b)| b.cpu_time_us_per_s.total_cmp(&a.cpu_time_us_per_s));
         left_out = tasks.len().saturating_sub(MOST_TASKS);
-        rows.extend(tasks.into_iter().take(MOST_TASKS).map(|(task, of)| (policy.name, task, of)));
+        rows.extend(
+            tasks
+                .into_iter()
+                .take(MOST_TASKS)
+                .map(|(task, of)| (policy.name, task, of)),
+        );
     }
     let mut places = distinct(rows.iter().flat_map(|(_, _, task)| of(task).names()));
     if places.is_empty() {
@@ -260,8 +385,14 @@ fn where_tasks_ran<'r>(
             })
         })
         .done();
-    let more = if left_out == 0 { "" } else { " The tasks with most of it; JSON has all." };
-    table.noted(format!("CPU time of all seeds, and the part of it on a CPU or at an operating point.{more}"))
+    let more = if left_out == 0 {
+        ""
+    } else {
+        " The tasks with most of it; JSON has all."
+    };
+    table.noted(format!(
+        "CPU time of all seeds, and the part of it on a CPU or at an operating point.{more}"
+    ))
 }
 
 /// The same as a bar for each policy.
@@ -271,9 +402,18 @@ fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
     let bar = |policy: &Policy<'_>| {
         let part = |owner: &&str| {
             let energy = policy.owners_unit_s.get(owner)? * scale;
-            Some(((*owner).to_owned(), Figure { value: energy, published: None }))
+            Some((
+                (*owner).to_owned(),
+                Figure {
+                    value: energy,
+                    published: None,
+                },
+            ))
         };
-        Bar { name: policy.name.to_owned(), parts: names.iter().filter_map(part).collect() }
+        Bar {
+            name: policy.name.to_owned(),
+            parts: names.iter().filter_map(part).collect(),
+        }
     };
     let bars: Vec<Bar> = placement.policies.iter().map(bar).collect();
     let picture = Picture::new("Energy by owner", "energy", &unit, Drawing::Bars(bars));
@@ -283,7 +423,9 @@ fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
 /// Energy by owner, the most first, with its sum.
 fn owners(placement: &Placement<'_>) -> Table {
     let (unit, scale) = placement.unit();
-    let of = |policy: &Policy<'_>, owner: &str| policy.owners_unit_s.get(owner).copied().unwrap_or(0.0) * scale;
+    let of = |policy: &Policy<'_>, owner: &str| {
+        policy.owners_unit_s.get(owner).copied().unwrap_or(0.0) * scale
+    };
     let names = placement.owner_names();
     let mut table = Table::with_rows(&names)
         .words(format!("energy of, {unit}"), |owner| name(*owner))
@@ -292,12 +434,24 @@ fn owners(placement: &Placement<'_>) -> Table {
         })
         .done();
     let last = |words: &str, value: &dyn Fn(&Policy<'_>) -> f64| {
-        let cells = placement.policies.iter().map(|policy| Cell::from(figure(value(policy))));
-        std::iter::once(Cell::from(words)).chain(cells).collect::<Vec<_>>()
+        let cells = placement
+            .policies
+            .iter()
+            .map(|policy| Cell::from(figure(value(policy))));
+        std::iter::once(Cell::from(words))
+            .chain(cells)
+            .collect::<Vec<_>>()
     };
-    table.rows.push(last("all owners", &|policy| names.iter().map(|owner| of(policy, owner)).sum()));
-    table.rows.push(last("the integral", &|policy| policy.middle_integral * scale));
-    table.noted(format!("{} Below, by cause: means over the seeds.", placement.of_the_middle()))
+    table.rows.push(last("all owners", &|policy| {
+        names.iter().map(|owner| of(policy, owner)).sum()
+    }));
+    table.rows.push(last("the integral", &|policy| {
+        policy.middle_integral * scale
+    }));
+    table.noted(format!(
+        "{} Below, by cause: means over the seeds.",
+        placement.of_the_middle()
+    ))
 }
 
 fn by_subject<'r>(
@@ -305,24 +459,43 @@ fn by_subject<'r>(
     title: &str,
     of: impl for<'p> Fn(&'p Policy<'r>) -> &'p InOrder<'r, f64>,
 ) -> Table {
-    let names: Vec<&str> = placement.policies.first().map_or_else(Vec::new, |policy| of(policy).names());
+    let names: Vec<&str> = placement
+        .policies
+        .first()
+        .map_or_else(Vec::new, |policy| of(policy).names());
     Table::with_rows(&names)
         .words(title, |subject| name(*subject))
         .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", |subject| of(policy).get(subject).copied().map(figure))
+            table.numbers(policy.name, "", |subject| {
+                of(policy).get(subject).copied().map(figure)
+            })
         })
         .done()
 }
 
 /// A percentile of each task that has it, by policy.
-fn latencies(placement: &Placement<'_>, title: &str, of: impl Fn(&Task<'_>) -> Option<f64>) -> Table {
-    let has = |task: &&str| placement.policies.iter().any(|policy| policy.tasks.get(task).and_then(&of).is_some());
-    let tasks = placement.policies.first().map_or_else(Vec::new, |policy| policy.tasks.names());
+fn latencies(
+    placement: &Placement<'_>,
+    title: &str,
+    of: impl Fn(&Task<'_>) -> Option<f64>,
+) -> Table {
+    let has = |task: &&str| {
+        placement
+            .policies
+            .iter()
+            .any(|policy| policy.tasks.get(task).and_then(&of).is_some())
+    };
+    let tasks = placement
+        .policies
+        .first()
+        .map_or_else(Vec::new, |policy| policy.tasks.names());
     let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
     Table::with_rows(&tasks)
         .words(title, |task| name(*task))
         .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", |task| policy.tasks.get(task).and_then(&of).map(figure))
+            table.numbers(policy.name, "", |task| {
+                policy.tasks.get(task).and_then(&of).map(figure)
+            })
         })
         .done()
 }
@@ -343,15 +516,27 @@ fn top_words(top: &Top<'_>) -> Text {
 
 /// The table of the points.
 fn work_costs(points: &[Point<'_>]) -> Table {
-    let Some(top) = points.iter().max_by(|a, b| a.capacity.total_cmp(&b.capacity)) else { return Table::default() };
+    let Some(top) = points
+        .iter()
+        .max_by(|a, b| a.capacity.total_cmp(&b.capacity))
+    else {
+        return Table::default();
+    };
     let share = |energy: f64| fixed(100.0 * energy / top.core, 1);
-    let note = format!("Energy of the same work, in % of what the core alone takes for it at {}.", top.point);
+    let note = format!(
+        "Energy of the same work, in % of what the core alone takes for it at {}.",
+        top.point
+    );
     Table::with_rows(points)
         .words("operating point", |point| name(point.point))
         .numbers("capacity", "", |point| whole(point.capacity))
         .numbers("core", "", |point| share(point.core))
-        .numbers("core and cluster", "", |point| share(point.core_and_cluster))
-        .numbers("each core of a full cluster", "", |point| share(point.full_cluster))
+        .numbers("core and cluster", "", |point| {
+            share(point.core_and_cluster)
+        })
+        .numbers("each core of a full cluster", "", |point| {
+            share(point.full_cluster)
+        })
         .done()
         .noted(note)
 }

@@ -7,7 +7,11 @@ use findings::psci_calls::{BUILDS, Call, Calls};
 use published::{CallFigure, Implementation};
 
 fn count(value: f64) -> Number {
-    if value.fract().abs() < 0.05 { fixed(value, 0) } else { fixed(value, 1) }
+    if value.fract().abs() < 0.05 {
+        fixed(value, 0)
+    } else {
+        fixed(value, 1)
+    }
 }
 
 /// The count of a build; a range where the machine's clock alone tells.
@@ -16,7 +20,10 @@ fn counted(call: &Call<'_>, build: &str) -> Cell {
         None => Cell::Empty,
         Some(value) if call.uncertainty > 0 => {
             let off = call.uncertainty as f64;
-            Cell::Range(whole((value - off).max(0.0).floor()), whole((value + off).ceil()))
+            Cell::Range(
+                whole((value - off).max(0.0).floor()),
+                whole((value + off).ceil()),
+            )
         }
         Some(value) => count(*value).into(),
     }
@@ -40,10 +47,17 @@ impl Story for Calls<'_> {
                     )
                 })
                 .collect();
-            let beside = if others.is_empty() { String::new() } else { format!("; others: {}", others.join(", ")) };
+            let beside = if others.is_empty() {
+                String::new()
+            } else {
+                format!("; others: {}", others.join(", "))
+            };
             told.answer(text![
                 code(call.call),
-                format!(" takes {} instructions in the build {build}{beside}.", counted(call, build).plain())
+                format!(
+                    " takes {} instructions in the build {build}{beside}.",
+                    counted(call, build).plain()
+                )
             ]);
         }
         if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
@@ -51,7 +65,8 @@ impl Story for Calls<'_> {
         }
         let reference = self.reference.as_ref();
         let implementations = reference.map_or(&[][..], |reference| &reference.implementations);
-        let mut table = Table::with_rows(&self.calls).words("instructions per call", |call| text![code(call.call)]);
+        let mut table = Table::with_rows(&self.calls)
+            .words("instructions per call", |call| text![code(call.call)]);
         for build in builds {
             table = table.numbers(*build, "", |call| counted(call, build));
         }
@@ -60,7 +75,8 @@ impl Story for Calls<'_> {
                 let find = |call: &Call<'_>| reference?.find(call.call, name, build);
                 // A column that nobody filled says nothing.
                 if self.calls.iter().any(|call| find(call).is_some()) {
-                    table = table.numbers(format!("{name} {short}"), "", |call| find(call).map(range));
+                    table =
+                        table.numbers(format!("{name} {short}"), "", |call| find(call).map(range));
                 }
             }
         }

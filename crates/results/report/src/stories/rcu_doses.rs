@@ -8,16 +8,47 @@ use recording::metrics::{self, Metric};
 /// A curve for each mode and kernel.
 fn picture(doses: &Doses<'_>, metric: Metric) -> Picture {
     let curve = |mode: &'static str, who: &str, value: fn(&Dose) -> f64| {
-        let of_mode = doses.doses(metric).iter().filter(|dose| dose.configuration == mode);
-        let points = of_mode.map(|dose| (dose.closes_per_s as f64, Figure { value: value(dose), published: None }));
-        Curve { name: format!("{mode}, {who}"), points: points.collect(), best: None }
+        let of_mode = doses
+            .doses(metric)
+            .iter()
+            .filter(|dose| dose.configuration == mode);
+        let points = of_mode.map(|dose| {
+            (
+                dose.closes_per_s as f64,
+                Figure {
+                    value: value(dose),
+                    published: None,
+                },
+            )
+        });
+        Curve {
+            name: format!("{mode}, {who}"),
+            points: points.collect(),
+            best: None,
+        }
     };
-    let there = |mode: &&str| doses.doses(metric).iter().any(|dose| dose.configuration == *mode);
+    let there = |mode: &&str| {
+        doses
+            .doses(metric)
+            .iter()
+            .any(|dose| dose.configuration == *mode)
+    };
     let curves = MODES.into_iter().filter(there).flat_map(|mode| {
-        [curve(mode, GUEST, |dose| mean(&dose.guest)), curve(mode, SMALL, |dose| dose.small_kernel_and_background)]
+        [
+            curve(mode, GUEST, |dose| mean(&dose.guest)),
+            curve(mode, SMALL, |dose| dose.small_kernel_and_background),
+        ]
     });
-    let drawing = Drawing::Curves { x: "closes per second".to_owned(), curves: curves.collect() };
-    Picture::new("Wake-ups of idle CPUs against closes", "wake-ups", "1/s", drawing)
+    let drawing = Drawing::Curves {
+        x: "closes per second".to_owned(),
+        curves: curves.collect(),
+    };
+    Picture::new(
+        "Wake-ups of idle CPUs against closes",
+        "wake-ups",
+        "1/s",
+        drawing,
+    )
 }
 
 impl Story for Doses<'_> {
@@ -41,18 +72,26 @@ impl Story for Doses<'_> {
             Cell::Range(least, most)
         };
         let table = Table::with_rows(&rows)
-            .numbers("closes/s", "", |&row| whole(waking[row].closes_per_s as f64))
+            .numbers("closes/s", "", |&row| {
+                whole(waking[row].closes_per_s as f64)
+            })
             .words("CPUs", |&row| waking[row].configuration)
             .each(shown, |table, (metric, heading)| {
                 let of = self.doses(metric);
                 table
                     .numbers(heading, "", move |&row| of.get(row).map(range))
-                    .numbers("small", "", move |&row| of.get(row).map(|dose| figure(dose.small_kernel)))
+                    .numbers("small", "", move |&row| {
+                        of.get(row).map(|dose| figure(dose.small_kernel))
+                    })
             });
         told.table(table.done());
         for (metric, _) in shown.into_iter().take(2) {
             for mode in MODES {
-                let of_mode: Vec<&Dose> = self.doses(metric).iter().filter(|dose| dose.configuration == mode).collect();
+                let of_mode: Vec<&Dose> = self
+                    .doses(metric)
+                    .iter()
+                    .filter(|dose| dose.configuration == mode)
+                    .collect();
                 if of_mode.is_empty() {
                     continue;
                 }
@@ -65,13 +104,23 @@ impl Story for Doses<'_> {
                 ));
             }
         }
-        for WakeupSavings { closes_per_s, guest_percent, small_kernel_percent } in &self.lazy {
+        for WakeupSavings {
+            closes_per_s,
+            guest_percent,
+            small_kernel_percent,
+        } in &self.lazy
+        {
             told.paragraph(format!(
                 "{closes_per_s} closes/s: lazy callbacks save {guest_percent:.0} % of the wake-ups in the guest, {small_kernel_percent:.0} % \
                  in the small kernel with what the guest does at 0."
             ));
         }
-        for ExtraWakeups { closes_per_s, guest, small_kernel } in &self.wakes_more {
+        for ExtraWakeups {
+            closes_per_s,
+            guest,
+            small_kernel,
+        } in &self.wakes_more
+        {
             told.paragraph(match guest {
                 None => format!("{closes_per_s} closes/s: the guest's own runs do not agree which CPUs wake more."),
                 Some(guest) if guest == small_kernel => format!("{closes_per_s} closes/s: {guest} CPUs wake more, in both."),

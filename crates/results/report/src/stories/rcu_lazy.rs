@@ -6,13 +6,20 @@ use findings::Interval;
 use findings::rcu_lazy::{Configuration, LAZY, Lazy};
 
 fn with_ends(interval: Interval, digits: usize) -> String {
-    format!("{:.digits$} ({:.digits$} to {:.digits$})", interval.median, interval.low, interval.high)
+    format!(
+        "{:.digits$} ({:.digits$} to {:.digits$})",
+        interval.median, interval.low, interval.high
+    )
 }
 
 /// What intervals are.
 fn interval_words(lazy: &Lazy<'_>) -> &'static str {
     let enough = lazy.draws as usize >= Interval::ENOUGH;
-    if enough { "what a further draw lies between with 95 %" } else { "the least and the most of the draws" }
+    if enough {
+        "what a further draw lies between with 95 %"
+    } else {
+        "the least and the most of the draws"
+    }
 }
 
 impl Story for Lazy<'_> {
@@ -23,7 +30,8 @@ impl Story for Lazy<'_> {
         if !self.published.is_empty() {
             told.table(published_table(self));
         }
-        if let (Some(source), Some(conditions)) = (self.published_source, self.published_conditions) {
+        if let (Some(source), Some(conditions)) = (self.published_source, self.published_conditions)
+        {
             told.note(format!("Published: {source}; {conditions}."));
         }
     }
@@ -50,7 +58,11 @@ fn answer(lazy: &Lazy<'_>) -> String {
         );
     }
     words.push('.');
-    if let Some(cores) = lazy.published.iter().find(|figure| figure.metric == "cores_w") {
+    if let Some(cores) = lazy
+        .published
+        .iter()
+        .find(|figure| figure.metric == "cores_w")
+    {
         let holds = saved.holds(-cores.change_percent);
         words += &format!(
             " The cores of a Chromebook saved {:.0} %, which lies {} the interval.",
@@ -58,13 +70,19 @@ fn answer(lazy: &Lazy<'_>) -> String {
             if holds { "within" } else { "outside" }
         );
     }
-    if let Some(bound) = lazy.find("lazy-bound").and_then(|bound| bound.saved_percent) {
+    if let Some(bound) = lazy
+        .find("lazy-bound")
+        .and_then(|bound| bound.saved_percent)
+    {
         let than = match bound.median - saved.median {
             ..-0.05 => "less",
             0.05.. => "more",
             _ => "as much",
         };
-        words += &format!(" With RCU's threads bound to one CPU {} % is saved: {than}.", with_ends(bound, 1));
+        words += &format!(
+            " With RCU's threads bound to one CPU {} % is saved: {than}.",
+            with_ends(bound, 1)
+        );
     }
     words
 }
@@ -82,12 +100,23 @@ fn picture(lazy: &Lazy<'_>) -> Picture {
         })
     };
     let rows = Drawing::Intervals(lazy.configurations.iter().filter_map(row).collect());
-    Picture::new("Power saved against offloaded callbacks", interval_words(lazy), "%", rows)
+    Picture::new(
+        "Power saved against offloaded callbacks",
+        interval_words(lazy),
+        "%",
+        rows,
+    )
 }
 
 fn table(lazy: &Lazy<'_>) -> Table {
-    let unit = if lazy.configurations.iter().any(|of| of.power_mw.is_some()) { "mW" } else { "units" };
-    let words = |interval: Option<Interval>, digits| interval.map_or_else(String::new, |of| with_ends(of, digits));
+    let unit = if lazy.configurations.iter().any(|of| of.power_mw.is_some()) {
+        "mW"
+    } else {
+        "units"
+    };
+    let words = |interval: Option<Interval>, digits| {
+        interval.map_or_else(String::new, |of| with_ends(of, digits))
+    };
     Table::with_rows(&lazy.configurations)
         .words("configuration", |of| name(of.name))
         .words(format!("power, {unit}"), |of| words(of.power_mw.or(of.power_units), 1))
@@ -108,7 +137,9 @@ fn table(lazy: &Lazy<'_>) -> Table {
 
 fn published_table(lazy: &Lazy<'_>) -> Table {
     Table::with_rows(&lazy.published)
-        .words("published", |of| format!("{}, {}", of.system, of.metric.replace('_', " ")))
+        .words("published", |of| {
+            format!("{}, {}", of.system, of.metric.replace('_', " "))
+        })
         .numbers("offloaded", "", |of| fixed(of.without, 2))
         .numbers("lazy", "", |of| fixed(of.with, 2))
         .numbers("change", "%", |of| fixed(of.change_percent, 1).signed())

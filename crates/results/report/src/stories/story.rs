@@ -22,6 +22,9 @@ impl StoryContent {
     pub(super) fn new(story: &impl Story) -> Self {
         let mut blocks = Blocks::default();
         story.tell(&mut blocks);
-        Self { blocks, is_plain: false }
+        Self {
+            blocks,
+            is_plain: false,
+        }
     }
 }

@@ -3,11 +3,12 @@
 use super::clocks;
 use super::story::Story;
 use crate::blocks::{
-    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, figure, fixed, name, percent,
-    text, whole,
+    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, figure, fixed,
+    name, percent, text, whole,
 };
 use findings::strides::{
-    Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label, of_loop,
+    Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label,
+    of_loop,
 };
 use findings::ticks::Ticks;
 
@@ -18,18 +19,38 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
         let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);
         let mut points: Vec<(f64, Figure)> = of
             .map(|cell| {
-                let published = cell.published_clocks_per_packet.map(|of| of * ticks.factor());
-                (cell.stride_first as f64, Figure { value: cell.clocks_per_packet * ticks.factor(), published })
+                let published = cell
+                    .published_clocks_per_packet
+                    .map(|of| of * ticks.factor());
+                (
+                    cell.stride_first as f64,
+                    Figure {
+                        value: cell.clocks_per_packet * ticks.factor(),
+                        published,
+                    },
+                )
             })
             .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let curve = Curve { name: (*name).to_owned(), points, best: None };
+        let curve = Curve {
+            name: (*name).to_owned(),
+            points,
+            best: None,
+        };
         (curve.points.len() > 1).then(|| curve.with_best(0.02))
     };
     let curves: Vec<Curve> = LOOPS[..3].iter().filter_map(curve).collect();
-    let drawing = Drawing::Curves { x: "stride".to_owned(), curves };
+    let drawing = Drawing::Curves {
+        x: "stride".to_owned(),
+        curves,
+    };
     let is_empty = matches!(&drawing, Drawing::Curves { curves, .. } if curves.is_empty());
-    let picture = Picture::new("Clocks per packet against the stride", "a packet", clocks::unit(ticks), drawing);
+    let picture = Picture::new(
+        "Clocks per packet against the stride",
+        "a packet",
+        clocks::unit(ticks),
+        drawing,
+    );
     (!is_empty).then(|| picture.noted("Shaded: within 2 % of the loop's least."))
 }
 
@@ -37,7 +58,9 @@ impl Story for Gains {
     fn tell(&self, told: &mut Blocks) {
         let table = Table::with_rows(&self.gains)
             .words("loop", |gain| name(gain.loop_name.as_str()))
-            .numbers("best", "", |gain| label(gain.stride_first, gain.stride_second))
+            .numbers("best", "", |gain| {
+                label(gain.stride_first, gain.stride_second)
+            })
             .numbers("clocks", "", |gain| figure(gain.clocks))
             .numbers("by parallelism", "", |gain| fixed(gain.gain_parallel, 2))
             .numbers("by prefetch", "", |gain| fixed(gain.gain_prefetch, 2))
@@ -116,7 +139,11 @@ impl Story for MeasuredStudy<'_> {
             self.ticks.tick_ns,
             self.repetitions
         ));
-        let most = self.cells.iter().map(|cell| cell.clocks_per_packet).fold(0.0, f64::max);
+        let most = self
+            .cells
+            .iter()
+            .map(|cell| cell.clocks_per_packet)
+            .fold(0.0, f64::max);
         let quartiles = |cell: &Cells| {
             let [low, high] = cell.quartiles().map(|clocks| fixed(clocks, 1));
             Cell::Range(low, high)
@@ -128,7 +155,9 @@ impl Story for MeasuredStudy<'_> {
         };
         let table = Table::with_rows(&self.cells)
             .words("loop", |cell| name(cell.loop_name.as_str()))
-            .numbers("strides", "", |cell| format!("+{}/+{}", cell.stride_first, cell.stride_second))
+            .numbers("strides", "", |cell| {
+                format!("+{}/+{}", cell.stride_first, cell.stride_second)
+            })
             .numbers("clocks", "", |cell| fixed(cell.clocks_per_packet, 1))
             .numbers("quartiles", "", quartiles)
             .words("", bar);
@@ -138,15 +167,29 @@ impl Story for MeasuredStudy<'_> {
 
 impl Story for PredictedStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let has_published = self.cells.iter().any(|cell| cell.published_clocks_per_packet.is_some());
+        let has_published = self
+            .cells
+            .iter()
+            .any(|cell| cell.published_clocks_per_packet.is_some());
         let mut answer = words(&self.gains, &self.ticks, true).unwrap_or_default();
-        let unfitted = self.scores.iter().filter(|score| score.predictor == "model" && !score.fitted);
+        let unfitted = self
+            .scores
+            .iter()
+            .filter(|score| score.predictor == "model" && !score.fitted);
         let errors: Vec<String> = unfitted
-            .map(|score| format!("{} by {}", score.loop_name, fixed(score.rms_percent, 2).after(" %")))
+            .map(|score| {
+                format!(
+                    "{} by {}",
+                    score.loop_name,
+                    fixed(score.rms_percent, 2).after(" %")
+                )
+            })
             .collect();
         if !errors.is_empty() {
-            let words =
-                format!(" The model misses the published loops that no fit used, {} (rms).", errors.join(" and "));
+            let words = format!(
+                " The model misses the published loops that no fit used, {} (rms).",
+                errors.join(" and ")
+            );
             answer.push(words);
         }
         if !answer.is_empty() {
@@ -178,14 +221,23 @@ impl Story for PredictedStudy<'_> {
                  caches, and nothing else.",
             ));
         }
-        let burst: Vec<String> = self.burst_of_eight.iter().map(|blocked| format!("{blocked:.2}")).collect();
+        let burst: Vec<String> = self
+            .burst_of_eight
+            .iter()
+            .map(|blocked| format!("{blocked:.2}"))
+            .collect();
         told.paragraph(format!(
             "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
             burst.join("  ")
         ));
         if !self.cannot_tell.is_empty() {
             told.heading("What the fitted cells cannot tell");
-            told.list(self.cannot_tell.iter().map(|line| Text::from(*line)).collect());
+            told.list(
+                self.cannot_tell
+                    .iter()
+                    .map(|line| Text::from(*line))
+                    .collect(),
+            );
         }
         if has_published {
             told.heading("Limits");
@@ -227,24 +279,48 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
 /// The error of each table, and the best strides, beside what was published.
 fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
     let best = |score: &Score| {
-        let same = predicted.scores.iter().filter(|other| other.loop_name == score.loop_name);
-        let least = same.map(|other| other.rms_percent).fold(f64::INFINITY, f64::min);
-        let several = predicted.scores.iter().filter(|other| other.loop_name == score.loop_name).count() > 1;
-        if several && score.rms_percent == least { "best" } else { "" }
+        let same = predicted
+            .scores
+            .iter()
+            .filter(|other| other.loop_name == score.loop_name);
+        let least = same
+            .map(|other| other.rms_percent)
+            .fold(f64::INFINITY, f64::min);
+        let several = predicted
+            .scores
+            .iter()
+            .filter(|other| other.loop_name == score.loop_name)
+            .count()
+            > 1;
+        if several && score.rms_percent == least {
+            "best"
+        } else {
+            ""
+        }
     };
     let table = Table::with_rows(&predicted.scores)
         .words("loop", |score| name(score.loop_name))
         .words("predictor", |score| score.predictor)
-        .numbers("rms error", "", |score| percent(score.rms_percent / 100.0, 2))
-        .words("", |score| if score.fitted { "fitted" } else { "predicted" })
+        .numbers("rms error", "", |score| {
+            percent(score.rms_percent / 100.0, 2)
+        })
+        .words(
+            "",
+            |score| if score.fitted { "fitted" } else { "predicted" },
+        )
         .words("", best);
     told.table(table.done().titled("Errors (root mean square, relative)"));
     if let Some(rest) = &predicted.rest {
         let table = Table::with_rows(&rest.scores)
             .words("loop", |score| name(score.loop_name))
             .words("predictor", |score| score.predictor)
-            .numbers("rms error", "", |score| percent(score.rms_percent / 100.0, 2))
-            .words("", |score| if score.fitted { "fitted" } else { "predicted" });
+            .numbers("rms error", "", |score| {
+                percent(score.rms_percent / 100.0, 2)
+            })
+            .words(
+                "",
+                |score| if score.fitted { "fitted" } else { "predicted" },
+            );
         let [least, most] = rest.ns_over_cells;
         told.table(table.done().titled("Errors of the rate of the whole path, Mpps").noted(format!(
             "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps less the \
@@ -256,9 +332,13 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         .words("best strides", |best| name(best.loop_name))
         .numbers("model", "", |best| best.predicted.as_str())
         .numbers("published", "", |best| best.published.as_str())
-        .numbers("published clocks at the model's, above the published minimum", "", |best| {
-            fixed(best.cost_percent, 2).signed().after(" %")
-        })
-        .numbers("at the longest tried", "", |best| fixed(best.longest_cost_percent, 2).signed().after(" %"));
+        .numbers(
+            "published clocks at the model's, above the published minimum",
+            "",
+            |best| fixed(best.cost_percent, 2).signed().after(" %"),
+        )
+        .numbers("at the longest tried", "", |best| {
+            fixed(best.longest_cost_percent, 2).signed().after(" %")
+        });
     told.table(table.done());
 }

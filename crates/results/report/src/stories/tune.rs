@@ -2,7 +2,9 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, fixed, name, whole};
+use crate::blocks::{
+    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, fixed, name, whole,
+};
 use findings::tune::{Best, Less, NEAR, Tune, TunedCell, size};
 
 /// A difference in percent that no user would act on.
@@ -10,16 +12,32 @@ const ALIKE: f64 = 1.0;
 
 /// Values of knobs in words.
 fn words(tune: &Tune<'_>, values: &[u32]) -> String {
-    let words: Vec<String> =
-        tune.facts.knobs.iter().zip(values).map(|(knob, value)| format!("{} {value}", knob.name)).collect();
+    let words: Vec<String> = tune
+        .facts
+        .knobs
+        .iter()
+        .zip(values)
+        .map(|(knob, value)| format!("{} {value}", knob.name))
+        .collect();
     words.join(", ")
 }
 
 /// A difference and its interval in words.
 fn difference(less: &Less) -> String {
     let [low, high] = less.interval;
-    let share = |percent: f64| format!("{} % {}", fixed(percent.abs(), 1), if percent < 0.0 { "more" } else { "less" });
-    format!("{} ({} to {})", share(less.percent), share(low), share(high))
+    let share = |percent: f64| {
+        format!(
+            "{} % {}",
+            fixed(percent.abs(), 1),
+            if percent < 0.0 { "more" } else { "less" }
+        )
+    };
+    format!(
+        "{} ({} to {})",
+        share(less.percent),
+        share(low),
+        share(high)
+    )
 }
 
 /// The sentence about the best and today's values.
@@ -27,8 +45,15 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
     let facts = &tune.facts;
     let (found, of) = (words(tune, &best.values), &facts.name);
     // A loop without a source has no values in it.
-    let has_source = facts.knobs.iter().any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance);
-    let today = if has_source { "with today's values" } else { "without prefetch" };
+    let has_source = facts
+        .knobs
+        .iter()
+        .any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance);
+    let today = if has_source {
+        "with today's values"
+    } else {
+        "without prefetch"
+    };
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
     match &best.less_than_today {
         Some(less) if less.is_certain() && less.percent > 0.0 => {
@@ -43,14 +68,20 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
             )
         }
         Some(less) => {
-            let why = if less.drifts { "; the first half of the rounds contradicts the second" } else { "" };
+            let why = if less.drifts {
+                "; the first half of the rounds contradicts the second"
+            } else {
+                ""
+            };
             format!(
                 "It cannot be told on this machine now whether `{of}` takes less time than {today}: with {found} it takes {}{why}",
                 difference(less)
             )
         }
         None if best.today == Some(best.clocks) => {
-            format!("Nothing was found with which `{of}` takes less time than {today}: {found}, {takes}")
+            format!(
+                "Nothing was found with which `{of}` takes less time than {today}: {found}, {takes}"
+            )
         }
         None => format!(
             "`{of}` took the least time with {found}, {takes}; the rounds are too few to compare it with today's values"
@@ -68,7 +99,10 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
         facts.batch
     );
     if let Some(none) = best.none {
-        sentence.push_str(&format!(" Without prefetch it takes {}.", clocks::words(&tune.ticks, none)));
+        sentence.push_str(&format!(
+            " Without prefetch it takes {}.",
+            clocks::words(&tune.ticks, none)
+        ));
     }
     told.answer(sentence);
     if !best.defines.is_empty() {
@@ -100,7 +134,10 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             false => format!("{} {from} to {to}", knob.name),
         })
         .collect();
-    told.paragraph(format!("Within 2 % of it, one at a time: {}.", near.join(", ")));
+    told.paragraph(format!(
+        "Within 2 % of it, one at a time: {}.",
+        near.join(", ")
+    ));
     if facts.at_the_end {
         told.warning(
             "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
@@ -111,15 +148,22 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
 
 /// The best beside what an engineer would have tried.
 fn beside(tune: &Tune<'_>, told: &mut Blocks) {
-    let less =
-        |less: Option<Less>, of: fn(&Less) -> f64| less.map_or(Cell::from(""), |less| fixed(of(&less), 1).into());
+    let less = |less: Option<Less>, of: fn(&Less) -> f64| {
+        less.map_or(Cell::from(""), |less| fixed(of(&less), 1).into())
+    };
     let table = Table::with_rows(&tune.beside)
         .words("beside the best", |of| Cell::from(of.name.clone()))
         .words("values", |of| Cell::from(words(tune, &of.values)))
         .numbers("clocks", "", |of| fixed(of.clocks, 1))
-        .numbers("the best takes less by", "%", |of| less(of.best_takes_less, |less| less.percent))
-        .numbers("from", "%", |of| less(of.best_takes_less, |less| less.interval[0]))
-        .numbers("to", "%", |of| less(of.best_takes_less, |less| less.interval[1]));
+        .numbers("the best takes less by", "%", |of| {
+            less(of.best_takes_less, |less| less.percent)
+        })
+        .numbers("from", "%", |of| {
+            less(of.best_takes_less, |less| less.interval[0])
+        })
+        .numbers("to", "%", |of| {
+            less(of.best_takes_less, |less| less.interval[1])
+        });
     told.table(table.done().noted(format!(
         "All in the same {} rounds, compared round by round; 95 % intervals. Rule of thumb: the last line 12 ahead, each one before \
          it twice as far. 4, 8, 16 or 32: the first line as far, each later one at half of it; the best of the four.",
@@ -136,18 +180,41 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
             let others = (0..cell.values.len()).filter(|at| *at != knob);
             cell.set == far
                 && cell.batch == tune.facts.batch
-                && others.into_iter().all(|at| cell.values[at] == best.values[at])
+                && others
+                    .into_iter()
+                    .all(|at| cell.values[at] == best.values[at])
         };
-        let point =
-            |cell: &TunedCell| (f64::from(cell.values[knob]), Figure { value: factor * cell.clocks, published: None });
+        let point = |cell: &TunedCell| {
+            (
+                f64::from(cell.values[knob]),
+                Figure {
+                    value: factor * cell.clocks,
+                    published: None,
+                },
+            )
+        };
         let mut points: Vec<(f64, Figure)> = tune.cells.iter().filter(is_on).map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve { name: tune.facts.knobs[knob].name.clone(), points, best: None }.with_best(NEAR)
+        Curve {
+            name: tune.facts.knobs[knob].name.clone(),
+            points,
+            best: None,
+        }
+        .with_best(NEAR)
     };
-    let curves: Vec<Curve> = (0..tune.facts.knobs.len()).map(curve).filter(|curve| curve.points.len() > 1).collect();
-    let drawing = Drawing::Curves { x: "value of the knob, the others as in the best".to_owned(), curves };
+    let curves: Vec<Curve> = (0..tune.facts.knobs.len())
+        .map(curve)
+        .filter(|curve| curve.points.len() > 1)
+        .collect();
+    let drawing = Drawing::Curves {
+        x: "value of the knob, the others as in the best".to_owned(),
+        curves,
+    };
     let title = format!("Clocks per record, batches of {}", tune.facts.batch);
-    told.picture(Picture::new(&title, "a record in the loop", unit, drawing).noted("Shaded: within 2 % of the least."));
+    told.picture(
+        Picture::new(&title, "a record in the loop", unit, drawing)
+            .noted("Shaded: within 2 % of the least."),
+    );
 }
 
 impl Story for Tune<'_> {
@@ -159,13 +226,22 @@ impl Story for Tune<'_> {
             beside(self, told);
         }
         pictures(self, told);
-        let clocks = |clocks: Option<f64>| clocks.map_or(Cell::from(""), |clocks| fixed(clocks, 1).into());
-        let place = |set: &str| self.facts.sets.iter().find(|of| of.name == set).map_or(0, |of| of.bytes);
+        let clocks =
+            |clocks: Option<f64>| clocks.map_or(Cell::from(""), |clocks| fixed(clocks, 1).into());
+        let place = |set: &str| {
+            self.facts
+                .sets
+                .iter()
+                .find(|of| of.name == set)
+                .map_or(0, |of| of.bytes)
+        };
         let table = Table::with_rows(&self.groups)
             .words("records", |group| name(&group.set))
             .words("of", |group| Cell::from(size(place(&group.set))))
             .numbers("batch", "", |group| whole(group.batch as f64))
-            .words("least of what was tried there", |group| Cell::from(words(self, &group.values)))
+            .words("least of what was tried there", |group| {
+                Cell::from(words(self, &group.values))
+            })
             .numbers("clocks", "", |group| fixed(group.clocks, 1))
             .numbers("the best of the search", "", |group| clocks(group.pick))
             .numbers("none", "", |group| clocks(group.none));

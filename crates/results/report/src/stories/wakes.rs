@@ -18,16 +18,28 @@ fn is_known(row: &&WakeRow) -> bool {
 
 /// The commonest causes, in a sentence.
 pub(super) fn answer(wake_ups: &WakeUps) -> String {
-    let (known, all) = (sum(wake_ups.causes.iter().filter(is_known)), sum(&wake_ups.causes));
+    let (known, all) = (
+        sum(wake_ups.causes.iter().filter(is_known)),
+        sum(&wake_ups.causes),
+    );
     let share = |count: u64| format!("{} %", fixed(100.0 * count as f64 / all.max(1) as f64, 1));
     let most = wake_ups.causes.iter().filter(is_known).take(3);
-    let most: Vec<_> = most.map(|row| format!("{} ({})", row.cause, share(row.count))).collect();
+    let most: Vec<_> = most
+        .map(|row| format!("{} ({})", row.cause, share(row.count)))
+        .collect();
     let mut told = match known {
         0 => " What woke them is not known, for the trace shows no cause".to_owned(),
-        _ => format!(" Most woke by {}; of {} the cause is not known", listed(&most), share(all - known)),
+        _ => format!(
+            " Most woke by {}; of {} the cause is not known",
+            listed(&most),
+            share(all - known)
+        ),
     };
     if let Some(count) = wake_ups.called_before {
-        told += &format!("; at {} entries a call from another CPU was on its way", grouped(count));
+        told += &format!(
+            "; at {} entries a call from another CPU was on its way",
+            grouped(count)
+        );
     }
     told + "."
 }
@@ -39,7 +51,9 @@ fn table(rows: &[WakeRow], most: usize) -> Columns<'_, WakeRow> {
         .words("state", |row| row.state.as_deref().map(name))
         .words("cause", |row| name(row.cause.as_str()))
         .words("called by", |row| row.by.as_deref().map(name))
-        .numbers("on CPU", "", |row| row.by_cpu.map(|cpu| grouped(cpu.into())))
+        .numbers("on CPU", "", |row| {
+            row.by_cpu.map(|cpu| grouped(cpu.into()))
+        })
         .words("ran first", |row| row.first.as_deref().map(name))
         .numbers("wake-ups", "", |row| grouped(row.count))
         .words("by way of", |row| row.way.as_deref().map(name))
@@ -52,14 +66,25 @@ pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks
     let states = |cause: &WakeRow| {
         let of_cause = wake_ups.cpus.iter().filter(|row| row.cause == cause.cause);
         let mut states: BTreeMap<&str, f64> = BTreeMap::new();
-        of_cause
-            .for_each(|row| *states.entry(row.state.as_deref().unwrap_or_default()).or_default() += row.count as f64);
+        of_cause.for_each(|row| {
+            *states
+                .entry(row.state.as_deref().unwrap_or_default())
+                .or_default() += row.count as f64
+        });
         let longest = wake_ups.causes.first().map_or(0.0, |row| row.count as f64);
-        let parts = states.into_iter().map(|(state, count)| (Paint::Name(state.to_owned()), count));
-        Bars { parts: parts.collect(), longest, unit: "" }
+        let parts = states
+            .into_iter()
+            .map(|(state, count)| (Paint::Name(state.to_owned()), count));
+        Bars {
+            parts: parts.collect(),
+            longest,
+            unit: "",
+        }
     };
     let table = table(&wake_ups.causes, MOST_ROWS)
-        .numbers("", "1/s", |row| seconds.map(|seconds| fixed(row.count as f64 / seconds, 1)))
+        .numbers("", "1/s", |row| {
+            seconds.map(|seconds| fixed(row.count as f64 / seconds, 1))
+        })
         .numbers("to exit", "us", |row| us(row.to_exit_ns, 0))
         .numbers("most", "us", |row| us(row.to_exit_ns, 1))
         .numbers("to run", "us", |row| us(row.to_run_ns, 0))
@@ -67,7 +92,13 @@ pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks
         .words("wake-ups, by state", |row| has_causes.then(|| states(row)));
     let note = "to exit: from the cause (a timer's expiry, a call, a task made ready) to the end of the idle state; to run: from there to the \
                 first handler or task; each the median, and the most.";
-    told.table(table.done().without_empty_columns().titled("Who woke the CPUs").noted(note));
+    told.table(
+        table
+            .done()
+            .without_empty_columns()
+            .titled("Who woke the CPUs")
+            .noted(note),
+    );
     if !wake_ups.unseen.is_empty() {
         told.note(format!(
             "Not in the trace: {}. `trace-cmd record -e power -e irq -e timer -e ipi -e sched` records them, on x86 with `-e irq_vectors`.",
@@ -78,21 +109,36 @@ pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks
 
 /// Who called and what ran first, and the causes of each CPU.
 pub(super) fn details(wake_ups: &WakeUps, told: &mut Blocks) {
-    for (title, rows) in [("Who called, and what ran first", &wake_ups.callers), ("Who woke each CPU", &wake_ups.cpus)]
-    {
-        told.table(table(rows, 8 * MOST_ROWS).done().without_empty_columns().titled(title));
+    for (title, rows) in [
+        ("Who called, and what ran first", &wake_ups.callers),
+        ("Who woke each CPU", &wake_ups.cpus),
+    ] {
+        told.table(
+            table(rows, 8 * MOST_ROWS)
+                .done()
+                .without_empty_columns()
+                .titled(title),
+        );
     }
 }
 
 /// How each cluster slept: while all of its CPUs did, and by itself.
 pub(super) fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
-    let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).collect::<Vec<_>>().join(" ");
+    let cpus = |row: &DomainSleep| {
+        row.cpus
+            .iter()
+            .map(u16::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let table = Table::with_rows(domains)
         .words("CPUs", |row| name(cpus(row)))
         .words("what slept", |row| Cell::from(row.what.as_str()))
         .numbers("entries", "", |row| row.entered.map(grouped))
         .numbers("time", "ms", |row| fixed(row.total_ns as f64 / 1e6, 3))
-        .numbers("of the time", "%", |row| seconds.map(|seconds| fixed(row.total_ns as f64 / seconds / 1e7, 2)));
+        .numbers("of the time", "%", |row| {
+            seconds.map(|seconds| fixed(row.total_ns as f64 / seconds / 1e7, 2))
+        });
     let note = "A state is the cluster's if no CPU asked for it while another one of the cluster was up. A stay lasts from when the last CPU asked \
                 until the first is back.";
     told.table(table.done().titled("How clusters slept").noted(note));

@@ -2,7 +2,8 @@
 //! row for each point is in CSV alone.
 
 use crate::blocks::{
-    Axis, Bar, Block, Blocks, Curve, Drawing, Figure, HeatMap, Picture, Table, figure, fixed, grouped, text, whole,
+    Axis, Bar, Block, Blocks, Curve, Drawing, Figure, HeatMap, Picture, Table, figure, fixed,
+    grouped, text, whole,
 };
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance, number};
@@ -21,10 +22,20 @@ const CURVES: usize = 6;
 const MOST_FAILED: usize = 10;
 
 /// A report of a sweep that lies in `folder`; `None` for a format that is about single runs.
-pub fn sweep_report(summary: &Summary, folder: &str, format: Format, style: Style, all: bool) -> Option<Vec<u8>> {
+pub fn sweep_report(
+    summary: &Summary,
+    folder: &str,
+    format: Format,
+    style: Style,
+    all: bool,
+) -> Option<Vec<u8>> {
     let told = SweepStory::new(summary);
     let title = format!("Sweep of {}", summary.experiment);
-    let source = [("Sweep", folder.to_owned()), ("World", summary.world.clone()), ("Points", told.count())];
+    let source = [
+        ("Sweep", folder.to_owned()),
+        ("World", summary.world.clone()),
+        ("Points", told.count()),
+    ];
     Some(match format {
         Format::Text => {
             let mut text = terminal::story(&told.blocks(), all, style);
@@ -57,10 +68,20 @@ type Ends<'s> = (&'s PointSummary, &'s PointSummary);
 
 impl<'s> SweepStory<'s> {
     fn new(summary: &'s Summary) -> Self {
-        let by_key: Vec<Groups> = (0..summary.keys.len()).filter_map(|key| Groups::new(summary, key)).collect();
+        let by_key: Vec<Groups> = (0..summary.keys.len())
+            .filter_map(|key| Groups::new(summary, key))
+            .collect();
         let all = 0..summary.quantities.len();
-        let effects = all.clone().map(|quantity| effects(summary, &by_key, quantity)).collect();
-        let mut told = Self { summary, by_key, effects, order: Vec::new() };
+        let effects = all
+            .clone()
+            .map(|quantity| effects(summary, &by_key, quantity))
+            .collect();
+        let mut told = Self {
+            summary,
+            by_key,
+            effects,
+            order: Vec::new(),
+        };
         let ratio = |quantity: usize| match told.ends(quantity) {
             Some((least, greatest)) => {
                 let [least, greatest] = [least, greatest].map(|point| point.figures[quantity]);
@@ -68,9 +89,14 @@ impl<'s> SweepStory<'s> {
             }
             None => -1.0,
         };
-        let mut order: Vec<(usize, f64)> = all.map(|quantity| (quantity, ratio(quantity))).collect();
+        let mut order: Vec<(usize, f64)> =
+            all.map(|quantity| (quantity, ratio(quantity))).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
-        told.order = order.into_iter().filter(|(_, ratio)| *ratio >= 0.0).map(|(quantity, _)| quantity).collect();
+        told.order = order
+            .into_iter()
+            .filter(|(_, ratio)| *ratio >= 0.0)
+            .map(|(quantity, _)| quantity)
+            .collect();
         told
     }
 
@@ -80,32 +106,60 @@ impl<'s> SweepStory<'s> {
 
     /// The points that have a quantity, from the least to the greatest.
     fn ordered(&self, quantity: usize) -> Vec<&'s PointSummary> {
-        let mut points: Vec<&PointSummary> =
-            self.summary.points.iter().filter(|point| point.figures[quantity].is_finite()).collect();
-        points.sort_by(|a, b| a.figures[quantity].total_cmp(&b.figures[quantity]).then(a.number.cmp(&b.number)));
+        let mut points: Vec<&PointSummary> = self
+            .summary
+            .points
+            .iter()
+            .filter(|point| point.figures[quantity].is_finite())
+            .collect();
+        points.sort_by(|a, b| {
+            a.figures[quantity]
+                .total_cmp(&b.figures[quantity])
+                .then(a.number.cmp(&b.number))
+        });
         points
     }
 
     fn ends(&self, quantity: usize) -> Option<Ends<'s>> {
         let figure = |point: &&&PointSummary| point.figures[quantity].is_finite();
-        let by = |a: &&PointSummary, b: &&PointSummary| a.figures[quantity].total_cmp(&b.figures[quantity]);
+        let by = |a: &&PointSummary, b: &&PointSummary| {
+            a.figures[quantity].total_cmp(&b.figures[quantity])
+        };
         let points = || self.summary.points.iter();
-        let least = points().filter(|point| figure(&point)).min_by(|a, b| by(a, b))?;
-        let greatest = points().filter(|point| figure(&point)).max_by(|a, b| by(a, b))?;
+        let least = points()
+            .filter(|point| figure(&point))
+            .min_by(|a, b| by(a, b))?;
+        let greatest = points()
+            .filter(|point| figure(&point))
+            .max_by(|a, b| by(a, b))?;
         Some((least, greatest))
     }
 
     /// "480 of 480 points".
     fn count(&self) -> String {
-        format!("{} of {} points", grouped(self.summary.points.len() as u64), grouped(self.summary.planned))
+        format!(
+            "{} of {} points",
+            grouped(self.summary.points.len() as u64),
+            grouped(self.summary.planned)
+        )
     }
 
     /// The settings of a point, but for the draw of chance.
     fn settings(&self, point: &PointSummary) -> String {
-        let known = self.summary.keys.iter().zip(&point.settings).filter(|(key, _)| !is_chance(key));
-        let all: Vec<String> =
-            known.filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?.text()))).collect();
-        if all.is_empty() { format!("point {}", point.number) } else { all.join(" ") }
+        let known = self
+            .summary
+            .keys
+            .iter()
+            .zip(&point.settings)
+            .filter(|(key, _)| !is_chance(key));
+        let all: Vec<String> = known
+            .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?.text())))
+            .collect();
+        if all.is_empty() {
+            format!("point {}", point.number)
+        } else {
+            all.join(" ")
+        }
     }
 
     fn blocks(&self) -> Blocks {
@@ -140,9 +194,12 @@ impl<'s> SweepStory<'s> {
 
     /// From where to where a quantity goes, and with what.
     fn answer(&self, told: &mut Blocks, quantity: usize) {
-        let Some((least, greatest)) = self.ends(quantity) else { return };
+        let Some((least, greatest)) = self.ends(quantity) else {
+            return;
+        };
         let of = self.quantity(quantity);
-        let value = |point: &PointSummary| format!("{} {}", figure(point.figures[quantity]), of.unit);
+        let value =
+            |point: &PointSummary| format!("{} {}", figure(point.figures[quantity]), of.unit);
         told.answer(format!(
             "Over {} points {} goes from {} to {}. The least is with {}, the greatest with {}.",
             grouped(self.summary.points.len() as u64),
@@ -158,10 +215,17 @@ impl<'s> SweepStory<'s> {
             .take(3)
             .map(|effect| format!("{:.0} % goes with {}", effect.share * 100.0, effect.key))
             .collect();
-        let rest = 1.0 - self.effects[quantity].iter().map(|effect| effect.share).sum::<f64>();
+        let rest = 1.0
+            - self.effects[quantity]
+                .iter()
+                .map(|effect| effect.share)
+                .sum::<f64>();
         if !shares.is_empty() {
             let rest = if rest >= 0.005 {
-                format!(", and {:.0} % with what keys do together and with chance", rest * 100.0)
+                format!(
+                    ", and {:.0} % with what keys do together and with chance",
+                    rest * 100.0
+                )
             } else {
                 String::new()
             };
@@ -177,13 +241,20 @@ impl<'s> SweepStory<'s> {
                 "{there} of {all} chunks are there; the others were not run yet, or are damaged. `stopwatt sweep --resume` runs them."
             ));
         }
-        for (what, points) in [("failed", &self.summary.failed), ("had a complaint", &self.summary.complaints)] {
+        for (what, points) in [
+            ("failed", &self.summary.failed),
+            ("had a complaint", &self.summary.complaints),
+        ] {
             if points.is_empty() {
                 continue;
             }
             told.warning(format!("{} points {what}.", points.len()));
             told.list(
-                points.iter().take(MOST_FAILED).map(|of| format!("Point {}: {}", of.point, of.why).into()).collect(),
+                points
+                    .iter()
+                    .take(MOST_FAILED)
+                    .map(|of| format!("Point {}: {}", of.point, of.why).into())
+                    .collect(),
             );
         }
     }
@@ -193,7 +264,9 @@ impl<'s> SweepStory<'s> {
         let unit = &self.quantity(quantity).unit;
         let table = Table::with_rows(&self.effects[quantity])
             .words("key", |effect| effect.key.as_str())
-            .numbers("of the variance", "%", |effect| fixed(effect.share * 100.0, 1))
+            .numbers("of the variance", "%", |effect| {
+                fixed(effect.share * 100.0, 1)
+            })
             .numbers("least mean", unit, |effect| figure(effect.least.1))
             .words("with", |effect| effect.least.0.as_str())
             .numbers("greatest mean", unit, |effect| figure(effect.greatest.1))
@@ -215,17 +288,31 @@ impl<'s> SweepStory<'s> {
         };
         let shown = SHOWN.min(points.len() / 2);
         let ends = points[..shown].iter().map(|point| (names[0], *point));
-        let ends: Vec<(&str, &PointSummary)> =
-            ends.chain(points[points.len() - shown..].iter().map(|point| (names[1], *point))).collect();
+        let ends: Vec<(&str, &PointSummary)> = ends
+            .chain(
+                points[points.len() - shown..]
+                    .iter()
+                    .map(|point| (names[1], *point)),
+            )
+            .collect();
         let table = Table::with_rows(&ends)
             .words("", |(which, _)| *which)
             .numbers("point", "", |(_, point)| whole(point.number as f64))
             .each(self.summary.keys.iter().enumerate(), |table, (at, key)| {
-                table.numbers(key.as_str(), "", move |(_, point)| point.settings[at].as_ref().map(sweep::Value::text))
+                table.numbers(key.as_str(), "", move |(_, point)| {
+                    point.settings[at].as_ref().map(sweep::Value::text)
+                })
             })
-            .numbers(of.metric.replace('_', " "), &of.unit, |(_, point)| figure(point.figures[quantity]))
+            .numbers(of.metric.replace('_', " "), &of.unit, |(_, point)| {
+                figure(point.figures[quantity])
+            })
             .done();
-        told.table(table.titled(format!("The {} and the {} points: {}", names[0], names[1], words(of))));
+        told.table(table.titled(format!(
+            "The {} and the {} points: {}",
+            names[0],
+            names[1],
+            words(of)
+        )));
     }
 
     /// The keys that vary.
@@ -237,22 +324,36 @@ impl<'s> SweepStory<'s> {
         }
         let keys: Vec<Key<'_>> = (self.summary.keys.iter().enumerate())
             .map(|(at, name)| {
-                let values = self.summary.points.iter().filter_map(|point| point.settings[at].as_ref());
+                let values = self
+                    .summary
+                    .points
+                    .iter()
+                    .filter_map(|point| point.settings[at].as_ref());
                 let texts: BTreeSet<String> = values.clone().map(sweep::Value::text).collect();
                 let by = |a: &&sweep::Value, b: &&sweep::Value| {
-                    number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0))
+                    number(a)
+                        .unwrap_or(0.0)
+                        .total_cmp(&number(b).unwrap_or(0.0))
                 };
                 let are_numbers = values.clone().all(|value| number(value).is_some());
-                let ends = (values.clone().min_by(by)).zip(values.max_by(by)).filter(|_| are_numbers);
+                let ends = (values.clone().min_by(by))
+                    .zip(values.max_by(by))
+                    .filter(|_| are_numbers);
                 let ends = ends.map(|(from, to)| (from.text(), to.text()));
                 let ends = ends.or_else(|| texts.first().cloned().zip(texts.last().cloned()));
-                Key { name, values: texts.len(), ends }
+                Key {
+                    name,
+                    values: texts.len(),
+                    ends,
+                }
             })
             .collect();
         let table = Table::with_rows(&keys)
             .words("key", |key| key.name)
             .numbers("values", "", |key| whole(key.values as f64))
-            .words("from", |key| key.ends.as_ref().map(|(from, _)| from.as_str()))
+            .words("from", |key| {
+                key.ends.as_ref().map(|(from, _)| from.as_str())
+            })
             .words("to", |key| key.ends.as_ref().map(|(_, to)| to.as_str()))
             .done();
         told.table(table.titled("What was varied"));
@@ -260,17 +361,29 @@ impl<'s> SweepStory<'s> {
 
     /// All quantities, each with its ends and what moves it most.
     fn overview(&self, told: &mut Blocks) {
-        let rows: Vec<(usize, Vec<&PointSummary>)> = self.order.iter().map(|&at| (at, self.ordered(at))).collect();
+        let rows: Vec<(usize, Vec<&PointSummary>)> = self
+            .order
+            .iter()
+            .map(|&at| (at, self.ordered(at)))
+            .collect();
         let table = Table::with_rows(&rows)
             .words("quantity", |(at, _)| words(self.quantity(*at)))
-            .numbers("least", "", |(at, points)| points.first().map(|point| figure(point.figures[*at])))
-            .numbers("median", "", |(at, points)| {
-                points.get(points.len().saturating_sub(1) / 2).map(|point| figure(point.figures[*at]))
+            .numbers("least", "", |(at, points)| {
+                points.first().map(|point| figure(point.figures[*at]))
             })
-            .numbers("greatest", "", |(at, points)| points.last().map(|point| figure(point.figures[*at])))
+            .numbers("median", "", |(at, points)| {
+                points
+                    .get(points.len().saturating_sub(1) / 2)
+                    .map(|point| figure(point.figures[*at]))
+            })
+            .numbers("greatest", "", |(at, points)| {
+                points.last().map(|point| figure(point.figures[*at]))
+            })
             .words("unit", |(at, _)| self.quantity(*at).unit.as_str())
             .words("moved most by", |(at, _)| {
-                let most = self.effects[*at].first().filter(|effect| effect.share >= 0.005);
+                let most = self.effects[*at]
+                    .first()
+                    .filter(|effect| effect.share >= 0.005);
                 most.map(|effect| format!("{}, {:.0} %", effect.key, effect.share * 100.0))
             })
             .done();
@@ -286,21 +399,43 @@ impl<'s> SweepStory<'s> {
             .filter_map(|effect| self.by_key.iter().find(|groups| groups.key == effect.key))
             .collect();
         let is_numbers = |groups: &Groups| groups.groups.iter().all(|group| group.at.is_some());
-        let Some(x) = ranked.iter().find(|groups| is_numbers(groups) && groups.groups.len() > 2) else {
+        let Some(x) = ranked
+            .iter()
+            .find(|groups| is_numbers(groups) && groups.groups.len() > 2)
+        else {
             let groups = ranked.first()?;
             let bar = |(group, mean): (&sweep_effects::Group, f64)| Bar {
                 name: group.name.clone(),
-                parts: vec![(groups.key.clone(), Figure { value: mean, published: None })],
+                parts: vec![(
+                    groups.key.clone(),
+                    Figure {
+                        value: mean,
+                        published: None,
+                    },
+                )],
             };
-            let bars = groups.means(self.summary, quantity).into_iter().map(bar).collect();
+            let bars = groups
+                .means(self.summary, quantity)
+                .into_iter()
+                .map(bar)
+                .collect();
             let title = format!("Means of {} by {}", words(of), groups.key);
-            return Some(Picture::new(title, metrics::heading(&of.metric), &of.unit, Drawing::Bars(bars)));
+            return Some(Picture::new(
+                title,
+                metrics::heading(&of.metric),
+                &of.unit,
+                Drawing::Bars(bars),
+            ));
         };
         let second = ranked.iter().find(|groups| groups.key != x.key);
         let lines: Vec<(String, BTreeSet<usize>)> = match second {
             Some(second) => {
                 let name = |group: &sweep_effects::Group| format!("{}={}", second.key, group.name);
-                second.groups.iter().map(|group| (name(group), group.points.iter().copied().collect())).collect()
+                second
+                    .groups
+                    .iter()
+                    .map(|group| (name(group), group.points.iter().copied().collect()))
+                    .collect()
             }
             None => vec![(String::new(), (0..self.summary.points.len()).collect())],
         };
@@ -317,7 +452,12 @@ impl<'s> SweepStory<'s> {
         };
         let drawing = if let (true, Some(second)) = (is_map, second) {
             let row = |(_, line): &(String, BTreeSet<usize>)| {
-                let field = |group| mean(group, line).map(|value| Figure { value, published: None });
+                let field = |group| {
+                    mean(group, line).map(|value| Figure {
+                        value,
+                        published: None,
+                    })
+                };
                 x.groups.iter().map(field).collect()
             };
             let map = HeatMap {
@@ -327,15 +467,40 @@ impl<'s> SweepStory<'s> {
                 fields: lines.iter().map(row).collect(),
             };
             let is_cost = metrics::better(&of.metric, &of.unit) == Better::Lower;
-            Drawing::HeatMap { x: Axis::new(&x.key, None), y: Axis::new(&second.key, None), is_cost, maps: vec![map] }
+            Drawing::HeatMap {
+                x: Axis::new(&x.key, None),
+                y: Axis::new(&second.key, None),
+                is_cost,
+                maps: vec![map],
+            }
         } else {
             let curve = |(name, line): &(String, BTreeSet<usize>)| {
-                let place = |group| Some((at(group), Figure { value: mean(group, line)?, published: None }));
-                Curve { name: name.clone(), points: x.groups.iter().filter_map(place).collect(), best: None }
+                let place = |group| {
+                    Some((
+                        at(group),
+                        Figure {
+                            value: mean(group, line)?,
+                            published: None,
+                        },
+                    ))
+                };
+                Curve {
+                    name: name.clone(),
+                    points: x.groups.iter().filter_map(place).collect(),
+                    best: None,
+                }
             };
-            Drawing::Curves { x: x.key.clone(), curves: lines.iter().take(CURVES).map(curve).collect() }
+            Drawing::Curves {
+                x: x.key.clone(),
+                curves: lines.iter().take(CURVES).map(curve).collect(),
+            }
         };
-        Some(Picture::new(title, metrics::heading(&of.metric), &of.unit, drawing))
+        Some(Picture::new(
+            title,
+            metrics::heading(&of.metric),
+            &of.unit,
+            drawing,
+        ))
     }
 
     /// A row for each point: its number, its settings, and its figures.
@@ -344,21 +509,32 @@ impl<'s> SweepStory<'s> {
         Table::with_rows(&self.summary.points)
             .numbers("sweep_point", "", |point| whole(point.number as f64))
             .each(keys, |table, (at, key)| {
-                table.words(key.as_str(), move |point| point.settings[at].as_ref().map(sweep::Value::text))
-            })
-            .each(self.summary.quantities.iter().enumerate(), |table, (at, quantity)| {
-                table.numbers(format!("{} ({})", words(quantity), quantity.unit), "", move |point| {
-                    let value = point.figures[at];
-                    value.is_finite().then(|| value.to_string())
+                table.words(key.as_str(), move |point| {
+                    point.settings[at].as_ref().map(sweep::Value::text)
                 })
             })
+            .each(
+                self.summary.quantities.iter().enumerate(),
+                |table, (at, quantity)| {
+                    table.numbers(
+                        format!("{} ({})", words(quantity), quantity.unit),
+                        "",
+                        move |point| {
+                            let value = point.figures[at];
+                            value.is_finite().then(|| value.to_string())
+                        },
+                    )
+                },
+            )
             .done()
     }
 
     fn json(&self) -> Json {
         let settings = |point: &PointSummary| -> serde_json::Map<String, Json> {
             let known = self.summary.keys.iter().zip(&point.settings);
-            known.filter_map(|(key, value)| Some((key.clone(), json!(value.as_ref()?.text())))).collect()
+            known
+                .filter_map(|(key, value)| Some((key.clone(), json!(value.as_ref()?.text()))))
+                .collect()
         };
         let group = |(name, mean): &(String, f64)| json!({ "at": name, "mean": mean });
         let quantities = self.order.iter().map(|&at| {
@@ -377,7 +553,9 @@ impl<'s> SweepStory<'s> {
             })
         });
         let points = |of: &[sweep::FailedPoint]| {
-            of.iter().map(|failed| json!({ "point": failed.point, "why": failed.why })).collect::<Vec<_>>()
+            of.iter()
+                .map(|failed| json!({ "point": failed.point, "why": failed.why }))
+                .collect::<Vec<_>>()
         };
         json!({
             "experiment": self.summary.experiment, "world": self.summary.world, "keys": self.summary.keys,
@@ -391,12 +569,30 @@ impl<'s> SweepStory<'s> {
 
 /// A quantity in words: "powerdown of suspend-deepest parallel, juno-v2.12".
 fn words(of: &Quantity) -> String {
-    let of_subject = if of.subject.is_empty() { String::new() } else { format!(" of {}", of.subject) };
-    let case = [&of.case, &of.mode].map(String::as_str).into_iter().filter(|part| !part.is_empty());
+    let of_subject = if of.subject.is_empty() {
+        String::new()
+    } else {
+        format!(" of {}", of.subject)
+    };
+    let case = [&of.case, &of.mode]
+        .map(String::as_str)
+        .into_iter()
+        .filter(|part| !part.is_empty());
     let case = case.collect::<Vec<_>>().join(" ");
-    let case = if case.is_empty() { case } else { format!(" of {case}") };
-    let variant = if of.variant.is_empty() { String::new() } else { format!(", {}", of.variant) };
-    format!("{}{of_subject}{case}{variant}", metrics::heading(&of.metric))
+    let case = if case.is_empty() {
+        case
+    } else {
+        format!(" of {case}")
+    };
+    let variant = if of.variant.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", of.variant)
+    };
+    format!(
+        "{}{of_subject}{case}{variant}",
+        metrics::heading(&of.metric)
+    )
 }
 
 #[cfg(test)]
@@ -409,7 +605,10 @@ mod tests {
     use swept::swept;
 
     fn printed(summary: &Summary, format: Format) -> String {
-        String::from_utf8(sweep_report(summary, "recordings/plan", format, Style::PLAIN, true).unwrap()).unwrap()
+        String::from_utf8(
+            sweep_report(summary, "recordings/plan", format, Style::PLAIN, true).unwrap(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -423,14 +622,28 @@ mod tests {
             "What was varied",
             "480 of 480 points",
         ] {
-            assert!(text.replace('\n', " ").contains(part), "`{part}` is not in\n{text}");
+            assert!(
+                text.replace('\n', " ").contains(part),
+                "`{part}` is not in\n{text}"
+            );
         }
-        let narrow = Style { colour: false, width: 80 };
-        let screen = sweep_report(&summary, "recordings/plan", Format::Text, narrow, false).unwrap();
+        let narrow = Style {
+            colour: false,
+            width: 80,
+        };
+        let screen =
+            sweep_report(&summary, "recordings/plan", Format::Text, narrow, false).unwrap();
         let screen = String::from_utf8(screen).unwrap();
-        assert!(screen.lines().count() <= 20 && screen.contains('█') && screen.contains("More with"), "{screen}");
+        assert!(
+            screen.lines().count() <= 20 && screen.contains('█') && screen.contains("More with"),
+            "{screen}"
+        );
         let html = printed(&summary, Format::Html);
-        assert!(html.len() < 2 << 20 && html.contains("scp.channels"), "{} bytes", html.len());
+        assert!(
+            html.len() < 2 << 20 && html.contains("scp.channels"),
+            "{} bytes",
+            html.len()
+        );
         assert_eq!(printed(&summary, Format::Csv).lines().count(), 481);
         let json: Json = serde_json::from_str(&printed(&summary, Format::Json)).unwrap();
         assert_eq!(json["quantities"][0]["effects"][0]["key"], "scp.channels");
@@ -441,8 +654,14 @@ mod tests {
     fn chunks_that_are_missing_and_points_that_failed_are_said() {
         let mut summary = swept();
         summary.chunks.0 = 40;
-        summary.failed = vec![sweep::FailedPoint { point: 3, why: "no CPU".to_owned() }];
+        summary.failed = vec![sweep::FailedPoint {
+            point: 3,
+            why: "no CPU".to_owned(),
+        }];
         let text = printed(&summary, Format::Text);
-        assert!(text.contains("40 of 60 chunks") && text.contains("Point 3: no CPU"), "{text}");
+        assert!(
+            text.contains("40 of 60 chunks") && text.contains("Point 3: no CPU"),
+            "{text}"
+        );
     }
 }

@@ -2,13 +2,17 @@
 
 use crate::Style;
 use crate::words::wrap;
-use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
+};
 use std::fmt::Write;
 
 /// An empty table.
 pub(super) fn table(style: Style) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table
+        .load_style(presets::UTF8_BORDERS_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(columns(style));
     if style.colour {
         table.enforce_styling();
@@ -29,7 +33,12 @@ pub(super) fn right(text: String) -> Cell {
 pub(super) fn fitted(mut table: Table, style: Style) -> String {
     let columns = u32::from(columns(style));
     let widest = widest_words(&mut table, columns);
-    let narrowest = |columns: &[usize]| 1 + columns.iter().map(|&at| u32::from(widest[at]) + 1).sum::<u32>();
+    let narrowest = |columns: &[usize]| {
+        1 + columns
+            .iter()
+            .map(|&at| u32::from(widest[at]) + 1)
+            .sum::<u32>()
+    };
     let all: Vec<usize> = (0..widest.len()).collect();
     if narrowest(&all) <= columns {
         return within(table, &widest, style).to_string();
@@ -44,7 +53,10 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
             None if fits(&vec![0]) => parts.push([&[0], group.as_slice()].concat()),
             None => {
                 for &column in &group {
-                    match parts.last_mut().filter(|part| narrowest(&[part.as_slice(), &[column]].concat()) <= columns) {
+                    match parts
+                        .last_mut()
+                        .filter(|part| narrowest(&[part.as_slice(), &[column]].concat()) <= columns)
+                    {
                         Some(part) => part.push(column),
                         None => parts.push(vec![0, column]),
                     }
@@ -52,18 +64,27 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
             }
         }
     }
-    let drawn: Vec<String> =
-        parts.iter().map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string()).collect();
+    let drawn: Vec<String> = parts
+        .iter()
+        .map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string())
+        .collect();
     drawn.join("\n")
 }
 
 /// The columns after the first, in groups of those whose headings have the same first of several
 /// lines.
 fn groups(headings: &[String]) -> Vec<Vec<usize>> {
-    let group = |at: usize| headings.get(at).and_then(|heading| Some(&heading[..heading.find('\n')?]));
+    let group = |at: usize| {
+        headings
+            .get(at)
+            .and_then(|heading| Some(&heading[..heading.find('\n')?]))
+    };
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in 1..headings.len() {
-        match groups.last_mut().filter(|last| group(at).is_some() && group(last[0]) == group(at)) {
+        match groups
+            .last_mut()
+            .filter(|last| group(at).is_some() && group(last[0]) == group(at))
+        {
             Some(last) => last.push(at),
             None => groups.push(vec![at]),
         }
@@ -79,7 +100,13 @@ fn picked<T: Copy>(all: &[T], columns: &[usize]) -> Vec<T> {
 fn only(table: &Table, columns: &[usize], style: Style) -> Table {
     let cells = |row: &Row| -> Vec<Cell> {
         let all: Vec<&Cell> = row.cell_iter().collect();
-        columns.iter().map(|&at| all.get(at).map_or_else(|| Cell::new(""), |&cell| cell.clone())).collect()
+        columns
+            .iter()
+            .map(|&at| {
+                all.get(at)
+                    .map_or_else(|| Cell::new(""), |&cell| cell.clone())
+            })
+            .collect()
     };
     let mut part = self::table(style);
     if let Some(header) = table.header() {
@@ -92,8 +119,10 @@ fn only(table: &Table, columns: &[usize], style: Style) -> Table {
 }
 
 fn headings(table: &mut Table) -> Vec<String> {
-    let mut headings: Vec<String> =
-        table.header().map(|row| row.cell_iter().map(Cell::content).collect()).unwrap_or_default();
+    let mut headings: Vec<String> = table
+        .header()
+        .map(|row| row.cell_iter().map(Cell::content).collect())
+        .unwrap_or_default();
     headings.resize(table.column_count(), String::new());
     headings
 }
@@ -102,14 +131,24 @@ fn headings(table: &mut Table) -> Vec<String> {
 /// damaged recording has one, is broken all the same.
 fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
     let longest_word = |text: &str| {
-        let longest = text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+        let longest = text
+            .split_whitespace()
+            .map(|word| word.chars().count())
+            .max()
+            .unwrap_or(0);
         longest.min(columns as usize) as u16
     };
     let headings = headings(table);
     (0..table.column_count())
         .map(|at| {
-            let cells = table.column_cells_iter(at).flatten().map(|cell| longest_word(&cell.content()));
-            cells.chain([longest_word(&headings[at])]).max().unwrap_or(0)
+            let cells = table
+                .column_cells_iter(at)
+                .flatten()
+                .map(|cell| longest_word(&cell.content()));
+            cells
+                .chain([longest_word(&headings[at])])
+                .max()
+                .unwrap_or(0)
         })
         .collect()
 }
@@ -120,38 +159,76 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
     let room = u32::from(columns(style));
-    let needed = |widths: &[u16], padding: u16| 1 + widths.iter().map(|&of| u32::from(of + padding) + 1).sum::<u32>();
+    let needed = |widths: &[u16], padding: u16| {
+        1 + widths
+            .iter()
+            .map(|&of| u32::from(of + padding) + 1)
+            .sum::<u32>()
+    };
     let whole = whole_widths(&mut table);
-    let padding = match needed(widest, PADDING) > room || (needed(&whole, PADDING) > room && needed(&whole, 0) <= room)
+    let padding = match needed(widest, PADDING) > room
+        || (needed(&whole, PADDING) > room && needed(&whole, 0) <= room)
     {
         true => 0,
         false => PADDING,
     };
     for (column, widest) in table.column_iter_mut().zip(widest) {
         column.set_padding((padding / 2, padding / 2));
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + padding)));
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(
+            widest + padding,
+        )));
     }
     table
 }
 
 /// The widths of the columns if no cell is broken; headings may be.
 fn whole_widths(table: &mut Table) -> Vec<u16> {
-    let width = |text: String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0).min(400) as u16;
+    let width = |text: String| {
+        text.lines()
+            .map(|line| line.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(400) as u16
+    };
     let headings: Vec<u16> = headings(table)
         .iter()
-        .map(|heading| heading.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0) as u16)
+        .map(|heading| {
+            heading
+                .split_whitespace()
+                .map(|word| word.chars().count())
+                .max()
+                .unwrap_or(0) as u16
+        })
         .collect();
     let count = table.column_count();
-    let cells = |at: usize| table.column_cells_iter(at).flatten().map(|cell| width(cell.content())).max().unwrap_or(0);
+    let cells = |at: usize| {
+        table
+            .column_cells_iter(at)
+            .flatten()
+            .map(|cell| width(cell.content()))
+            .max()
+            .unwrap_or(0)
+    };
     (0..count).map(|at| cells(at).max(headings[at])).collect()
 }
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before
 /// the first line, `more` before the others.
-pub(super) fn paragraph(text: &mut String, words: &str, (first, more): (&str, &str), colour: &str, style: Style) {
+pub(super) fn paragraph(
+    text: &mut String,
+    words: &str,
+    (first, more): (&str, &str),
+    colour: &str,
+    style: Style,
+) {
     let room = usize::from(columns(style)) - more.len();
     for (index, line) in wrap(words, room).into_iter().enumerate() {
-        let _ = writeln!(text, "{}{}", if index == 0 { first } else { more }, style.paint(colour, &line));
+        let _ = writeln!(
+            text,
+            "{}{}",
+            if index == 0 { first } else { more },
+            style.paint(colour, &line)
+        );
     }
 }
 
@@ -166,10 +243,17 @@ mod tests {
     use super::*;
 
     fn drawn(width: usize) -> String {
-        let style = Style { colour: false, width };
+        let style = Style {
+            colour: false,
+            width,
+        };
         let mut table = table(style);
         table.set_header(["release", "a long heading of many words", "time"]);
-        table.add_row(vec![Cell::new("juno-v2.12"), right("12345.67 (1 to 2)".to_owned()), right("1.5".to_owned())]);
+        table.add_row(vec![
+            Cell::new("juno-v2.12"),
+            right("12345.67 (1 to 2)".to_owned()),
+            right("1.5".to_owned()),
+        ]);
         fitted(table, style)
     }
 
@@ -178,27 +262,50 @@ mod tests {
         for width in [100, 44, 40, 10] {
             let drawn = drawn(width);
             for word in ["juno-v2.12", "12345.67", "heading", "time"] {
-                assert!(drawn.contains(word), "{width}: {word} is broken in\n{drawn}");
+                assert!(
+                    drawn.contains(word),
+                    "{width}: {word} is broken in\n{drawn}"
+                );
             }
-            let widest = drawn.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-            assert!(widest <= width.max(40), "{width}: {widest} columns\n{drawn}");
+            let widest = drawn
+                .lines()
+                .map(|line| line.chars().count())
+                .max()
+                .unwrap_or(0);
+            assert!(
+                widest <= width.max(40),
+                "{width}: {widest} columns\n{drawn}"
+            );
         }
         assert_eq!(drawn(100).lines().count(), 5);
     }
 
     #[test]
     fn a_table_that_has_no_room_is_drawn_in_parts_that_have_the_first_column() {
-        let style = Style { colour: false, width: 44 };
+        let style = Style {
+            colour: false,
+            width: 44,
+        };
         let mut wide = table(style);
         let groups = ["down", "wake", "flush"].iter();
-        let kinds = |group| ["published", "simulated", "error"].map(|kind| format!("{group}\n{kind}"));
+        let kinds =
+            |group| ["published", "simulated", "error"].map(|kind| format!("{group}\n{kind}"));
         wide.set_header(std::iter::once("CPU".to_owned()).chain(groups.flat_map(kinds)));
         for cpu in ["0.0", "0.1"] {
-            wide.add_row(std::iter::once(cpu.to_owned()).chain((0..9).map(|at| format!("{cpu}-{at}"))));
+            wide.add_row(
+                std::iter::once(cpu.to_owned()).chain((0..9).map(|at| format!("{cpu}-{at}"))),
+            );
         }
         let drawn = fitted(wide, style);
-        assert!(drawn.lines().all(|line| line.chars().count() <= 44), "{drawn}");
-        assert_eq!(drawn.matches("CPU").count(), 3, "a part for each group, with the CPUs\n{drawn}");
+        assert!(
+            drawn.lines().all(|line| line.chars().count() <= 44),
+            "{drawn}"
+        );
+        assert_eq!(
+            drawn.matches("CPU").count(),
+            3,
+            "a part for each group, with the CPUs\n{drawn}"
+        );
         for figure in (0..9).map(|at| format!("0.1-{at}")) {
             assert_eq!(drawn.matches(&figure).count(), 1, "{figure} in\n{drawn}");
         }

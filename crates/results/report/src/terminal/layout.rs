@@ -31,7 +31,9 @@ fn one(text: &mut String, block: &Block, style: Style) {
                 paragraph(text, &painted(item, style), ("  ", "    "), "", style);
             }
         }
-        Block::Warning(words) => paragraph(text, &painted(words, style), ("", "  "), WARNING, style),
+        Block::Warning(words) => {
+            paragraph(text, &painted(words, style), ("", "  "), WARNING, style)
+        }
         Block::Note(words) => paragraph(text, &painted(words, style), ("", "  "), DIM, style),
         Block::Table(table) => text.push_str(&grid(table, style)),
         Block::Picture(picture) => pictures::draw(text, picture, style),
@@ -50,7 +52,13 @@ fn one(text: &mut String, block: &Block, style: Style) {
 fn grid(block: &Table, style: Style) -> String {
     let mut text = String::new();
     if !block.title.is_empty() {
-        paragraph(&mut text, &painted(&block.title, style), ("", "  "), BOLD, style);
+        paragraph(
+            &mut text,
+            &painted(&block.title, style),
+            ("", "  "),
+            BOLD,
+            style,
+        );
     }
     let mut drawn = table(style);
     let has_groups = block.has_groups();
@@ -58,7 +66,11 @@ fn grid(block: &Table, style: Style) -> String {
         (true, group) => format!("{group}\n{}", column.title()),
         (false, _) => column.title(),
     };
-    if block.columns.iter().any(|column| !heading(column).trim().is_empty()) {
+    if block
+        .columns
+        .iter()
+        .any(|column| !heading(column).trim().is_empty())
+    {
         drawn.set_header(block.columns.iter().map(heading));
     }
     let names = names_of_parts(block);
@@ -75,7 +87,13 @@ fn grid(block: &Table, style: Style) -> String {
     let _ = writeln!(text, "{}", fitted(drawn, style));
     legend(&mut text, block, &names, style);
     if !block.note.is_empty() {
-        paragraph(&mut text, &painted(&block.note, style), ("", "  "), DIM, style);
+        paragraph(
+            &mut text,
+            &painted(&block.note, style),
+            ("", "  "),
+            DIM,
+            style,
+        );
     }
     text
 }
@@ -93,7 +111,11 @@ fn toned(drawn: comfy_table::Cell, cell: &Cell, style: Style) -> comfy_table::Ce
         Tone::Middling => Color::Yellow,
         Tone::Bad => Color::Red,
     };
-    if style.colour { drawn.fg(colour) } else { drawn }
+    if style.colour {
+        drawn.fg(colour)
+    } else {
+        drawn
+    }
 }
 
 fn bars_of(block: &Table) -> impl Iterator<Item = &Bars> {
@@ -105,7 +127,11 @@ fn bars_of(block: &Table) -> impl Iterator<Item = &Bars> {
 
 /// The names of the parts of a table's bars, in the order in which they first come.
 fn names_of_parts(block: &Table) -> Vec<&Paint> {
-    distinct(bars_of(block).flat_map(|bars| &bars.parts).map(|(paint, _)| paint))
+    distinct(
+        bars_of(block)
+            .flat_map(|bars| &bars.parts)
+            .map(|(paint, _)| paint),
+    )
 }
 
 /// The letter of a part: a cause's own, or a number's.
@@ -115,13 +141,17 @@ fn letter(paint: &Paint, names: &[&Paint]) -> char {
         Paint::Cause(cause) | Paint::Spent(Spent::Cause(cause)) => cause.row().letter,
         Paint::Spent(Spent::Scp) => '#',
         Paint::Spent(Spent::Outside) => '.',
-        Paint::Name(_) => pictures::letter(names.iter().position(|name| *name == paint).unwrap_or(0)),
+        Paint::Name(_) => {
+            pictures::letter(names.iter().position(|name| *name == paint).unwrap_or(0))
+        }
     }
 }
 
 fn colour(paint: &Paint) -> &'static str {
     match paint {
-        Paint::Cause(cause) | Paint::Spent(attribution::Spent::Cause(cause)) => cause.row().terminal,
+        Paint::Cause(cause) | Paint::Spent(attribution::Spent::Cause(cause)) => {
+            cause.row().terminal
+        }
         Paint::Spent(_) | Paint::Name(_) => "",
     }
 }
@@ -134,11 +164,17 @@ fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
             cell => cell.plain().chars().count(),
         });
         let heading = block.columns[at].title();
-        let longest = heading.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+        let longest = heading
+            .split_whitespace()
+            .map(|word| word.chars().count())
+            .max()
+            .unwrap_or(0);
         cells.max().unwrap_or(0).min(32).max(longest)
     };
     let used: usize = (0..block.columns.len()).map(|at| widest(at) + 3).sum();
-    let room = usize::from(columns(style)).saturating_sub(used + 1).clamp(10, 48);
+    let room = usize::from(columns(style))
+        .saturating_sub(used + 1)
+        .clamp(10, 48);
     vec![room; block.columns.len()]
 }
 
@@ -150,7 +186,8 @@ fn bar(bars: &Bars, names: &[&Paint], width: usize, style: Style) -> String {
         let share = reached / bars.longest.max(f64::MIN_POSITIVE);
         // Parts and the whole need not agree in a recording of somebody else.
         let end = ((share * width as f64).round() as usize).min(width);
-        let part: String = std::iter::repeat_n(letter(paint, names), end.saturating_sub(drawn)).collect();
+        let part: String =
+            std::iter::repeat_n(letter(paint, names), end.saturating_sub(drawn)).collect();
         if !part.is_empty() {
             text.push_str(&style.paint(colour(paint), &part));
         }
@@ -161,14 +198,26 @@ fn bar(bars: &Bars, names: &[&Paint], width: usize, style: Style) -> String {
 
 /// The meaning of the letters of a table's bars.
 fn legend(text: &mut String, block: &Table, names: &[&Paint], style: Style) {
-    let Some(bars) = bars_of(block).next() else { return };
+    let Some(bars) = bars_of(block).next() else {
+        return;
+    };
     let name = |paint: &&Paint| {
         let letter = style.paint(colour(paint), &letter(paint, names).to_string());
         format!("{letter} {}", paint.title())
     };
     let names: Vec<String> = names.iter().map(name).collect();
-    let scale = format!("bars from 0 to {} {}", crate::blocks::figure(bars.longest), bars.unit);
-    paragraph(text, &format!("{}; {scale}", names.join(", ")), ("", "  "), DIM, style);
+    let scale = format!(
+        "bars from 0 to {} {}",
+        crate::blocks::figure(bars.longest),
+        bars.unit
+    );
+    paragraph(
+        text,
+        &format!("{}; {scale}", names.join(", ")),
+        ("", "  "),
+        DIM,
+        style,
+    );
 }
 
 #[cfg(test)]
@@ -179,14 +228,28 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_parts_and_each_part_has_its_letter() {
-        let bars = |parts| Bars { parts, longest: 4.0, unit: "us" };
+        let bars = |parts| Bars {
+            parts,
+            longest: 4.0,
+            unit: "us",
+        };
         let rows = [
-            ("0.0", bars(vec![(Paint::Cause(Cause::Code), 1.0), (Paint::Name("rx".to_owned()), 3.0)])),
+            (
+                "0.0",
+                bars(vec![
+                    (Paint::Cause(Cause::Code), 1.0),
+                    (Paint::Name("rx".to_owned()), 3.0),
+                ]),
+            ),
             ("0.1", bars(vec![(Paint::Name("rx".to_owned()), 1.0)])),
         ];
-        let table = Table::with_rows(&rows).words("CPU", |row| row.0).words("why", |row| row.1.clone()).done();
+        let table = Table::with_rows(&rows)
+            .words("CPU", |row| row.0)
+            .words("why", |row| row.1.clone())
+            .done();
         let text = grid(&table, Style::PLAIN);
-        let count = |line: usize, letter: char| text.lines().nth(line).unwrap().matches(letter).count();
+        let count =
+            |line: usize, letter: char| text.lines().nth(line).unwrap().matches(letter).count();
         let code = Cause::Code.row().letter;
         assert_eq!(count(3, 'b'), 3 * count(3, code), "{text}");
         assert_eq!(count(4, 'b'), count(3, code), "{text}");

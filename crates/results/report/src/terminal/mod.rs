@@ -20,5 +20,9 @@ pub(crate) use layout::render;
 
 /// All blocks of a story, or, unless `all` are asked for, those of its first screen.
 pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
-    if all { render(blocks.all(), style) } else { screen::screen(blocks.all(), style) }
+    if all {
+        render(blocks.all(), style)
+    } else {
+        screen::screen(blocks.all(), style)
+    }
 }

@@ -18,34 +18,65 @@ const SENTENCES: usize = 3;
 /// The first screen of a story.
 pub(super) fn screen(blocks: &[Block], style: Style) -> String {
     let is_answer = |block: &&Block| matches!(block, Block::Answer(_));
-    let answers = blocks.iter().skip_while(|block| !is_answer(block)).map_while(|block| match block {
-        Block::Answer(words) => Some(painted(words, style)),
-        _ => None,
-    });
+    let answers = blocks
+        .iter()
+        .skip_while(|block| !is_answer(block))
+        .map_while(|block| match block {
+            Block::Answer(words) => Some(painted(words, style)),
+            _ => None,
+        });
     let answer = answers.collect::<Vec<_>>().join(" ");
     let sentences = sentences(&answer);
     let mut text = String::new();
-    paragraph(&mut text, &sentences[..sentences.len().min(SENTENCES)].join(" "), ("", ""), BOLD, style);
+    paragraph(
+        &mut text,
+        &sentences[..sentences.len().min(SENTENCES)].join(" "),
+        ("", ""),
+        BOLD,
+        style,
+    );
     // Lines to paste stand right behind the answer.
-    let first = blocks.iter().position(|block| is_answer(&block)).unwrap_or(0);
+    let first = blocks
+        .iter()
+        .position(|block| is_answer(&block))
+        .unwrap_or(0);
     let behind = first + blocks[first..].iter().take_while(is_answer).count();
     let paste = Some(behind).filter(|&at| matches!(blocks.get(at), Some(Block::Verbatim(_))));
-    paste.into_iter().for_each(|at| text.push_str(&render(&blocks[at..=at], style)));
+    paste
+        .into_iter()
+        .for_each(|at| text.push_str(&render(&blocks[at..=at], style)));
     // A table of a part that has a heading is looked up.
     let is_plain = |block: &&Block| !matches!(block, Block::Heading { depth: 2, .. });
-    let table = || blocks.iter().take_while(is_plain).position(|block| matches!(block, Block::Table(_)));
+    let table = || {
+        blocks
+            .iter()
+            .take_while(is_plain)
+            .position(|block| matches!(block, Block::Table(_)))
+    };
     let drawn = blocks.iter().position(is_drawn).or_else(table);
-    let caveat = blocks.iter().position(|block| matches!(block, Block::Warning(_)));
-    let is_shown = |at: usize| [drawn, caveat, paste].contains(&Some(at)) || is_answer(&&blocks[at]);
-    let others: Vec<&Block> = (0..blocks.len()).filter(|&at| !is_shown(at)).map(|at| &blocks[at]).collect();
+    let caveat = blocks
+        .iter()
+        .position(|block| matches!(block, Block::Warning(_)));
+    let is_shown =
+        |at: usize| [drawn, caveat, paste].contains(&Some(at)) || is_answer(&&blocks[at]);
+    let others: Vec<&Block> = (0..blocks.len())
+        .filter(|&at| !is_shown(at))
+        .map(|at| &blocks[at])
+        .collect();
     let more = more(&others, style);
     let caveat = caveat.map_or_else(String::new, |at| render(&blocks[at..=at], style));
-    let room = LINES.saturating_sub([&text, &caveat, &more].map(|text| text.lines().count()).iter().sum());
+    let room = LINES.saturating_sub(
+        [&text, &caveat, &more]
+            .map(|text| text.lines().count())
+            .iter()
+            .sum(),
+    );
     let picture = drawn.map(|at| match &blocks[at] {
         Block::Table(table) if is_drawn(&blocks[at]) => Block::Picture(picture_of(table)),
         block => block.clone(),
     });
-    let (picture, is_cut) = picture.map_or_else(Default::default, |picture| within(&picture, room, style));
+    let (picture, is_cut) =
+        picture.map_or_else(Default::default, |picture| within(&picture, room, style));
     let is_all = others.is_empty() && !is_cut && sentences.len() <= SENTENCES;
     text + &picture + &caveat + if is_all { "" } else { &more }
 }
@@ -54,7 +85,11 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
 fn is_drawn(block: &Block) -> bool {
     match block {
         Block::Picture(picture) => !matches!(picture.drawing, Drawing::Timeline { .. }),
-        Block::Table(table) => table.rows.iter().flatten().any(|cell| matches!(cell, Cell::Bars(_))),
+        Block::Table(table) => table
+            .rows
+            .iter()
+            .flatten()
+            .any(|cell| matches!(cell, Cell::Bars(_))),
         _ => false,
     }
 }
@@ -62,20 +97,53 @@ fn is_drawn(block: &Block) -> bool {
 /// A table whose rows have bars as a picture, the longest bar first.
 fn picture_of(table: &Table) -> Picture {
     let bars = |cells: &[Cell]| {
-        cells.iter().find_map(|cell| if let Cell::Bars(bars) = cell { Some(bars.clone()) } else { None })
+        cells.iter().find_map(|cell| {
+            if let Cell::Bars(bars) = cell {
+                Some(bars.clone())
+            } else {
+                None
+            }
+        })
     };
-    let names = table.columns.iter().take_while(|column| !column.is_number).count();
-    let name = |row: &[Cell]| row[..names].iter().map(Cell::plain).collect::<Vec<_>>().join(" ");
-    let drawn = table.rows.iter().filter_map(|row| Some((name(row), bars(row)?)));
-    let figure = |value| Figure { value, published: None };
+    let names = table
+        .columns
+        .iter()
+        .take_while(|column| !column.is_number)
+        .count();
+    let name = |row: &[Cell]| {
+        row[..names]
+            .iter()
+            .map(Cell::plain)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let drawn = table
+        .rows
+        .iter()
+        .filter_map(|row| Some((name(row), bars(row)?)));
+    let figure = |value| Figure {
+        value,
+        published: None,
+    };
     let bar = |(name, bars): (String, Bars)| Bar {
         name,
-        parts: bars.parts.iter().map(|(paint, length)| (paint.title().to_string(), figure(*length))).collect(),
+        parts: bars
+            .parts
+            .iter()
+            .map(|(paint, length)| (paint.title().to_string(), figure(*length)))
+            .collect(),
     };
-    let unit = table.rows.iter().find_map(|row| bars(row)).map_or("", |bars| bars.unit);
+    let unit = table
+        .rows
+        .iter()
+        .find_map(|row| bars(row))
+        .map_or("", |bars| bars.unit);
     let mut rows: Vec<Bar> = drawn.map(bar).collect();
     rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
-    let of = table.columns.last().map_or_else(String::new, |column| crate::words::capital(&column.title()));
+    let of = table
+        .columns
+        .last()
+        .map_or_else(String::new, |column| crate::words::capital(&column.title()));
     Picture::new(of, "", unit, Drawing::Bars(rows))
 }
 
@@ -88,7 +156,13 @@ fn within(block: &Block, room: usize, style: Style) -> (String, bool) {
         keep(&mut block, kept);
         let mut text = render(&[block], style);
         if kept < all {
-            paragraph(&mut text, &format!("and {} more", all - kept), ("  ", "  "), DIM, style);
+            paragraph(
+                &mut text,
+                &format!("and {} more", all - kept),
+                ("  ", "  "),
+                DIM,
+                style,
+            );
         }
         if text.lines().count() <= room {
             return (text, kept < all);
@@ -129,7 +203,9 @@ fn keep(block: &mut Block, most: usize) -> usize {
                 Drawing::Lanes(lanes) => rows(&mut lanes.rows, most),
                 Drawing::HeatMap { maps, .. } => {
                     maps.truncate(1);
-                    maps.iter_mut().map(|map| spread(&mut map.fields, most).max(spread(&mut map.ys, most))).sum()
+                    maps.iter_mut()
+                        .map(|map| spread(&mut map.fields, most).max(spread(&mut map.ys, most)))
+                        .sum()
                 }
                 Drawing::Flames(flames) => rows(flames, most),
                 Drawing::Dots { .. } | Drawing::Timeline { .. } => 1,
@@ -143,22 +219,45 @@ fn keep(block: &mut Block, most: usize) -> usize {
 fn more(others: &[&Block], style: Style) -> String {
     let count = |is: fn(&Block) -> bool| others.iter().filter(|block| is(block)).count();
     let tables = count(|block| matches!(block, Block::Table(_)));
-    let lines = others.iter().map(|block| if let Block::Table(table) = block { table.rows.len() } else { 0 }).sum();
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let lines = others
+        .iter()
+        .map(|block| {
+            if let Block::Table(table) = block {
+                table.rows.len()
+            } else {
+                0
+            }
+        })
+        .sum();
+    let plural =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let kinds = [
         (count(|block| matches!(block, Block::Warning(_))), "warning"),
         (tables, "table"),
         (count(|block| matches!(block, Block::Picture(_))), "picture"),
         (count(|block| matches!(block, Block::Verbatim(_))), "trace"),
     ];
-    let kinds = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| match what {
-        "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
-        _ => plural(count, what),
-    });
+    let kinds = kinds
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| match what {
+            "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
+            _ => plural(count, what),
+        });
     let kinds: Vec<String> = kinds.collect();
-    let which = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
+    let which = if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", kinds.join(", "))
+    };
     let mut text = String::new();
-    paragraph(&mut text, &format!("More with --all or --report page.html{which}."), ("", "  "), DIM, style);
+    paragraph(
+        &mut text,
+        &format!("More with --all or --report page.html{which}."),
+        ("", "  "),
+        DIM,
+        style,
+    );
     text
 }
 
@@ -168,8 +267,21 @@ mod tests {
     use crate::blocks::{Blocks, text};
 
     fn bars(count: usize) -> Picture {
-        let parts = || vec![("part".to_owned(), Figure { value: 1.0, published: None })];
-        let rows = (0..count).map(|at| Bar { name: format!("row {at}"), parts: parts() }).collect();
+        let parts = || {
+            vec![(
+                "part".to_owned(),
+                Figure {
+                    value: 1.0,
+                    published: None,
+                },
+            )]
+        };
+        let rows = (0..count)
+            .map(|at| Bar {
+                name: format!("row {at}"),
+                parts: parts(),
+            })
+            .collect();
         Picture::new("Bars", "", "us", Drawing::Bars(rows))
     }
 
@@ -177,20 +289,37 @@ mod tests {
     fn a_screen_has_the_answer_the_picture_the_caveat_and_where_the_rest_is() {
         for (width, rows) in [(80, 3), (80, 50), (120, 50), (40, 12)] {
             let mut told = Blocks::default();
-            told.answer(text!["It takes 12 us. It took 11 us. Two more. A fourth is left out."]);
+            told.answer(text![
+                "It takes 12 us. It took 11 us. Two more. A fourth is left out."
+            ]);
             told.verbatim("#define AHEAD 12");
             told.warning("One order alone was tried.");
             told.warning("Something else.");
             told.picture(bars(rows));
-            let style = Style { colour: false, width };
+            let style = Style {
+                colour: false,
+                width,
+            };
             let screen = screen(told.all(), style);
-            let at = |part: &str| screen.find(part).unwrap_or_else(|| panic!("no {part} in\n{screen}"));
+            let at = |part: &str| {
+                screen
+                    .find(part)
+                    .unwrap_or_else(|| panic!("no {part} in\n{screen}"))
+            };
             assert!(
-                at("It takes 12 us.") < at("#define") && at("#define") < at("row 0") && at("row 0") < at("One order"),
+                at("It takes 12 us.") < at("#define")
+                    && at("#define") < at("row 0")
+                    && at("row 0") < at("One order"),
                 "{screen}"
             );
-            assert!(at("One order") < at("More with --all") && screen.contains("1 warning"), "{screen}");
-            assert!(screen.lines().count() <= LINES && !screen.contains("left out"), "{screen}");
+            assert!(
+                at("One order") < at("More with --all") && screen.contains("1 warning"),
+                "{screen}"
+            );
+            assert!(
+                screen.lines().count() <= LINES && !screen.contains("left out"),
+                "{screen}"
+            );
         }
     }
 

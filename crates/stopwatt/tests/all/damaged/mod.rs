@@ -9,8 +9,20 @@ use readers::TARGETS;
 
 /// A good input with some bytes changed, left out, doubled or put in.
 fn damaged(good: &[u8], random: &mut Rng) -> Vec<u8> {
-    const WORDS: [&[u8]; 12] =
-        [b"\"", b"[[", b"-1", b"1e999", b"99999999999999999999", b"\n", b"\t", b"|", b"/>", b"\xff", b"\0", b"= 0"];
+    const WORDS: [&[u8]; 12] = [
+        b"\"",
+        b"[[",
+        b"-1",
+        b"1e999",
+        b"99999999999999999999",
+        b"\n",
+        b"\t",
+        b"|",
+        b"/>",
+        b"\xff",
+        b"\0",
+        b"= 0",
+    ];
     let mut bytes = good.to_vec();
     for _ in 0..random.usize(1..6) {
         let at = random.usize(0..=bytes.len());
@@ -19,10 +31,19 @@ fn damaged(good: &[u8], random: &mut Rng) -> Vec<u8> {
             0 if at < end => bytes[at] = random.u8(..),
             1 if at < end => bytes[at] ^= 1 << random.u8(0..8),
             2 => drop(bytes.drain(at..end)),
-            3 => drop(bytes.splice(end..end, bytes[at..end].to_vec()).collect::<Vec<_>>()),
-            4 => {
-                drop(bytes.splice(at..at, random.choice(WORDS).unwrap_or_default().iter().copied()).collect::<Vec<_>>())
-            }
+            3 => drop(
+                bytes
+                    .splice(end..end, bytes[at..end].to_vec())
+                    .collect::<Vec<_>>(),
+            ),
+            4 => drop(
+                bytes
+                    .splice(
+                        at..at,
+                        random.choice(WORDS).unwrap_or_default().iter().copied(),
+                    )
+                    .collect::<Vec<_>>(),
+            ),
             _ if random.u8(0..8) == 0 => bytes.truncate(at),
             _ => {}
         }
@@ -35,7 +56,11 @@ fn damaged_inputs_are_answered_or_refused() {
     for target in TARGETS {
         let mut random = Rng::with_seed(0x5eed);
         let seeds = (target.seeds)();
-        assert!(!seeds.is_empty() && seeds.iter().all(|seed| (target.run)(seed)), "{}: a seed is refused", target.name);
+        assert!(
+            !seeds.is_empty() && seeds.iter().all(|seed| (target.run)(seed)),
+            "{}: a seed is refused",
+            target.name
+        );
         let rounds = match target.name {
             "platform" | "trace_dat" | "perfetto" | "recording" => 500,
             _ => 2_000,
@@ -43,7 +68,11 @@ fn damaged_inputs_are_answered_or_refused() {
         let (mut answered, mut refused) = (0, 0);
         for round in 0..rounds {
             let bytes = damaged(&seeds[round % seeds.len()], &mut random);
-            *(if (target.run)(&bytes) { &mut answered } else { &mut refused }) += 1;
+            *(if (target.run)(&bytes) {
+                &mut answered
+            } else {
+                &mut refused
+            }) += 1;
         }
         assert!(
             answered > rounds / 50 && refused > rounds / 50,
@@ -56,7 +85,9 @@ fn damaged_inputs_are_answered_or_refused() {
 #[test]
 fn noise_is_refused() {
     let mut random = Rng::with_seed(7);
-    let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(1 << 16).collect();
+    let noise: Vec<u8> = std::iter::repeat_with(|| random.u8(..))
+        .take(1 << 16)
+        .collect();
     for target in TARGETS {
         assert!(!(target.run)(&noise), "{}", target.name);
         // Nothing at all may be an answer: an empty command, a policy of defaults.

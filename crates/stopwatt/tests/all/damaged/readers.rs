@@ -95,7 +95,12 @@ pub const VPP_RUNTIME: Target = Target {
     },
     run: |bytes| match import::vpp_runtime::read(bytes, "damaged") {
         Ok(runtime) => {
-            assert!(runtime.rows.iter().all(|row| row.clocks.is_finite() && !row.node.is_empty()));
+            assert!(
+                runtime
+                    .rows
+                    .iter()
+                    .all(|row| row.clocks.is_finite() && !row.node.is_empty())
+            );
             true
         }
         Err(_) => false,
@@ -109,8 +114,13 @@ pub const CPUIDLE: Target = Target {
         let named = include_str!("../../../../../xtask/site/files/after.txt");
         let unnamed = "0\n9\nenabled\nCPUIDLE CORE POLL IDLE\n0\n0\nPOLL\n4294967295\n0\n0\n700\n12\n\
                        3\n2\nenabled\nMWAIT 0x00\n0\n2\nC1\n0\n0\n2\n9000\n70\n";
-        let table = "kernel,when,state,name,usage,above,below\nk,before,0,C1,5,1,0\nk,after,0,C1,9,2,2\n";
-        let of_cpu: String = named.lines().take(32).map(|line| format!("{line}\n")).collect();
+        let table =
+            "kernel,when,state,name,usage,above,below\nk,before,0,C1,5,1,0\nk,after,0,C1,9,2,2\n";
+        let of_cpu: String = named
+            .lines()
+            .take(32)
+            .map(|line| format!("{line}\n"))
+            .collect();
         vec![of_cpu.into(), unnamed.into(), table.into()]
     },
     run: |bytes| match cpuidle::read_bytes("damaged", bytes) {
@@ -121,7 +131,11 @@ pub const CPUIDLE: Target = Target {
             true
         }
         Ok(Content::Table(counts)) => {
-            assert!(counts.iter().all(|of| of.cpus.iter().all(|cpu| !cpu.states.is_empty())));
+            assert!(
+                counts
+                    .iter()
+                    .all(|of| of.cpus.iter().all(|cpu| !cpu.states.is_empty()))
+            );
             true
         }
         Err(error) => {
@@ -137,9 +151,16 @@ pub const FTRACE: Target = Target {
     seeds: || {
         let text = include_str!("../../../../record/import/data/guest.trace");
         let lines = |from: usize, to: usize| {
-            text.lines().take(to).skip(from).map(|line| format!("{line}\n")).collect::<String>()
+            text.lines()
+                .take(to)
+                .skip(from)
+                .map(|line| format!("{line}\n"))
+                .collect::<String>()
         };
-        let page = format!("<!DOCTYPE html>\n<script class=\"trace-data\">\n{}</script>\n", lines(20, 30));
+        let page = format!(
+            "<!DOCTYPE html>\n<script class=\"trace-data\">\n{}</script>\n",
+            lines(20, 30)
+        );
         vec![lines(0, 40).into(), lines(300, 330).into(), page.into()]
     },
     run: traced,
@@ -245,7 +266,10 @@ pub const SCENARIO: Target = Target {
     },
     run: |bytes| {
         let text = document("s.toml", bytes);
-        match (<explore::Psci as Recordable>::read(&text), <explore::Rcu as Recordable>::read(&text)) {
+        match (
+            <explore::Psci as Recordable>::read(&text),
+            <explore::Rcu as Recordable>::read(&text),
+        ) {
             (Ok(_), _) | (_, Ok(_)) => true,
             (Err(psci), Err(kernel)) => {
                 assert!(!psci.to_string().is_empty() && !kernel.to_string().is_empty());
@@ -260,10 +284,15 @@ pub const LITMUS: Target = Target {
     name: "litmus",
     seeds: || {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../worlds/litmus/tests/wider");
-        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         files.sort();
         let expected = "Test MP Allowed\nStates 1\n1:X0=1; [x]=2;\nOk\nWitnesses\nPositive: 1 Negative: 0\nObservation MP Always 1 0\n";
-        let tests = files.iter().filter(|path| path.extension().is_some_and(|end| end == "litmus"));
+        let tests = files
+            .iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "litmus"));
         tests
             .map(|path| std::fs::read(path).unwrap())
             .chain([b"test,kind\nMP,Allowed\n".into(), expected.into()])
@@ -274,7 +303,9 @@ pub const LITMUS: Target = Target {
         let expected = litmus::expected::read(&text).is_ok();
         match litmus::parse(&text) {
             // What a generator wrote is quick to answer; what is larger need not be.
-            Ok(test) if bytes.len() < 600 => litmus::answer(&test).is_ok_and(|answer| !answer.text(&test).is_empty()),
+            Ok(test) if bytes.len() < 600 => {
+                litmus::answer(&test).is_ok_and(|answer| !answer.text(&test).is_empty())
+            }
             Ok(_) => true,
             Err(error) => {
                 assert!(!error.what().is_empty());
@@ -337,18 +368,28 @@ pub const WORKLOAD: Target = Target {
             true
         }
         Err(error) => {
-            assert!(error.help_text().is_some() && !error.to_string().chars().any(char::is_control), "{error}");
+            assert!(
+                error.help_text().is_some() && !error.to_string().chars().any(char::is_control),
+                "{error}"
+            );
             false
         }
     },
 };
 
 /// A whole recording: the header's text, and rows that are written as Parquet files.
-pub const RECORDING: Target =
-    Target { name: "recording", seeds: || vec![recordings::SEED.into()], run: |bytes| recordings::written(bytes) };
+pub const RECORDING: Target = Target {
+    name: "recording",
+    seeds: || vec![recordings::SEED.into()],
+    run: |bytes| recordings::written(bytes),
+};
 
 /// The Parquet file of a recording's events, with nothing that would tell that it was damaged.
-pub const PARQUET: Target = Target { name: "parquet", seeds: recordings::parquet_seeds, run: recordings::parquet };
+pub const PARQUET: Target = Target {
+    name: "parquet",
+    seeds: recordings::parquet_seeds,
+    run: recordings::parquet,
+};
 
 /// The bytes as a document of this name.
 fn document(name: &str, bytes: &[u8]) -> Document {
@@ -369,14 +410,21 @@ fn traced(bytes: &[u8]) -> bool {
             }
             Ok(())
         };
-        let options = ftrace::Options { file: "in".to_owned(), lenient, ..ftrace::Options::default() };
+        let options = ftrace::Options {
+            file: "in".to_owned(),
+            lenient,
+            ..ftrace::Options::default()
+        };
         match ftrace::read(std::io::Cursor::new(bytes), &options, Some(&mut take)) {
             Ok(trace) => {
                 assert_eq!(trace.events, events);
                 taken |= !lenient;
             }
             Err(ftrace::Error::Import(error)) => {
-                assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
+                assert!(
+                    !error.help.is_empty() && !error.to_string().chars().any(char::is_control),
+                    "{error}"
+                );
             }
             Err(error) => panic!("{error}"),
         }
@@ -387,18 +435,36 @@ fn traced(bytes: &[u8]) -> bool {
 /// Reads strictly and leniently; what is read makes a recording.
 fn imported(read: impl Fn(&Options) -> Result<Figures, ImportError>) -> bool {
     let juno = vec![(1, 0), (1, 1), (1, 2), (1, 3), (0, 0), (0, 1)];
-    let strict = Options { file: "in".to_owned(), variant: "v".to_owned(), cpus: Some(juno), ..Options::default() };
-    let lenient = Options { lenient: true, cpus: None, unit: Some("us".to_owned()), ..strict.clone() };
+    let strict = Options {
+        file: "in".to_owned(),
+        variant: "v".to_owned(),
+        cpus: Some(juno),
+        ..Options::default()
+    };
+    let lenient = Options {
+        lenient: true,
+        cpus: None,
+        unit: Some("us".to_owned()),
+        ..strict.clone()
+    };
     let mut taken = false;
     for options in [&strict, &lenient] {
         match read(options) {
             Ok(figures) => {
-                assert!(figures.figures.iter().all(|figure| figure.value.is_finite() && figure.line > 0));
+                assert!(
+                    figures
+                        .figures
+                        .iter()
+                        .all(|figure| figure.value.is_finite() && figure.line > 0)
+                );
                 import::record(&figures, options, "damaged");
                 taken = true;
             }
             Err(error) => {
-                assert!(!error.help.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
+                assert!(
+                    !error.help.is_empty() && !error.to_string().chars().any(char::is_control),
+                    "{error}"
+                );
             }
         }
     }

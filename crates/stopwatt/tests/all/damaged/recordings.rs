@@ -24,20 +24,27 @@ c suspend-deepest 0 1 powerdown lock-wait 0 295\n";
 /// The figures that a report lays beside those of an experiment.
 fn published(experiment: &str) -> Published {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/published");
-    Published::read(&experiment::Folder(folder), experiment).unwrap_or_else(|error| panic!("{error}"))
+    Published::read(&experiment::Folder(folder), experiment)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Writes a recording as the text says, reads it and reports it; whether it could be read.
 pub(crate) fn written(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    let Some((header, rows)) = text.split_once("\n=\n") else { return false };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    let Some((header, rows)) = text.split_once("\n=\n") else {
+        return false;
+    };
     let mut recording = Recording::new(Header::new("any", "sim", "ps"));
     if rows.lines().any(|line| row(&mut recording, line).is_none()) {
         return false;
     }
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let path = folder.path().join("r");
-    recording.write(&path).unwrap_or_else(|error| panic!("{error}"));
+    recording
+        .write(&path)
+        .unwrap_or_else(|error| panic!("{error}"));
     fs::write(path.join("recording.toml"), header).unwrap_or_else(|error| panic!("{error}"));
     match Recording::read(&path) {
         Ok(recording) => {
@@ -55,14 +62,27 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
     let fields: Vec<&str> = line.split(' ').collect();
     match *fields.as_slice() {
         ["e", case, iteration, cpu, time, ticks, point, argument] => {
-            let (series, point) =
-                (recording.series("v", case, "parallel"), recording.point_with_argument(point, "level"));
+            let (series, point) = (
+                recording.series("v", case, "parallel"),
+                recording.point_with_argument(point, "level"),
+            );
             let (time, ticks) = (time.parse().ok()?, ticks.parse().ok()?);
             let iteration = iteration.parse().ok()?;
-            recording.event(series, iteration, cpu.parse().ok()?, time, ticks, point, argument.parse().ok()?);
+            recording.event(
+                series,
+                iteration,
+                cpu.parse().ok()?,
+                time,
+                ticks,
+                point,
+                argument.parse().ok()?,
+            );
         }
         ["m", case, iteration, cpu, metric, unit, value, subject] => {
-            let (series, subject) = (recording.series("v", case, "parallel"), recording.name(subject));
+            let (series, subject) = (
+                recording.series("v", case, "parallel"),
+                recording.name(subject),
+            );
             let (value, iteration) = (value.parse().ok()?, iteration.parse().ok()?);
             let measure = recording.measure(series, iteration, metric, unit, value);
             measure.cpu = cpu.parse().ok();
@@ -74,7 +94,16 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
             let (metric, cause) = (recording.name(metric), recording.name(cause));
             let (iteration, cpu) = (iteration.parse().ok()?, cpu.parse().ok()?);
             let (holder, ticks) = (holder.parse().ok(), ticks.parse().ok()?);
-            recording.push_cause(CauseRow { series, iteration, cpu, metric, cause, on: Some(1), holder, ticks });
+            recording.push_cause(CauseRow {
+                series,
+                iteration,
+                cpu,
+                metric,
+                cause,
+                on: Some(1),
+                holder,
+                ticks,
+            });
         }
         _ => return None,
     }
@@ -87,14 +116,31 @@ fn used(recording: &Recording) {
     let report = Report::new(recording, "r", &published);
     for format in Format::ALL {
         let bytes = report.render(format, Style::PLAIN, true);
-        assert!(bytes.len() < 64 << 20, "{} has {} bytes", format.name(), bytes.len());
+        assert!(
+            bytes.len() < 64 << 20,
+            "{} has {} bytes",
+            format.name(),
+            bytes.len()
+        );
         let text = matches!(format, Format::Text | Format::Markdown);
-        assert!(!text || !String::from_utf8_lossy(&bytes).contains(|l: char| l.is_control() && !"\n\t".contains(l)));
+        assert!(
+            !text
+                || !String::from_utf8_lossy(&bytes)
+                    .contains(|l: char| l.is_control() && !"\n\t".contains(l))
+        );
     }
     report.run_text(Style::PLAIN, false);
     let findings = Findings::new(recording, "r", None);
-    let options = Options { resamples: 100, seed: 1, metrics: Vec::new(), policy: Policy::default() };
-    if let Ok(comparison) = comparison::compare(&[Input::new("a", &findings), Input::new("b", &findings)], &options) {
+    let options = Options {
+        resamples: 100,
+        seed: 1,
+        metrics: Vec::new(),
+        policy: Policy::default(),
+    };
+    if let Ok(comparison) = comparison::compare(
+        &[Input::new("a", &findings), Input::new("b", &findings)],
+        &options,
+    ) {
         report::comparison_text(&comparison, None, true, Style::PLAIN);
         report::comparison_json(&comparison, None);
     }
@@ -104,10 +150,15 @@ fn used(recording: &Recording) {
 pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
     let mut recording = Recording::new(Header::new("any", "sim", "ps"));
     let rows = SEED.split_once("\n=\n").map_or("", |(_, rows)| rows);
-    assert!(rows.lines().all(|line| row(&mut recording, line).is_some()), "the seed has a wrong row");
+    assert!(
+        rows.lines().all(|line| row(&mut recording, line).is_some()),
+        "the seed has a wrong row"
+    );
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let path = folder.path().join("r");
-    recording.write(&path).unwrap_or_else(|error| panic!("{error}"));
+    recording
+        .write(&path)
+        .unwrap_or_else(|error| panic!("{error}"));
     vec![fs::read(path.join("events.parquet")).unwrap_or_else(|error| panic!("{error}"))]
 }
 
@@ -116,10 +167,13 @@ pub(crate) fn parquet(bytes: &[u8]) -> bool {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
     let path = folder.path().join("r");
     let recording = Recording::new(Header::new("any", "sim", "ps"));
-    recording.write(&path).unwrap_or_else(|error| panic!("{error}"));
-    let header =
-        "format = \"stopwatt-recording\"\nversion = 1\nexperiment = \"e\"\nworld = \"sim\"\n[time]\nunit = \"ps\"\n";
-    let write = |name: &str, bytes: &[u8]| fs::write(path.join(name), bytes).unwrap_or_else(|error| panic!("{error}"));
+    recording
+        .write(&path)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let header = "format = \"stopwatt-recording\"\nversion = 1\nexperiment = \"e\"\nworld = \"sim\"\n[time]\nunit = \"ps\"\n";
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(path.join(name), bytes).unwrap_or_else(|error| panic!("{error}"))
+    };
     write("recording.toml", header.as_bytes());
     write("events.parquet", bytes);
     match Recording::read(&path) {
@@ -135,5 +189,8 @@ pub(crate) fn parquet(bytes: &[u8]) -> bool {
 fn sound(error: &recording::Error, folder: &Path) {
     let text = error.to_string();
     assert!(text.starts_with(&folder.display().to_string()), "{text}");
-    assert!(!text.contains(|letter: char| letter.is_control() && !"\n\t".contains(letter)), "{text:?}");
+    assert!(
+        !text.contains(|letter: char| letter.is_control() && !"\n\t".contains(letter)),
+        "{text:?}"
+    );
 }

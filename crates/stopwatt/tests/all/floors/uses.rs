@@ -18,9 +18,13 @@ pub fn circles(sources: &Sources) -> Vec<Vec<String>> {
 /// `src`. A module is a file with the folder of its name.
 pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
     let uses = uses(sources);
-    let modules: BTreeMap<&String, Module> = sources.keys().map(|file| (file, module_of(file))).collect();
-    let folders: BTreeSet<&[String]> =
-        modules.values().filter_map(|module| module.split_last()).map(|(_, folder)| folder).collect();
+    let modules: BTreeMap<&String, Module> =
+        sources.keys().map(|file| (file, module_of(file))).collect();
+    let folders: BTreeSet<&[String]> = modules
+        .values()
+        .filter_map(|module| module.split_last())
+        .map(|(_, folder)| folder)
+        .collect();
     let mut circles = BTreeSet::new();
     for folder in folders {
         // The module of this folder that a file belongs to.
@@ -28,7 +32,10 @@ pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
             let rest = modules.get(file)?.strip_prefix(folder)?;
             Some([folder, rest.get(..1)?].concat().join("/"))
         };
-        let mut between: Uses = sources.keys().filter_map(|file| Some((within(file)?, BTreeSet::new()))).collect();
+        let mut between: Uses = sources
+            .keys()
+            .filter_map(|file| Some((within(file)?, BTreeSet::new())))
+            .collect();
         for (file, used) in &uses {
             let Some(from) = within(file) else { continue };
             let used = used.iter().filter_map(within).filter(|to| *to != from);
@@ -43,12 +50,16 @@ pub fn module_circles(sources: &Sources) -> Vec<Vec<String>> {
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 fn loops(uses: &Uses) -> BTreeSet<Vec<String>> {
-    let reached: BTreeMap<&String, BTreeSet<&String>> =
-        uses.keys().map(|file| (file, reached_from(uses, file))).collect();
+    let reached: BTreeMap<&String, BTreeSet<&String>> = uses
+        .keys()
+        .map(|file| (file, reached_from(uses, file)))
+        .collect();
     let mut circles = BTreeSet::new();
     for (file, reach) in &reached {
         if reach.contains(*file) {
-            let circle = reach.iter().filter(|other| reached[**other].contains(*file));
+            let circle = reach
+                .iter()
+                .filter(|other| reached[**other].contains(*file));
             circles.insert(circle.map(|other| (*other).clone()).collect::<Vec<_>>());
         }
     }
@@ -80,10 +91,15 @@ fn uses(sources: &Sources) -> Uses {
     for (file, module, tokens) in &files {
         house.read(file, module, tokens, &mut found);
     }
-    let mut uses: Uses = sources.keys().map(|file| (file.clone(), BTreeSet::new())).collect();
+    let mut uses: Uses = sources
+        .keys()
+        .map(|file| (file.clone(), BTreeSet::new()))
+        .collect();
     for path in found {
         let handed_on = path.handed_on && path.absolute.starts_with(&path.module);
-        let Some(target) = house.file_of(&path.absolute, 0) else { continue };
+        let Some(target) = house.file_of(&path.absolute, 0) else {
+            continue;
+        };
         if target != path.file && !handed_on {
             uses.entry(path.file).or_default().insert(target);
         }
@@ -95,7 +111,11 @@ type Module = Vec<String>;
 
 fn module_of(file: &str) -> Module {
     let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
-    if matches!(path, "lib" | "main" | "mod") { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
+    if matches!(path, "lib" | "main" | "mod") {
+        Vec::new()
+    } else {
+        path.split('/').map(str::to_owned).collect()
+    }
 }
 
 /// A path as some file writes it.
@@ -164,14 +184,22 @@ impl House {
                     for (path, name) in trees {
                         let absolute = self.absolute(&module, &path);
                         if let Some(absolute) = &absolute {
-                            let (file, module, absolute) = (file.to_owned(), module.clone(), absolute.clone());
-                            found.push(Path { file, module, absolute, handed_on: public });
+                            let (file, module, absolute) =
+                                (file.to_owned(), module.clone(), absolute.clone());
+                            found.push(Path {
+                                file,
+                                module,
+                                absolute,
+                                handed_on: public,
+                            });
                         }
                         self.names.insert((module.clone(), name), absolute);
                     }
                     continue;
                 }
-                _ if next(1) == "::" && (at == 0 || !matches!(tokens[at - 1].as_str(), "::" | "." | "$")) => {
+                _ if next(1) == "::"
+                    && (at == 0 || !matches!(tokens[at - 1].as_str(), "::" | "." | "$")) =>
+                {
                     let mut path = vec![tokens[at].clone()];
                     while tokens.get(at + 1).is_some_and(|token| token == "::")
                         && tokens.get(at + 2).is_some_and(|token| is_name(token))
@@ -180,7 +208,12 @@ impl House {
                         at += 2;
                     }
                     if let Some(absolute) = self.absolute(&module, &path) {
-                        found.push(Path { file: file.to_owned(), module: module.clone(), absolute, handed_on: false });
+                        found.push(Path {
+                            file: file.to_owned(),
+                            module: module.clone(),
+                            absolute,
+                            handed_on: false,
+                        });
                     }
                 }
                 _ => {}
@@ -224,7 +257,12 @@ fn is_name(token: &str) -> bool {
 
 /// Reads the tree of a `use` declaration: full paths with the names that they bind. Returns the
 /// place after it.
-fn use_tree(tokens: &[String], mut at: usize, prefix: &[String], trees: &mut Vec<(Vec<String>, String)>) -> usize {
+fn use_tree(
+    tokens: &[String],
+    mut at: usize,
+    prefix: &[String],
+    trees: &mut Vec<(Vec<String>, String)>,
+) -> usize {
     let mut path = prefix.to_vec();
     let mut name = None;
     while let Some(token) = tokens.get(at) {
@@ -264,7 +302,12 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        if !tokens[at..].iter().map(String::as_str).take(TEST.len()).eq(TEST) {
+        if !tokens[at..]
+            .iter()
+            .map(String::as_str)
+            .take(TEST.len())
+            .eq(TEST)
+        {
             kept.push(tokens[at].clone());
             at += 1;
             continue;
@@ -289,23 +332,37 @@ fn without_tests(tokens: Vec<String>) -> Vec<String> {
 /// Names, `::` and single characters, without comments, literals and white space.
 fn tokens(text: &str) -> Vec<String> {
     let text: Vec<char> = text.chars().collect();
-    let starts = |at: usize, what: &str| what.chars().enumerate().all(|(n, c)| text.get(at + n) == Some(&c));
+    let starts = |at: usize, what: &str| {
+        what.chars()
+            .enumerate()
+            .all(|(n, c)| text.get(at + n) == Some(&c))
+    };
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < text.len() {
         let c = text[at];
         if starts(at, "//") {
-            at += text[at..].iter().position(|&c| c == '\n').unwrap_or(text.len() - at);
+            at += text[at..]
+                .iter()
+                .position(|&c| c == '\n')
+                .unwrap_or(text.len() - at);
         } else if starts(at, "/*") {
             let mut depth = 1;
             at += 2;
             while depth > 0 && at < text.len() {
-                let step = if starts(at, "/*") { 1 } else { -i32::from(starts(at, "*/")) };
+                let step = if starts(at, "/*") {
+                    1
+                } else {
+                    -i32::from(starts(at, "*/"))
+                };
                 depth += step;
                 at += 1 + usize::from(step != 0);
             }
         } else if is_name(&c.to_string()) || c.is_ascii_digit() {
-            let end = text[at..].iter().position(|c| !c.is_alphanumeric() && *c != '_').map_or(text.len(), |n| at + n);
+            let end = text[at..]
+                .iter()
+                .position(|c| !c.is_alphanumeric() && *c != '_')
+                .map_or(text.len(), |n| at + n);
             let word: String = text[at..end].iter().collect();
             at = end;
             if matches!(word.as_str(), "r" | "br" | "cr") && (starts(at, "\"") || starts(at, "#")) {
@@ -336,7 +393,11 @@ fn tokens(text: &str) -> Vec<String> {
                 }
                 at += 1;
             } else {
-                at += if text.get(at + 2) == Some(&'\'') { 3 } else { 1 };
+                at += if text.get(at + 2) == Some(&'\'') {
+                    3
+                } else {
+                    1
+                };
             }
         } else if starts(at, "::") {
             tokens.push("::".to_owned());

@@ -16,7 +16,10 @@ pub(crate) const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
 pub(crate) const FOR_COMMAND: Wait = Wait::Other(1);
 /// Both in words, in their order.
-const WAITS: [&str; 2] = ["waits to be powered down or turned on", "waits for a command"];
+const WAITS: [&str; 2] = [
+    "waits to be powered down or turned on",
+    "waits for a command",
+];
 
 /// Operations in a second, as the library is told: so few that runs last for seconds.
 pub(crate) const FREQUENCY: u64 = 64;
@@ -124,7 +127,10 @@ impl Board {
     pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
         machine.settings().set_names(names(cpus).with_waits(&WAITS));
-        machine.settings().set_core(Core { lse: options.lse, rcpc: false });
+        machine.settings().set_core(Core {
+            lse: options.lse,
+            rcpc: false,
+        });
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,
@@ -144,7 +150,12 @@ impl Board {
             machine,
             options,
             states: (0..cpus).map(state).collect(),
-            clusters: (0..clusters).map(|_| Cluster { power: Cell::new(false), port: Cell::new(false) }).collect(),
+            clusters: (0..clusters)
+                .map(|_| Cluster {
+                    power: Cell::new(false),
+                    port: Cell::new(false),
+                })
+                .collect(),
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
             ledger: RefCell::new(Ledger::new(cpus)),
@@ -174,7 +185,9 @@ impl Board {
     /// The byte order of the caller, on a machine that tells it: every other call is made by
     /// big-endian code.
     pub(crate) fn is_big(&self) -> Option<bool> {
-        self.options.lse.then(|| self.state().position.get().is_multiple_of(2))
+        self.options
+            .lse
+            .then(|| self.state().position.get().is_multiple_of(2))
     }
 
     /// Forgets a run: nothing is ready, nothing has happened.

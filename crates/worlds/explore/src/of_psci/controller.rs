@@ -21,12 +21,18 @@ impl Board {
     /// True if the power controller has a command for the CPU's power-down that it has not carried
     /// out.
     fn is_going_down(&self, cpu: usize) -> bool {
-        self.commands.borrow().iter().any(|command| command.takes_down(cpu))
+        self.commands
+            .borrow()
+            .iter()
+            .any(|command| command.takes_down(cpu))
     }
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
-        self.act(Operation::Act { act: &WAIT_FOR_POWER_DOWN, with: 0 });
+        self.act(Operation::Act {
+            act: &WAIT_FOR_POWER_DOWN,
+            with: 0,
+        });
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();
@@ -35,7 +41,9 @@ impl Board {
             // A CPU_OFF of a port has no way back.
             let may_return = self.state().hook.get() != Some(Hook::Off);
             if may_return && self.answer(Kind::WfiReturns, 2) == 1 {
-                self.commands.borrow_mut().retain(|command| !command.takes_down(process));
+                self.commands
+                    .borrow_mut()
+                    .retain(|command| !command.takes_down(process));
                 self.unblock_controller();
                 return;
             }
@@ -54,13 +62,24 @@ impl Board {
                 continue;
             };
             match command {
-                Command::Down { cpu, cluster, wakes } => {
+                Command::Down {
+                    cpu,
+                    cluster,
+                    wakes,
+                } => {
                     if self.cpus()[usize::from(cpu)].waits() != FOR_POWER_DOWN {
                         self.block(FOR_COMMAND);
                         continue;
                     }
-                    let act = if cluster { &POWER_OFF_WITH_CLUSTER } else { &POWER_OFF };
-                    self.operation(Operation::Act { act, with: cpu.into() });
+                    let act = if cluster {
+                        &POWER_OFF_WITH_CLUSTER
+                    } else {
+                        &POWER_OFF
+                    };
+                    self.operation(Operation::Act {
+                        act,
+                        with: cpu.into(),
+                    });
                     // It may have left its WFI meanwhile: then the command is gone.
                     if self.commands.borrow().first() == Some(&command) {
                         self.commands.borrow_mut().remove(0);
@@ -68,7 +87,10 @@ impl Board {
                     }
                 }
                 Command::On { cpu } => {
-                    self.operation(Operation::Act { act: &POWER_ON, with: cpu.into() });
+                    self.operation(Operation::Act {
+                        act: &POWER_ON,
+                        with: cpu.into(),
+                    });
                     self.commands.borrow_mut().remove(0);
                     self.power_on(usize::from(cpu));
                 }
@@ -78,9 +100,13 @@ impl Board {
 
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
         let cpu = &self.states[index];
-        cpu.power.set(if wakes { Power::Asleep } else { Power::Off });
+        cpu.power
+            .set(if wakes { Power::Asleep } else { Power::Off });
         self.cpus()[index].set_waits(Wait::Absent);
-        let alone = self.states.iter().all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
+        let alone = self
+            .states
+            .iter()
+            .all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
         let cluster = cluster && alone;
         if cluster {
             self.clusters[cpu.cluster].power.set(false);
@@ -118,7 +144,9 @@ impl Board {
             Power::Off => self.can_go(index),
             // It is on, or wakes on its own: nothing to do, unless it has found itself on and waits
             // to be turned on.
-            _ if self.cpus()[index].waits() == FOR_POWER_DOWN && !self.is_going_down(index) => self.unblock(index),
+            _ if self.cpus()[index].waits() == FOR_POWER_DOWN && !self.is_going_down(index) => {
+                self.unblock(index)
+            }
             _ => {}
         }
     }
@@ -132,6 +160,9 @@ impl Board {
         self.clusters[cpu.cluster].power.set(true);
         self.memory_mut().learn(process);
         self.ledger.borrow_mut().wakes(process, self.step_count());
-        self.operation(Operation::Act { act: &RESET, with: 0 });
+        self.operation(Operation::Act {
+            act: &RESET,
+            with: 0,
+        });
     }
 }

@@ -40,7 +40,10 @@ pub(crate) fn default_suspend(cpu: usize) -> [u8; 3] {
 
 /// The state of a domain whose CPUs ask for `requests`: the one that all of them ask for.
 pub(crate) fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
-    requests.next().filter(|&first| first != 0 && requests.all(|other| other == first)).unwrap_or(0)
+    requests
+        .next()
+        .filter(|&first| first != 0 && requests.all(|other| other == first))
+        .unwrap_or(0)
 }
 
 /// The statistics that count a state: the deepest come first.

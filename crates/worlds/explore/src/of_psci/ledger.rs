@@ -146,7 +146,9 @@ fn highest(states: &States) -> u8 {
 /// True if there are such states: all are known, no level is skipped, and none loses its contents
 /// above one that keeps them.
 pub(crate) fn is_sound(states: &States) -> bool {
-    let loses = |level: u8| states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)]);
+    let loses = |level: u8| {
+        states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)])
+    };
     layout::are_known(states)
         && !(states[1] == 0 && states[2] != 0)
         && (1..3).all(|level| loses(level - 1) || !loses(level))
@@ -164,7 +166,12 @@ impl Ledger {
         let cpu = CpuBooks {
             asks: Request::Nothing,
             noted: off,
-            down: Some(Sleeper { granted: off, locks: TOP, suspend: false, off: true }),
+            down: Some(Sleeper {
+                granted: off,
+                locks: TOP,
+                suspend: false,
+                off: true,
+            }),
             stays: Stays::default(),
             called: 0,
             acquired: [0; 3],
@@ -185,7 +192,10 @@ impl Ledger {
             awake_since: Some(0),
             rests_since: None,
         };
-        let domain = |state| DomainBooks { state, stays: Stays::default() };
+        let domain = |state| DomainBooks {
+            state,
+            stays: Stays::default(),
+        };
         let mut domains = vec![domain(off[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
         domains[0].state = off[2];
         Self {
@@ -218,7 +228,11 @@ impl Ledger {
     }
 
     fn domain_of(cpu: usize, level: usize) -> usize {
-        if level == 2 { 0 } else { 1 + cpu / CPUS_PER_CLUSTER }
+        if level == 2 {
+            0
+        } else {
+            1 + cpu / CPUS_PER_CLUSTER
+        }
     }
 
     fn shares(one: usize, other: usize, level: usize) -> bool {
@@ -264,7 +278,8 @@ impl Ledger {
         self.changing -= 1;
         if succeeded && self.before != Some(wanted) {
             self.suspended_since = None;
-            self.may_have_suspended = self.overlapped || self.suspends_before != Some(self.suspends);
+            self.may_have_suspended =
+                self.overlapped || self.suspends_before != Some(self.suspends);
         }
         self.mode = match (self.changing, self.overlapped) {
             (0, false) if succeeded => Some(wanted),
@@ -275,7 +290,9 @@ impl Ledger {
 
     /// The mode, if it was plain since the call began.
     fn mode_of(&self, cpu: usize) -> Option<u8> {
-        self.cpus[cpu].mode.filter(|_| self.cpus[cpu].changes == self.changes)
+        self.cpus[cpu]
+            .mode
+            .filter(|_| self.cpus[cpu].changes == self.changes)
     }
 
     /// The platform is asked whether the CPU may go down, and says so.
@@ -290,7 +307,10 @@ impl Ledger {
         if self.cpus[cpu].asked && self.cpus[cpu].due == 0 {
             return Ok(());
         }
-        Err((Invariant::Answer, format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")))
+        Err((
+            Invariant::Answer,
+            format!("CPU {cpu} goes down, and the platform was not asked, or has refused it"),
+        ))
     }
 
     /// True if the present call of a CPU is CPU_SUSPEND.
@@ -347,13 +367,20 @@ impl Ledger {
             return INVALID_PARAMETERS;
         }
         let mut answer = 0;
-        for (level, &wanted) in states.iter().enumerate().take(usize::from(last) + 1).skip(1) {
+        for (level, &wanted) in states
+            .iter()
+            .enumerate()
+            .take(usize::from(last) + 1)
+            .skip(1)
+        {
             for (other, books) in self.cpus.iter().enumerate() {
                 if other == cpu || !Self::shares(cpu, other, level) {
                     continue;
                 }
                 // Who wakes without this level's lock must find the level as it left it.
-                let Some(down) = books.down.filter(|down| usize::from(down.locks) >= level) else { return DENIED };
+                let Some(down) = books.down.filter(|down| usize::from(down.locks) >= level) else {
+                    return DENIED;
+                };
                 let beside = match level {
                     1 => down.granted[0],
                     _ if Self::shares(cpu, other, level - 1) => continue,
@@ -380,7 +407,11 @@ impl Ledger {
         let mut down = true;
         for level in 1..=usize::from(to) {
             self.cpus[cpu].noted[level] = asked[level];
-            let of_domain = self.cpus.iter().enumerate().filter(|(other, _)| Self::shares(cpu, *other, level));
+            let of_domain = self
+                .cpus
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| Self::shares(cpu, *other, level));
             let state = layout::coordinate(of_domain.map(|(_, books)| books.noted[level]));
             down = down && state != 0;
             granted[level] = if down { state } else { 0 };
@@ -390,10 +421,23 @@ impl Ledger {
 
     /// A CPU's request is granted: it goes down with its domains up to level `up_to`, and with the
     /// locks up to level `locks` held. Returns the states, and whether the OS coordinates them.
-    pub(crate) fn is_granted(&mut self, cpu: usize, up_to: u8, locks: u8, now: u32) -> Result<(States, bool), Breach> {
+    pub(crate) fn is_granted(
+        &mut self,
+        cpu: usize,
+        up_to: u8,
+        locks: u8,
+        now: u32,
+    ) -> Result<(States, bool), Breach> {
         let own = &mut self.cpus[cpu];
         own.committed = true;
-        let began = (if locks > 0 { own.acquired[usize::from(locks)] } else { own.called }, now);
+        let began = (
+            if locks > 0 {
+                own.acquired[usize::from(locks)]
+            } else {
+                own.called
+            },
+            now,
+        );
         own.noted = [0; 3];
         if own.pending {
             let what = format!("CPU {cpu} goes down, though it has found an interrupt pending");
@@ -401,7 +445,8 @@ impl Ledger {
         }
         let asks = own.asks;
         if !own.looked && !matches!(asks, Request::Off | Request::Nothing | Request::Mode) {
-            let what = format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending");
+            let what =
+                format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending");
             return Err((Invariant::Answer, what));
         }
         let mode = self.mode_of(cpu);
@@ -421,9 +466,19 @@ impl Ledger {
         }
         let suspend = matches!(asks, Request::Suspend { .. });
         let own = &mut self.cpus[cpu];
-        own.down = Some(Sleeper { granted, locks, suspend, off: asks == Request::Off });
+        own.down = Some(Sleeper {
+            granted,
+            locks,
+            suspend,
+            off: asks == Request::Off,
+        });
         own.stays.begin(granted[0], began);
-        for (level, &state) in granted.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+        for (level, &state) in granted
+            .iter()
+            .enumerate()
+            .skip(1)
+            .filter(|(_, state)| **state != 0)
+        {
             let domain = &mut self.domains[Self::domain_of(cpu, level)];
             domain.state = state;
             domain.stays.begin(state, began);
@@ -433,13 +488,19 @@ impl Ledger {
 
     /// The states that a request of a CPU makes right, and the level up to which its locks must be
     /// held.
-    fn right_states(&mut self, cpu: usize, asks: Request, locks: u8) -> Result<(States, u8), Breach> {
+    fn right_states(
+        &mut self,
+        cpu: usize,
+        asks: Request,
+        locks: u8,
+    ) -> Result<(States, u8), Breach> {
         let mode = self.mode_of(cpu);
         Ok(match asks {
             Request::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
             Request::SystemSuspend => {
-                let up =
-                    |(other, books): &(usize, &CpuBooks)| *other != cpu && !books.down.is_some_and(|down| down.off);
+                let up = |(other, books): &(usize, &CpuBooks)| {
+                    *other != cpu && !books.down.is_some_and(|down| down.off)
+                };
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
                     let what = format!("CPU {cpu} suspends the system, and CPU {other} is not off");
                     return Err((Invariant::Answer, what));
@@ -447,7 +508,10 @@ impl Ledger {
                 self.cpus[cpu].noted = SYSTEM;
                 (SYSTEM, TOP)
             }
-            Request::DefaultSuspend(states) => (self.coordinate(cpu, &states, highest(&states)), highest(&states)),
+            Request::DefaultSuspend(states) => (
+                self.coordinate(cpu, &states, highest(&states)),
+                highest(&states),
+            ),
             Request::Suspend { states, last } => {
                 let verdict = self.verdict(cpu, &states, last);
                 let by_os = match mode {
@@ -465,14 +529,21 @@ impl Ledger {
                         let what = format!(
                             "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
                             shown(&states),
-                            if verdict == DENIED { "DENIED" } else { "INVALID_PARAMETERS" },
+                            if verdict == DENIED {
+                                "DENIED"
+                            } else {
+                                "INVALID_PARAMETERS"
+                            },
                         );
                         return Err((Invariant::DomainState, what));
                     }
                     self.cpus[cpu].noted[1..].copy_from_slice(&states[1..]);
                     (states, TOP)
                 } else {
-                    (self.coordinate(cpu, &states, highest(&states)), highest(&states))
+                    (
+                        self.coordinate(cpu, &states, highest(&states)),
+                        highest(&states),
+                    )
                 }
             }
             Request::Nothing | Request::Mode => ([0; 3], 0),
@@ -485,16 +556,33 @@ impl Ledger {
         let own = &self.cpus[cpu];
         let right = match (own.down.filter(|_| own.committed), own.asks) {
             (Some(down), _) => down.granted,
-            (None, Request::Suspend { states, .. } | Request::DefaultSuspend(states)) if states == [1, 0, 0] => states,
+            (None, Request::Suspend { states, .. } | Request::DefaultSuspend(states))
+                if states == [1, 0, 0] =>
+            {
+                states
+            }
             // Before its first run there is nothing that it could have asked for.
-            _ => return Err((Invariant::DomainState, format!("CPU {cpu} goes to {} unasked", shown(&states)))),
+            _ => {
+                return Err((
+                    Invariant::DomainState,
+                    format!("CPU {cpu} goes to {} unasked", shown(&states)),
+                ));
+            }
         };
-        if own.down.is_none() && matches!(own.asks, Request::Suspend { .. }) && self.mode_of(cpu) == Some(1) {
-            let what = format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
+        if own.down.is_none()
+            && matches!(own.asks, Request::Suspend { .. })
+            && self.mode_of(cpu) == Some(1)
+        {
+            let what =
+                format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
             return Err((Invariant::DomainState, what));
         }
         if is_exact && right != states {
-            let what = format!("CPU {cpu} goes to {}, and what was asked for makes {}", shown(&states), shown(&right));
+            let what = format!(
+                "CPU {cpu} goes to {}, and what was asked for makes {}",
+                shown(&states),
+                shown(&right)
+            );
             return Err((Invariant::DomainState, what));
         }
         Ok(())
@@ -519,20 +607,37 @@ impl Ledger {
     /// A CPU is out of its state, under the locks: by a wake-up, which counts, or since its
     /// power-down was abandoned. `found` are the states that it takes itself and its domains to be
     /// in, where that is known.
-    pub(crate) fn is_out(&mut self, cpu: usize, counts: bool, found: Option<States>, now: u32) -> Result<(), Breach> {
+    pub(crate) fn is_out(
+        &mut self,
+        cpu: usize,
+        counts: bool,
+        found: Option<States>,
+        now: u32,
+    ) -> Result<(), Breach> {
         let Some(down) = self.cpus[cpu].down.take() else {
-            return Err((Invariant::DomainState, format!("CPU {cpu} comes up from no state")));
+            return Err((
+                Invariant::DomainState,
+                format!("CPU {cpu} comes up from no state"),
+            ));
         };
         let mut states = [down.granted[0], 0, 0];
-        for (level, state) in states.iter_mut().enumerate().take(usize::from(down.locks) + 1).skip(1) {
+        for (level, state) in states
+            .iter_mut()
+            .enumerate()
+            .take(usize::from(down.locks) + 1)
+            .skip(1)
+        {
             *state = self.domains[Self::domain_of(cpu, level)].state;
             if *state == 0 {
                 break;
             }
         }
         if let Some(found) = found.filter(|found| self.is_exact && *found != states) {
-            let what =
-                format!("CPU {cpu} comes up from {}, and it and its domains were in {}", shown(&found), shown(&states));
+            let what = format!(
+                "CPU {cpu} comes up from {}, and it and its domains were in {}",
+                shown(&found),
+                shown(&states)
+            );
             return Err((Invariant::DomainState, what));
         }
         let own = &mut self.cpus[cpu];
@@ -544,7 +649,12 @@ impl Ledger {
         if counts {
             own.unsettled[0] = own.stays.end(states[0], woke);
         }
-        for (level, &state) in states.iter().enumerate().skip(1).filter(|(_, state)| **state != 0) {
+        for (level, &state) in states
+            .iter()
+            .enumerate()
+            .skip(1)
+            .filter(|(_, state)| **state != 0)
+        {
             let domain = &mut self.domains[Self::domain_of(cpu, level)];
             domain.state = 0;
             if counts {
@@ -568,7 +678,13 @@ impl Ledger {
     }
 
     /// A call is over: it has returned `x0`, or the CPU enters the normal world with `None`.
-    pub(crate) fn returns(&mut self, cpu: usize, x0: Option<u64>, resident: bool, now: u32) -> Result<(), Breach> {
+    pub(crate) fn returns(
+        &mut self,
+        cpu: usize,
+        x0: Option<u64>,
+        resident: bool,
+        now: u32,
+    ) -> Result<(), Breach> {
         let mode = self.mode_of(cpu);
         let is_exact = self.is_exact;
         let own = &mut self.cpus[cpu];
@@ -577,19 +693,36 @@ impl Ledger {
         self.settle(cpu);
         let own = &self.cpus[cpu];
         let Some(x0) = x0 else { return Ok(()) };
-        let given = u32::try_from(x0.wrapping_neg()).ok().and_then(|code| 1_u64.checked_shl(code)).unwrap_or(0);
+        let given = u32::try_from(x0.wrapping_neg())
+            .ok()
+            .and_then(|code| 1_u64.checked_shl(code))
+            .unwrap_or(0);
         // Calls that pass an answer on may return NOT_SUPPORTED.
-        let wrong_alone = if asks == Request::Nothing { WRONG_ENTRY } else { NOT_OFFERED | WRONG_ENTRY };
-        let wrong = |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
+        let wrong_alone = if asks == Request::Nothing {
+            WRONG_ENTRY
+        } else {
+            NOT_OFFERED | WRONG_ENTRY
+        };
+        let wrong =
+            |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
         match asks {
-            Request::Suspend { states, .. } | Request::DefaultSuspend(states) if !is_sound(&states) => {
+            Request::Suspend { states, .. } | Request::DefaultSuspend(states)
+                if !is_sound(&states) =>
+            {
                 if x0 != INVALID_PARAMETERS || own.committed {
-                    return wrong(format!("CPU_SUSPEND to {}, which is no state, returned", shown(&states)));
+                    return wrong(format!(
+                        "CPU_SUSPEND to {}, which is no state, returned",
+                        shown(&states)
+                    ));
                 }
             }
             _ if own.due != 0 || given & wrong_alone != 0 => {
                 if own.due & given == 0 {
-                    let did = if own.due != 0 { "refuses" } else { "does not refuse" };
+                    let did = if own.due != 0 {
+                        "refuses"
+                    } else {
+                        "does not refuse"
+                    };
                     return wrong(format!("a call that the platform {did} returned"));
                 }
             }
@@ -621,7 +754,9 @@ impl Ledger {
                     return wrong("CPU_OFF, which nobody refused, returned".to_owned());
                 }
                 if resident && own.committed {
-                    return wrong("CPU_OFF went on where the Trusted OS resides, and returned".to_owned());
+                    return wrong(
+                        "CPU_OFF went on where the Trusted OS resides, and returned".to_owned(),
+                    );
                 }
             }
             Request::SystemSuspend => {
@@ -647,7 +782,13 @@ impl Ledger {
             return Ok(());
         }
         let did = if failed { "refused" } else { "did not refuse" };
-        Err((Invariant::Answer, format!("CPU_ON returned {} to CPU {cpu}, and the power controller {did}", x0 as i64)))
+        Err((
+            Invariant::Answer,
+            format!(
+                "CPU_ON returned {} to CPU {cpu}, and the power controller {did}",
+                x0 as i64
+            ),
+        ))
     }
 
     /// The vetoes of the call, for who wants to know why it was refused.
@@ -669,7 +810,9 @@ impl Ledger {
     pub(crate) fn rests(&mut self, cpu: usize, now: u32) {
         let own = &mut self.cpus[cpu];
         own.rests_since = Some(now);
-        if matches!(own.asks, Request::Suspend { .. }) && (own.changes, 0) == (self.changes, self.changing) {
+        if matches!(own.asks, Request::Suspend { .. })
+            && (own.changes, 0) == (self.changes, self.changing)
+        {
             self.suspended_since.get_or_insert(now);
         }
     }
@@ -677,18 +820,24 @@ impl Ledger {
     /// Whether a CPU had called CPU_SUSPEND before this operation, since the mode last changed: it
     /// certainly had, and it may have.
     pub(crate) fn suspended_before(&self, then: u32) -> (bool, bool) {
-        (self.suspended_since.is_some_and(|since| since <= then), self.may_have_suspended)
+        (
+            self.suspended_since.is_some_and(|since| since <= then),
+            self.may_have_suspended,
+        )
     }
 
     /// True if a CPU rests in CPU_SUSPEND since before this operation and still.
     pub(crate) fn slept_since(&self, cpu: usize, then: u32) -> bool {
         let own = &self.cpus[cpu];
-        own.down.is_some_and(|down| down.suspend) && own.rests_since.is_some_and(|since| since <= then)
+        own.down.is_some_and(|down| down.suspend)
+            && own.rests_since.is_some_and(|since| since <= then)
     }
 
     /// True if a CPU has been in no suspend since before this operation.
     pub(crate) fn awake_since(&self, cpu: usize, then: u32) -> bool {
-        self.cpus[cpu].awake_since.is_some_and(|since| since <= then)
+        self.cpus[cpu]
+            .awake_since
+            .is_some_and(|since| since <= then)
     }
 
     // --- Statistics
@@ -702,7 +851,12 @@ impl Ledger {
             _ => &self.domains[Self::domain_of(cpu, level)].stays,
         };
         let slot = usize::from(state);
-        [stays.settled[slot], stays.began[slot], stays.settled_least[slot], stays.most[slot]]
+        [
+            stays.settled[slot],
+            stays.began[slot],
+            stays.settled_least[slot],
+            stays.most[slot],
+        ]
     }
 
     /// Compares the library's counts with the books: `read` returns count and time of a CPU
@@ -711,8 +865,12 @@ impl Ledger {
         if !self.is_exact {
             return Ok(());
         }
-        let cpus = (0..).map(Owner::Cpu).zip(self.cpus.iter().map(|cpu| &cpu.stays));
-        let domains = (0..).map(Owner::Domain).zip(self.domains.iter().map(|domain| &domain.stays));
+        let cpus = (0..)
+            .map(Owner::Cpu)
+            .zip(self.cpus.iter().map(|cpu| &cpu.stays));
+        let domains = (0..)
+            .map(Owner::Domain)
+            .zip(self.domains.iter().map(|domain| &domain.stays));
         for (owner, stays) in cpus.chain(domains) {
             for state in 1..3_u8 {
                 let (count, time) = read(owner, state);
@@ -753,7 +911,9 @@ impl Stays {
     /// A stay ends, between two operations; returns the state and the least time. One that began
     /// before anything was counted does not count: state 0.
     fn end(&mut self, state: u8, woke: (u32, u32)) -> (u8, u64) {
-        let Some((earliest, latest)) = self.since else { return (0, 0) };
+        let Some((earliest, latest)) = self.since else {
+            return (0, 0);
+        };
         let slot = usize::from(state);
         let least = u64::from(woke.0.saturating_sub(latest));
         self.ended[slot] += 1;

@@ -29,7 +29,11 @@ pub(crate) trait Library {
 
 macro_rules! entry_of {
     ($library:ident, $entry:ident) => {
-        Entry { pc: $entry.pc, context_id: $entry.context_id, big: $entry.endianness == $library::Endianness::Big }
+        Entry {
+            pc: $entry.pc,
+            context_id: $entry.context_id,
+            big: $entry.endianness == $library::Endianness::Big,
+        }
     };
 }
 
@@ -43,7 +47,11 @@ macro_rules! library {
             }
 
             fn call(&self, function: u32, args: [u64; 3]) -> Answer {
-                match self.handle_smc($library::Call { function, args, entered: 0 }) {
+                match self.handle_smc($library::Call {
+                    function,
+                    args,
+                    entered: 0,
+                }) {
                     $library::Outcome::Return([x0, ..]) => Answer::Return(x0),
                     $library::Outcome::Enter(entry) => Answer::Enter(Landing {
                         entry: entry_of!($library, entry),
@@ -54,7 +62,10 @@ macro_rules! library {
 
             fn warm_boot(&self) -> Landing {
                 let entry = $library::Psci::warm_boot(self);
-                Landing { entry: entry_of!($library, entry), resumes: entry.after == $library::PowerUp::Resume }
+                Landing {
+                    entry: entry_of!($library, entry),
+                    resumes: entry.after == $library::PowerUp::Resume,
+                }
             }
         }
 
@@ -65,31 +76,52 @@ macro_rules! library {
             run: impl FnOnce(&Board, &dyn Library) -> R,
         ) -> R {
             use $library::{
-                CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, StorageRef, SystemRecord, Topology,
+                CpuDesc, CpuIndex, CpuRecord, DomainDesc, DomainRecord, StorageRef, SystemRecord,
+                Topology,
             };
             let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
-            let mut domains = vec![DomainDesc { parent: None, level: 2 }];
-            domains.extend((0..clusters).map(|_| DomainDesc { parent: Some(0), level: 1 }));
-            let of_cpu =
-                |cpu: usize| CpuDesc { mpidr: layout::mpidr(cpu), parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16 };
+            let mut domains = vec![DomainDesc {
+                parent: None,
+                level: 2,
+            }];
+            domains.extend((0..clusters).map(|_| DomainDesc {
+                parent: Some(0),
+                level: 1,
+            }));
+            let of_cpu = |cpu: usize| CpuDesc {
+                mpidr: layout::mpidr(cpu),
+                parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16,
+            };
             let table: Vec<_> = (0..cpus).map(of_cpu).collect();
-            let topology = Topology { domains: &domains, cpus: &table };
+            let topology = Topology {
+                domains: &domains,
+                cpus: &table,
+            };
             debug_assert_eq!(CpuIndex(0).get(), 0);
             // The records ask the machine what CPUs that are off ask for; a board without words can
             // say that.
             let blank = Board::new(cpus, &[], options);
             let ((mut records, mut domain_records, words, system), values) = made_by(|| {
-                let records: Vec<CpuRecord<Board>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();
-                let domain_records: Vec<DomainRecord<Board>> =
-                    domains.iter().map(|domain| DomainRecord::new(&blank, domain.level)).collect();
-                let words: Vec<_> = (0..2 * cpus).map(|_| $library::lock::BakeryWord::new()).collect();
+                let records: Vec<CpuRecord<Board>> =
+                    table.iter().map(|_| CpuRecord::new(&blank)).collect();
+                let domain_records: Vec<DomainRecord<Board>> = domains
+                    .iter()
+                    .map(|domain| DomainRecord::new(&blank, domain.level))
+                    .collect();
+                let words: Vec<_> = (0..2 * cpus)
+                    .map(|_| $library::lock::BakeryWord::new())
+                    .collect();
                 (records, domain_records, words, SystemRecord::new())
             });
             let of_port = variables();
             let values = [values, vec![0; of_port * cpus]].concat();
             let board = Board::new(cpus, &values, options);
-            let storage =
-                StorageRef { cpus: &mut records, domains: &mut domain_records, words: &words, system: &system };
+            let storage = StorageRef {
+                cpus: &mut records,
+                domains: &mut domain_records,
+                words: &words,
+                system: &system,
+            };
             match $library::Psci::new(&board, &topology, storage) {
                 Ok(library) => run(&board, &library),
                 Err(error) => unreachable!("the board is sound: {error}"),
@@ -117,7 +149,10 @@ mod tests {
                 assert_eq!(board.memory().lines(), named);
                 let names = names(cpus);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
-                assert_eq!(names.cell(named as u16 - 3), format!("CPU {}'s bakery word of the system", cpus - 1));
+                assert_eq!(
+                    names.cell(named as u16 - 3),
+                    format!("CPU {}'s bakery word of the system", cpus - 1)
+                );
             });
         }
     }

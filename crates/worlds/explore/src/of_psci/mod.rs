@@ -57,7 +57,13 @@ impl Testbed for Psci {
         &self.machines
     }
 
-    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64, counts: &[u64]) {
+    fn draw(
+        &self,
+        _: MachineOptions,
+        script: &mut Scenario,
+        random: &mut SplitMix64,
+        counts: &[u64],
+    ) {
         script.draw(random, self.cpus, counts);
     }
 
@@ -66,7 +72,11 @@ impl Testbed for Psci {
     }
 
     fn kinds(&self) -> Kinds {
-        Kinds { words: names::KINDS as u16, actors: reached::ACTORS, places: psci_faults::PLACES.len() }
+        Kinds {
+            words: names::KINDS as u16,
+            actors: reached::ACTORS,
+            places: psci_faults::PLACES.len(),
+        }
     }
 
     fn open<R>(
@@ -85,10 +95,12 @@ impl Testbed for Psci {
         seeded::set(self.fault);
         let result = match self.fault {
             // Branches are counted in the second compilation, which does the same without a fault.
-            None if !watched => {
-                with_sound(self.cpus, options, |board, library| with_session(board, library, limits, use_it))
-            }
-            _ => with_faults(self.cpus, options, |board, library| with_session(board, library, limits, use_it)),
+            None if !watched => with_sound(self.cpus, options, |board, library| {
+                with_session(board, library, limits, use_it)
+            }),
+            _ => with_faults(self.cpus, options, |board, library| {
+                with_session(board, library, limits, use_it)
+            }),
         };
         seeded::set(None);
         result
@@ -114,6 +126,11 @@ impl Psci {
     /// Puts a run of the library on a machine of this kind into words.
     pub fn narrator(script: &Scenario, machine: MachineOptions) -> Narrator<'_, Scenario> {
         let names = names::names(script.cpus.len());
-        Narrator::new(script, names, machine.cells_per_line as u16, POWER_CONTROLLER)
+        Narrator::new(
+            script,
+            names,
+            machine.cells_per_line as u16,
+            POWER_CONTROLLER,
+        )
     }
 }

@@ -48,7 +48,9 @@ pub(crate) const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
 
 /// The word at a place of a record that starts with `own`.
 fn word(own: &[&'static str], at: usize) -> &'static str {
-    own.get(at).copied().unwrap_or_else(|| STATISTICS[at - own.len()])
+    own.get(at)
+        .copied()
+        .unwrap_or_else(|| STATISTICS[at - own.len()])
 }
 
 /// The names on a machine with that many CPUs.
@@ -62,23 +64,36 @@ fn word_of([cpus, ..]: [u16; 3], cell: u16) -> String {
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {
-        return format!("CPU {}'s {}", at / WORDS_OF_CPU, word(&OF_CPU, at % WORDS_OF_CPU));
+        return format!(
+            "CPU {}'s {}",
+            at / WORDS_OF_CPU,
+            word(&OF_CPU, at % WORDS_OF_CPU)
+        );
     }
     at -= of_cpus;
     let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
     if at < domains * WORDS_OF_DOMAIN {
-        return format!("the {} of {}", word(&OF_DOMAIN, at % WORDS_OF_DOMAIN), domain(at / WORDS_OF_DOMAIN));
+        return format!(
+            "the {} of {}",
+            word(&OF_DOMAIN, at % WORDS_OF_DOMAIN),
+            domain(at / WORDS_OF_DOMAIN)
+        );
     }
     at -= domains * WORDS_OF_DOMAIN;
     if at < 2 * cpus {
         let (level, cpu) = (at / cpus, at % cpus);
-        let of = if level == 0 { format!("cluster {}", cpu / CPUS_PER_CLUSTER) } else { "the system".to_owned() };
+        let of = if level == 0 {
+            format!("cluster {}", cpu / CPUS_PER_CLUSTER)
+        } else {
+            "the system".to_owned()
+        };
         return format!("CPU {cpu}'s bakery word of {of}");
     }
     match at - 2 * cpus {
         0 => "the suspend mode".to_owned(),
         1 => "the mark that a CPU has suspended".to_owned(),
-        other => name_of_variable((other - 2) / cpus, (other - 2) % cpus).unwrap_or_else(|| format!("word {other}")),
+        other => name_of_variable((other - 2) / cpus, (other - 2) % cpus)
+            .unwrap_or_else(|| format!("word {other}")),
     }
 }
 
@@ -147,8 +162,12 @@ pub(crate) fn name_of_kind(kind: u16) -> String {
         None => format!("a CPU's {}", word(&OF_CPU, at)),
         Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
         Some(at) => {
-            let others =
-                ["a bakery word", "the suspend mode", "the mark that a CPU has suspended", "a variable of the hooks"];
+            let others = [
+                "a bakery word",
+                "the suspend mode",
+                "the mark that a CPU has suspended",
+                "a variable of the hooks",
+            ];
             others[at - WORDS_OF_DOMAIN].to_owned()
         }
     }

@@ -23,13 +23,34 @@ impl MachineOptions {
     /// stay coherent, with bakeries and with ticket locks, those on cores without LSE and with it.
     pub fn all() -> Vec<Self> {
         let own = Self::default();
-        let ticket = Self { coherent: true, ticket: true, ..own };
-        vec![own, Self { coherent: true, ..own }, ticket, Self { lse: true, ..ticket }]
+        let ticket = Self {
+            coherent: true,
+            ticket: true,
+            ..own
+        };
+        vec![
+            own,
+            Self {
+                coherent: true,
+                ..own
+            },
+            ticket,
+            Self {
+                lse: true,
+                ..ticket
+            },
+        ]
     }
 }
 
 impl Default for MachineOptions {
     fn default() -> Self {
-        Self { outside_locks: false, coherent: false, ticket: false, lse: false, cells_per_line: 1 }
+        Self {
+            outside_locks: false,
+            coherent: false,
+            ticket: false,
+            lse: false,
+            cells_per_line: 1,
+        }
     }
 }

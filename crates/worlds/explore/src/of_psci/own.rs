@@ -48,5 +48,9 @@ pub type Model = ModelOn<Board>;
 /// A run fails. The message has the schedule in sentences, and the file that repeats it:
 /// `target/explore/NAME.schedule`, after the thread's name, which is that of the test.
 pub fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
-    check_on(config, |cpus, values| Board::new(cpus, values, MachineOptions::default()), set_up)
+    check_on(
+        config,
+        |cpus, values| Board::new(cpus, values, MachineOptions::default()),
+        set_up,
+    )
 }

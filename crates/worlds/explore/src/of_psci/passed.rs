@@ -10,20 +10,61 @@ type Right = fn(&Asked) -> ([u64; 3], u64);
 pub(crate) const CALLS: [(u32, Right); 13] = [
     // The two modes of a suspend, and the extended format.
     (smc::PSCI_FEATURES, |_| ([smc::CPU_SUSPEND.into(), 0, 0], 3)),
-    (smc::MIGRATE, |asked| ([mpidr(asked.cpu), 0, 0], asked.migrated())),
-    (smc::MIGRATE_INFO_TYPE, |asked| ([0; 3], if asked.home.is_some() { 0 } else { 2 })),
-    (smc::MIGRATE_INFO_UP_CPU, |asked| ([0; 3], asked.home.map_or(NOT_SUPPORTED, mpidr))),
-    (smc::NODE_HW_STATE, |asked| ([mpidr(asked.cpu), 0, 0], asked.offered([0, 2, INTERNAL_FAILURE]))),
-    (smc::SYSTEM_RESET2, |asked| ([0; 3], asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]))),
-    (smc::SYSTEM_OFF2, |asked| ([1, 0, 0], asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]))),
-    (smc::MEM_PROTECT, |asked| ([1, 0, 0], asked.offered([0, 1, INTERNAL_FAILURE]))),
-    (smc::MEM_PROTECT_CHECK_RANGE, |asked| ([0, 4096, 0], asked.offered([0, DENIED, DENIED]))),
-    (smc::SMCCC_ARCH_FEATURES, |asked| {
-        ([smc::SMCCC_ARCH_SOC_ID.into(), 0, 0], [NOT_SUPPORTED, 0, 1, 2][asked.answered])
+    (smc::MIGRATE, |asked| {
+        ([mpidr(asked.cpu), 0, 0], asked.migrated())
     }),
-    (smc::SMCCC_ARCH_SOC_ID, |asked| ([0; 3], [NOT_SUPPORTED, 1, 2, 3][asked.answered])),
-    (smc::STANDARD_SERVICE_UID, |asked| ([0; 3], asked.answered as u64)),
-    (smc::PMF_VERSION, |asked| ([0; 3], if asked.answered == 0 { 0 } else { NOT_SUPPORTED })),
+    (smc::MIGRATE_INFO_TYPE, |asked| {
+        ([0; 3], if asked.home.is_some() { 0 } else { 2 })
+    }),
+    (smc::MIGRATE_INFO_UP_CPU, |asked| {
+        ([0; 3], asked.home.map_or(NOT_SUPPORTED, mpidr))
+    }),
+    (smc::NODE_HW_STATE, |asked| {
+        (
+            [mpidr(asked.cpu), 0, 0],
+            asked.offered([0, 2, INTERNAL_FAILURE]),
+        )
+    }),
+    (smc::SYSTEM_RESET2, |asked| {
+        (
+            [0; 3],
+            asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]),
+        )
+    }),
+    (smc::SYSTEM_OFF2, |asked| {
+        (
+            [1, 0, 0],
+            asked.offered([INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE]),
+        )
+    }),
+    (smc::MEM_PROTECT, |asked| {
+        ([1, 0, 0], asked.offered([0, 1, INTERNAL_FAILURE]))
+    }),
+    (smc::MEM_PROTECT_CHECK_RANGE, |asked| {
+        ([0, 4096, 0], asked.offered([0, DENIED, DENIED]))
+    }),
+    (smc::SMCCC_ARCH_FEATURES, |asked| {
+        (
+            [smc::SMCCC_ARCH_SOC_ID.into(), 0, 0],
+            [NOT_SUPPORTED, 0, 1, 2][asked.answered],
+        )
+    }),
+    (smc::SMCCC_ARCH_SOC_ID, |asked| {
+        ([0; 3], [NOT_SUPPORTED, 1, 2, 3][asked.answered])
+    }),
+    (smc::STANDARD_SERVICE_UID, |asked| {
+        ([0; 3], asked.answered as u64)
+    }),
+    (smc::PMF_VERSION, |asked| {
+        (
+            [0; 3],
+            if asked.answered == 0 {
+                0
+            } else {
+                NOT_SUPPORTED
+            },
+        )
+    }),
 ];
 
 /// The number of answers that the platform has, and the one that stands for a call that it does
@@ -42,7 +83,9 @@ pub(crate) fn name(function: u32) -> &'static str {
 
 /// All of them, for messages.
 pub(crate) fn list() -> String {
-    CALLS.map(|(function, _)| format!("{function:#x} ({})", name(function))).join(", ")
+    CALLS
+        .map(|(function, _)| format!("{function:#x} ({})", name(function)))
+        .join(", ")
 }
 
 /// What the platform says while a call lasts.

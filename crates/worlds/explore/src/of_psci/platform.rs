@@ -35,8 +35,13 @@ impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
         let own = id.checked_sub(psci::lock::CPU_LOCK).map(|own| own as usize);
-        if own.map_or(id as usize > self.clusters.len(), |own| own >= self.cpus().len()) {
-            self.fail(Invariant::OneHolder, format!("CPU {cpu} holds a lock {id:#x}, which there is not"));
+        if own.map_or(id as usize > self.clusters.len(), |own| {
+            own >= self.cpus().len()
+        }) {
+            self.fail(
+                Invariant::OneHolder,
+                format!("CPU {cpu} holds a lock {id:#x}, which there is not"),
+            );
         }
         let mut holders = self.holders();
         // Who has stored that it lets the lock go says so only after its event: until then it may
@@ -49,7 +54,10 @@ impl Board {
         drop(holders);
         self.note_lock(id, true);
         if let Some(level) = level_of(id) {
-            let result = self.ledger.borrow_mut().acquired(cpu, level, self.step_count());
+            let result = self
+                .ledger
+                .borrow_mut()
+                .acquired(cpu, level, self.step_count());
             self.hold(result);
         }
     }
@@ -58,14 +66,26 @@ impl Board {
         let cpu = self.process();
         self.note_lock(id, false);
         self.holders().retain(|&holder| holder != (id, cpu));
-        self.contested.borrow_mut().retain(|&(lock, first, _)| (lock, first) != (id, cpu));
+        self.contested
+            .borrow_mut()
+            .retain(|&(lock, first, _)| (lock, first) != (id, cpu));
     }
 
     /// A request is granted, up to this level.
     fn note_granted(&self, highest: u32) {
         let cpu = self.process();
-        let held = self.holders().iter().filter(|holder| holder.1 == cpu).filter_map(|&(id, _)| level_of(id)).max();
-        let result = self.ledger.borrow_mut().is_granted(cpu, highest as u8, held.unwrap_or(0), self.step_count());
+        let held = self
+            .holders()
+            .iter()
+            .filter(|holder| holder.1 == cpu)
+            .filter_map(|&(id, _)| level_of(id))
+            .max();
+        let result = self.ledger.borrow_mut().is_granted(
+            cpu,
+            highest as u8,
+            held.unwrap_or(0),
+            self.step_count(),
+        );
         match result {
             Ok((granted, by_os)) => {
                 if let Some(at) = reached::states(&granted, by_os) {
@@ -79,7 +99,10 @@ impl Board {
     /// The states that the CPU takes itself and its domains to be in, as it comes up.
     fn note_out(&self, states: [u8; 4], counts: bool) {
         let found = [states[0], states[1], states[2]];
-        let result = self.ledger.borrow_mut().is_out(self.process(), counts, Some(found), self.step_count());
+        let result =
+            self.ledger
+                .borrow_mut()
+                .is_out(self.process(), counts, Some(found), self.step_count());
         self.hold(result);
     }
 
@@ -88,7 +111,10 @@ impl Board {
         let cpu = self.process();
         let contested = self.contested.borrow();
         if let Some(&(id, _, other)) = contested.iter().find(|&&(_, first, _)| first == cpu) {
-            let what = format!("CPU {cpu} holds {} and {what}, while CPU {other} holds it as well", lock(id));
+            let what = format!(
+                "CPU {cpu} holds {} and {what}, while CPU {other} holds it as well",
+                lock(id)
+            );
             drop(contested);
             self.fail(Invariant::OneHolder, what);
         }
@@ -128,18 +154,33 @@ impl Board {
 
     fn announce(&self, mut states: [u8; 4], wakes: bool) {
         if port().is_none() {
-            self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
+            self.act(Operation::Act {
+                act: &POWER_DOWN,
+                with: 0,
+            });
         }
         let process = self.process();
         let result = self.ledger.borrow().may_go(process);
         self.hold(result);
-        let result = self.ledger.borrow_mut().goes_down(process, [states[0], states[1], states[2]]);
+        let result = self
+            .ledger
+            .borrow_mut()
+            .goes_down(process, [states[0], states[1], states[2]]);
         self.hold(result);
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
-            self.fail(Invariant::Answer, format!("CPU {process} goes off, and the Trusted OS resides there"));
+            self.fail(
+                Invariant::Answer,
+                format!("CPU {process} goes off, and the Trusted OS resides there"),
+            );
         }
         let cluster = layout::loses(1, states[1]);
-        let hooked = self.hook(if wakes { Hook::Suspend } else { Hook::Off }, 0, &mut states[..3]).is_some();
+        let hooked = self
+            .hook(
+                if wakes { Hook::Suspend } else { Hook::Off },
+                0,
+                &mut states[..3],
+            )
+            .is_some();
         if hooked {
             self.check_told(cluster);
         } else if cluster {
@@ -148,11 +189,18 @@ impl Board {
         if layout::loses(2, states[2]) && !self.options.coherent {
             let runs = |&other: &usize| other != process && self.memory().is_coherent(other);
             if let Some(other) = (0..self.cpus().len()).find(runs) {
-                self.fail(Invariant::DomainUp, format!("CPU {process} takes the system down while CPU {other} runs"));
+                self.fail(
+                    Invariant::DomainUp,
+                    format!("CPU {process} takes the system down while CPU {other} runs"),
+                );
             }
         }
         if !hooked {
-            self.send(Command::Down { cpu: process as u8, cluster, wakes });
+            self.send(Command::Down {
+                cpu: process as u8,
+                cluster,
+                wakes,
+            });
         }
     }
 
@@ -165,7 +213,10 @@ impl Board {
         // it.
         let looks = !self.options.coherent;
         let runs = |&other: &usize| {
-            looks && other != process && self.states[other].cluster == own && self.memory().is_coherent(other)
+            looks
+                && other != process
+                && self.states[other].cluster == own
+                && self.memory().is_coherent(other)
         };
         if let Some(other) = (0..self.cpus().len()).find(runs) {
             let by = self.hook_of(process, "in");
@@ -179,7 +230,10 @@ impl Board {
 
     fn open(&self, mut states: [u8; 4], hook: Hook, counts: bool) {
         if port().is_none() {
-            self.act(Operation::Act { act: &POWERED_UP, with: 0 });
+            self.act(Operation::Act {
+                act: &POWERED_UP,
+                with: 0,
+            });
         }
         self.note_out(states, counts);
         let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
@@ -201,9 +255,14 @@ impl Board {
 
     /// The power controller is asked to turn a CPU on; false if it refuses.
     pub(crate) fn ask_for_power(&self, target: usize) -> bool {
-        self.act(Operation::Act { act: &TURN_ON, with: target as u64 });
+        self.act(Operation::Act {
+            act: &TURN_ON,
+            with: target as u64,
+        });
         let fails = self.answer(Kind::PowerOnFails, 2) == 1;
-        self.ledger.borrow_mut().power_on_failed(self.process(), fails);
+        self.ledger
+            .borrow_mut()
+            .power_on_failed(self.process(), fails);
         if !fails {
             self.send(Command::On { cpu: target as u8 });
         }
@@ -211,14 +270,19 @@ impl Board {
     }
 
     fn keep_contents(&self, states: [u8; 4]) {
-        self.act(Operation::Act { act: &STANDBY, with: 0 });
+        self.act(Operation::Act {
+            act: &STANDBY,
+            with: 0,
+        });
         let (process, states) = (self.process(), [states[0], states[1], states[2]]);
         let result = self.ledger.borrow_mut().goes_down(process, states);
         self.hold(result);
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
         self.block(Wait::Interrupt);
-        self.ledger.borrow_mut().standby_ends(process, states, self.step_count());
+        self.ledger
+            .borrow_mut()
+            .standby_ends(process, states, self.step_count());
     }
 
     fn is_interrupted(&self) -> bool {

@@ -48,7 +48,10 @@ impl Board {
         if hook as usize <= Hook::SuspendFinish as usize {
             state.loaded.set(None);
             state.gave.set(None);
-            self.act(Operation::Act { act: &HOOK, with: hook as u64 });
+            self.act(Operation::Act {
+                act: &HOOK,
+                with: hook as u64,
+            });
         }
         let result = port.call(self, hook, argument, states);
         if result.is_none() {
@@ -59,24 +62,40 @@ impl Board {
 
     /// The hook that a CPU is in, or was in last, behind a preposition; nothing without a port.
     pub(crate) fn hook_of(&self, cpu: usize, preposition: &str) -> String {
-        let Some(hook) = self.states[cpu].hook.get() else { return String::new() };
+        let Some(hook) = self.states[cpu].hook.get() else {
+            return String::new();
+        };
         let loaded = self.states[cpu].loaded.get();
-        let loaded = loaded
-            .map(|(word, value)| format!(" (which loaded {}: {value:#x} last)", self.settings().names().cell(word)));
-        format!(" {preposition} {}{}", Hook::name_of(hook as usize), loaded.unwrap_or_default())
+        let loaded = loaded.map(|(word, value)| {
+            format!(
+                " (which loaded {}: {value:#x} last)",
+                self.settings().names().cell(word)
+            )
+        });
+        format!(
+            " {preposition} {}{}",
+            Hook::name_of(hook as usize),
+            loaded.unwrap_or_default()
+        )
     }
 
     /// What a hook does breaks the invariant.
     pub fn hook_fails(&self, invariant: Invariant, what: &str) -> ! {
         let cpu = self.process();
-        self.fail(invariant, format!("CPU {cpu}{} {what}", self.hook_of(cpu, "in")))
+        self.fail(
+            invariant,
+            format!("CPU {cpu}{} {what}", self.hook_of(cpu, "in")),
+        )
     }
 
     /// The word of a variable of the port.
     pub fn variable(&self, variable: u32, element: u32) -> u16 {
         let (at, of, cpus) = (variable as usize, element as usize, self.cpus().len());
         if at >= variables() || of >= cpus {
-            self.hook_fails(Invariant::Own, &format!("uses element {of} of variable {at}, which there is not"));
+            self.hook_fails(
+                Invariant::Own,
+                &format!("uses element {of} of variable {at}, which there is not"),
+            );
         }
         (names::words_of_library(cpus) + at * cpus + of) as u16
     }
@@ -91,20 +110,29 @@ impl Board {
 
     /// Closes the port of the own cluster.
     pub fn close_port(&self) {
-        self.act(Operation::Act { act: &CLOSE_PORT, with: self.state().cluster as u64 });
+        self.act(Operation::Act {
+            act: &CLOSE_PORT,
+            with: self.state().cluster as u64,
+        });
         self.shut_port();
     }
 
     /// Opens the port of the own cluster.
     pub fn open_port(&self) {
-        self.act(Operation::Act { act: &OPEN_PORT, with: self.state().cluster as u64 });
+        self.act(Operation::Act {
+            act: &OPEN_PORT,
+            with: self.state().cluster as u64,
+        });
         self.check_holder("opens the cluster's port");
         self.clusters[self.state().cluster].port.set(true);
     }
 
     /// Tells the power controller that the own CPU goes down at its next WFI, or with its cluster.
     pub fn cut_power(&self, cluster: bool) {
-        self.act(Operation::Act { act: &POWER_DOWN, with: 0 });
+        self.act(Operation::Act {
+            act: &POWER_DOWN,
+            with: 0,
+        });
         let (process, own) = (self.process(), self.state().cluster);
         if cluster && !self.options.coherent && self.clusters[own].port.get() {
             self.hook_fails(
@@ -112,15 +140,24 @@ impl Board {
                 &format!("has cluster {own} powered down, and the cluster's port is open"),
             );
         }
-        self.commands.borrow_mut().retain(|command| !command.takes_down(process));
+        self.commands
+            .borrow_mut()
+            .retain(|command| !command.takes_down(process));
         let wakes = self.state().hook.get() == Some(Hook::Suspend);
-        self.send(Command::Down { cpu: process as u8, cluster, wakes });
+        self.send(Command::Down {
+            cpu: process as u8,
+            cluster,
+            wakes,
+        });
     }
 
     /// Asks the power controller to turn a CPU on; false if it refuses.
     pub fn give_power(&self, cpu: u32) -> bool {
         if cpu as usize >= self.cpus().len() {
-            self.hook_fails(Invariant::Own, &format!("turns CPU {cpu} on, which there is not"));
+            self.hook_fails(
+                Invariant::Own,
+                &format!("turns CPU {cpu} on, which there is not"),
+            );
         }
         let given = self.ask_for_power(cpu as usize);
         self.state().gave.set(Some(given));
@@ -131,8 +168,8 @@ impl Board {
     pub(crate) fn check_given(&self, target: usize, result: i32) {
         let gave = self.state().gave.get();
         if gave != Some(result == 0) {
-            let did =
-                ["was not asked to turn", "refuses to turn", "turns"][gave.map_or(0, |gave| 1 + usize::from(gave))];
+            let did = ["was not asked to turn", "refuses to turn", "turns"]
+                [gave.map_or(0, |gave| 1 + usize::from(gave))];
             self.hook_fails(
                 Invariant::OneCpuOnWins,
                 &format!("returns {result}, and the power controller {did} CPU {target} on"),
@@ -143,7 +180,12 @@ impl Board {
     /// The hook of a power-down has returned: it has done what it was told.
     pub(crate) fn check_told(&self, cluster: bool) {
         let (process, own) = (self.process(), self.state().cluster);
-        let told = self.commands.borrow().iter().copied().find(|command| command.takes_down(process));
+        let told = self
+            .commands
+            .borrow()
+            .iter()
+            .copied()
+            .find(|command| command.takes_down(process));
         let what = match told {
             Some(Command::Down { cluster: told, .. }) if told == cluster => return,
             Some(_) if cluster => format!("leaves cluster {own} on, and was told that it goes off"),
@@ -166,8 +208,15 @@ impl Board {
             (None, _) => known,
             (Some(0), Some((right, _))) if right[..3] == states => known,
             (Some(0), _) => {
-                let right = if known.is_some() { "stands for others" } else { "is no state of the board" };
-                self.hook_fails(Invariant::Answer, &format!("takes {raw:#x} for {states:?}, and it {right}"))
+                let right = if known.is_some() {
+                    "stands for others"
+                } else {
+                    "is no state of the board"
+                };
+                self.hook_fails(
+                    Invariant::Answer,
+                    &format!("takes {raw:#x} for {states:?}, and it {right}"),
+                )
             }
             (Some(_), _) => {
                 self.ledger.borrow_mut().refuses_state(self.process());
@@ -187,7 +236,10 @@ impl Board {
             count += 1;
         }
         let state = self.hook(Hook::TargetState, level.into(), &mut all[..count]);
-        state.map_or_else(|| layout::coordinate(all[..count].iter().copied()), |state| state as u8)
+        state.map_or_else(
+            || layout::coordinate(all[..count].iter().copied()),
+            |state| state as u8,
+        )
     }
 
     /// The states of SYSTEM_SUSPEND.

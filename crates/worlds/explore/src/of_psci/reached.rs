@@ -44,15 +44,58 @@ impl Call {
     /// All, in their order: each with its name, its weight in a draw where nothing is known yet,
     /// and the outcomes that it may come to.
     pub(crate) const ALL: [(Self, &str, u64, &[&str]); 11] = [
-        (Self::On, "CPU_ON", 72, &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS]),
+        (
+            Self::On,
+            "CPU_ON",
+            72,
+            &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS],
+        ),
         (Self::Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
-        (Self::Suspend, "CPU_SUSPEND", 88, &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS]),
-        (Self::Affinity, "AFFINITY_INFO", 32, &[IS_ON, IS_OFF, IS_PENDING]),
-        (Self::ClusterAffinity, "AFFINITY_INFO of a cluster", 8, &[IS_ON, IS_OFF, IS_PENDING]),
-        (Self::Other, "calls that the platform answers", 8, &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED]),
+        (
+            Self::Suspend,
+            "CPU_SUSPEND",
+            88,
+            &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS],
+        ),
+        (
+            Self::Affinity,
+            "AFFINITY_INFO",
+            32,
+            &[IS_ON, IS_OFF, IS_PENDING],
+        ),
+        (
+            Self::ClusterAffinity,
+            "AFFINITY_INFO of a cluster",
+            8,
+            &[IS_ON, IS_OFF, IS_PENDING],
+        ),
+        (
+            Self::Other,
+            "calls that the platform answers",
+            8,
+            &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED],
+        ),
         (Self::Mode, "PSCI_SET_SUSPEND_MODE", 12, &[SUCCESS, DENIED]),
-        (Self::DefaultSuspend, "CPU_DEFAULT_SUSPEND", 12, &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED]),
-        (Self::SystemSuspend, "SYSTEM_SUSPEND", 6, &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, ADDRESS, UNSUPPORTED]),
+        (
+            Self::DefaultSuspend,
+            "CPU_DEFAULT_SUSPEND",
+            12,
+            &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED],
+        ),
+        (
+            Self::SystemSuspend,
+            "SYSTEM_SUSPEND",
+            6,
+            &[
+                RESUMED,
+                ABANDONED,
+                EARLY,
+                DENIED,
+                VETOED,
+                ADDRESS,
+                UNSUPPORTED,
+            ],
+        ),
         (Self::Count, "PSCI_STAT_COUNT", 8, &[NONE, SOME]),
         (Self::Residency, "PSCI_STAT_RESIDENCY", 4, &[NONE, SOME]),
     ];
@@ -63,7 +106,11 @@ impl Call {
 
     /// Index of the call's first outcome among the counts.
     fn first(self) -> usize {
-        Self::ALL.iter().take(self as usize).map(|(.., outcomes)| outcomes.len() + 1).sum()
+        Self::ALL
+            .iter()
+            .take(self as usize)
+            .map(|(.., outcomes)| outcomes.len() + 1)
+            .sum()
     }
 }
 
@@ -79,7 +126,14 @@ const OUTCOMES: usize = {
 };
 
 /// The states that a CPU may ask for, and that are counted as they are granted; and their names.
-pub(crate) const STATES: [States; 6] = [[1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0], [2, 2, 0], [2, 2, 1]];
+pub(crate) const STATES: [States; 6] = [
+    [1, 0, 0],
+    [2, 0, 0],
+    [1, 1, 0],
+    [2, 1, 0],
+    [2, 2, 0],
+    [2, 2, 1],
+];
 const GRANTED: [&str; STATES.len()] = ["1.0.0", "2.0.0", "1.1.0", "2.1.0", "2.2.0", "2.2.1"];
 
 const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates"];
@@ -89,8 +143,17 @@ pub(crate) const WARM_BOOT: u16 = Call::ALL.len() as u16;
 
 /// The name of an actor, who loads or stores.
 pub(crate) fn name_of_actor(actor: u16) -> String {
-    let who = Call::ALL.get(usize::from(actor / 2)).map_or("the warm boot", |(_, name, ..)| name);
-    format!("{} of {who}", if actor % 2 == 1 { "the store" } else { "the load" })
+    let who = Call::ALL
+        .get(usize::from(actor / 2))
+        .map_or("the warm boot", |(_, name, ..)| name);
+    format!(
+        "{} of {who}",
+        if actor % 2 == 1 {
+            "the store"
+        } else {
+            "the load"
+        }
+    )
 }
 
 /// The number of actors.
@@ -104,7 +167,11 @@ pub(crate) fn counted() -> Vec<Counter> {
     let mut all = Vec::with_capacity(COUNTED);
     for (_, of, _, outcomes) in Call::ALL {
         let outcomes = outcomes.iter().chain(&[OTHER]);
-        all.extend(outcomes.map(|what| Counter { group: "calls by outcome", of, what }));
+        all.extend(outcomes.map(|what| Counter {
+            group: "calls by outcome",
+            of,
+            what,
+        }));
     }
     for of in COORDINATORS {
         let group = "states granted to a CPU, its cluster and the system";
@@ -137,7 +204,11 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
         _ => OTHER,
     };
     let outcomes = call.outcomes();
-    call.first() + outcomes.iter().position(|other| *other == what).unwrap_or(outcomes.len())
+    call.first()
+        + outcomes
+            .iter()
+            .position(|other| *other == what)
+            .unwrap_or(outcomes.len())
 }
 
 /// Index of granted states among the counts; `None` for others.
@@ -149,7 +220,11 @@ pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
 /// The number of times that the rarest outcome of a call was reached.
 pub(crate) fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
     let first = call.first();
-    counts[first..first + call.outcomes().len()].iter().copied().min().unwrap_or(0)
+    counts[first..first + call.outcomes().len()]
+        .iter()
+        .copied()
+        .min()
+        .unwrap_or(0)
 }
 
 /// The number of times that states were granted, by whoever coordinates less.

@@ -77,22 +77,43 @@ impl std::fmt::Display for Ask {
         match self {
             Self::On(cpu) => write!(f, "CPU_ON of CPU {cpu}"),
             Self::Off => f.write_str("CPU_OFF"),
-            Self::Suspend { states: [cpu, cluster, system], last: 0 } => {
+            Self::Suspend {
+                states: [cpu, cluster, system],
+                last: 0,
+            } => {
                 write!(f, "CPU_SUSPEND to {cpu}.{cluster}.{system}")
             }
-            Self::Suspend { states: [cpu, cluster, system], last } => {
-                write!(f, "CPU_SUSPEND to {cpu}.{cluster}.{system} as the last up to level {last}")
+            Self::Suspend {
+                states: [cpu, cluster, system],
+                last,
+            } => {
+                write!(
+                    f,
+                    "CPU_SUSPEND to {cpu}.{cluster}.{system} as the last up to level {last}"
+                )
             }
             Self::Affinity(cpu) => write!(f, "AFFINITY_INFO of CPU {cpu}"),
             Self::ClusterAffinity(cpu) => write!(f, "AFFINITY_INFO of the cluster of CPU {cpu}"),
             Self::Other(function) => f.write_str(passed::name(*function)),
             Self::DefaultSuspend => f.write_str("CPU_DEFAULT_SUSPEND"),
             Self::SystemSuspend => f.write_str("SYSTEM_SUSPEND"),
-            Self::Count { of, states: [cpu, cluster, system] } => {
-                write!(f, "PSCI_STAT_COUNT of {cpu}.{cluster}.{system} for CPU {of}")
+            Self::Count {
+                of,
+                states: [cpu, cluster, system],
+            } => {
+                write!(
+                    f,
+                    "PSCI_STAT_COUNT of {cpu}.{cluster}.{system} for CPU {of}"
+                )
             }
-            Self::Residency { of, states: [cpu, cluster, system] } => {
-                write!(f, "PSCI_STAT_RESIDENCY of {cpu}.{cluster}.{system} for CPU {of}")
+            Self::Residency {
+                of,
+                states: [cpu, cluster, system],
+            } => {
+                write!(
+                    f,
+                    "PSCI_STAT_RESIDENCY of {cpu}.{cluster}.{system} for CPU {of}"
+                )
             }
             Self::Mode(0) => f.write_str("PSCI_SET_SUSPEND_MODE to platform-coordinated"),
             Self::Mode(_) => f.write_str("PSCI_SET_SUSPEND_MODE to OS-initiated"),
@@ -168,10 +189,16 @@ impl Script for Scenario {
     fn plainer(&self) -> Vec<Self> {
         let mut all = Vec::new();
         if self.os_initiated {
-            all.push(Self { os_initiated: false, ..self.clone() });
+            all.push(Self {
+                os_initiated: false,
+                ..self.clone()
+            });
         }
         if self.resident.is_some() {
-            all.push(Self { resident: None, ..self.clone() });
+            all.push(Self {
+                resident: None,
+                ..self.clone()
+            });
         }
         // Where the platform coordinates it has no meaning.
         let mut other = self.clone();
@@ -189,7 +216,11 @@ impl Script for Scenario {
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         for (cpu, asks) in self.cpus.iter().enumerate() {
-            let off = if self.off.contains(&(cpu as u8)) { ", which is off at the start," } else { "" };
+            let off = if self.off.contains(&(cpu as u8)) {
+                ", which is off at the start,"
+            } else {
+                ""
+            };
             if !asks.is_empty() {
                 let calls: Vec<String> = asks.iter().map(ToString::to_string).collect();
                 sentences.push(format!("CPU {cpu}{off} calls {}.", calls.join(", then ")));
@@ -198,7 +229,11 @@ impl Script for Scenario {
         if let Some(cpu) = self.resident {
             sentences.push(format!("A Trusted OS resides on CPU {cpu}."));
         }
-        let coordinates = if self.os_initiated { "The OS coordinates." } else { "The platform coordinates." };
+        let coordinates = if self.os_initiated {
+            "The OS coordinates."
+        } else {
+            "The platform coordinates."
+        };
         sentences.push(coordinates.to_owned());
         sentences
     }
@@ -216,7 +251,11 @@ impl Scenario {
         }
         let known = |what: String, cpu: u8| match usize::from(cpu) < count {
             true => Ok(()),
-            false => Err(ScenarioError::NoSuchCpu { what, cpu, last: count - 1 }),
+            false => Err(ScenarioError::NoSuchCpu {
+                what,
+                cpu,
+                last: count - 1,
+            }),
         };
         for &cpu in self.off.iter().chain(&self.resident) {
             known("`off` or `resident`".to_owned(), cpu)?;
@@ -284,29 +323,48 @@ impl Scenario {
                     continue;
                 }
                 let other = random.below(crew.min(cpus) as u64) as u8;
-                asks.push(match if sleepy { Call::Suspend } else { weights.call(random) } {
-                    Call::On => Ask::On(other),
-                    Call::Off => Ask::Off,
-                    Call::Affinity => Ask::Affinity(other),
-                    Call::ClusterAffinity => Ask::ClusterAffinity(other),
-                    Call::Other => Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0),
-                    Call::Mode => Ask::Mode(random.below(2) as u8),
-                    Call::DefaultSuspend => Ask::DefaultSuspend,
-                    Call::SystemSuspend => Ask::SystemSuspend,
-                    Call::Count => Ask::Count { of: other, states: weights.states(random) },
-                    Call::Residency => Ask::Residency { of: other, states: weights.states(random) },
-                    Call::Suspend => {
-                        let states = match random.below(64) {
-                            0 => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
-                            _ if favours => favourite,
-                            _ => weights.states(random),
-                        };
-                        // Where the platform coordinates it has no meaning.
-                        let highest = states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
-                        let last = if random.below(8) == 0 { random.below(4) as u8 } else { highest };
-                        Ask::Suspend { states, last }
-                    }
-                });
+                asks.push(
+                    match if sleepy {
+                        Call::Suspend
+                    } else {
+                        weights.call(random)
+                    } {
+                        Call::On => Ask::On(other),
+                        Call::Off => Ask::Off,
+                        Call::Affinity => Ask::Affinity(other),
+                        Call::ClusterAffinity => Ask::ClusterAffinity(other),
+                        Call::Other => Ask::Other(
+                            passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0,
+                        ),
+                        Call::Mode => Ask::Mode(random.below(2) as u8),
+                        Call::DefaultSuspend => Ask::DefaultSuspend,
+                        Call::SystemSuspend => Ask::SystemSuspend,
+                        Call::Count => Ask::Count {
+                            of: other,
+                            states: weights.states(random),
+                        },
+                        Call::Residency => Ask::Residency {
+                            of: other,
+                            states: weights.states(random),
+                        },
+                        Call::Suspend => {
+                            let states = match random.below(64) {
+                                0 => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
+                                _ if favours => favourite,
+                                _ => weights.states(random),
+                            };
+                            // Where the platform coordinates it has no meaning.
+                            let highest =
+                                states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
+                            let last = if random.below(8) == 0 {
+                                random.below(4) as u8
+                            } else {
+                                highest
+                            };
+                            Ask::Suspend { states, last }
+                        }
+                    },
+                );
             }
         }
     }
@@ -327,7 +385,10 @@ impl Weights {
     /// outcomes, and states whose grants, were seen less often than the others': up to four times
     /// as much, or as little.
     fn new(counts: &[u64]) -> Self {
-        let mut weights = Self { calls: Call::ALL.map(|(_, _, weight, _)| weight), states: [8; STATES.len()] };
+        let mut weights = Self {
+            calls: Call::ALL.map(|(_, _, weight, _)| weight),
+            states: [8; STATES.len()],
+        };
         if !counts.is_empty() {
             let rarest = Call::ALL.map(|(call, ..)| reached::rarest_outcome(call, counts));
             scale(&mut weights.calls, &rarest);

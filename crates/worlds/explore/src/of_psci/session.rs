@@ -15,8 +15,8 @@ use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory, Operation,
-    RunResult, Runs, Wait, broken_lock, run_quietly,
+    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory,
+    Operation, RunResult, Runs, Wait, broken_lock, run_quietly,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -51,7 +51,14 @@ pub(crate) fn with_session<R>(
     let scenario = RefCell::new(Scenario::default());
     let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
     let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
-    let mut session = Session { board, scenario: &scenario, runner, snapshots: HashMap::new(), limits, length: 500 };
+    let mut session = Session {
+        board,
+        scenario: &scenario,
+        runner,
+        snapshots: HashMap::new(),
+        limits,
+        length: 500,
+    };
     use_it(&mut session)
 }
 
@@ -88,11 +95,18 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let is_told = failure.invariant == Invariant::OneHolder;
-        if is_told { None } else { broken_lock(self.board, |id| Some(lock(id))) }
+        if is_told {
+            None
+        } else {
+            broken_lock(self.board, |id| Some(lock(id)))
+        }
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {
-        for (count, own) in counts.iter_mut().zip(self.board.counts.borrow_mut().iter_mut()) {
+        for (count, own) in counts
+            .iter_mut()
+            .zip(self.board.counts.borrow_mut().iter_mut())
+        {
             *count += std::mem::take(own);
         }
     }
@@ -109,8 +123,10 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
             let actor = &mut actors[usize::from(step.process)];
             let (cell, stores) = match step.did {
                 Operation::Action { number } => {
-                    let ask =
-                        scenario.cpus.get(usize::from(step.process)).and_then(|asks| asks.get(usize::from(number)));
+                    let ask = scenario
+                        .cpus
+                        .get(usize::from(step.process))
+                        .and_then(|asks| asks.get(usize::from(number)));
                     *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
                     continue;
                 }
@@ -125,7 +141,13 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
                 _ => continue,
             };
             let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
-            each(Access { cell, word, actor, stores, process: step.process });
+            each(Access {
+                cell,
+                word,
+                actor,
+                stores,
+                process: step.process,
+            });
         }
     }
 }
@@ -137,9 +159,16 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let board = self.board;
         let count = board.cpus().len();
         // CPU 0 boots; if it is to be off, it goes off last, once another one runs.
-        let mut boot = Scenario { cpus: vec![Vec::new(); count], ..scenario.clone() };
+        let mut boot = Scenario {
+            cpus: vec![Vec::new(); count],
+            ..scenario.clone()
+        };
         let stays_off = |cpu: usize| scenario.off.contains(&(cpu as u8));
-        boot.cpus[0].extend((1..count).filter(|&cpu| !stays_off(cpu)).map(|cpu| Ask::On(cpu as u8)));
+        boot.cpus[0].extend(
+            (1..count)
+                .filter(|&cpu| !stays_off(cpu))
+                .map(|cpu| Ask::On(cpu as u8)),
+        );
         if scenario.os_initiated {
             boot.cpus[0].push(Ask::Mode(1));
         }
@@ -163,7 +192,11 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         Ok(Snapshot {
             memory: board.memory().clone(),
             ledger: board.ledger.borrow().clone(),
-            clusters: board.clusters.iter().map(|cluster| (cluster.power.get(), cluster.port.get())).collect(),
+            clusters: board
+                .clusters
+                .iter()
+                .map(|cluster| (cluster.power.get(), cluster.port.get()))
+                .collect(),
             data: port().map(Port::data).unwrap_or_default(),
         })
     }
@@ -171,7 +204,9 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
         self.board.memory_mut().restore(&snapshot.memory);
-        port().iter().for_each(|port| port.set_data(Some(&snapshot.data)));
+        port()
+            .iter()
+            .for_each(|port| port.set_data(Some(&snapshot.data)));
         self.reset_cpus(key.0, &snapshot.clusters);
     }
 
@@ -220,40 +255,64 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let failure = board.take_failure().or_else(|| at_the_end(board));
         let steps = board.step_count();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
-        RunResult { failure, steps, hash: board.hash() }
+        RunResult {
+            failure,
+            steps,
+            hash: board.hash(),
+        }
     }
 }
 
 /// The property that must hold once nobody does anything more.
 fn at_the_end(board: &Board) -> Option<Failure> {
     let fails = |invariant, what, cpu: usize| {
-        Some(Failure { invariant, what, process: cpu as u8, operation: board.operation_of(cpu) })
+        Some(Failure {
+            invariant,
+            what,
+            process: cpu as u8,
+            operation: board.operation_of(cpu),
+        })
     };
     for (index, cpu) in board.states.iter().enumerate() {
         for turn_on in cpu.turn_ons.borrow().iter() {
             if turn_on.result == Some(0) && !turn_on.entered {
-                let what =
-                    format!("a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it");
+                let what = format!(
+                    "a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it"
+                );
                 return fails(Invariant::OneCpuOnWins, what, index);
             }
         }
     }
-    let stuck =
-        |index: usize| board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done;
+    let stuck = |index: usize| {
+        board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done
+    };
     if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
-        let what = format!("nobody is left to go on{}: {}", board.hook_of(index, "after"), board.describe_waits());
+        let what = format!(
+            "nobody is left to go on{}: {}",
+            board.hook_of(index, "after"),
+            board.describe_waits()
+        );
         return fails(Invariant::EverybodyWakes, what, index);
     }
     let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
-        let [time, count] = statistics(board.cpus().len(), owner, state).map(|cell| memory.newest(cell));
+        let [time, count] =
+            statistics(board.cpus().len(), owner, state).map(|cell| memory.newest(cell));
         (count, time)
     });
-    compared.err().and_then(|(invariant, what)| fails(invariant, what, 0))
+    compared
+        .err()
+        .and_then(|(invariant, what)| fails(invariant, what, 0))
 }
 
 /// The frame of a process.
-fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, process: usize, entry: u32) {
+fn frame(
+    board: &Board,
+    library: &dyn Library,
+    scenario: &RefCell<Scenario>,
+    process: usize,
+    entry: u32,
+) {
     if board.is_over() {
         board.stay();
     }
@@ -268,7 +327,10 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             board.memory_mut().join(process);
             board.hook(Hook::SetUp, 0, &mut []);
             library.boot();
-            let result = board.ledger.borrow_mut().is_out(process, false, None, board.step_count());
+            let result = board
+                .ledger
+                .borrow_mut()
+                .is_out(process, false, None, board.step_count());
             board.hold(result);
             board.state().on_since.set(1);
             board.state().off_since.set(0);
@@ -280,7 +342,13 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
             // The call that it comes from is the one before the next.
             let scenario = scenario.borrow();
             let asks = scenario.cpus.get(process);
-            if let Some(ask) = board.state().position.get().checked_sub(1).and_then(|number| asks?.get(number)) {
+            if let Some(ask) = board
+                .state()
+                .position
+                .get()
+                .checked_sub(1)
+                .and_then(|number| asks?.get(number))
+            {
                 board.count(reached::outcome(ask.call(), None, false, false));
             }
         }
@@ -288,7 +356,11 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
     }
     loop {
         let number = board.state().position.get();
-        let ask = scenario.borrow().cpus.get(process).and_then(|asks| asks.get(number).copied());
+        let ask = scenario
+            .borrow()
+            .cpus
+            .get(process)
+            .and_then(|asks| asks.get(number).copied());
         let Some(ask) = ask else { break };
         board.state().position.set(number + 1);
         let (x0, early) = call(board, library, number, ask);
@@ -300,11 +372,17 @@ fn frame(board: &Board, library: &dyn Library, scenario: &RefCell<Scenario>, pro
 
 /// The CPU enters the normal world.
 fn enter(board: &Board, landing: Landing) {
-    board.act(Operation::Act { act: &ENTERED, with: landing.entry.pc });
+    board.act(Operation::Act {
+        act: &ENTERED,
+        with: landing.entry.pc,
+    });
     let process = board.process();
     let cpu = &board.states[process];
     if !board.memory().is_coherent(process) {
-        board.fail(Invariant::EntryPoint, format!("CPU {process} enters the normal world with its caches off"));
+        board.fail(
+            Invariant::EntryPoint,
+            format!("CPU {process} enters the normal world with its caches off"),
+        );
     }
     board.check_holder("enters the normal world");
     let right = if landing.resumes {
@@ -312,7 +390,9 @@ fn enter(board: &Board, landing: Landing) {
     } else {
         let mut turn_ons = cpu.turn_ons.borrow_mut();
         let asked = turn_ons.iter_mut().find(|turn_on| {
-            turn_on.entry == landing.entry && !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == 0)
+            turn_on.entry == landing.entry
+                && !turn_on.entered
+                && turn_on.result.is_none_or(|x0| x0 == 0)
         });
         asked.map(|turn_on| turn_on.entered = true).is_some()
     };
@@ -327,16 +407,30 @@ fn enter(board: &Board, landing: Landing) {
                 .map(|turn_on| turn_on.entry.to_string())
                 .collect(),
         };
-        let asked = if asked.is_empty() { "nowhere".to_owned() } else { asked.join(" or ") };
-        let after = if landing.resumes { "a suspend" } else { "a CPU_ON" };
+        let asked = if asked.is_empty() {
+            "nowhere".to_owned()
+        } else {
+            asked.join(" or ")
+        };
+        let after = if landing.resumes {
+            "a suspend"
+        } else {
+            "a CPU_ON"
+        };
         board.fail(
             Invariant::EntryPoint,
-            format!("CPU {process} comes from {after} to {}, and was asked to go to {asked}", landing.entry),
+            format!(
+                "CPU {process} comes from {after} to {}, and was asked to go to {asked}",
+                landing.entry
+            ),
         );
     }
     cpu.on_since.set(board.step_count());
     cpu.off_since.set(0);
-    let result = board.ledger.borrow_mut().returns(process, None, false, board.step_count());
+    let result = board
+        .ledger
+        .borrow_mut()
+        .returns(process, None, false, board.step_count());
     board.hold(result);
 }
 
@@ -364,7 +458,11 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         Request::Off | Request::SystemSuspend => true,
         Request::Nothing | Request::Mode => false,
     };
-    let mut due = if loses && board.answer(Kind::Denied, 2) == 1 { VETO } else { 0 };
+    let mut due = if loses && board.answer(Kind::Denied, 2) == 1 {
+        VETO
+    } else {
+        0
+    };
     let (answers, enters) = match ask {
         Ask::On(_) => (2, true),
         Ask::Suspend { .. } => (2, loses),
@@ -389,8 +487,18 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
         // of it.
         board.memory_mut().learn(process);
     }
-    let entry = Entry { pc, context_id, big: board.is_big() == Some(true) };
-    let call = Call { board, library, process, entry, called };
+    let entry = Entry {
+        pc,
+        context_id,
+        big: board.is_big() == Some(true),
+    };
+    let call = Call {
+        board,
+        library,
+        process,
+        entry,
+        called,
+    };
     let x0 = match ask {
         Ask::On(target) => Some(call.turn_on(target)),
         Ask::Off => call.turn_off(),
@@ -409,7 +517,10 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
     };
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
-    let result = board.ledger.borrow_mut().returns(process, x0, resident, board.step_count());
+    let result = board
+        .ledger
+        .borrow_mut()
+        .returns(process, x0, resident, board.step_count());
     board.hold(result);
     (x0, early)
 }
@@ -452,7 +563,13 @@ impl Call<'_> {
 
     /// CPU_ON of a CPU.
     fn turn_on(&self, target: u8) -> u64 {
-        let Self { board, library, process, entry, .. } = *self;
+        let Self {
+            board,
+            library,
+            process,
+            entry,
+            ..
+        } = *self;
         let target_index = usize::from(target);
         let other = &board.states[target_index];
         let (on, off) = (other.on_since.get(), other.off_since.replace(0));
@@ -462,9 +579,18 @@ impl Call<'_> {
             .borrow()
             .iter()
             .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
-        other.turn_ons.borrow_mut().push(TurnOn { entry, result: None, entered: false });
-        let x0 =
-            returned(board, library.call(wide(smc::CPU_ON), [layout::mpidr(target_index), entry.pc, entry.context_id]));
+        other.turn_ons.borrow_mut().push(TurnOn {
+            entry,
+            result: None,
+            entered: false,
+        });
+        let x0 = returned(
+            board,
+            library.call(
+                wide(smc::CPU_ON),
+                [layout::mpidr(target_index), entry.pc, entry.context_id],
+            ),
+        );
         other.turn_ons.borrow_mut()[place].result = Some(x0);
         // Nothing is borrowed where a run may end.
         let result = board.ledger.borrow().turned_on(process, x0);
@@ -499,7 +625,12 @@ impl Call<'_> {
 
     /// CPU_OFF; X0 if it returned.
     fn turn_off(&self) -> Option<u64> {
-        let Self { board, library, process, .. } = *self;
+        let Self {
+            board,
+            library,
+            process,
+            ..
+        } = *self;
         let cpu = &board.states[process];
         cpu.on_since.set(0);
         match library.call(smc::CPU_OFF, [0; 3]) {
@@ -517,7 +648,10 @@ impl Call<'_> {
     /// SYSTEM_SUSPEND.
     fn suspend_the_system(&self) -> u64 {
         let Self { board, process, .. } = *self;
-        let x0 = self.suspend(smc::SYSTEM_SUSPEND, [self.entry.pc, self.entry.context_id, 0]);
+        let x0 = self.suspend(
+            smc::SYSTEM_SUSPEND,
+            [self.entry.pc, self.entry.context_id, 0],
+        );
         let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
         if refused && self.others().all(|other| self.was_off(other)) {
             board.fail(
@@ -530,17 +664,32 @@ impl Call<'_> {
 
     /// AFFINITY_INFO of a CPU, or of its cluster.
     fn ask_affinity(&self, target: u8, cluster: bool) -> u64 {
-        let Self { board, library, process, .. } = *self;
+        let Self {
+            board,
+            library,
+            process,
+            ..
+        } = *self;
         let target_index = usize::from(target);
-        let asked = board.states.iter().enumerate().filter(|(index, state)| match cluster {
-            true => state.cluster == board.states[target_index].cluster,
-            false => *index == target_index,
-        });
-        let before: Vec<_> = asked.map(|(_, other)| (other, other.on_since.get(), other.off_since.get())).collect();
+        let asked = board
+            .states
+            .iter()
+            .enumerate()
+            .filter(|(index, state)| match cluster {
+                true => state.cluster == board.states[target_index].cluster,
+                false => *index == target_index,
+            });
+        let before: Vec<_> = asked
+            .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
+            .collect();
         let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
         let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), arguments));
-        let still_on = before.iter().any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
-        let still_off = before.iter().all(|(other, _, off)| *off != 0 && other.off_since.get() == *off);
+        let still_on = before
+            .iter()
+            .any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
+        let still_off = before
+            .iter()
+            .all(|(other, _, off)| *off != 0 && other.off_since.get() == *off);
         if still_on && x0 != 0 || still_off && x0 != 1 {
             let was = if still_on { "on" } else { "off" };
             let of = if cluster { "the cluster of " } else { "" };
@@ -554,16 +703,32 @@ impl Call<'_> {
 
     /// A call that passes the platform's answer on.
     fn ask_the_platform(&self, function: u32) -> u64 {
-        let Self { board, library, process, .. } = *self;
-        let (home, answered) = (board.resident.get().map(usize::from), board.state().answered.get() as usize);
-        let asked = passed::Asked { cpu: process, home, answered };
+        let Self {
+            board,
+            library,
+            process,
+            ..
+        } = *self;
+        let (home, answered) = (
+            board.resident.get().map(usize::from),
+            board.state().answered.get() as usize,
+        );
+        let asked = passed::Asked {
+            cpu: process,
+            home,
+            answered,
+        };
         let call = passed::CALLS.iter().find(|&&(known, _)| known == function);
-        let Some((_, right)) = call else { unreachable!("a scenario is checked") };
+        let Some((_, right)) = call else {
+            unreachable!("a scenario is checked")
+        };
         let (arguments, right) = right(&asked);
         let x0 = returned(board, library.call(function, arguments));
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
-            let what = format!("{name} returned {x0} to CPU {process}, and the platform's answer makes {right}");
+            let what = format!(
+                "{name} returned {x0} to CPU {process}, and the platform's answer makes {right}"
+            );
             board.fail(Invariant::Answer, what);
         }
         x0
@@ -571,8 +736,17 @@ impl Call<'_> {
 
     /// PSCI_SET_SUSPEND_MODE.
     fn set_mode(&self, mode: u8) -> u64 {
-        let Self { board, library, process, called, .. } = *self;
-        let x0 = returned(board, library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]));
+        let Self {
+            board,
+            library,
+            process,
+            called,
+            ..
+        } = *self;
+        let x0 = returned(
+            board,
+            library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]),
+        );
         let before = board.ledger.borrow().mode_before();
         let ledger = board.ledger.borrow();
         let (mut must, mut must_not) = (before == Some(mode), false);
@@ -583,16 +757,24 @@ impl Call<'_> {
                     must_not = self.others().any(|other| self.was_on(other));
                 }
                 _ => {
-                    let (had, may_have) =
-                        if board.options.lse { ledger.suspended_before(called) } else { (false, false) };
-                    must = !may_have && self.others().all(|other| ledger.awake_since(other, called));
+                    let (had, may_have) = if board.options.lse {
+                        ledger.suspended_before(called)
+                    } else {
+                        (false, false)
+                    };
+                    must =
+                        !may_have && self.others().all(|other| ledger.awake_since(other, called));
                     must_not = had || self.others().any(|other| ledger.slept_since(other, called));
                 }
             }
         }
         drop(ledger);
         if must && x0 != SUCCESS || must_not && x0 != DENIED {
-            let right = if must { "nothing stood in its way" } else { "something stood in its way" };
+            let right = if must {
+                "nothing stood in its way"
+            } else {
+                "something stood in its way"
+            };
             board.fail(
                 Invariant::Answer,
                 format!(
@@ -607,13 +789,25 @@ impl Call<'_> {
 
     /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
     fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
-        let Self { board, library, process, .. } = *self;
+        let Self {
+            board,
+            library,
+            process,
+            ..
+        } = *self;
         let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
         let target = usize::from(of);
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
         let raw = u64::from(layout::power_state(states, level as u8));
-        let function = if is_count { smc::PSCI_STAT_COUNT } else { smc::PSCI_STAT_RESIDENCY };
-        let x0 = returned(board, library.call(wide(function), [layout::mpidr(target), raw, 0]));
+        let function = if is_count {
+            smc::PSCI_STAT_COUNT
+        } else {
+            smc::PSCI_STAT_RESIDENCY
+        };
+        let x0 = returned(
+            board,
+            library.call(wide(function), [layout::mpidr(target), raw, 0]),
+        );
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
         if is_count && !(counts..=began).contains(&x0) {
             board.fail(
@@ -624,8 +818,9 @@ impl Call<'_> {
         let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
         let (least, most) = (microseconds(least), microseconds(most));
         if !is_count && !(least..=most).contains(&x0) {
-            let what =
-                format!("PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us");
+            let what = format!(
+                "PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us"
+            );
             board.fail(Invariant::Statistics, what);
         }
         x0
@@ -637,12 +832,18 @@ fn returned(board: &Board, answer: Answer) -> u64 {
     board.check_holder("returns to the normal world");
     match answer {
         Answer::Return(x0) => {
-            board.act(Operation::Act { act: &RETURNED, with: x0 });
+            board.act(Operation::Act {
+                act: &RETURNED,
+                with: x0,
+            });
             x0
         }
         Answer::Enter(landing) => board.fail(
             Invariant::EntryPoint,
-            format!("a call that only returns enters the normal world at {:#x}", landing.entry.pc),
+            format!(
+                "a call that only returns enters the normal world at {:#x}",
+                landing.entry.pc
+            ),
         ),
     }
 }

@@ -13,18 +13,30 @@ macro_rules! library {
             use interleavings::subject::Mark;
             use interleavings::subject::{AtomicOrder, Fence, Order};
             use $library::{
-                Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings, SharedCell, Step,
+                Callback, Form, IdleNeed, Platform, Rcu, RcuTimer, Reader, Scalar, Settings,
+                SharedCell, Step,
             };
 
             impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
-                fn compare_exchange(&self, kernel: &Kernel, current: T, new: T, order: $library::Order) -> bool {
+                fn compare_exchange(
+                    &self,
+                    kernel: &Kernel,
+                    current: T,
+                    new: T,
+                    order: $library::Order,
+                ) -> bool {
                     let order = match order {
                         $library::Order::Relaxed => AtomicOrder::Relaxed,
                         $library::Order::Acquire => AtomicOrder::Acquire,
                         $library::Order::Full => AtomicOrder::Full,
                     };
                     let number = self.number();
-                    let stored = kernel.machine.compare_exchange(number, current.to_word(), new.to_word(), order);
+                    let stored = kernel.machine.compare_exchange(
+                        number,
+                        current.to_word(),
+                        new.to_word(),
+                        order,
+                    );
                     if stored {
                         kernel.machine.note_lock(number.into(), true);
                     }
@@ -32,7 +44,9 @@ macro_rules! library {
                 }
 
                 fn store_release(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.number(), value.to_word(), Order::Ordered);
+                    kernel
+                        .machine
+                        .store(self.number(), value.to_word(), Order::Ordered);
                     kernel.machine.note_lock(self.number().into(), false);
                 }
 
@@ -41,7 +55,9 @@ macro_rules! library {
                 }
 
                 fn store_relaxed(&self, kernel: &Kernel, value: T) {
-                    kernel.machine.store(self.number(), value.to_word(), Order::Relaxed);
+                    kernel
+                        .machine
+                        .store(self.number(), value.to_word(), Order::Relaxed);
                     kernel.machine.note_lock(self.number().into(), false);
                 }
             }
@@ -96,7 +112,11 @@ macro_rules! library {
                 }
 
                 fn stall(&self, stall: &$library::Stall) {
-                    self.stalled(StallReport { number: stall.grace_period, age: stall.age, started: stall.started });
+                    self.stalled(StallReport {
+                        number: stall.grace_period,
+                        age: stall.age,
+                        started: stall.started,
+                    });
                 }
 
                 fn may_wake(&self) -> bool {
@@ -146,9 +166,12 @@ macro_rules! library {
                             settings.lazy = true;
                         }
                     }
-                    let rcu =
-                        Rcu::new(settings).unwrap_or_else(|error| unreachable!("the settings are sound: {error}"));
-                    Self { rcu, readers: (0..readers as u32).map(Reader::new).collect() }
+                    let rcu = Rcu::new(settings)
+                        .unwrap_or_else(|error| unreachable!("the settings are sound: {error}"));
+                    Self {
+                        rcu,
+                        readers: (0..readers as u32).map(Reader::new).collect(),
+                    }
                 }
             }
 
@@ -160,9 +183,15 @@ macro_rules! library {
                 fn step(&self, kernel: &Kernel, thread: Thread) -> Wish {
                     let step = match thread {
                         Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
-                        Thread::Offload(cpu) => self.rcu.offload_thread(kernel, $library::Thread::Offload(cpu)),
-                        Thread::OffloadGp(group) => self.rcu.offload_thread(kernel, $library::Thread::OffloadGp(group)),
-                        Thread::OffloadCb(cpu) => self.rcu.offload_thread(kernel, $library::Thread::OffloadCb(cpu)),
+                        Thread::Offload(cpu) => self
+                            .rcu
+                            .offload_thread(kernel, $library::Thread::Offload(cpu)),
+                        Thread::OffloadGp(group) => self
+                            .rcu
+                            .offload_thread(kernel, $library::Thread::OffloadGp(group)),
+                        Thread::OffloadCb(cpu) => self
+                            .rcu
+                            .offload_thread(kernel, $library::Thread::OffloadCb(cpu)),
                     };
                     match step {
                         Step::Again => Wish::Again,
@@ -177,7 +206,14 @@ macro_rules! library {
                         Urgency::Hurry => $library::Urgency::Hurry,
                     };
                     let function = kernel.machine.process() as u32;
-                    self.rcu.call(kernel, Callback { function, argument: number as u64, urgency });
+                    self.rcu.call(
+                        kernel,
+                        Callback {
+                            function,
+                            argument: number as u64,
+                            urgency,
+                        },
+                    );
                 }
 
                 fn read_lock(&self, reader: usize) {
@@ -240,7 +276,8 @@ macro_rules! library {
                 fn counts(&self) -> [u64; COUNTED.len()] {
                     let of_periods = self.rcu.grace_period_counters();
                     let mut counts = [0; COUNTED.len()];
-                    (counts[7], counts[8]) = (of_periods.grace_periods, of_periods.force_quiescent_states);
+                    (counts[7], counts[8]) =
+                        (of_periods.grace_periods, of_periods.force_quiescent_states);
                     for cpu in 0..self.rcu.settings().cpus {
                         let counters = self.rcu.counters(cpu);
                         counts[0] += counters.queued;

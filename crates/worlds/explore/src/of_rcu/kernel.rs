@@ -5,7 +5,8 @@
 
 use super::acts;
 use super::library::{
-    ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, SOFTIRQ_RUNS, SOFTIRQS,
+    ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
+    SOFTIRQ_RUNS, SOFTIRQS,
 };
 use super::library::{Activity, Library, Need, Wish};
 use super::oracle::{Breach, Oracle, StallReport};
@@ -13,7 +14,8 @@ use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
 use super::thread::Thread;
 use ::points::{Point, Sink};
 use interleavings::subject::{
-    Act, AtomicOrder, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex, Order, Signal, Wait,
+    Act, AtomicOrder, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex, Order,
+    Signal, Wait,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -199,7 +201,12 @@ impl Kernel {
             task.running.set(number < cpus);
             task.told.take();
         }
-        self.threads.replace(threads.iter().map(|&thread| (thread, ThreadState::default())).collect());
+        self.threads.replace(
+            threads
+                .iter()
+                .map(|&thread| (thread, ThreadState::default()))
+                .collect(),
+        );
         self.hotplug_busy.set(false);
         self.hotplug.take();
         self.gone.set(None);
@@ -212,7 +219,10 @@ impl Kernel {
     }
 
     fn act(&self, act: &'static Act, with: usize) {
-        self.machine.act(Operation::Act { act, with: u64::from(with as u32) });
+        self.machine.act(Operation::Act {
+            act,
+            with: u64::from(with as u32),
+        });
     }
 
     fn hold(&self, result: Result<(), Breach>) {
@@ -245,7 +255,11 @@ impl Kernel {
     }
 
     pub(crate) fn wake_thread(&self, thread: Thread) {
-        self.oracle.saw(if thread == Thread::GracePeriod { GRACE_PERIOD_WAKES } else { OFFLOAD_WAKES });
+        self.oracle.saw(if thread == Thread::GracePeriod {
+            GRACE_PERIOD_WAKES
+        } else {
+            OFFLOAD_WAKES
+        });
         // Others may go until it has settled: nothing is borrowed then.
         self.machine.settle();
         {
@@ -268,17 +282,21 @@ impl Kernel {
     pub(crate) fn set_timer(&self, group: usize, at_jiffy: u64) {
         let told = Cell::default();
         self.machine.tell(&told);
-        self.timers.borrow_mut().insert(group, (at_jiffy, told.get()));
+        self.timers
+            .borrow_mut()
+            .insert(group, (at_jiffy, told.get()));
     }
 
     pub(crate) fn invoked(&self, number: usize) {
         self.act(&acts::INVOKES, number);
         let by_softirq = self.states[self.machine.process()].in_softirq.get();
-        self.oracle.saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
+        self.oracle
+            .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
         self.hold(self.oracle.invoke(number));
         // Whoever frees an object writes to it, after all who read it.
         let object = self.oracle.frees(number);
-        self.machine.watch_plain(self.objects.get() + object as u32, true, Location::caller());
+        self.machine
+            .watch_plain(self.objects.get() + object as u32, true, Location::caller());
         self.hold(self.oracle.was_in_time(number, self.jiffies.get()));
     }
 
@@ -308,25 +326,34 @@ impl Kernel {
     /// True if a thread could run that nobody runs.
     fn ready(&self, state: &ThreadState) -> bool {
         let now = self.jiffies.get();
-        !state.running.get() && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
+        !state.running.get()
+            && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
     }
 
     fn thread_is_ready(&self) -> bool {
-        self.threads.borrow().values().any(|state| self.ready(state))
+        self.threads
+            .borrow()
+            .values()
+            .any(|state| self.ready(state))
     }
 
     /// A thread that could run and that nobody runs; it is marked as running.
     fn take_thread(&self, which: usize) -> Option<Thread> {
         let threads = self.threads.borrow();
         let count = threads.values().filter(|state| self.ready(state)).count();
-        let (&thread, state) = threads.iter().filter(|(_, state)| self.ready(state)).nth(which % count.max(1))?;
+        let (&thread, state) = threads
+            .iter()
+            .filter(|(_, state)| self.ready(state))
+            .nth(which % count.max(1))?;
         state.running.set(true);
         Some(thread)
     }
 
     /// Ends the sleep of an idle CPU, so that somebody does what is to be done.
     fn kick_idle_cpu(&self) {
-        let idle = |state: &&CpuState| matches!(state.doing.get(), Occupation::Idle(..)) && !state.kicked.get();
+        let idle = |state: &&CpuState| {
+            matches!(state.doing.get(), Occupation::Idle(..)) && !state.kicked.get()
+        };
         if let Some(cpu) = self.states.iter().position(|state| idle(&state)) {
             self.states[cpu].kicked.set(true);
             self.rouse(cpu);
@@ -337,22 +364,41 @@ impl Kernel {
     pub(crate) fn clock(&self) {
         while self.goes_on() {
             let now = self.jiffies.get();
-            if self.states.iter().any(|state| self.next_event(state, now).is_none()) {
+            if self
+                .states
+                .iter()
+                .any(|state| self.next_event(state, now).is_none())
+            {
                 self.machine.block(FOR_WORK);
                 continue;
             }
             self.hold(self.somebody_wakes());
-            let cpus = self.states.iter().filter_map(|state| self.next_event(state, now)).min();
-            let threads = self.threads.borrow().values().filter_map(|state| state.until.get()).min();
+            let cpus = self
+                .states
+                .iter()
+                .filter_map(|state| self.next_event(state, now))
+                .min();
+            let threads = self
+                .threads
+                .borrow()
+                .values()
+                .filter_map(|state| state.until.get())
+                .min();
             let timers = self.timers.borrow().values().map(|&(at, _)| at).min();
             let end = self.end.get().unwrap_or(u64::MAX);
-            let next =
-                [cpus, threads, timers].into_iter().flatten().min().unwrap_or(end).clamp(now + 1, end.max(now + 1));
+            let next = [cpus, threads, timers]
+                .into_iter()
+                .flatten()
+                .min()
+                .unwrap_or(end)
+                .clamp(now + 1, end.max(now + 1));
             self.jiffies.set(next);
             if next >= end || self.end.get().is_some() && self.oracle.left() == 0 {
                 self.ended.set(true);
                 if let Some(number) = self.oracle.one_left() {
-                    let what = format!("callback {number} is not invoked, {PATIENCE} jiffies after all work was done");
+                    let what = format!(
+                        "callback {number} is not invoked, {PATIENCE} jiffies after all work was done"
+                    );
                     self.machine.fail(Invariant::NoCallbackLost, what);
                 }
             }
@@ -360,11 +406,18 @@ impl Kernel {
                 self.kick_idle_cpu();
             }
             for (cpu, state) in self.states.iter().enumerate() {
-                if self.ended.get() || self.next_event(state, now).is_some_and(|event| event <= next) {
+                if self.ended.get()
+                    || self
+                        .next_event(state, now)
+                        .is_some_and(|event| event <= next)
+                {
                     self.rouse(cpu);
                 }
             }
-            self.machine.operation(Operation::Act { act: &acts::JIFFY, with: u64::from(next as u32) });
+            self.machine.operation(Operation::Act {
+                act: &acts::JIFFY,
+                with: u64::from(next as u32),
+            });
         }
     }
 
@@ -390,7 +443,11 @@ impl Kernel {
         let state = &self.states[self.machine.process()];
         state.doing.set(doing);
         self.rouse(self.machine.last_process());
-        let waits = if matches!(doing, Occupation::Done(_)) { FOR_JIFFY } else { FOR_WORK };
+        let waits = if matches!(doing, Occupation::Done(_)) {
+            FOR_JIFFY
+        } else {
+            FOR_WORK
+        };
         while !happened() && self.goes_on() {
             self.machine.block(waits);
         }
@@ -414,7 +471,8 @@ impl Kernel {
         }
         // What RCU wants is no action, and is counted by itself.
         let actions = self.scenario.borrow().cpus[cpu].len();
-        self.machine.count_operations_from(cpu, OperationIndex::start_of(actions));
+        self.machine
+            .count_operations_from(cpu, OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
             self.oracle.work_is_done(self.jiffies.get());
@@ -434,19 +492,41 @@ impl Kernel {
         match action {
             Action::Read(pointer) => self.read(rcu, cpu, pointer),
             Action::Leave => {
-                if let Some(task) = self.states[cpu].task.get().filter(|&task| self.tasks[task].depth.get() > 0) {
+                if let Some(task) = self.states[cpu]
+                    .task
+                    .get()
+                    .filter(|&task| self.tasks[task].depth.get() > 0)
+                {
                     self.leave(rcu, task);
                 }
             }
-            Action::Replace { pointer, urgency, atomic } => {
+            Action::Replace {
+                pointer,
+                urgency,
+                atomic,
+            } => {
                 self.states[cpu].may_wake.set(!atomic);
                 self.replace(rcu, pointer, urgency);
                 self.states[cpu].may_wake.set(true);
             }
             Action::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
             Action::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
-            Action::Idle { jiffies, looks, replaces, lasts } => {
-                self.idle(rcu, cpu, now + u64::from(jiffies), Device { looks, replaces, lasts });
+            Action::Idle {
+                jiffies,
+                looks,
+                replaces,
+                lasts,
+            } => {
+                self.idle(
+                    rcu,
+                    cpu,
+                    now + u64::from(jiffies),
+                    Device {
+                        looks,
+                        replaces,
+                        lasts,
+                    },
+                );
             }
             Action::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
             Action::Off(_) => {}
@@ -461,13 +541,28 @@ impl Kernel {
                 self.leave(rcu, task);
             }
         }
-        let reading = self.tasks.iter().any(|task| task.depth.get() > 0 && !task.running.get());
+        let reading = self
+            .tasks
+            .iter()
+            .any(|task| task.depth.get() > 0 && !task.running.get());
         self.run_thread(rcu, cpu, 0, 12);
         if reading || self.scenario.borrow().busy_end {
-            let reader = self.tasks.iter().position(|task| task.depth.get() > 0 && !task.running.get());
+            let reader = self
+                .tasks
+                .iter()
+                .position(|task| task.depth.get() > 0 && !task.running.get());
             self.switch(rcu, cpu, reader.unwrap_or(cpu));
         } else {
-            self.idle(rcu, cpu, u64::MAX, Device { looks: 0, replaces: false, lasts: 0 });
+            self.idle(
+                rcu,
+                cpu,
+                u64::MAX,
+                Device {
+                    looks: 0,
+                    replaces: false,
+                    lasts: 0,
+                },
+            );
         }
     }
 
@@ -495,8 +590,13 @@ impl Kernel {
             let ready = rcu.ready(gone) + rcu.ready(cpu);
             rcu.migrate_callbacks(self, gone);
             let is_own = |own| !self.threads.borrow().contains_key(&own);
-            if rcu.ready(cpu) < ready && is_own(Thread::Offload(cpu)) && is_own(Thread::OffloadCb(cpu)) {
-                let what = format!("callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}");
+            if rcu.ready(cpu) < ready
+                && is_own(Thread::Offload(cpu))
+                && is_own(Thread::OffloadCb(cpu))
+            {
+                let what = format!(
+                    "callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}"
+                );
                 self.machine.fail(Invariant::SoonEnough, what);
             }
             self.machine.tell(&self.hotplug);
@@ -526,7 +626,10 @@ impl Kernel {
 
     /// The reader that runs on a CPU.
     fn current(&self, cpu: usize) -> usize {
-        self.states[cpu].task.get().unwrap_or_else(|| self.nobody(cpu))
+        self.states[cpu]
+            .task
+            .get()
+            .unwrap_or_else(|| self.nobody(cpu))
     }
 
     /// The reader that stands for a CPU's idle task, its interrupts and its threads.
@@ -546,7 +649,15 @@ impl Kernel {
             if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
                 self.oracle.was_quiet(cpu);
             }
-            self.tick(rcu, if from_user { Activity::User } else { interrupted }, current);
+            self.tick(
+                rcu,
+                if from_user {
+                    Activity::User
+                } else {
+                    interrupted
+                },
+                current,
+            );
         }
         while let Some(group) = self.due_timer() {
             rcu.timer(self, group);
@@ -586,21 +697,27 @@ impl Kernel {
     fn due_timer(&self) -> Option<usize> {
         let now = self.jiffies.get();
         let mut timers = self.timers.borrow_mut();
-        let (group, told) = timers.iter().find(|(_, (at, _))| *at <= now).map(|(&group, &(_, told))| (group, told))?;
+        let (group, told) = timers
+            .iter()
+            .find(|(_, (at, _))| *at <= now)
+            .map(|(&group, &(_, told))| (group, told))?;
         timers.remove(&group);
         self.machine.hear(&Cell::new(told));
         Some(group)
     }
 
     fn read(&self, rcu: &dyn Library<Kernel>, cpu: usize, pointer: u8) {
-        let Some(task) = self.states[cpu].task.get() else { return };
+        let Some(task) = self.states[cpu].task.get() else {
+            return;
+        };
         let depth = self.tasks[task].depth.get();
         if depth < DEPTH {
             rcu.read_lock(task);
             self.tasks[task].depth.set(depth + 1);
             if depth == 0 {
                 self.oracle.read_starts(task);
-                let object = self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
+                let object =
+                    self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
                 self.tasks[task].sees.set(Some(object));
                 self.act(&acts::READS, object);
             }
@@ -611,7 +728,11 @@ impl Kernel {
     fn look(&self, task: usize) {
         if let Some(object) = self.tasks[task].sees.get() {
             self.act(&acts::LOOKS, object);
-            self.machine.watch_plain(self.objects.get() + object as u32, false, Location::caller());
+            self.machine.watch_plain(
+                self.objects.get() + object as u32,
+                false,
+                Location::caller(),
+            );
             self.hold(self.oracle.look(task, object));
         }
     }
@@ -667,7 +788,10 @@ impl Kernel {
     fn take_task(&self, cpu: usize, first: usize) {
         let count = self.tasks.len();
         let free = (0..count).map(|index| (first + index) % count);
-        if let Some(task) = free.into_iter().find(|&task| !self.tasks[task].running.get()) {
+        if let Some(task) = free
+            .into_iter()
+            .find(|&task| !self.tasks[task].running.get())
+        {
             self.tasks[task].running.set(true);
             self.machine.hear(&self.tasks[task].told);
             self.states[cpu].task.set(Some(task));
@@ -676,7 +800,9 @@ impl Kernel {
 
     /// Some steps of a thread that is ready, with interrupts between them.
     fn run_thread(&self, rcu: &dyn Library<Kernel>, cpu: usize, which: usize, steps: u8) {
-        let Some(thread) = self.take_thread(which) else { return };
+        let Some(thread) = self.take_thread(which) else {
+            return;
+        };
         self.put_task(rcu, cpu);
         for _ in 0..steps {
             self.act(&acts::STEPS, thread.number() as usize);
@@ -726,7 +852,8 @@ impl Kernel {
         state.until.set(until);
         if let (Some(began), Thread::OffloadGp(group)) = (state.began.take(), thread) {
             let stride = self.stride();
-            self.oracle.looked_after(group * stride..(group + 1) * stride, began);
+            self.oracle
+                .looked_after(group * stride..(group + 1) * stride, began);
         }
     }
 
@@ -744,15 +871,22 @@ impl Kernel {
         for cpu in 0..self.states.len() {
             let group = cpu / self.stride();
             let (thread, timer) = match threads.contains_key(&Thread::OffloadCb(cpu)) {
-                true => (Thread::OffloadGp(group), self.timers.borrow().get(&group).map(|&(at, _)| at)),
+                true => (
+                    Thread::OffloadGp(group),
+                    self.timers.borrow().get(&group).map(|&(at, _)| at),
+                ),
                 false => (Thread::Offload(cpu), None),
             };
-            let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else { continue };
+            let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else {
+                continue;
+            };
             if let Some((number, at, may_wait)) = self.oracle.first_left(cpu)
                 && at > state.worked.get()
                 && timer.is_none_or(|at| !may_wait && at > self.jiffies.get() + 2)
             {
-                return breach(format!("callback {number} was queued while {thread} slept, and nobody wakes it"));
+                return breach(format!(
+                    "callback {number} was queued while {thread} slept, and nobody wakes it"
+                ));
             }
             if let Some(number) = self.oracle.overdue(cpu, !sleeps(Thread::GracePeriod))
                 && sleeps(Thread::OffloadCb(cpu))
@@ -776,7 +910,11 @@ impl Kernel {
         rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
-        let mut interrupt_at = if device.comes() { self.jiffies.get() + 1 } else { u64::MAX };
+        let mut interrupt_at = if device.comes() {
+            self.jiffies.get() + 1
+        } else {
+            u64::MAX
+        };
         // What became ready while this CPU was awake has kicked nobody.
         while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
             let timed = || match need {
@@ -786,7 +924,9 @@ impl Kernel {
                 Need::WakeAt(at) => at <= self.jiffies.get(),
             };
             let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
-            self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || timed() || leave());
+            self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || {
+                timed() || leave()
+            });
             if leave() {
                 break;
             }
@@ -815,7 +955,11 @@ impl Kernel {
     /// A device's interrupt on an idle CPU: its handler reads, and replaces what it read. It may
     /// last for jiffies, in which the others go on.
     fn device(&self, rcu: &dyn Library<Kernel>, cpu: usize, device: Device) {
-        let Device { looks, replaces, lasts } = device;
+        let Device {
+            looks,
+            replaces,
+            lasts,
+        } = device;
         if self.end.get().is_some() {
             return;
         }
@@ -826,7 +970,11 @@ impl Kernel {
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
             for look in 0..looks.max(lasts) {
                 self.act(&acts::LOOKS, object);
-                self.machine.watch_plain(self.objects.get() + object as u32, false, Location::caller());
+                self.machine.watch_plain(
+                    self.objects.get() + object as u32,
+                    false,
+                    Location::caller(),
+                );
                 self.hold(self.oracle.look(reader, object));
                 if look < lasts && self.goes_on() {
                     let now = self.jiffies.get();

@@ -97,7 +97,11 @@ pub(crate) const SOFTIRQS: usize = 15;
 pub(crate) const SOFTIRQ_RUNS: usize = 16;
 
 const fn counted(of: &'static str, what: &'static str) -> Counter {
-    Counter { group: "what RCU did", of, what }
+    Counter {
+        group: "what RCU did",
+        of,
+        what,
+    }
 }
 
 /// Jiffies in a second.

@@ -52,7 +52,11 @@ impl Testbed for Rcu {
 
     fn kinds(&self) -> Kinds {
         let (words, actors) = (names::KINDS as u16, 2 * Action::KINDS.len() as u16);
-        Kinds { words, actors, places: rcu_faults::PLACES.len() }
+        Kinds {
+            words,
+            actors,
+            places: rcu_faults::PLACES.len(),
+        }
     }
 
     fn open<R>(
@@ -63,7 +67,13 @@ impl Testbed for Rcu {
         use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
     ) -> R {
         seeded::set(self.fault);
-        let result = session::with_session(self.cpus, mode, self.fault.is_some() || watched, limits, use_it);
+        let result = session::with_session(
+            self.cpus,
+            mode,
+            self.fault.is_some() || watched,
+            limits,
+            use_it,
+        );
         seeded::set(None);
         result
     }
@@ -78,7 +88,14 @@ impl Rcu {
     /// The name of who loads or stores.
     pub fn name_of_actor(actor: u16) -> String {
         let who = Action::KINDS[usize::from(actor / 2)];
-        format!("{} of a CPU that {who}", if actor % 2 == 1 { "the store" } else { "the load" })
+        format!(
+            "{} of a CPU that {who}",
+            if actor % 2 == 1 {
+                "the store"
+            } else {
+                "the load"
+            }
+        )
     }
 }
 

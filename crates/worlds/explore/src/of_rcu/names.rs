@@ -33,7 +33,10 @@ fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
         format!("group {group}'s {name}")
     } else {
         let at = usize::from(cell - of_nodes - of_cpus - of_groups);
-        OF_RCU.get(at).map_or_else(|| format!("pointer {}", at - OF_RCU.len()), |name| (*name).to_owned())
+        OF_RCU.get(at).map_or_else(
+            || format!("pointer {}", at - OF_RCU.len()),
+            |name| (*name).to_owned(),
+        )
     }
 }
 
@@ -53,7 +56,11 @@ fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
         let (each, all) = (names.len() as u32, count * names.len() as u32);
         if at < all {
             let name = names[(at % each) as usize];
-            return if of.is_empty() { name.to_owned() } else { format!("{of} {}'s {name}", at / each) };
+            return if of.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{of} {}'s {name}", at / each)
+            };
         }
         at -= all;
     }
@@ -61,7 +68,8 @@ fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
 }
 
 /// The number of kinds of words.
-pub(crate) const KINDS: usize = OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
+pub(crate) const KINDS: usize =
+    OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
 
 /// The kind of a word.
 pub(crate) fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
@@ -93,11 +101,19 @@ pub(crate) fn name_of_kind(kind: u16) -> String {
     } else if at < nodes + cpus + groups {
         format!("a group's {}", OF_GROUP[at - nodes - cpus])
     } else {
-        OF_RCU.get(at - nodes - cpus - groups).map_or_else(|| "a pointer".to_owned(), |name| (*name).to_owned())
+        OF_RCU
+            .get(at - nodes - cpus - groups)
+            .map_or_else(|| "a pointer".to_owned(), |name| (*name).to_owned())
     }
 }
 
-const OF_NODE: [&str; 5] = ["lock", "mask", "online mask", "grace-period number", "grace period asked for"];
+const OF_NODE: [&str; 5] = [
+    "lock",
+    "mask",
+    "online mask",
+    "grace-period number",
+    "grace period asked for",
+];
 
 const OF_RCU_CPU: [&str; 8] = [
     "idle counter",
@@ -137,8 +153,15 @@ const PLAIN_OF_CPU: [&str; 13] = [
     "count of reports for it while idle",
 ];
 
-const PLAIN_OF_GROUP: [&str; 4] =
-    ["phase", "earliest grace period waited for", "mark of callbacks in bypass lists", "mark of lazy callbacks"];
+const PLAIN_OF_GROUP: [&str; 4] = [
+    "phase",
+    "earliest grace period waited for",
+    "mark of callbacks in bypass lists",
+    "mark of lazy callbacks",
+];
 
-const PLAIN_OF_RCU: [&str; 3] =
-    ["the phase of the grace-period thread", "the mark of the first look", "the counters of the grace-period thread"];
+const PLAIN_OF_RCU: [&str; 3] = [
+    "the phase of the grace-period thread",
+    "the mark of the first look",
+    "the counters of the grace-period thread",
+];

@@ -2,8 +2,8 @@
 //! operation.
 
 use super::library::{
-    ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES, QUEUED,
-    SOFTIRQ_RUNS, SOFTIRQS,
+    ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS,
+    OFFLOAD_WAKES, QUEUED, SOFTIRQ_RUNS, SOFTIRQS,
 };
 use interleavings::subject::Invariant;
 use std::cell::{Cell, RefCell};
@@ -137,9 +137,13 @@ impl Oracle {
         self.lasts_since.set(Some(jiffy));
         match self.started.get() == u64::from(number) {
             true => Ok(()),
-            false => {
-                Err((Invariant::GracePeriod, format!("grace period {number} starts as the {}th", self.started.get())))
-            }
+            false => Err((
+                Invariant::GracePeriod,
+                format!(
+                    "grace period {number} starts as the {}th",
+                    self.started.get()
+                ),
+            )),
         }
     }
 
@@ -147,13 +151,20 @@ impl Oracle {
     /// after three times as long. A CPU may hear of its start, and another one see the limit, some
     /// jiffies later.
     pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Breach> {
-        let Some(since) = self.lasts_since.get() else { return Ok(()) };
-        let told = self.last_report.get().filter(|&(of, had, _)| (of, had) == (self.started.get(), true));
+        let Some(since) = self.lasts_since.get() else {
+            return Ok(());
+        };
+        let told = self
+            .last_report
+            .get()
+            .filter(|&(of, had, _)| (of, had) == (self.started.get(), true));
         let limit = told.map_or(since + patience, |(.., at)| at + 3 * patience);
         match jiffy > limit + STALL_LATE {
             true => Err((
                 Invariant::SoonEnough,
-                format!("the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"),
+                format!(
+                    "the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"
+                ),
             )),
             false => Ok(()),
         }
@@ -166,20 +177,35 @@ impl Oracle {
         self.saw(ENDED);
         self.lasts_since.set(None);
         let now = self.next_moment();
-        for callback in self.queued.borrow_mut().iter_mut().filter(|callback| callback.due == 0) {
-            callback.due = if callback.seen != 0 && callback.seen < self.start_since.get() { now } else { 0 };
+        for callback in self
+            .queued
+            .borrow_mut()
+            .iter_mut()
+            .filter(|callback| callback.due == 0)
+        {
+            callback.due = if callback.seen != 0 && callback.seen < self.start_since.get() {
+                now
+            } else {
+                0
+            };
         }
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
-            let what =
-                format!("grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started");
+            let what = format!(
+                "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
+            );
             return Err((Invariant::GracePeriod, what));
         }
         let reads = self.reads_since.borrow();
-        match reads.iter().position(|since| since.is_some_and(|since| since < start)) {
+        match reads
+            .iter()
+            .position(|since| since.is_some_and(|since| since < start))
+        {
             Some(reader) => Err((
                 Invariant::GracePeriod,
-                format!("grace period {number} ends while task {reader} reads since before it started"),
+                format!(
+                    "grace period {number} ends while task {reader} reads since before it started"
+                ),
             )),
             None => Ok(()),
         }
@@ -201,7 +227,10 @@ impl Oracle {
             );
             return Err((Invariant::SoonEnough, what));
         }
-        let waited = self.done_at.get().map_or(0, |done| jiffy - done.max(queued.jiffy));
+        let waited = self
+            .done_at
+            .get()
+            .map_or(0, |done| jiffy - done.max(queued.jiffy));
         if !queued.may_wait && waited > SOON {
             let what = format!(
                 "callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done"
@@ -219,7 +248,10 @@ impl Oracle {
     /// The library's counts agree with what happened.
     pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Breach> {
         let wrong = |of: &str, what: &str, count: u64, right: u64| {
-            Err((Invariant::Statistics, format!("{of}, {what}, are counted as {count}, and were {right}")))
+            Err((
+                Invariant::Statistics,
+                format!("{of}, {what}, are counted as {count}, and were {right}"),
+            ))
         };
         let known = [
             QUEUED,
@@ -244,35 +276,62 @@ impl Oracle {
         let left = self.left.get() as u64;
         let invoked = counts[1] + counts[2];
         if counts[3] != left || invoked != counts[QUEUED] - left {
-            return wrong("callbacks", "invoked", invoked, counts[QUEUED].saturating_sub(left));
+            return wrong(
+                "callbacks",
+                "invoked",
+                invoked,
+                counts[QUEUED].saturating_sub(left),
+            );
         }
         Ok(())
     }
 
     /// A stall is reported: of a grace period that there is, and after its time.
-    pub(crate) fn stalled(&self, report: StallReport, jiffy: u64, patience: u64) -> Result<(), Breach> {
-        let wrong = |what: String| Err((Invariant::SoonEnough, format!("a stall is reported {what}")));
-        let StallReport { number, age, started } = report;
+    pub(crate) fn stalled(
+        &self,
+        report: StallReport,
+        jiffy: u64,
+        patience: u64,
+    ) -> Result<(), Breach> {
+        let wrong =
+            |what: String| Err((Invariant::SoonEnough, format!("a stall is reported {what}")));
+        let StallReport {
+            number,
+            age,
+            started,
+        } = report;
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
         let before = self.last_report.replace(Some((number, started, jiffy)));
-        if let Some((.., at)) =
-            before.filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
+        if let Some((.., at)) = before
+            .filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
         {
-            return wrong(format!("again after {} jiffies, and {} are right", jiffy - at, 3 * patience));
+            return wrong(format!(
+                "again after {} jiffies, and {} are right",
+                jiffy - at,
+                3 * patience
+            ));
         }
         if !started {
             return Ok(());
         }
         if number > self.started.get() {
-            return wrong(format!("of grace period {number}, and {} have started", self.started.get()));
+            return wrong(format!(
+                "of grace period {number}, and {} have started",
+                self.started.get()
+            ));
         }
         // One that has ended meanwhile is not known any more.
-        match self.lasts_since.get().filter(|_| number == self.started.get()) {
-            Some(since) if age != jiffy - since => {
-                wrong(format!("after {age} jiffies, and the grace period has lasted for {}", jiffy - since))
-            }
+        match self
+            .lasts_since
+            .get()
+            .filter(|_| number == self.started.get())
+        {
+            Some(since) if age != jiffy - since => wrong(format!(
+                "after {age} jiffies, and the grace period has lasted for {}",
+                jiffy - since
+            )),
             _ => Ok(()),
         }
     }
@@ -287,7 +346,10 @@ impl Oracle {
     /// A reader looks at an object, which must not have been freed.
     pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Breach> {
         match self.freed.borrow()[object] {
-            true => Err((Invariant::ReadersSafe, format!("task {reader} looks at object {object}, which was freed"))),
+            true => Err((
+                Invariant::ReadersSafe,
+                format!("task {reader} looks at object {object}, which was freed"),
+            )),
             false => Ok(()),
         }
     }
@@ -298,7 +360,17 @@ impl Oracle {
         self.saw(QUEUED);
         let mut queued = self.queued.borrow_mut();
         let started_before = self.started.get();
-        queued.push(Callback { at, invoked: false, jiffy, may_wait, started_before, object, cpu, seen: 0, due: 0 });
+        queued.push(Callback {
+            at,
+            invoked: false,
+            jiffy,
+            may_wait,
+            started_before,
+            object,
+            cpu,
+            seen: 0,
+            due: 0,
+        });
         self.left.set(self.left.get() + 1);
         queued.len() - 1
     }
@@ -312,9 +384,12 @@ impl Oracle {
         for cpu in cpus {
             let (mut ends, mut last) = (0, now);
             let mut queued = self.queued.borrow_mut();
-            let waits = |callback: &&mut Callback| callback.cpu == cpu && !callback.invoked && callback.due == 0;
+            let waits = |callback: &&mut Callback| {
+                callback.cpu == cpu && !callback.invoked && callback.due == 0
+            };
             for callback in queued.iter_mut().filter(waits) {
-                let saw = callback.at < began.0 && callback.jiffy + 2 <= began.1 && !callback.may_wait;
+                let saw =
+                    callback.at < began.0 && callback.jiffy + 2 <= began.1 && !callback.may_wait;
                 if callback.seen == 0 && saw && ends < 2 {
                     callback.seen = now;
                 }
@@ -329,7 +404,12 @@ impl Oracle {
 
     /// A CPU takes callbacks over from another one. It is not known when a thread of it sees them.
     pub(crate) fn takes_over(&self, from: usize, to: usize) {
-        for callback in self.queued.borrow_mut().iter_mut().filter(|callback| callback.cpu == from) {
+        for callback in self
+            .queued
+            .borrow_mut()
+            .iter_mut()
+            .filter(|callback| callback.cpu == from)
+        {
             (callback.cpu, callback.seen, callback.due) = (to, u64::MAX, 0);
         }
     }
@@ -338,15 +418,24 @@ impl Oracle {
     /// it was queued, and whether it may be put off.
     pub(crate) fn first_left(&self, cpu: usize) -> Option<(usize, u64, bool)> {
         let queued = self.queued.borrow();
-        let mut left = queued.iter().enumerate().filter(|(_, callback)| callback.cpu == cpu && !callback.invoked);
-        left.next().map(|(number, callback)| (number, callback.at, callback.may_wait))
+        let mut left = queued
+            .iter()
+            .enumerate()
+            .filter(|(_, callback)| callback.cpu == cpu && !callback.invoked);
+        left.next()
+            .map(|(number, callback)| (number, callback.at, callback.may_wait))
     }
 
     /// A callback of a CPU that is not invoked, though its grace period has ended, and the next one
     /// has started if `others_run`.
     pub(crate) fn overdue(&self, cpu: usize, others_run: bool) -> Option<usize> {
-        let late = |callback: &Callback| callback.due != 0 && !(others_run && self.start.get() < callback.due);
-        self.queued.borrow().iter().position(|callback| callback.cpu == cpu && !callback.invoked && late(callback))
+        let late = |callback: &Callback| {
+            callback.due != 0 && !(others_run && self.start.get() < callback.due)
+        };
+        self.queued
+            .borrow()
+            .iter()
+            .position(|callback| callback.cpu == cpu && !callback.invoked && late(callback))
     }
 
     /// The object that a callback frees.
@@ -361,7 +450,10 @@ impl Oracle {
 
     /// A callback that has not been invoked, if there is one.
     pub(crate) fn one_left(&self) -> Option<usize> {
-        self.queued.borrow().iter().position(|queued| !queued.invoked)
+        self.queued
+            .borrow()
+            .iter()
+            .position(|queued| !queued.invoked)
     }
 
     /// A callback is invoked: once, and not before all have ended who were reading when it was
@@ -374,15 +466,23 @@ impl Oracle {
             before
         };
         if queued.invoked {
-            return Err((Invariant::InvokedOnce, format!("callback {number} is invoked twice")));
+            return Err((
+                Invariant::InvokedOnce,
+                format!("callback {number} is invoked twice"),
+            ));
         }
         self.left.set(self.left.get() - 1);
         self.freed.borrow_mut()[queued.object] = true;
         let reads = self.reads_since.borrow();
-        match reads.iter().position(|since| since.is_some_and(|since| since < queued.at)) {
+        match reads
+            .iter()
+            .position(|since| since.is_some_and(|since| since < queued.at))
+        {
             Some(reader) => Err((
                 Invariant::ReadersSafe,
-                format!("callback {number} is invoked while task {reader} reads since before it was queued"),
+                format!(
+                    "callback {number} is invoked while task {reader} reads since before it was queued"
+                ),
             )),
             None => Ok(()),
         }

@@ -183,7 +183,11 @@ impl Display for Action {
         match *self {
             Self::Read(pointer) => write!(f, "reads pointer {pointer}"),
             Self::Leave => f.write_str("ends a read section"),
-            Self::Replace { pointer, urgency, atomic } => {
+            Self::Replace {
+                pointer,
+                urgency,
+                atomic,
+            } => {
                 let how = match urgency {
                     Urgency::Plain => "",
                     Urgency::Lazy => ", at leisure",
@@ -195,7 +199,12 @@ impl Display for Action {
             Self::Switch(_) => f.write_str("switches to another task"),
             Self::Thread { steps: 1, .. } => f.write_str("runs a step of a thread"),
             Self::Thread { steps, .. } => write!(f, "runs up to {steps} steps of a thread"),
-            Self::Idle { jiffies, looks, replaces, lasts } => {
+            Self::Idle {
+                jiffies,
+                looks,
+                replaces,
+                lasts,
+            } => {
                 write!(f, "is idle for {jiffies} {}", jiffies_word(jiffies))?;
                 if looks > 0 && lasts > 0 {
                     write!(f, ", with a handler of {lasts} {}", jiffies_word(lasts))?;
@@ -203,7 +212,9 @@ impl Display for Action {
                 match (looks, replaces) {
                     (0, false) => Ok(()),
                     (_, false) => f.write_str(", with an interrupt that reads pointer 0"),
-                    (_, true) => f.write_str(", with an interrupt that reads and replaces pointer 0"),
+                    (_, true) => {
+                        f.write_str(", with an interrupt that reads and replaces pointer 0")
+                    }
                 }
             }
             Self::Off(jiffies) => write!(f, "is off for {jiffies} {}", jiffies_word(jiffies)),
@@ -291,10 +302,16 @@ impl Script for KernelScenario {
     }
 
     fn extras(&self) -> usize {
-        [self.leaf_fanout != ONE_LEAF, self.preemptible, self.crowded, self.user_ticks, self.busy_end]
-            .into_iter()
-            .map(usize::from)
-            .sum()
+        [
+            self.leaf_fanout != ONE_LEAF,
+            self.preemptible,
+            self.crowded,
+            self.user_ticks,
+            self.busy_end,
+        ]
+        .into_iter()
+        .map(usize::from)
+        .sum()
     }
 
     fn plainer(&self) -> Vec<Self> {
@@ -331,8 +348,14 @@ impl Script for KernelScenario {
             ONE_LEAF => "All CPUs share a leaf".to_owned(),
             fanout => format!("Up to {fanout} CPUs share a leaf"),
         }];
-        settings
-            .push(if self.preemptible { "the kernel can be preempted" } else { "it cannot be preempted" }.to_owned());
+        settings.push(
+            if self.preemptible {
+                "the kernel can be preempted"
+            } else {
+                "it cannot be preempted"
+            }
+            .to_owned(),
+        );
         if self.crowded {
             settings.push("few callbacks are many".to_owned());
         }
@@ -357,20 +380,39 @@ impl KernelScenario {
         if !(2..=MOST_CPUS).contains(&count) {
             return Err(KernelScenarioError::Cpus(count));
         }
-        let range = |what: String, value: usize, least: usize, most: usize| match (least..=most).contains(&value) {
+        let range = |what: String, value: usize, least: usize, most: usize| match (least..=most)
+            .contains(&value)
+        {
             true => Ok(()),
-            false => Err(KernelScenarioError::Range { what, value, least, most }),
+            false => Err(KernelScenarioError::Range {
+                what,
+                value,
+                least,
+                most,
+            }),
         };
-        range("`leaf_fanout`".to_owned(), usize::from(self.leaf_fanout), 1, 16)?;
+        range(
+            "`leaf_fanout`".to_owned(),
+            usize::from(self.leaf_fanout),
+            1,
+            16,
+        )?;
         for (cpu, actions) in self.cpus.iter().enumerate() {
-            range(format!("the number of actions of CPU {cpu}"), actions.len(), 0, MOST_ACTIONS)?;
+            range(
+                format!("the number of actions of CPU {cpu}"),
+                actions.len(),
+                0,
+                MOST_ACTIONS,
+            )?;
             for (number, action) in actions.iter().enumerate() {
                 let of = |what: &str| format!("{what} of action {number} of CPU {cpu}");
                 match *action {
                     Action::Read(pointer) | Action::Replace { pointer, .. } => {
                         range(of("the pointer"), usize::from(pointer), 0, POINTERS - 1)?;
                     }
-                    Action::Thread { steps, .. } => range(of("the number of steps"), usize::from(steps), 1, 255)?,
+                    Action::Thread { steps, .. } => {
+                        range(of("the number of steps"), usize::from(steps), 1, 255)?
+                    }
                     Action::Idle { jiffies, .. } | Action::Off(jiffies) => {
                         range(of("the number of jiffies"), usize::from(jiffies), 1, 255)?;
                     }
@@ -392,7 +434,11 @@ impl KernelScenario {
         self.exclusives = below(4) == 0;
         self.impatient = below(4) == 0;
         // A stall that lasts is told again after three times its limit.
-        let lasts = if self.impatient && below(8) == 0 { 128 } else { 7 };
+        let lasts = if self.impatient && below(8) == 0 {
+            128
+        } else {
+            7
+        };
         // In how many of a hundred actions an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
@@ -408,7 +454,8 @@ impl KernelScenario {
                         42..54 if below(12) < replaces => {
                             let replace = Action::Replace {
                                 pointer: below(POINTERS as u64),
-                                urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry][usize::from(below(3))],
+                                urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry]
+                                    [usize::from(below(3))],
                                 atomic: below(4) == 0,
                             };
                             // So that few callbacks are many, there have to be some.
@@ -418,10 +465,17 @@ impl KernelScenario {
                             replace
                         }
                         42..66 => Action::Switch(below(cpus as u64 + 1)),
-                        66..86 => Action::Thread { which: below(8), steps: 1 + below(12) },
+                        66..86 => Action::Thread {
+                            which: below(8),
+                            steps: 1 + below(12),
+                        },
                         86..97 if !(mode.hotplug() && cpu > 0 && below(3) == 0) => Action::Idle {
                             // Others then do much that this CPU hears nothing of.
-                            jiffies: if below(6) == 0 { 8 + below(24) } else { 1 + below(6) },
+                            jiffies: if below(6) == 0 {
+                                8 + below(24)
+                            } else {
+                                1 + below(6)
+                            },
                             looks: if below(2) == 0 { 0 } else { below(20) },
                             replaces: below(12) < replaces,
                             lasts: if below(3) == 0 { below(lasts) } else { 0 },

@@ -11,8 +11,9 @@ use crate::Word;
 use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names, Narrator, Operation,
-    OperationIndex, RunResult, Runs, Wait, broken_lock, made_by, marks_made, run_quietly,
+    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names,
+    Narrator, Operation, OperationIndex, RunResult, Runs, Wait, broken_lock, made_by, marks_made,
+    run_quietly,
 };
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -40,7 +41,11 @@ pub(super) fn with_session<R>(
     let kernel = Kernel::new(Machine::new(cpus, &[], 1));
     let library = Rc::new(RefCell::new(None));
     let main = |process: usize, _| frame(&kernel, &library, process);
-    let runner = Runner::with_chooser(kernel.machine.scheduler(), &main, MachineChoice(&kernel.machine));
+    let runner = Runner::with_chooser(
+        kernel.machine.scheduler(),
+        &main,
+        MachineChoice(&kernel.machine),
+    );
     let mut session = Session {
         kernel: &kernel,
         library: Rc::clone(&library),
@@ -75,10 +80,24 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
         let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
         (library, pointers[0].number())
     });
-    let groups = library.threads().iter().filter(|thread| matches!(thread, Thread::OffloadGp(_))).count();
-    let (cpus, groups, words) = (scenario.cpus.len() as u16, groups as u16, values.len() as u16);
+    let groups = library
+        .threads()
+        .iter()
+        .filter(|thread| matches!(thread, Thread::OffloadGp(_)))
+        .count();
+    let (cpus, groups, words) = (
+        scenario.cpus.len() as u16,
+        groups as u16,
+        values.len() as u16,
+    );
     let marks = marks_made();
-    BuiltLibrary { library, pointers, values, marks, names: names::names(cpus, groups, words).with_waits(&WAITS) }
+    BuiltLibrary {
+        library,
+        pointers,
+        values,
+        marks,
+        names: names::names(cpus, groups, words).with_waits(&WAITS),
+    }
 }
 
 /// The names of the words of a run.
@@ -110,7 +129,10 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let seen = Rc::new(Cell::new(None));
         let (library, to) = (Rc::clone(&self.library), Rc::clone(&seen));
         machine.observe(Some(Box::new(move |step| {
-            let held = library.borrow().as_ref().and_then(|library| library.list_of(number));
+            let held = library
+                .borrow()
+                .as_ref()
+                .and_then(|library| library.list_of(number));
             to.set(match (to.get(), held) {
                 (Some((from, _, before)), Some(list)) if before == list => Some((from, step, list)),
                 (_, Some(list)) => Some((step, step, list)),
@@ -126,16 +148,32 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let after = |step: usize| {
             let step = steps.get(step)?;
             let who = narrator.process(step.process);
-            Some(format!("{who}'s operation {}, which {}", step.operation, narrator.step(step)))
+            Some(format!(
+                "{who}'s operation {}, which {}",
+                step.operation,
+                narrator.step(step)
+            ))
         };
         let (step, what) = match until + 1 < steps.len() {
-            true => (until, format!("was in CPU {cpu}'s {list}; no list has it after {}", after(until)?)),
+            true => (
+                until,
+                format!(
+                    "was in CPU {cpu}'s {list}; no list has it after {}",
+                    after(until)?
+                ),
+            ),
             false => {
                 let step = from.checked_sub(1)?;
-                (step, format!("stays in CPU {cpu}'s {list} since {}", after(step)?))
+                (
+                    step,
+                    format!("stays in CPU {cpu}'s {list} since {}", after(step)?),
+                )
             }
         };
-        Some(Cause { what: format!("callback {number} {what}"), step })
+        Some(Cause {
+            what: format!("callback {number} {what}"),
+            step,
+        })
     }
 
     /// Keeps the library's counts, and compares those that are known from outside.
@@ -155,8 +193,13 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         // What an earlier run has left of its frames goes before its words do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
         kernel.scenario.borrow_mut().clone_from(scenario);
-        let BuiltLibrary { library, pointers, values, marks, names } =
-            make(self.mode, scenario, kernel.readers(), self.faulty);
+        let BuiltLibrary {
+            library,
+            pointers,
+            values,
+            marks,
+            names,
+        } = make(self.mode, scenario, kernel.readers(), self.faulty);
         machine.settings().set_names(names);
         kernel.pointers.set(pointers);
         kernel.mode.set(self.mode);
@@ -165,7 +208,10 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         machine.memory_mut().begin(&values);
         machine.memory_mut().watch_plain(marks + POINTERS as u32);
         kernel.objects.set(marks);
-        machine.settings().set_core(Core { lse: !scenario.exclusives, rcpc: false });
+        machine.settings().set_core(Core {
+            lse: !scenario.exclusives,
+            rcpc: false,
+        });
         (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         machine.choose_by(by, self.length);
         machine.forget_run();
@@ -193,11 +239,20 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         if let Some(library) = library.filter(|_| failure.is_none())
             && let Err((invariant, what)) = self.compare(library.counts())
         {
-            failure = Some(Failure { invariant, what, process: 0, operation: OperationIndex::default() });
+            failure = Some(Failure {
+                invariant,
+                what,
+                process: 0,
+                operation: OperationIndex::default(),
+            });
         }
         let steps = machine.step_count();
         self.length = (self.length * 7 + u64::from(steps)) / 8;
-        RunResult { failure, steps, hash: machine.hash() }
+        RunResult {
+            failure,
+            steps,
+            hash: machine.hash(),
+        }
     }
 
     fn script(&self) -> KernelScenario {
@@ -211,8 +266,10 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let names = self.kernel.machine.settings().names();
         let lock = |cell: u32| Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"));
-        let lost = || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
-        broken_lock(&self.kernel.machine, lock).or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
+        let lost =
+            || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
+        broken_lock(&self.kernel.machine, lock)
+            .or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {
@@ -231,7 +288,10 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
             let process = usize::from(step.process);
             let (cell, stores) = match step.did {
                 Operation::Action { number } => {
-                    let action = scenario.cpus.get(process).and_then(|all| all.get(usize::from(number)));
+                    let action = scenario
+                        .cpus
+                        .get(process)
+                        .and_then(|all| all.get(usize::from(number)));
                     actors[process] = action.map_or(last, Action::kind);
                     continue;
                 }
@@ -239,8 +299,17 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
                 _ => continue,
             };
-            let (word, actor) = (super::names::kind_of(names.counts(), cell), 2 * actors[process] + u16::from(stores));
-            each(Access { cell, word, actor, stores, process: step.process });
+            let (word, actor) = (
+                super::names::kind_of(names.counts(), cell),
+                2 * actors[process] + u16::from(stores),
+            );
+            each(Access {
+                cell,
+                word,
+                actor,
+                stores,
+                process: step.process,
+            });
         }
     }
 

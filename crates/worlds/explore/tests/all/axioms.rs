@@ -11,10 +11,15 @@ fn the_memory_allows_what_the_axioms_allow() {
     let (mut compared, mut allowed, mut too_large) = (0, 0, 0);
     let mut differ = Vec::new();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus/tests/cycles.txt");
-    for cycle in std::fs::read_to_string(file).unwrap().split_inclusive("\n\n") {
+    for cycle in std::fs::read_to_string(file)
+        .unwrap()
+        .split_inclusive("\n\n")
+    {
         let test = ::litmus::parse(cycle).unwrap();
         // A test with `DSB ST` or with a read-modify-write is none for the machine.
-        let Ok(program) = Litmus::of(&test) else { continue };
+        let Ok(program) = Litmus::of(&test) else {
+            continue;
+        };
         let is_allowed = ::litmus::answer(&test).unwrap().positive > 0;
         let counts = enumerate(&program, Caches::On, EVERY);
         if !counts.complete && counts.outcomes == 0 {
@@ -24,10 +29,24 @@ fn the_memory_allows_what_the_axioms_allow() {
         compared += 1;
         allowed += u32::from(is_allowed);
         if (counts.outcomes > 0) != is_allowed {
-            differ.push(format!("{} by the axioms:\n{cycle}", if is_allowed { "allowed" } else { "forbidden" },));
+            differ.push(format!(
+                "{} by the axioms:\n{cycle}",
+                if is_allowed { "allowed" } else { "forbidden" },
+            ));
         }
     }
-    assert!(allowed > 100 && compared - allowed > 100, "{allowed} of {compared} are allowed");
-    assert!(too_large < 40, "{too_large} were too large beside {compared}");
-    assert!(differ.is_empty(), "{} of {compared}:\n{}", differ.len(), differ.join("\n"));
+    assert!(
+        allowed > 100 && compared - allowed > 100,
+        "{allowed} of {compared} are allowed"
+    );
+    assert!(
+        too_large < 40,
+        "{too_large} were too large beside {compared}"
+    );
+    assert!(
+        differ.is_empty(),
+        "{} of {compared}:\n{}",
+        differ.len(),
+        differ.join("\n")
+    );
 }

@@ -39,7 +39,11 @@ impl Litmus {
             Quantifier::NotExists => Verdict::Forbidden,
             Quantifier::Exists | Quantifier::Forall => Verdict::Allowed,
         };
-        Ok(Self { name: test.name.clone(), verdict, program: Program::of(test)? })
+        Ok(Self {
+            name: test.name.clone(),
+            verdict,
+            program: Program::of(test)?,
+        })
     }
 }
 
@@ -64,14 +68,22 @@ pub fn of_maintenance() -> Vec<Litmus> {
 /// the other (DDI 0487, B2.8: no gathering, no reordering, no early acknowledgement). So no outcome
 /// is allowed that no interleaving has, and those of [`shipped`] are of that kind.
 pub fn in_device_memory() -> Vec<Litmus> {
-    shipped().into_iter().map(|program| Litmus { verdict: Verdict::Forbidden, ..program }).collect()
+    shipped()
+        .into_iter()
+        .map(|program| Litmus {
+            verdict: Verdict::Forbidden,
+            ..program
+        })
+        .collect()
 }
 
 /// Stock tests one after the other, each from its first line on.
 fn read(text: &str) -> Vec<Litmus> {
     let starts = text.match_indices("AArch64 ").map(|(at, _)| at);
     let ends = starts.clone().skip(1).chain([text.len()]);
-    let tests = starts.zip(ends).map(|(start, end)| parse(&text[start..end]).and_then(|test| Litmus::of(&test)));
+    let tests = starts
+        .zip(ends)
+        .map(|(start, end)| parse(&text[start..end]).and_then(|test| Litmus::of(&test)));
     match tests.collect() {
         Ok(tests) => tests,
         Err(error) => unreachable!("the file is part of the program: {error}"),
@@ -103,7 +115,11 @@ pub struct LitmusCounts {
 /// The source of choices: drawn, or read from a tape that the enumeration moves on.
 enum Source {
     RandomChoices(SplitMix64),
-    Tape { tape: Vec<(u32, u32)>, at: usize, known: HashSet<Vec<u64>> },
+    Tape {
+        tape: Vec<(u32, u32)>,
+        at: usize,
+        known: HashSet<Vec<u64>>,
+    },
 }
 
 impl Source {
@@ -134,7 +150,9 @@ impl Source {
 
     /// Moves a tape on to the next run; false if there is none.
     fn advance(&mut self) -> bool {
-        let Self::Tape { tape, at, .. } = self else { return true };
+        let Self::Tape { tape, at, .. } = self else {
+            return true;
+        };
         *at = 0;
         while let Some((value, options)) = tape.pop() {
             if value + 1 < options {
@@ -195,7 +213,11 @@ pub fn draw(program: &Litmus, caches: Caches, seed: u64, runs: u64) -> LitmusCou
 /// Runs every schedule of a program, or the first `most` of them; one that comes to a state from
 /// which all was tried ends there.
 pub fn enumerate(program: &Litmus, caches: Caches, most: u64) -> LitmusCounts {
-    let mut source = Source::Tape { tape: Vec::new(), at: 0, known: HashSet::new() };
+    let mut source = Source::Tape {
+        tape: Vec::new(),
+        at: 0,
+        known: HashSet::new(),
+    };
     let mut run = Run::new(&program.program, caches);
     let blank = run.memory.clone();
     let mut seen = LitmusCounts::default();
@@ -216,9 +238,18 @@ impl<'p> Run<'p> {
         let clusters = vec![0; program.threads.len()];
         let mut memory = Memory::new(&program.initial, 1, &clusters);
         if caches == Caches::On {
-            (0..clusters.len()).filter(|&cpu| !program.caches_off[cpu]).for_each(|cpu| memory.join(cpu));
+            (0..clusters.len())
+                .filter(|&cpu| !program.caches_off[cpu])
+                .for_each(|cpu| memory.join(cpu));
         }
-        let threads = program.threads.iter().map(|_| Thread { next: 0, put_off: Vec::new() }).collect();
+        let threads = program
+            .threads
+            .iter()
+            .map(|_| Thread {
+                next: 0,
+                put_off: Vec::new(),
+            })
+            .collect();
         Self {
             program,
             memory,
@@ -255,14 +286,22 @@ impl<'p> Run<'p> {
                         actions.push((index, Action::Issue));
                     }
                     if !self.device
-                        && matches!(operation, Operation::Load { order: Ordering::Plain, .. })
+                        && matches!(
+                            operation,
+                            Operation::Load {
+                                order: Ordering::Plain,
+                                ..
+                            }
+                        )
                         && self.can_be_issued(index, thread.next)
                     {
                         actions.push((index, Action::PutOff));
                     }
                 }
                 actions.extend((0..thread.put_off.len()).map(|which| (index, Action::Load(which))));
-                actions.extend((0..self.memory.buffered(index)).map(|entry| (index, Action::Leave(entry))));
+                actions.extend(
+                    (0..self.memory.buffered(index)).map(|entry| (index, Action::Leave(entry))),
+                );
             }
             if actions.is_empty() {
                 break;
@@ -270,9 +309,16 @@ impl<'p> Run<'p> {
             if self.program.caches_off.contains(&true) {
                 let lines = 0..self.memory.lines();
                 actions.extend(
-                    lines.clone().filter(|line| self.filled >> line & 1 == 0).map(|line| (0, Action::Fill(line))),
+                    lines
+                        .clone()
+                        .filter(|line| self.filled >> line & 1 == 0)
+                        .map(|line| (0, Action::Fill(line))),
                 );
-                actions.extend(lines.filter(|line| self.evicted >> line & 1 == 0).map(|line| (0, Action::Evict(line))));
+                actions.extend(
+                    lines
+                        .filter(|line| self.evicted >> line & 1 == 0)
+                        .map(|line| (0, Action::Evict(line))),
+                );
             }
             if source.has_been_at(|| self.state()) {
                 return false;
@@ -300,7 +346,10 @@ impl<'p> Run<'p> {
     /// True if no load that was put off must come before the operation.
     fn can_be_issued(&self, thread: usize, at: usize) -> bool {
         let operations = &self.program.threads[thread];
-        self.threads[thread].put_off.iter().all(|&load| !must_follow(operations[load], operations[at], operations, at))
+        self.threads[thread]
+            .put_off
+            .iter()
+            .all(|&load| !must_follow(operations[load], operations[at], operations, at))
     }
 
     fn act(&mut self, thread: usize, action: Action, source: &mut Source) {
@@ -333,37 +382,61 @@ impl<'p> Run<'p> {
 
     fn perform(&mut self, thread: usize, at: usize, source: &mut Source) {
         match self.program.threads[thread][at] {
-            Operation::Load { location, number, order, address } => {
-                let (word, order, after) = (location as u16, order_of(order), self.came([address, None]));
+            Operation::Load {
+                location,
+                number,
+                order,
+                address,
+            } => {
+                let (word, order, after) =
+                    (location as u16, order_of(order), self.came([address, None]));
                 let loaded = match self.device {
-                    true => self.memory.load_after(thread, word, order, after, &mut Newest),
+                    true => self
+                        .memory
+                        .load_after(thread, word, order, after, &mut Newest),
                     false => self.memory.load_after(thread, word, order, after, source),
                 };
                 (self.loaded[number], self.came[number]) = (loaded.value, loaded.at);
             }
-            Operation::Store { location, value, order, address, data } => {
-                let (word, order, after) = (location as u16, order_of(order), self.came([address, data]));
+            Operation::Store {
+                location,
+                value,
+                order,
+                address,
+                data,
+            } => {
+                let (word, order, after) =
+                    (location as u16, order_of(order), self.came([address, data]));
                 let value = match value {
                     Value::Number(number) => number,
                     Value::Loaded(load) => self.loaded[load],
                 };
                 match self.device {
-                    true => self.memory.store_after(thread, word, value, order, after, &mut Newest),
-                    false => self.memory.store_after(thread, word, value, order, after, source),
+                    true => self
+                        .memory
+                        .store_after(thread, word, value, order, after, &mut Newest),
+                    false => self
+                        .memory
+                        .store_after(thread, word, value, order, after, source),
                 }
             }
-            Operation::Maintain { location, invalidate } => {
-                self.memory.maintain(thread, location as u16, invalidate, source)
-            }
+            Operation::Maintain {
+                location,
+                invalidate,
+            } => self
+                .memory
+                .maintain(thread, location as u16, invalidate, source),
             Operation::BarrierFull => self.memory.barrier(thread),
             Operation::BarrierLoad => self.memory.load_barrier(thread),
             Operation::BarrierStore => self.memory.store_barrier(thread),
             Operation::Branch(_) => {}
             Operation::Synchronize => {
-                let branches = self.program.threads[thread][..at].iter().filter_map(|earlier| match earlier {
-                    Operation::Branch(load) => Some(self.came[*load]),
-                    _ => None,
-                });
+                let branches = self.program.threads[thread][..at]
+                    .iter()
+                    .filter_map(|earlier| match earlier {
+                        Operation::Branch(load) => Some(self.came[*load]),
+                        _ => None,
+                    });
                 let after = branches.max().unwrap_or(0);
                 self.memory.synchronise(thread, after);
             }
@@ -372,7 +445,12 @@ impl<'p> Run<'p> {
 
     /// The moment at which the newest of these loads' values came.
     fn came(&self, loads: [Option<usize>; 2]) -> Moment {
-        loads.into_iter().flatten().map(|load| self.came[load]).max().unwrap_or(0)
+        loads
+            .into_iter()
+            .flatten()
+            .map(|load| self.came[load])
+            .max()
+            .unwrap_or(0)
     }
 
     fn holds(&self, outcome: &Outcome) -> bool {
@@ -415,17 +493,40 @@ enum Action {
 
 /// True if an operation may not be issued while `load`, which comes before it, is put off.
 fn must_follow(load: Operation, later: Operation, thread: &[Operation], at: usize) -> bool {
-    let Operation::Load { location, number, .. } = load else { return false };
+    let Operation::Load {
+        location, number, ..
+    } = load
+    else {
+        return false;
+    };
     let depends = |from: Option<usize>| from == Some(number);
     let branched = thread[..at].contains(&Operation::Branch(number));
     match later {
-        Operation::Load { location: other, address, .. } => {
-            other == location || depends(address) || branched && thread[..at].contains(&Operation::Synchronize)
+        Operation::Load {
+            location: other,
+            address,
+            ..
+        } => {
+            other == location
+                || depends(address)
+                || branched && thread[..at].contains(&Operation::Synchronize)
         }
-        Operation::Store { location: other, data, order, address, .. } => {
-            other == location || order == Ordering::Ordered || depends(address) || depends(data) || branched
+        Operation::Store {
+            location: other,
+            data,
+            order,
+            address,
+            ..
+        } => {
+            other == location
+                || order == Ordering::Ordered
+                || depends(address)
+                || depends(data)
+                || branched
         }
-        Operation::Maintain { location: other, .. } => other == location,
+        Operation::Maintain {
+            location: other, ..
+        } => other == location,
         Operation::BarrierFull | Operation::BarrierLoad => true,
         // The branch itself may be guessed; a store after it may not be seen, nor anything after an
         // ISB.
@@ -439,14 +540,27 @@ fn every_program_shows_what_the_architecture_says() {
     for program in shipped() {
         for caches in [Caches::On, Caches::Off] {
             let every = enumerate(&program, caches, 3_000_000);
-            assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
+            assert!(
+                every.complete,
+                "{}: more than {} schedules",
+                program.name, every.runs
+            );
             let drawn = draw(&program, caches, 1, 20_000);
             match program.verdict {
                 Verdict::Allowed => {
-                    assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name)
+                    assert!(
+                        every.outcomes > 0 && drawn.outcomes > 0,
+                        "{} is never seen",
+                        program.name
+                    )
                 }
                 Verdict::Forbidden => {
-                    assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name)
+                    assert_eq!(
+                        (every.outcomes, drawn.outcomes),
+                        (0, 0),
+                        "{} is seen",
+                        program.name
+                    )
                 }
             }
         }
@@ -457,11 +571,24 @@ fn every_program_shows_what_the_architecture_says() {
 fn every_program_of_maintenance_shows_what_the_architecture_says() {
     for program in of_maintenance() {
         let every = enumerate(&program, Caches::On, 30_000_000);
-        assert!(every.complete, "{}: more than {} schedules", program.name, every.runs);
+        assert!(
+            every.complete,
+            "{}: more than {} schedules",
+            program.name, every.runs
+        );
         let drawn = draw(&program, Caches::On, 1, 100_000);
         match program.verdict {
-            Verdict::Allowed => assert!(every.outcomes > 0 && drawn.outcomes > 0, "{} is never seen", program.name),
-            Verdict::Forbidden => assert_eq!((every.outcomes, drawn.outcomes), (0, 0), "{} is seen", program.name),
+            Verdict::Allowed => assert!(
+                every.outcomes > 0 && drawn.outcomes > 0,
+                "{} is never seen",
+                program.name
+            ),
+            Verdict::Forbidden => assert_eq!(
+                (every.outcomes, drawn.outcomes),
+                (0, 0),
+                "{} is seen",
+                program.name
+            ),
         }
     }
 }
@@ -470,7 +597,11 @@ fn every_program_of_maintenance_shows_what_the_architecture_says() {
 fn device_memory_shows_interleavings_and_nothing_else() {
     for program in in_device_memory() {
         let every = enumerate(&program, Caches::Device, 1_000_000);
-        assert!(every.complete && every.outcomes == 0, "{}: {every:?}", program.name);
+        assert!(
+            every.complete && every.outcomes == 0,
+            "{}: {every:?}",
+            program.name
+        );
     }
     let interleaved = parse(
         "AArch64 MP\n{ 0:X0=x; 0:X1=y; 1:X0=x; 1:X1=y; }\n P0 | P1 ;\n MOV W2,#1 | LDR W2,[X1] ;\n \
@@ -484,14 +615,22 @@ fn device_memory_shows_interleavings_and_nothing_else() {
 fn what_the_memory_cannot_run_is_refused() {
     for (instruction, error) in [
         ("LDXR W2,[X0]", "an instruction that is no plain access"),
-        ("ADD W2,W1,#1", "a value that is computed from what was loaded"),
+        (
+            "ADD W2,W1,#1",
+            "a value that is computed from what was loaded",
+        ),
         ("STR W1,[X3]", "an address that is no location's"),
         ("B.EQ L", "an instruction that is no plain access"),
     ] {
-        let text = format!("AArch64 T\n{{ 0:X0=x; }}\n P0 ;\n LDR W1,[X0] ;\n {instruction} ;\n L: ;\nexists (x=0)");
+        let text = format!(
+            "AArch64 T\n{{ 0:X0=x; }}\n P0 ;\n LDR W1,[X0] ;\n {instruction} ;\n L: ;\nexists (x=0)"
+        );
         let refused = Litmus::of(&parse(&text).unwrap()).unwrap_err().to_string();
         assert!(refused.starts_with(error), "{instruction}: {refused}");
     }
     let text = "AArch64 T\nCachesOff=P1\n{ 0:X0=x; }\n P0 ;\n LDR W1,[X0] ;\nexists (x=0)";
-    assert_eq!(Litmus::of(&parse(text).unwrap()).unwrap_err().to_string(), "`CachesOff=P1`: `P1` is no thread");
+    assert_eq!(
+        Litmus::of(&parse(text).unwrap()).unwrap_err().to_string(),
+        "`CachesOff=P1`: `P1` is no thread"
+    );
 }

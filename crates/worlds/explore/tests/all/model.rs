@@ -23,7 +23,9 @@ fn section(
             (lock.0)(machine, cpu);
             inside.set(inside.get() + 1);
             machine.pause();
-            machine.check(inside.get() == 1, || format!("{} CPUs are inside", inside.get()));
+            machine.check(inside.get() == 1, || {
+                format!("{} CPUs are inside", inside.get())
+            });
             inside.set(inside.get() - 1);
             (lock.1)(machine, cpu);
         });
@@ -35,7 +37,11 @@ fn bakery(model: &mut Model, cpus: u16) {
     let other = words.clone();
     let lock = |words: &Rc<Vec<BakeryWord<Board>>>, machine: &Board, cpu: u16, acquire: bool| {
         let lock = Lock::bakery(0, words, CpuIndex(0));
-        if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
+        if acquire {
+            lock.acquire(machine, CpuIndex(cpu))
+        } else {
+            lock.release(machine, CpuIndex(cpu))
+        }
     };
     section(
         model,
@@ -55,7 +61,9 @@ fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
         }
         Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
     };
-    let release = move |machine: &Board, cpu| Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu));
+    let release = move |machine: &Board, cpu| {
+        Lock::bakery(0, &other, CpuIndex(0)).release(machine, CpuIndex(cpu))
+    };
     section(model, cpus, acquire, release);
 }
 
@@ -73,24 +81,46 @@ fn naive(model: &mut Model) {
 /// The message of a failed check's panic.
 fn failure(config: &Config, set_up: impl Fn(&mut Model)) -> String {
     let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
-    *result.expect_err("the check passes").downcast::<String>().expect("a text")
+    *result
+        .expect_err("the check passes")
+        .downcast::<String>()
+        .expect("a text")
 }
 
 #[test]
 fn the_locks_exclude_in_coherency_and_out_of_it() {
     for coherent in [true, false] {
-        let config = Config { schedules: 30_000, coherent, ..Config::default() };
+        let config = Config {
+            schedules: 30_000,
+            coherent,
+            ..Config::default()
+        };
         assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
     }
-    check(&Config { schedules: 30_000, ..Config::default() }, |model| {
-        let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
-        let other = ticket.clone();
-        let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
-            let lock = Lock::ticket(0, ticket);
-            if acquire { lock.acquire(machine, CpuIndex(cpu)) } else { lock.release(machine, CpuIndex(cpu)) }
-        };
-        section(model, 3, move |m, cpu| lock(&ticket, m, cpu, true), move |m, cpu| lock(&other, m, cpu, false));
-    });
+    check(
+        &Config {
+            schedules: 30_000,
+            ..Config::default()
+        },
+        |model| {
+            let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
+            let other = ticket.clone();
+            let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
+                let lock = Lock::ticket(0, ticket);
+                if acquire {
+                    lock.acquire(machine, CpuIndex(cpu))
+                } else {
+                    lock.release(machine, CpuIndex(cpu))
+                }
+            };
+            section(
+                model,
+                3,
+                move |m, cpu| lock(&ticket, m, cpu, true),
+                move |m, cpu| lock(&other, m, cpu, false),
+            );
+        },
+    );
 }
 
 /// A lock of one word, by each of the read-modify-writes that a word has beside the addition.
@@ -119,7 +149,13 @@ fn spin_lock(model: &mut Model, how: &'static str) {
 #[test]
 fn every_read_modify_write_is_one_step_with_lse_and_without() {
     for how in ["swap", "compare_exchange", "fetch_or", "fetch_and"] {
-        let tally = check(&Config { schedules: 5_000, ..Config::default() }, move |model| spin_lock(model, how));
+        let tally = check(
+            &Config {
+                schedules: 5_000,
+                ..Config::default()
+            },
+            move |model| spin_lock(model, how),
+        );
         assert_eq!(tally.covered.len(), 3, "{how}: {tally:?}");
     }
 }
@@ -129,7 +165,10 @@ fn every_read_modify_write_is_one_step_with_lse_and_without() {
 #[test]
 fn a_bakery_excludes_between_cpus_in_coherency_and_out_of_it() {
     for off in [1, 2] {
-        let config = Config { schedules: 30_000, ..Config::default() };
+        let config = Config {
+            schedules: 30_000,
+            ..Config::default()
+        };
         check(&config, move |model| mixed_bakery(model, 3, off));
     }
 }
@@ -143,7 +182,11 @@ fn every_run_of_a_bakery_of_two_is_tried() {
 }
 
 fn all() -> Config {
-    Config { strategies: vec![Strategy::Dpor], schedules: 10_000_000, ..Config::default() }
+    Config {
+        strategies: vec![Strategy::Dpor],
+        schedules: 10_000_000,
+        ..Config::default()
+    }
 }
 
 /// The store outside of coherency is seen in it, after the line was read, only if a cache evicts
@@ -153,8 +196,10 @@ fn what_caches_do_on_their_own_is_tried() {
     let seen = |config: &Config| {
         let seen = Rc::new(RefCell::new(BTreeSet::new()));
         let tally = check(config, |model| {
-            let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
+            let words: Rc<[Word<u32>; 2]> = Rc::new([
+                SharedWord::<u32, Board>::new(0),
+                SharedWord::<u32, Board>::new(0),
+            ]);
             let (other, seen) = (words.clone(), seen.clone());
             model.cpu(move |machine| {
                 let first = words[0].load(machine);
@@ -170,7 +215,10 @@ fn what_caches_do_on_their_own_is_tried() {
         seen.take()
     };
     assert_eq!(seen(&all()), BTreeSet::from([(0, 0), (1, 1)]));
-    assert_eq!(seen(&Config::default()), BTreeSet::from([(0, 0), (0, 1), (1, 1)]));
+    assert_eq!(
+        seen(&Config::default()),
+        BTreeSet::from([(0, 0), (0, 1), (1, 1)])
+    );
 }
 
 #[test]
@@ -182,7 +230,10 @@ fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
     assert!((1..=3).contains(&deviations), "{said}");
     let path = said.split("STOPWATT_REPLAY=").nth(1).unwrap().trim();
     let left = std::fs::read_to_string(path).unwrap();
-    assert!(left.contains("cpus = 2") && left.matches("[[deviation]]").count() == deviations, "{left}");
+    assert!(
+        left.contains("cpus = 2") && left.matches("[[deviation]]").count() == deviations,
+        "{left}"
+    );
 }
 
 #[test]
@@ -191,8 +242,10 @@ fn a_missing_barrier_is_found() {
     // from it.
     let dekker = |barrier: bool| {
         move |model: &mut Model| {
-            let words: Rc<[Word<u32>; 2]> =
-                Rc::new([SharedWord::<u32, Board>::new(0), SharedWord::<u32, Board>::new(0)]);
+            let words: Rc<[Word<u32>; 2]> = Rc::new([
+                SharedWord::<u32, Board>::new(0),
+                SharedWord::<u32, Board>::new(0),
+            ]);
             let absent = Rc::new(Cell::new(0));
             for cpu in 0..2 {
                 let (words, absent) = (words.clone(), absent.clone());
@@ -209,13 +262,24 @@ fn a_missing_barrier_is_found() {
     };
     let said = failure(&Config::default(), dekker(false));
     assert!(said.contains("each found the other absent (own)"), "{said}");
-    check(&Config { schedules: 20_000, ..Config::default() }, dekker(true));
+    check(
+        &Config {
+            schedules: 20_000,
+            ..Config::default()
+        },
+        dekker(true),
+    );
 }
 
 #[test]
 fn who_waits_for_ever_loops_for_ever_or_panics_is_said() {
-    let said = failure(&Config::default(), |model| model.cpu(|machine| machine.wait_for_event()));
-    assert!(said.contains("CPU 0 waits for an event (everybody-wakes)"), "{said}");
+    let said = failure(&Config::default(), |model| {
+        model.cpu(|machine| machine.wait_for_event())
+    });
+    assert!(
+        said.contains("CPU 0 waits for an event (everybody-wakes)"),
+        "{said}"
+    );
     let said = failure(&Config::default(), |model| {
         model.cpu(|machine| {
             loop {
@@ -224,16 +288,25 @@ fn who_waits_for_ever_loops_for_ever_or_panics_is_said() {
         })
     });
     assert!(said.contains("(livelock)"), "{said}");
-    let said = failure(&Config::default(), |model| model.cpu(|_| panic!("that was me")));
+    let said = failure(&Config::default(), |model| {
+        model.cpu(|_| panic!("that was me"))
+    });
     assert!(said.contains("that was me (panic)"), "{said}");
 }
 
 #[test]
 fn code_that_makes_no_operation_is_noticed() {
     let (stuck, noticed) = std::sync::mpsc::channel();
-    let _watchdog = explore::watch(std::time::Duration::from_millis(200), move |_, operation| {
-        let _ = stuck.send(operation);
-    });
+    let _watchdog = explore::watch(
+        std::time::Duration::from_millis(200),
+        move |_, operation| {
+            let _ = stuck.send(operation);
+        },
+    );
     // Other tests of this program make operations as well; once they are all done, nobody does.
-    assert!(noticed.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
+    assert!(
+        noticed
+            .recv_timeout(std::time::Duration::from_secs(60))
+            .is_ok()
+    );
 }

@@ -10,7 +10,11 @@ impl Machine {
     /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
     /// where the core has it.
     pub fn acquiring(&self) -> Order {
-        if self.settings.rcpc.get() { Order::AcquirePc } else { Order::Ordered }
+        if self.settings.rcpc.get() {
+            Order::AcquirePc
+        } else {
+            Order::Ordered
+        }
     }
 
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
@@ -60,7 +64,12 @@ impl Machine {
         let mut chooser = self.choices.chooser.borrow_mut();
         let mut schedule = self.choices.schedule.borrow_mut();
         let operation = self.turns.operations[process].get();
-        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let mut asked = LoggedAnswers {
+            chooser: &mut chooser,
+            schedule: &mut schedule,
+            process,
+            operation,
+        };
         // To see an old value for ever would be unfair, and to see it a third time in a row shows
         // nothing that the second has not shown.
         let sees_the_newest = |cpu: &Cpu| {
@@ -68,16 +77,33 @@ impl Machine {
             cpu.spin.borrow().old || self.settings.traces.get() && last == cell && times >= 1
         };
         let loaded = match self.cpus.get(process).is_some_and(sees_the_newest) {
-            true => self.memory.borrow_mut().load(process, cell, order, &mut Newest),
-            false => self.memory.borrow_mut().load(process, cell, order, &mut asked),
+            true => self
+                .memory
+                .borrow_mut()
+                .load(process, cell, order, &mut Newest),
+            false => self
+                .memory
+                .borrow_mut()
+                .load(process, cell, order, &mut asked),
         };
         self.mix(loaded.value);
         if self.settings.keeps_steps.get()
             && let Some(step) = self.record.log.borrow_mut().last_mut()
         {
             let cached = self.memory.borrow().is_coherent(process);
-            let LoadResult { value, newest_elsewhere: newest, is_newest_here, .. } = loaded;
-            step.did = Operation::Loaded { cell, value, newest, cached, early: !is_newest_here };
+            let LoadResult {
+                value,
+                newest_elsewhere: newest,
+                is_newest_here,
+                ..
+            } = loaded;
+            step.did = Operation::Loaded {
+                cell,
+                value,
+                newest,
+                cached,
+                early: !is_newest_here,
+            };
         }
         loaded
     }

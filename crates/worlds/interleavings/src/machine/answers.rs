@@ -25,8 +25,13 @@ impl Answers for LoggedAnswers<'_> {
         let held = HELD as u32;
         let value = match self.chooser {
             Chooser::Dpor(dpor) => held * dpor.hold(),
-            Chooser::ReplayedChoices(_) => self.chooser.answer(self.process, self.operation, kind, held + 1),
-            _ => self.chooser.answer(self.process, self.operation, kind, LONGEST + 1),
+            Chooser::ReplayedChoices(_) => {
+                self.chooser
+                    .answer(self.process, self.operation, kind, held + 1)
+            }
+            _ => self
+                .chooser
+                .answer(self.process, self.operation, kind, LONGEST + 1),
         };
         let value = self.log(kind, value);
         if value == held { u8::MAX } else { value as u8 }
@@ -43,7 +48,9 @@ impl Answers for LoggedAnswers<'_> {
                     nth => in_order + nth,
                 }
             }
-            _ => self.chooser.answer(self.process, self.operation, Kind::LoadAge, choices),
+            _ => self
+                .chooser
+                .answer(self.process, self.operation, Kind::LoadAge, choices),
         };
         self.log(Kind::LoadAge, value)
     }
@@ -53,7 +60,9 @@ impl LoggedAnswers<'_> {
     /// The answer to a choice: a number below `options`, 0 by default.
     #[inline(always)]
     pub(super) fn answer(&mut self, kind: Kind, options: u32) -> u32 {
-        let value = self.chooser.answer(self.process, self.operation, kind, options);
+        let value = self
+            .chooser
+            .answer(self.process, self.operation, kind, options);
         self.log(kind, value)
     }
 
@@ -61,7 +70,12 @@ impl LoggedAnswers<'_> {
     fn log(&mut self, kind: Kind, value: u32) -> u32 {
         if value != 0 {
             let (process, operation) = (self.process as u8, self.operation);
-            self.schedule.push(Deviation { process, operation, kind, value: u64::from(value) });
+            self.schedule.push(Deviation {
+                process,
+                operation,
+                kind,
+                value: u64::from(value),
+            });
         }
         value
     }
@@ -90,7 +104,12 @@ impl Machine {
             let mut chooser = self.choices.chooser.borrow_mut();
             let mut schedule = self.choices.schedule.borrow_mut();
             let operation = self.turns.operations[process].get();
-            let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+            let mut asked = LoggedAnswers {
+                chooser: &mut chooser,
+                schedule: &mut schedule,
+                process,
+                operation,
+            };
             act(&mut self.memory.borrow_mut(), process, &mut asked);
         }
         self.wake_pollers();

@@ -13,20 +13,62 @@ pub const COMPARES: &str = "puts another value, if the one expected is there, in
 
 impl Machine {
     /// Adds to a word; `wrap` cuts the sum to its width. The value before.
-    pub fn fetch_add(&self, cell: u16, value: u64, order: AtomicOrder, wrap: impl Fn(u64) -> u64) -> u64 {
+    pub fn fetch_add(
+        &self,
+        cell: u16,
+        value: u64,
+        order: AtomicOrder,
+        wrap: impl Fn(u64) -> u64,
+    ) -> u64 {
         let change = |before: u64| Some(wrap(before.wrapping_add(value)));
-        self.update(cell, order, Operation::Update { cell, what: "adds to", value }, value, &change)
+        self.update(
+            cell,
+            order,
+            Operation::Update {
+                cell,
+                what: "adds to",
+                value,
+            },
+            value,
+            &change,
+        )
     }
 
     /// Stores `value`, and returns what the word held.
     pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
-        self.update(cell, order, Operation::Update { cell, what: SWAPS, value }, value, &|_| Some(value))
+        self.update(
+            cell,
+            order,
+            Operation::Update {
+                cell,
+                what: SWAPS,
+                value,
+            },
+            value,
+            &|_| Some(value),
+        )
     }
 
     /// Stores `value` if the word holds `expected`; whether it did.
-    pub fn compare_exchange(&self, cell: u16, expected: u64, value: u64, order: AtomicOrder) -> bool {
+    pub fn compare_exchange(
+        &self,
+        cell: u16,
+        expected: u64,
+        value: u64,
+        order: AtomicOrder,
+    ) -> bool {
         let change = |before| (before == expected).then_some(value);
-        self.update(cell, order, Operation::Update { cell, what: COMPARES, value }, value, &change) == expected
+        self.update(
+            cell,
+            order,
+            Operation::Update {
+                cell,
+                what: COMPARES,
+                value,
+            },
+            value,
+            &change,
+        ) == expected
     }
 
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
@@ -61,7 +103,9 @@ impl Machine {
     ) -> Result<u64, u64> {
         self.start_atomic(cell, order, did, with);
         let would_store = change(self.memory.borrow().newest(cell)).is_some();
-        let fails = self.settings.exclusives.get() && would_store && self.answer(Kind::ExclusiveFails, 2) == 1;
+        let fails = self.settings.exclusives.get()
+            && would_store
+            && self.answer(Kind::ExclusiveFails, 2) == 1;
         let before = self.change(cell, order, &|before| change(before).filter(|_| !fails));
         if fails { Err(before) } else { Ok(before) }
     }
@@ -79,7 +123,9 @@ impl Machine {
             ends = after.is_some();
             after
         };
-        self.with_memory(|memory, process, asked| before = memory.atomic(process, cell, order, is_pair, change, asked));
+        self.with_memory(|memory, process, asked| {
+            before = memory.atomic(process, cell, order, is_pair, change, asked)
+        });
         self.mix(before);
         self.note_update(cell, before, ends);
         if fences && ends {

@@ -153,7 +153,8 @@ impl<T: Scalar> Word<T> {
 
     /// Writes the word in no order with other accesses, as `STR` does.
     pub fn store_relaxed(&self, on: &impl OnMachine, value: T) {
-        on.machine().store(self.cell, value.to_word(), Order::Relaxed);
+        on.machine()
+            .store(self.cell, value.to_word(), Order::Relaxed);
     }
 
     /// The newest value, once all CPUs are done.

@@ -10,7 +10,9 @@
 use crate::operation::OperationIndex;
 
 /// The kind of choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Kind {
@@ -57,7 +59,9 @@ pub enum Kind {
 ///
 /// It is bound to an operation of one process, and not to a place in the whole run: when another
 /// deviation is left out, it still means the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
     /// The process: a CPU, or the power controller after the last CPU.

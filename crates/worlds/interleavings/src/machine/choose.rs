@@ -22,7 +22,10 @@ impl engine::Chooser for MachineChoice<'_> {
     #[inline(always)]
     fn choose(&mut self, candidates: &[Candidate]) -> usize {
         match self.0.take_next() {
-            Some(process) => candidates.iter().position(|candidate| candidate.process == process).unwrap_or(0),
+            Some(process) => candidates
+                .iter()
+                .position(|candidate| candidate.process == process)
+                .unwrap_or(0),
             None => 0,
         }
     }
@@ -37,7 +40,8 @@ impl Machine {
         let mut chooser = self.choices.chooser.borrow_mut();
         match by {
             ChoiceSource::Schedule(schedule) => {
-                *chooser = Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
+                *chooser =
+                    Chooser::ReplayedChoices(ReplayedChoices::new(schedule, self.cpus.len() + 1))
             }
             ChoiceSource::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
             ChoiceSource::RandomChoices(strategy, seed) => {
@@ -53,7 +57,9 @@ impl Machine {
 
     /// The choices that go on after this run, if there are any.
     pub(crate) fn take_tape(&self) -> Chooser {
-        self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new()))
+        self.choices
+            .chooser
+            .replace(Chooser::RandomChoices(RandomChoices::new()))
     }
 
     pub(crate) fn put_tape_back(&self, tape: Chooser) {
@@ -65,7 +71,11 @@ impl Machine {
     /// Takes the choices of runs that differ, to go on with them.
     pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
         self.end_last_step();
-        match self.choices.chooser.replace(Chooser::RandomChoices(RandomChoices::new())) {
+        match self
+            .choices
+            .chooser
+            .replace(Chooser::RandomChoices(RandomChoices::new()))
+        {
             Chooser::Dpor(dpor) => Some(dpor),
             _ => None,
         }

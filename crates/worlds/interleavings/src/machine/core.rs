@@ -13,13 +13,31 @@ pub struct Core {
 
 impl Core {
     /// What code that is compiled for Arm runs with: LSE, exclusives, and LSE with RCpc.
-    pub const ALL: [Self; 3] = [Self::LSE, Self { lse: false, rcpc: false }, Self { lse: true, rcpc: true }];
+    pub const ALL: [Self; 3] = [
+        Self::LSE,
+        Self {
+            lse: false,
+            rcpc: false,
+        },
+        Self {
+            lse: true,
+            rcpc: true,
+        },
+    ];
     /// A core with LSE and without RCpc, which orders most.
-    pub const LSE: Self = Self { lse: true, rcpc: false };
+    pub const LSE: Self = Self {
+        lse: true,
+        rcpc: false,
+    };
 }
 
 impl std::fmt::Display for Core {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}{}", if self.lse { "LSE" } else { "LL/SC" }, if self.rcpc { " and RCpc" } else { "" })
+        write!(
+            f,
+            "{}{}",
+            if self.lse { "LSE" } else { "LL/SC" },
+            if self.rcpc { " and RCpc" } else { "" }
+        )
     }
 }

@@ -20,9 +20,13 @@ pub fn run_quietly<R>(run: impl FnOnce() -> R) -> std::thread::Result<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let of_others = take_hook();
-        set_hook(Box::new(move |panic| match panic.location().filter(|_| RUNS.get()) {
-            Some(place) => drop(PLACE.replace(format!(" in {}:{}", place.file(), place.line()))),
-            None => of_others(panic),
+        set_hook(Box::new(move |panic| {
+            match panic.location().filter(|_| RUNS.get()) {
+                Some(place) => {
+                    drop(PLACE.replace(format!(" in {}:{}", place.file(), place.line())))
+                }
+                None => of_others(panic),
+            }
         }));
     });
     RUNS.set(true);
@@ -127,8 +131,15 @@ impl Failure {
     /// A panic of the code under test.
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a text");
+        let text = text
+            .or_else(|| payload.downcast_ref::<&str>().copied())
+            .unwrap_or("without a text");
         let what = format!("the code under test panicked{}: {text}", PLACE.take());
-        Self { invariant: Invariant::Panic, what, process: 0, operation: OperationIndex::default() }
+        Self {
+            invariant: Invariant::Panic,
+            what,
+            process: 0,
+            operation: OperationIndex::default(),
+        }
     }
 }

@@ -9,23 +9,36 @@ use super::step::Operation;
 impl Machine {
     /// Follows the process from its present operation, a load, on.
     pub(crate) fn follow_from_here(&self, process: usize) {
-        self.late.follows[process].set(Trail { load: self.turns.operations[process].get(), ..Trail::default() });
-        self.late.followed.set(self.late.followed.get() | 1 << process);
+        self.late.follows[process].set(Trail {
+            load: self.turns.operations[process].get(),
+            ..Trail::default()
+        });
+        self.late
+            .followed
+            .set(self.late.followed.get() | 1 << process);
     }
 
     /// Takes an operation, or a value that it stores, into account.
     #[cold]
     pub(crate) fn follow(&self, process: usize, what: u64, is_operation: bool) {
         let Trail { count, hash, load } = self.late.follows[process].get();
-        let hash = (hash ^ what).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
-        let followed = Trail { count: count + u32::from(is_operation), hash, load };
+        let hash = (hash ^ what)
+            .wrapping_mul(0x0000_0100_0000_01b3)
+            .rotate_left(23);
+        let followed = Trail {
+            count: count + u32::from(is_operation),
+            hash,
+            load,
+        };
         self.late.follows[process].set(followed);
         if let Some((late, _)) = self.late.tried.get()
             && late.is_at(process, load)
             && late.followed == followed
         {
             self.late.tried.set(Some((late, true)));
-            self.late.followed.set(self.late.followed.get() & !(1 << process));
+            self.late
+                .followed
+                .set(self.late.followed.get() & !(1 << process));
         }
     }
 
@@ -34,8 +47,13 @@ impl Machine {
     pub(super) fn note_paid(&self) {
         let paid = self.memory.borrow_mut().take_paid();
         for process in (0..self.cpus.len()).filter(|process| paid >> process & 1 != 0) {
-            self.late.paid.borrow_mut().push(LateLoad { process, followed: self.late.follows[process].get() });
-            self.late.followed.set(self.late.followed.get() & !(1 << process));
+            self.late.paid.borrow_mut().push(LateLoad {
+                process,
+                followed: self.late.follows[process].get(),
+            });
+            self.late
+                .followed
+                .set(self.late.followed.get() & !(1 << process));
             self.note_learns(process, self.process());
             if self.cpus[process].waits() == Wait::LateLoad {
                 self.unblock(process);
@@ -74,8 +92,13 @@ impl Machine {
             return None;
         }
         let newest = memory.newest(cell);
-        let value =
-            self.choices.chooser.borrow_mut().late(process, operation, cell, newest, memory.later_values(cell))?;
+        let value = self.choices.chooser.borrow_mut().late(
+            process,
+            operation,
+            cell,
+            newest,
+            memory.later_values(cell),
+        )?;
         self.choices.schedule.borrow_mut().push(Deviation {
             process: process as u8,
             operation,
@@ -91,7 +114,13 @@ impl Machine {
         if self.settings.keeps_steps.get()
             && let Some(step) = self.record.log.borrow_mut().last_mut()
         {
-            step.did = Operation::Loaded { cell, value, newest: None, cached: true, early: false };
+            step.did = Operation::Loaded {
+                cell,
+                value,
+                newest: None,
+                cached: true,
+                early: false,
+            };
         }
         Some(value)
     }
@@ -109,7 +138,8 @@ impl Machine {
     /// Waits for a late load of this word.
     #[inline(always)]
     pub(super) fn settle_word(&self, cell: u16) {
-        if self.late.followed.get() != 0 && self.memory.borrow().owed(self.process()) == Some(cell) {
+        if self.late.followed.get() != 0 && self.memory.borrow().owed(self.process()) == Some(cell)
+        {
             self.settle();
         }
     }

@@ -21,8 +21,12 @@ pub(super) fn forget_places() {
 
 fn number_and_place(word: u16) -> String {
     let place = PLACES.with_borrow(|places| places.get(usize::from(word)).copied());
-    let Some(place) = place else { return format!("word {word}") };
-    let name = variable(place).map(|name| format!(" ({name})")).unwrap_or_default();
+    let Some(place) = place else {
+        return format!("word {word}");
+    };
+    let name = variable(place)
+        .map(|name| format!(" ({name})"))
+        .unwrap_or_default();
     format!("word {word}{name} of {}:{}", place.file(), place.line())
 }
 
@@ -31,20 +35,39 @@ fn number_and_place(word: u16) -> String {
 fn variable(place: &Location<'_>) -> Option<String> {
     let folder = std::env::current_dir().ok()?;
     // Cargo names files from the workspace, and runs tests in the package.
-    let text = folder.ancestors().find_map(|folder| std::fs::read_to_string(folder.join(place.file())).ok())?;
-    let before = text.lines().nth(place.line() as usize - 1)?.get(..place.column() as usize - 1)?;
+    let text = folder
+        .ancestors()
+        .find_map(|folder| std::fs::read_to_string(folder.join(place.file())).ok())?;
+    let before = text
+        .lines()
+        .nth(place.line() as usize - 1)?
+        .get(..place.column() as usize - 1)?;
     let declared = before.rfind("let ");
     // A colon before the sign of equality comes before the type of what is declared.
-    let value = declared.map_or(0, |at| before[at..].find('=').map_or(before.len(), |equals| at + equals));
-    let is_field = |at: &usize| *at >= value && !before[..*at].ends_with(':') && !before[at + 1..].starts_with(':');
+    let value = declared.map_or(0, |at| {
+        before[at..]
+            .find('=')
+            .map_or(before.len(), |equals| at + equals)
+    });
+    let is_field = |at: &usize| {
+        *at >= value && !before[..*at].ends_with(':') && !before[at + 1..].starts_with(':')
+    };
     let field = before.match_indices(':').map(|(at, _)| at).rfind(is_field);
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = match (field, declared) {
-        (Some(field), _) => before[..field].trim_end().rsplit(|letter| !is_part(letter)).next()?,
-        (None, Some(at)) => before[at + 4..].trim_start_matches("mut ").split(|letter| !is_part(letter)).next()?,
+        (Some(field), _) => before[..field]
+            .trim_end()
+            .rsplit(|letter| !is_part(letter))
+            .next()?,
+        (None, Some(at)) => before[at + 4..]
+            .trim_start_matches("mut ")
+            .split(|letter| !is_part(letter))
+            .next()?,
         (None, None) => return None,
     };
-    Some(name).filter(|name| !name.is_empty()).map(str::to_owned)
+    Some(name)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
 }
 
 /// The subject's names of words, of locks, and of what CPUs wait for.
@@ -112,11 +135,18 @@ impl Names {
 
     /// The wait of a CPU, as the rest of a sentence.
     pub fn waits(self, what: u8) -> &'static str {
-        self.waits.get(usize::from(what)).copied().unwrap_or("waits")
+        self.waits
+            .get(usize::from(what))
+            .copied()
+            .unwrap_or("waits")
     }
 }
 
 /// The name of the one who stored something.
 pub fn writer_name(writer: u8) -> String {
-    if writer == NOBODY { "nobody".to_owned() } else { format!("CPU {writer}") }
+    if writer == NOBODY {
+        "nobody".to_owned()
+    } else {
+        format!("CPU {writer}")
+    }
 }

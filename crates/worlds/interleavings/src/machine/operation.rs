@@ -27,11 +27,16 @@ impl Machine {
         beat(process, operation);
         if steps > self.settings.limits.get().steps {
             let hint = match self.settings.spins.get() {
-                true => "; a loop that waits for others has to say so, with yield_now() or spin_loop()",
+                true => {
+                    "; a loop that waits for others has to say so, with yield_now() or spin_loop()"
+                }
                 false => "",
             };
             let waits = self.describe_waits();
-            self.fail(Invariant::Livelock, format!("nobody gets on after {steps} operations: {waits}{hint}"));
+            self.fail(
+                Invariant::Livelock,
+                format!("nobody gets on after {steps} operations: {waits}{hint}"),
+            );
         }
         self.let_somebody_go(process, operation);
         let operation = self.let_held_stores_leave(process, operation);
@@ -64,8 +69,15 @@ impl Machine {
             if overtaken == 0 {
                 break;
             }
-            let Some(nth) = self.answer(Kind::StoreLeaves, overtaken as u32 + 1).checked_sub(1) else { break };
-            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            let Some(nth) = self
+                .answer(Kind::StoreLeaves, overtaken as u32 + 1)
+                .checked_sub(1)
+            else {
+                break;
+            };
+            self.memory
+                .borrow_mut()
+                .let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
             self.keep_step(process, operation, Operation::Own);
             operation = operation.next();
@@ -91,7 +103,9 @@ impl Machine {
             self.turns.operations[process].set(operation);
             self.let_somebody_go(process, operation);
             let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
-            self.memory.borrow_mut().let_overtaken_leave(process, nth as usize);
+            self.memory
+                .borrow_mut()
+                .let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
             self.keep_step(process, operation, Operation::Own);
         }
@@ -106,7 +120,9 @@ impl Machine {
         let mut memory = self.memory.borrow_mut();
         match did {
             Operation::WaitForEvent => memory.touch([Touch::event(self.process(), true)]),
-            Operation::SendEvent => memory.touch((0..self.cpus.len()).map(|cpu| Touch::event(cpu, false))),
+            Operation::SendEvent => {
+                memory.touch((0..self.cpus.len()).map(|cpu| Touch::event(cpu, false)))
+            }
             _ => memory.touch([Touch::HARDWARE]),
         }
     }
@@ -161,7 +177,12 @@ impl Machine {
         let mut chooser = self.choices.chooser.borrow_mut();
         let mut schedule = self.choices.schedule.borrow_mut();
         let lines = memory.lines() as u32;
-        let mut asked = LoggedAnswers { chooser: &mut chooser, schedule: &mut schedule, process, operation };
+        let mut asked = LoggedAnswers {
+            chooser: &mut chooser,
+            schedule: &mut schedule,
+            process,
+            operation,
+        };
         let evicted = asked.answer(Kind::Evict, lines + 1);
         if evicted != 0 {
             memory.evict(evicted as usize - 1);

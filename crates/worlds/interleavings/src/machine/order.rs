@@ -33,7 +33,9 @@ impl Machine {
     pub fn maintain(&self, cell: u16, invalidate: bool) {
         self.settle();
         self.operation(Operation::Maintain { cell, invalidate });
-        self.with_memory(|memory, process, asked| memory.maintain(process, cell, invalidate, asked));
+        self.with_memory(|memory, process, asked| {
+            memory.maintain(process, cell, invalidate, asked)
+        });
     }
 
     /// `DSB SY`.

@@ -57,7 +57,9 @@ impl Turns {
         self.awake.set(0);
         self.asleep.set(0);
         self.next.set(None);
-        self.operations.iter().for_each(|operations| operations.set(OperationIndex::default()));
+        self.operations
+            .iter()
+            .for_each(|operations| operations.set(OperationIndex::default()));
         self.steps.set(0);
         self.over.set(false);
     }
@@ -115,7 +117,10 @@ impl Settings {
 
     /// The instructions for atomics that the core has.
     pub(crate) fn core(&self) -> Core {
-        Core { lse: !self.exclusives.get(), rcpc: self.rcpc.get() }
+        Core {
+            lse: !self.exclusives.get(),
+            rcpc: self.rcpc.get(),
+        }
     }
 
     /// True if loads that acquire are those of RCpc.
@@ -153,7 +158,10 @@ pub(super) struct States {
 
 impl States {
     pub(super) fn new() -> Self {
-        Self { hash: Cell::new(0), pruned: Cell::new(false) }
+        Self {
+            hash: Cell::new(0),
+            pruned: Cell::new(false),
+        }
     }
 
     pub(super) fn forget(&self) {
@@ -231,7 +239,8 @@ impl LateLoad {
 
     /// The choice that made it late.
     pub(crate) fn is_made_by(&self, deviation: &Deviation) -> bool {
-        deviation.kind == Kind::LoadLate && self.is_at(usize::from(deviation.process), deviation.operation)
+        deviation.kind == Kind::LoadLate
+            && self.is_at(usize::from(deviation.process), deviation.operation)
     }
 }
 

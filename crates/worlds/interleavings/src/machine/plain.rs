@@ -37,10 +37,16 @@ impl Machine {
     pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         let process = self.process();
         let operation = self.turns.operations[process].get();
-        let race = self.memory.borrow_mut().access_plain(process, plain, writes, operation, place);
+        let race = self
+            .memory
+            .borrow_mut()
+            .access_plain(process, plain, writes, operation, place);
         if let Some(race) = race {
             self.record.race.set(Some(race.first));
-            self.fail(Invariant::DataRace, format!("{}: {}", self.settings.names.get().plain(plain), race.words));
+            self.fail(
+                Invariant::DataRace,
+                format!("{}: {}", self.settings.names.get().plain(plain), race.words),
+            );
         }
     }
 }

@@ -18,7 +18,11 @@ impl Ready {
     /// the first interrupt comes.
     #[inline(always)]
     pub fn first(self) -> Option<usize> {
-        let set = if self.awake != 0 { self.awake } else { self.asleep };
+        let set = if self.awake != 0 {
+            self.awake
+        } else {
+            self.asleep
+        };
         (set != 0).then(|| set.trailing_zeros() as usize)
     }
 }

@@ -13,7 +13,12 @@ impl Machine {
     pub fn note_lock(&self, lock: u32, taken: bool) {
         if self.settings.keeps_steps.get() {
             let (step, process) = (self.record.log.borrow().len(), self.process() as u8);
-            self.record.locks.borrow_mut().push(LockStep { step, process, lock, taken });
+            self.record.locks.borrow_mut().push(LockStep {
+                step,
+                process,
+                lock,
+                taken,
+            });
         }
     }
 
@@ -39,7 +44,11 @@ impl Machine {
             if let Some(observer) = &*self.record.observer.borrow() {
                 observer(self.record.log.borrow().len());
             }
-            self.record.log.borrow_mut().push(Step { process: process as u8, operation, did });
+            self.record.log.borrow_mut().push(Step {
+                process: process as u8,
+                operation,
+                did,
+            });
         }
     }
 
@@ -71,14 +80,23 @@ impl Machine {
         for (index, cpu) in self.cpus.iter().enumerate() {
             let names = self.settings.names.get();
             let holders = self.record.holders.borrow();
-            let held: Vec<String> =
-                holders.iter().filter(|(_, by)| *by == index).map(|(id, _)| names.lock(*id)).collect();
-            let held = if held.is_empty() { String::new() } else { format!(" and holds {}", held.join(", ")) };
+            let held: Vec<String> = holders
+                .iter()
+                .filter(|(_, by)| *by == index)
+                .map(|(id, _)| names.lock(*id))
+                .collect();
+            let held = if held.is_empty() {
+                String::new()
+            } else {
+                format!(" and holds {}", held.join(", "))
+            };
             let what = match cpu.waits() {
                 Wait::Done | Wait::Absent => continue,
                 Wait::Nothing => "runs".to_owned(),
                 Wait::Event => "waits for an event".to_owned(),
-                Wait::Change(cell) | Wait::Spin(cell) => format!("waits for {} to change", names.cell(cell)),
+                Wait::Change(cell) | Wait::Spin(cell) => {
+                    format!("waits for {} to change", names.cell(cell))
+                }
                 Wait::Interrupt => "waits for an interrupt".to_owned(),
                 Wait::Process(other) => format!("waits for CPU {other} to end"),
                 Wait::LateLoad => "waits for a late load".to_owned(),
@@ -86,7 +104,11 @@ impl Machine {
             };
             text.push(format!("CPU {index} {what}{held}"));
         }
-        if text.is_empty() { "nobody is left who could".to_owned() } else { text.join("; ") }
+        if text.is_empty() {
+            "nobody is left who could".to_owned()
+        } else {
+            text.join("; ")
+        }
     }
 
     /// Takes the failure of the run, if anything broke.

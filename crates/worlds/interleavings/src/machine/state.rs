@@ -27,7 +27,9 @@ impl Machine {
     /// A cold machine whose CPUs lie in clusters of two, with words that hold `values` and that
     /// many of them in a cache line.
     pub fn new(cpus: usize, values: &[u64], cells_per_line: usize) -> Self {
-        let clusters: Vec<u8> = (0..cpus).map(|cpu| (cpu / CPUS_PER_CLUSTER) as u8).collect();
+        let clusters: Vec<u8> = (0..cpus)
+            .map(|cpu| (cpu / CPUS_PER_CLUSTER) as u8)
+            .collect();
         Self {
             scheduler: Scheduler::new(cpus + 1),
             memory: RefCell::new(Memory::new(values, cells_per_line, &clusters)),

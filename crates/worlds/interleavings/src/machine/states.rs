@@ -11,7 +11,9 @@ impl Machine {
 
     #[inline(always)]
     pub(crate) fn mix(&self, value: u64) {
-        let mixed = (self.states.hash.get() ^ value).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+        let mixed = (self.states.hash.get() ^ value)
+            .wrapping_mul(0x0000_0100_0000_01b3)
+            .rotate_left(23);
         self.states.hash.set(mixed);
     }
 }

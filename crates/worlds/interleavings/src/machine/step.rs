@@ -124,12 +124,20 @@ pub struct Act {
 impl Act {
     /// An act with a number of its own.
     pub const fn new(number: u64, kind: &'static str, words: fn(u64) -> String) -> Self {
-        Self { kind, ends_action: false, number, words }
+        Self {
+            kind,
+            ends_action: false,
+            number,
+            words,
+        }
     }
 
     /// Makes it an act that ends the action which the process had started.
     pub const fn ending(self) -> Self {
-        Self { ends_action: true, ..self }
+        Self {
+            ends_action: true,
+            ..self
+        }
     }
 
     /// The rest of a sentence that starts with who does it.
@@ -153,7 +161,9 @@ impl Operation {
             Self::Load { .. } | Self::Loaded { .. } => "load",
             Self::Store { .. } => "store",
             Self::Update { .. } => "atomic",
-            Self::Barrier | Self::Fence { .. } | Self::WaitForEvent | Self::SendEvent => "barrier or event",
+            Self::Barrier | Self::Fence { .. } | Self::WaitForEvent | Self::SendEvent => {
+                "barrier or event"
+            }
             Self::Maintain { .. } | Self::Flush { .. } | Self::CachesOn => "caches",
             Self::Own => "hardware",
             Self::Action { .. } => "normal world",
@@ -163,7 +173,14 @@ impl Operation {
 
     /// True if it is about what others share and is no word.
     pub(crate) fn touches_hardware(self) -> bool {
-        matches!(self, Self::WaitForEvent | Self::SendEvent | Self::Flush { .. } | Self::CachesOn | Self::Act { .. })
+        matches!(
+            self,
+            Self::WaitForEvent
+                | Self::SendEvent
+                | Self::Flush { .. }
+                | Self::CachesOn
+                | Self::Act { .. }
+        )
     }
 
     /// A number for hashes.
@@ -174,7 +191,9 @@ impl Operation {
             Self::Store { cell, .. } => 2 << 16 | u64::from(cell),
             Self::Update { cell, .. } => 25 << 16 | u64::from(cell),
             Self::Fence { fence } => 27 << 16 | fence as u64,
-            Self::Maintain { cell, invalidate } => (4 + u64::from(invalidate)) << 16 | u64::from(cell),
+            Self::Maintain { cell, invalidate } => {
+                (4 + u64::from(invalidate)) << 16 | u64::from(cell)
+            }
             Self::Barrier => 6 << 16,
             Self::WaitForEvent => 7 << 16,
             Self::SendEvent => 8 << 16,

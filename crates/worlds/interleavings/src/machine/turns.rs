@@ -11,7 +11,10 @@ use crate::operation::OperationIndex;
 impl Machine {
     #[inline(always)]
     pub(crate) fn ready(&self) -> Ready {
-        Ready { awake: self.turns.awake.get(), asleep: self.turns.asleep.get() }
+        Ready {
+            awake: self.turns.awake.get(),
+            asleep: self.turns.asleep.get(),
+        }
     }
 
     /// The process can go, when it is chosen.
@@ -41,7 +44,9 @@ impl Machine {
     /// The CPU starts an action, and counts its operations anew.
     pub fn start_action(&self, number: usize) {
         self.turns.operations[self.process()].set(OperationIndex::start_of(number));
-        self.act(Operation::Action { number: number as u8 });
+        self.act(Operation::Action {
+            number: number as u8,
+        });
     }
 
     /// Another process may go before an operation of this one.
@@ -50,7 +55,11 @@ impl Machine {
         if self.settings.traces.get() {
             self.end_step(process);
         }
-        let goes = self.choices.chooser.borrow_mut().preempt(process, operation, self.ready());
+        let goes = self
+            .choices
+            .chooser
+            .borrow_mut()
+            .preempt(process, operation, self.ready());
         if goes != process {
             if goes == NOBODY {
                 self.cut();
@@ -151,7 +160,9 @@ impl Machine {
     pub fn leave(&self) {
         let process = self.process();
         let waits = |cpu: &usize| self.cpus[*cpu].waits() == Wait::Process(process as u8);
-        (0..self.cpus.len()).filter(waits).for_each(|cpu| self.unblock(cpu));
+        (0..self.cpus.len())
+            .filter(waits)
+            .for_each(|cpu| self.unblock(cpu));
         self.note_waits(process, Wait::Done);
         self.cannot_go(process);
         self.hand_over(process);
@@ -177,7 +188,11 @@ impl Machine {
             }
         }
         let ready = self.ready();
-        let goes = self.choices.chooser.borrow_mut().next(process, operation, ready);
+        let goes = self
+            .choices
+            .chooser
+            .borrow_mut()
+            .next(process, operation, ready);
         match goes {
             Some(NOBODY) => self.cut(),
             Some(goes) => {
@@ -232,9 +247,12 @@ impl Machine {
                 // That another word has changed is nothing to who waits for this one; where all is
                 // to be tried, who goes is signal from who could.
                 Wait::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
-                Wait::Spin(_) if self.settings.traces.get() => {
-                    cpu.spin.borrow().looks().iter().any(|(cell, _)| changes.contains(cell))
-                }
+                Wait::Spin(_) if self.settings.traces.get() => cpu
+                    .spin
+                    .borrow()
+                    .looks()
+                    .iter()
+                    .any(|(cell, _)| changes.contains(cell)),
                 Wait::Change(_) | Wait::Spin(_) => true,
                 _ => false,
             };
@@ -255,7 +273,9 @@ impl Machine {
     /// The process cannot go any more until somebody wakes it.
     #[inline(always)]
     pub fn cannot_go(&self, process: usize) {
-        self.turns.awake.set(self.turns.awake.get() & !(1 << process));
+        self.turns
+            .awake
+            .set(self.turns.awake.get() & !(1 << process));
     }
 
     /// Counts the operations of a process from here on.

@@ -17,7 +17,9 @@ impl Machine {
     /// Takes a load into account. A process that three times loads the same values of the same
     /// words, up to four of them, and does nothing else waits for one of them to change.
     pub(super) fn note_spin(&self, process: usize, cell: u16, value: u64) {
-        let Some(cpu) = self.cpus.get(process) else { return };
+        let Some(cpu) = self.cpus.get(process) else {
+            return;
+        };
         let again = cpu.spin.borrow_mut().loaded(cell, value);
         if let Some(again) = again {
             self.spin(process, &again);
@@ -30,7 +32,9 @@ impl Machine {
     fn spin(&self, process: usize, looks_at: &[(u16, u64)]) {
         let is_newest = {
             let memory = self.memory.borrow();
-            looks_at.iter().all(|&(cell, value)| memory.newest(cell) == value)
+            looks_at
+                .iter()
+                .all(|&(cell, value)| memory.newest(cell) == value)
         };
         if let (true, Some(&(cell, _))) = (is_newest, looks_at.last()) {
             if !self.settle() && !self.drain() {
@@ -47,7 +51,11 @@ impl Machine {
     /// The process says that it waits for others.
     pub(crate) fn yields(&self) {
         let process = self.process();
-        let looks = self.cpus.get(process).map(|cpu| cpu.spin.borrow().looks().to_vec()).unwrap_or_default();
+        let looks = self
+            .cpus
+            .get(process)
+            .map(|cpu| cpu.spin.borrow().looks().to_vec())
+            .unwrap_or_default();
         match looks.is_empty() {
             true => self.let_others_go(),
             false => self.spin(process, &looks),
@@ -60,7 +68,9 @@ impl Machine {
     /// Takes a lock, or lets it go. To a thread that then waits for others that is a look at the
     /// lock's word: it has changed nothing, and waits until somebody else has.
     pub(crate) fn look_below<R>(&self, word: u16, access: impl FnOnce() -> R) -> R {
-        let Some(cpu) = self.cpus.get(self.process()) else { return access() };
+        let Some(cpu) = self.cpus.get(self.process()) else {
+            return access();
+        };
         let looks = cpu.spin.borrow_mut().replace_looks(Vec::new());
         let result = access();
         let mut spin = cpu.spin.borrow_mut();
@@ -84,7 +94,11 @@ impl Machine {
         // changed already, while the process was taken for one that spins.
         let is_past = self.memory.borrow().newest(cell) != seen;
         if !is_past && !self.settle() && !self.drain() {
-            self.block(if limit == Limit::Time { Wait::Spin(cell) } else { Wait::Change(cell) });
+            self.block(if limit == Limit::Time {
+                Wait::Spin(cell)
+            } else {
+                Wait::Change(cell)
+            });
             return limit == Limit::Never || self.memory.borrow().newest(cell) != seen;
         }
         true

@@ -14,7 +14,10 @@ static BEAT: AtomicU64 = AtomicU64::new(0);
 #[inline(always)]
 pub fn beat(process: usize, operation: OperationIndex) {
     let count = (BEAT.load(Relaxed) >> 32).wrapping_add(1) & 0x00ff_ffff;
-    BEAT.store((process as u64) << 56 | count << 32 | u64::from(operation.number()), Relaxed);
+    BEAT.store(
+        (process as u64) << 56 | count << 32 | u64::from(operation.number()),
+        Relaxed,
+    );
 }
 
 /// Watches until it is dropped.

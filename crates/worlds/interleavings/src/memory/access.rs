@@ -6,7 +6,13 @@ use super::types::{Answers, AtomicOrder, Delay, LoadResult, Order, Touch};
 use super::view::{Entry, EntryKind};
 
 impl Memory {
-    pub(crate) fn load(&mut self, cpu: usize, cell: u16, order: Order, answers: &mut impl Answers) -> LoadResult {
+    pub(crate) fn load(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        order: Order,
+        answers: &mut impl Answers,
+    ) -> LoadResult {
         self.load_after(cpu, cell, order, 0, answers)
     }
 
@@ -31,10 +37,18 @@ impl Memory {
         }
         let known = self.known_at(cell, coherent, cpu);
         let view = &self.views[cpu];
-        let released = if order == Order::Ordered { view.released } else { 0 };
+        let released = if order == Order::Ordered {
+            view.released
+        } else {
+            0
+        };
         let floor = view.floor.max(released).max(self.known[known]).max(after);
         let state = &self.cells[usize::from(cell)];
-        let history = if coherent { &state.coherent } else { &state.memory };
+        let history = if coherent {
+            &state.coherent
+        } else {
+            &state.memory
+        };
         let newest = history.newest();
         let mut message = newest;
         if newest.at > floor {
@@ -45,9 +59,17 @@ impl Memory {
             }
         }
         // What the whole machine holds as the newest, wherever it lies.
-        let (seen, other) = (newest, if coherent { state.memory.newest() } else { state.coherent.newest() });
+        let (seen, other) = (
+            newest,
+            if coherent {
+                state.memory.newest()
+            } else {
+                state.coherent.newest()
+            },
+        );
         let latest = if other.at > seen.at { other } else { seen };
-        let newest_elsewhere = (latest.value != message.value).then_some((latest.writer, latest.value));
+        let newest_elsewhere =
+            (latest.value != message.value).then_some((latest.writer, latest.value));
         let view = &mut self.views[cpu];
         view.loaded = view.loaded.max(message.at);
         if order != Order::Relaxed {
@@ -58,9 +80,17 @@ impl Memory {
             races.loads(cpu, order != Order::Relaxed, message.tag);
         }
         if let Some(trace) = &mut self.trace {
-            trace.push(Touch { cell, writes: false });
+            trace.push(Touch {
+                cell,
+                writes: false,
+            });
         }
-        LoadResult { value: message.value, newest_elsewhere, is_newest_here: message.at == newest.at, at: message.at }
+        LoadResult {
+            value: message.value,
+            newest_elsewhere,
+            is_newest_here: message.at == newest.at,
+            at: message.at,
+        }
     }
 
     /// Lets what must come before a load leave the buffer; the CPU's own store to the word, if it
@@ -72,9 +102,15 @@ impl Memory {
         if self.views[cpu].coherent {
             let line = self.line_of(cell);
             let per_line = self.cells_per_line;
-            self.leave_while(cpu, |entry| entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line);
+            self.leave_while(cpu, |entry| {
+                entry.what.is_maintenance() && usize::from(entry.cell) / per_line == line
+            });
         }
-        let own = self.views[cpu].entries().iter().rev().find(|entry| entry.what.is_store() && entry.cell == cell);
+        let own = self.views[cpu]
+            .entries()
+            .iter()
+            .rev()
+            .find(|entry| entry.what.is_store() && entry.cell == cell);
         let Entry { value, after, .. } = *own?;
         // What depends on it depends on what it depends on. A load that acquires what a
         // read-modify-write stores comes after what that has read (DDI 0487, B2.3:
@@ -83,10 +119,22 @@ impl Memory {
             let view = &mut self.views[cpu];
             view.floor = view.floor.max(after);
         }
-        Some(LoadResult { value, newest_elsewhere: None, is_newest_here: true, at: after })
+        Some(LoadResult {
+            value,
+            newest_elsewhere: None,
+            is_newest_here: true,
+            at: after,
+        })
     }
 
-    pub(crate) fn store(&mut self, cpu: usize, cell: u16, value: u64, order: Order, answers: &mut impl Answers) {
+    pub(crate) fn store(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        value: u64,
+        order: Order,
+        answers: &mut impl Answers,
+    ) {
         self.store_after(cpu, cell, value, order, 0, answers);
     }
 
@@ -100,11 +148,26 @@ impl Memory {
         after: Moment,
         answers: &mut impl Answers,
     ) {
-        let what = if order == Order::Relaxed { EntryKind::Store } else { EntryKind::Release };
+        let what = if order == Order::Relaxed {
+            EntryKind::Store
+        } else {
+            EntryKind::Release
+        };
         let (left, asked) = self.delay(Delay::Store, answers);
         let releases = order != Order::Relaxed;
-        let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, releases, 0));
-        self.enter(cpu, Entry { value, tag, after, ..Entry::other(what, cell, left, asked) });
+        let tag = self
+            .races
+            .as_mut()
+            .map_or(0, |races| races.stores(cpu, releases, 0));
+        self.enter(
+            cpu,
+            Entry {
+                value,
+                tag,
+                after,
+                ..Entry::other(what, cell, left, asked)
+            },
+        );
     }
 
     /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
@@ -121,11 +184,17 @@ impl Memory {
         answers: &mut impl Answers,
     ) -> u64 {
         let before = self.read_exclusively(cpu, cell, order);
-        let Some(after) = change(before.value) else { return before.value };
+        let Some(after) = change(before.value) else {
+            return before.value;
+        };
         // Of an instruction that acquires and releases, what comes later waits for the store, too
         // (DDI 0487, B2.3: Barrier-ordered-before); of one that acquires, for the load alone.
         let whole = order.acquires() && order.releases() && !is_pair;
-        let delay = if whole { (0, 0) } else { self.delay(Delay::Store, answers) };
+        let delay = if whole {
+            (0, 0)
+        } else {
+            self.delay(Delay::Store, answers)
+        };
         self.write_exclusively(cpu, cell, order, before, after, delay);
         if whole {
             let now = self.now;
@@ -162,7 +231,10 @@ impl Memory {
             races.loads(cpu, order.acquires(), message.tag);
         }
         if let Some(trace) = &mut self.trace {
-            trace.push(Touch { cell, writes: false });
+            trace.push(Touch {
+                cell,
+                writes: false,
+            });
         }
         message
     }
@@ -176,16 +248,42 @@ impl Memory {
         value: u64,
         (left, asked): (u8, u32),
     ) {
-        let what = if order.releases() { EntryKind::Release } else { EntryKind::Store };
-        let tag = self.races.as_mut().map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
+        let what = if order.releases() {
+            EntryKind::Release
+        } else {
+            EntryKind::Store
+        };
+        let tag = self
+            .races
+            .as_mut()
+            .map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
         self.reserved += 1;
         let entry = Entry::other(what, cell, left, asked);
-        self.enter(cpu, Entry { value, tag, reserved: true, after: found.at, ..entry });
+        self.enter(
+            cpu,
+            Entry {
+                value,
+                tag,
+                reserved: true,
+                after: found.at,
+                ..entry
+            },
+        );
     }
 
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
-    pub fn maintain(&mut self, cpu: usize, cell: u16, invalidate: bool, answers: &mut impl Answers) {
-        let what = if invalidate { EntryKind::CleanInvalidate } else { EntryKind::Clean };
+    pub fn maintain(
+        &mut self,
+        cpu: usize,
+        cell: u16,
+        invalidate: bool,
+        answers: &mut impl Answers,
+    ) {
+        let what = if invalidate {
+            EntryKind::CleanInvalidate
+        } else {
+            EntryKind::Clean
+        };
         let (left, asked) = self.delay(Delay::Maintenance, answers);
         self.enter(cpu, Entry::other(what, cell, left, asked));
     }

@@ -34,7 +34,10 @@ impl Memory {
     fn pass_buffer(&mut self, cpu: usize) {
         let mut due = None;
         let view = &mut self.views[cpu];
-        for (at, entry) in view.buffer[..usize::from(view.buffered)].iter_mut().enumerate() {
+        for (at, entry) in view.buffer[..usize::from(view.buffered)]
+            .iter_mut()
+            .enumerate()
+        {
             if entry.left != u8::MAX {
                 entry.left = entry.left.saturating_sub(1);
             }
@@ -45,7 +48,11 @@ impl Memory {
         if due.is_some() {
             // The youngest first: it takes along what it must follow, and whoever is left goes
             // after it.
-            while let Some(at) = self.views[cpu].entries().iter().rposition(|entry| entry.left == 0) {
+            while let Some(at) = self.views[cpu]
+                .entries()
+                .iter()
+                .rposition(|entry| entry.left == 0)
+            {
                 self.leave(cpu, at);
             }
         }
@@ -58,7 +65,9 @@ impl Memory {
         if self.trace.is_some() && entry.what != EntryKind::StoreBarrier {
             self.note_unheld(cpu, entry, coherent);
         }
-        if entry.left == 0 && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent)) {
+        if entry.left == 0
+            && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent))
+        {
             self.perform(cpu, entry);
             return;
         }
@@ -76,7 +85,9 @@ impl Memory {
 
     fn must_follow_any(&self, cpu: usize, entry: &Entry, coherent: bool) -> bool {
         let view = &self.views[cpu];
-        view.entries().iter().any(|older| self.follows(older, entry, coherent))
+        view.entries()
+            .iter()
+            .any(|older| self.follows(older, entry, coherent))
     }
 
     /// True if `younger` may leave the buffer only after `older`.
@@ -111,13 +122,15 @@ impl Memory {
             }
         }
         let view = &mut self.views[cpu];
-        view.buffer.copy_within(at + 1..usize::from(view.buffered), at);
+        view.buffer
+            .copy_within(at + 1..usize::from(view.buffered), at);
         view.buffered -= 1;
         self.perform(cpu, entry);
     }
 
     pub(super) fn leave_while(&mut self, cpu: usize, which: impl Fn(&Entry) -> bool) {
-        self.unheld.retain(|(other, entry)| *other != cpu || !which(entry));
+        self.unheld
+            .retain(|(other, entry)| *other != cpu || !which(entry));
         while let Some(at) = {
             let view = &self.views[cpu];
             view.entries().iter().position(&which)
@@ -162,7 +175,12 @@ impl Memory {
             self.lines[line].dirty = Dirty::Cpu(cpu as u8);
         }
         let at = self.tick();
-        let message = Message { value, at, writer: cpu as u8, tag };
+        let message = Message {
+            value,
+            at,
+            writer: cpu as u8,
+            tag,
+        };
         let line = self.line_of(cell);
         let cached = self.lines[line].cached;
         // While no cache has the line, what memory holds is what everybody sees.
@@ -197,7 +215,9 @@ impl Memory {
     pub(super) fn reserved_by(&self, cell: u16) -> Option<(usize, usize)> {
         self.views.iter().enumerate().find_map(|(cpu, view)| {
             let own = view.entries();
-            own.iter().position(|entry| entry.reserved && entry.cell == cell).map(|at| (cpu, at))
+            own.iter()
+                .position(|entry| entry.reserved && entry.cell == cell)
+                .map(|at| (cpu, at))
         })
     }
 

@@ -9,7 +9,10 @@ impl Memory {
     #[inline(always)]
     pub(super) fn fill(&mut self, line: usize) {
         if !self.lines[line].cached {
-            self.lines[line] = Line { cached: true, dirty: Dirty::Nowhere };
+            self.lines[line] = Line {
+                cached: true,
+                dirty: Dirty::Nowhere,
+            };
             self.trace_line(line);
         }
     }
@@ -17,7 +20,10 @@ impl Memory {
     /// The line has left the caches: what CPUs in coherency see of it is what memory holds.
     fn read_memory(&mut self, line: usize) {
         for cell in self.cells_of(line) {
-            let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+            let (coherent, memory) = (
+                self.cells[cell].coherent.newest(),
+                self.cells[cell].memory.newest(),
+            );
             if coherent.value != memory.value {
                 let at = self.tick();
                 self.cells[cell].coherent.append(Message { at, ..memory });
@@ -35,7 +41,10 @@ impl Memory {
         self.trace_line(line);
         for cell in self.cells_of(line) {
             // All of the line is written, also those words of it that memory has newer ones of.
-            let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+            let (coherent, memory) = (
+                self.cells[cell].coherent.newest(),
+                self.cells[cell].memory.newest(),
+            );
             if coherent.value != memory.value {
                 let at = self.tick();
                 self.cells[cell].memory.append(Message { at, ..coherent });
@@ -117,16 +126,23 @@ impl Memory {
         for line in 0..self.lines.len() {
             let gone = match self.lines[line].dirty {
                 Dirty::Cpu(holder) => {
-                    usize::from(holder) == cpu || cluster && self.views[usize::from(holder)].cluster == own
+                    usize::from(holder) == cpu
+                        || cluster && self.views[usize::from(holder)].cluster == own
                 }
                 Dirty::Cluster(holder) => cluster && holder == own,
                 Dirty::Nowhere => false,
             };
             if gone {
                 for cell in self.cells_of(line) {
-                    let (coherent, memory) = (self.cells[cell].coherent.newest(), self.cells[cell].memory.newest());
+                    let (coherent, memory) = (
+                        self.cells[cell].coherent.newest(),
+                        self.cells[cell].memory.newest(),
+                    );
                     if coherent.value != memory.value && lost.is_none() {
-                        lost = Some(LostData { cell: cell as u16, writer: coherent.writer });
+                        lost = Some(LostData {
+                            cell: cell as u16,
+                            writer: coherent.writer,
+                        });
                     }
                 }
                 self.lines[line] = Line::default();

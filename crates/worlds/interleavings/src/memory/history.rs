@@ -33,7 +33,10 @@ impl History {
     pub(super) fn starting_with(value: u64) -> Self {
         let mut messages = [Message::default(); DEPTH];
         (messages[0].value, messages[0].writer) = (value, NOBODY);
-        Self { messages, length: 1 }
+        Self {
+            messages,
+            length: 1,
+        }
     }
 
     /// The values that are kept, newest last.
@@ -105,6 +108,9 @@ impl CellState {
     /// A word that held `value` before anybody ran, in memory and for every cache.
     pub(super) fn starting_with(value: u64) -> Self {
         let history = History::starting_with(value);
-        Self { coherent: history, memory: history }
+        Self {
+            coherent: history,
+            memory: history,
+        }
     }
 }

@@ -11,7 +11,8 @@ impl Memory {
     /// Forgets what other tests have stored.
     pub(crate) fn forget_stored(&mut self) {
         self.stored.clear();
-        self.stored.resize(self.cells.len(), StoredValues::default());
+        self.stored
+            .resize(self.cells.len(), StoredValues::default());
     }
 
     pub(super) fn forget_debts(&mut self) {
@@ -34,7 +35,12 @@ impl Memory {
     /// of one.
     pub(crate) fn all_later_values(&self) -> Option<Vec<Vec<u64>>> {
         let whole = self.stored.iter().all(|stored| stored.count <= MOST_STORED);
-        whole.then(|| self.stored.iter().map(|stored| stored.values.clone()).collect())
+        whole.then(|| {
+            self.stored
+                .iter()
+                .map(|stored| stored.values.clone())
+                .collect()
+        })
     }
 
     /// True if the CPU may load the word late: it is in coherency, and no store of its own to the
@@ -42,7 +48,9 @@ impl Memory {
     pub(crate) fn may_be_late(&self, cpu: usize, cell: u16) -> bool {
         let view = &self.views[cpu];
         let mut own = view.entries().iter();
-        view.coherent && self.debts[cpu].is_none() && !own.any(|entry| entry.what.is_store() && entry.cell == cell)
+        view.coherent
+            && self.debts[cpu].is_none()
+            && !own.any(|entry| entry.what.is_store() && entry.cell == cell)
     }
 
     /// A load of the CPU has returned what somebody else has still to store.
@@ -76,9 +84,16 @@ impl Memory {
 
     /// Late loads get the value that the newest store to the word has.
     #[cold]
-    pub(super) fn pay(&mut self, writer: usize, cell: u16, Message { value, at, tag, .. }: Message) {
+    pub(super) fn pay(
+        &mut self,
+        writer: usize,
+        cell: u16,
+        Message { value, at, tag, .. }: Message,
+    ) {
         for cpu in 0..self.debts.len() {
-            if cpu != writer && self.debts[cpu].is_some_and(|debt| (debt.cell, debt.value) == (cell, value)) {
+            if cpu != writer
+                && self.debts[cpu].is_some_and(|debt| (debt.cell, debt.value) == (cell, value))
+            {
                 self.debts[cpu] = None;
                 self.touch([Touch::debt(cpu, true)]);
                 self.owing -= 1;

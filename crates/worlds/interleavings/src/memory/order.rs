@@ -10,7 +10,11 @@ impl Memory {
     pub fn barrier(&mut self, cpu: usize) {
         self.empty_buffer(cpu);
         let view = &mut self.views[cpu];
-        view.floor = view.floor.max(view.loaded).max(view.stored).max(view.maintained);
+        view.floor = view
+            .floor
+            .max(view.loaded)
+            .max(view.stored)
+            .max(view.maintained);
         self.fence(cpu, true, true);
     }
 
@@ -55,7 +59,10 @@ impl Memory {
         self.hear(cpu, signal);
         self.barrier(cpu);
         let tag = self.races.as_mut().map_or(0, |races| races.tells(cpu));
-        Signal { at: self.views[cpu].floor, tag }
+        Signal {
+            at: self.views[cpu].floor,
+            tag,
+        }
     }
 
     /// The CPU hears what others have signal.
@@ -72,14 +79,19 @@ impl Memory {
     pub fn learn(&mut self, cpu: usize) {
         self.views[cpu].floor = self.now;
         if let Some(races) = &mut self.races {
-            (0..self.views.len()).filter(|&other| other != cpu).for_each(|other| races.learns_from(cpu, other));
+            (0..self.views.len())
+                .filter(|&other| other != cpu)
+                .for_each(|other| races.learns_from(cpu, other));
         }
     }
 
     /// A process learns all that another one has seen and done: that started it, or has ended.
     pub(crate) fn inherit(&mut self, cpu: usize, from: usize) {
         self.empty_buffer(from);
-        let floor = self.views[from].floor.max(self.views[from].loaded).max(self.views[from].stored);
+        let floor = self.views[from]
+            .floor
+            .max(self.views[from].loaded)
+            .max(self.views[from].stored);
         self.views[cpu].floor = self.views[cpu].floor.max(floor);
         let count = self.views.len();
         for words in self.known.chunks_exact_mut(count) {

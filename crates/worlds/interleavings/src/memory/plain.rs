@@ -33,6 +33,8 @@ impl Memory {
         operation: OperationIndex,
         place: &'static Location<'static>,
     ) -> Option<Race> {
-        self.races.as_mut()?.access(cpu, plain, writes, operation, Some(place))
+        self.races
+            .as_mut()?
+            .access(cpu, plain, writes, operation, Some(place))
     }
 }

@@ -50,12 +50,17 @@ struct Access {
 
 impl Access {
     fn words(self, does: &str) -> String {
-        let place = self.place.map_or_else(String::new, |place| match place.file().rsplit_once("/out/") {
-            // A build has made the source of another one: its lines are nobody's.
-            Some((_, file)) => format!(" in {file}"),
-            None => format!(" in {}:{}", place.file(), place.line()),
+        let place = self.place.map_or_else(String::new, |place| {
+            match place.file().rsplit_once("/out/") {
+                // A build has made the source of another one: its lines are nobody's.
+                Some((_, file)) => format!(" in {file}"),
+                None => format!(" in {}:{}", place.file(), place.line()),
+            }
         });
-        format!("CPU {} {does}{place} after its operation {}", self.process, self.operation)
+        format!(
+            "CPU {} {does}{place} after its operation {}",
+            self.process, self.operation
+        )
     }
 }
 
@@ -129,7 +134,10 @@ impl Races {
             clock.0[process] = 1;
         }
         self.tags.clear();
-        self.tags.push(TaggedClock { clock: Clock::NOTHING, by: None });
+        self.tags.push(TaggedClock {
+            clock: Clock::NOTHING,
+            by: None,
+        });
         self.made = 0;
     }
 
@@ -183,7 +191,11 @@ impl Races {
     pub(crate) fn loads(&mut self, process: usize, acquires: bool, tag: Tag) {
         if !self.knows(process, tag) {
             let clock = &self.tags[usize::from(tag)].clock;
-            let knowing = if acquires { &mut self.known } else { &mut self.loaded };
+            let knowing = if acquires {
+                &mut self.known
+            } else {
+                &mut self.loaded
+            };
             knowing[process].join(clock);
         }
     }
@@ -236,7 +248,12 @@ impl Races {
         operation: OperationIndex,
         place: Option<&'static Location<'static>>,
     ) -> Option<Race> {
-        let access = Access { process, at: self.known[process].0[process], operation, place };
+        let access = Access {
+            process,
+            at: self.known[process].0[process],
+            operation,
+            place,
+        };
         let data = self.plain[..self.made].get_mut(plain as usize)?;
         if data.only == Some(process as u8) {
             data.own[usize::from(writes)] = Some(access);
@@ -255,8 +272,13 @@ impl Races {
             data.reads.clear();
             data.reads.extend(read);
         }
-        let unordered = |other: &&Access| other.process != process && other.at > known.0[other.process];
-        let first = data.write.as_ref().filter(unordered).map(|other| (*other, "writes"));
+        let unordered =
+            |other: &&Access| other.process != process && other.at > known.0[other.process];
+        let first = data
+            .write
+            .as_ref()
+            .filter(unordered)
+            .map(|other| (*other, "writes"));
         let first = first.or_else(|| {
             let read = data.reads.iter().find(unordered).filter(|_| writes);
             read.map(|other| (*other, "reads"))
@@ -268,7 +290,10 @@ impl Races {
                 access.words(does),
                 other.words(did)
             );
-            return Some(Race { words, first: (other.process as u8, other.operation) });
+            return Some(Race {
+                words,
+                first: (other.process as u8, other.operation),
+            });
         }
         if writes || data.write.is_none() && data.reads.is_empty() {
             data.only = Some(process as u8);
@@ -312,6 +337,12 @@ mod tests {
         races.fence(1, true, false);
         assert_eq!(races.access(1, data, true, at, None), None);
         // The reader may not come back.
-        assert!(races.access(0, data, false, at, None).unwrap().words.contains("CPU 1 writes"));
+        assert!(
+            races
+                .access(0, data, false, at, None)
+                .unwrap()
+                .words
+                .contains("CPU 1 writes")
+        );
     }
 }

@@ -72,7 +72,10 @@ impl Memory {
         Self {
             first: values.to_vec(),
             now: 0,
-            cells: values.iter().map(|&value| CellState::starting_with(value)).collect(),
+            cells: values
+                .iter()
+                .map(|&value| CellState::starting_with(value))
+                .collect(),
             lines: vec![Line::default(); values.len().div_ceil(cells_per_line)],
             cells_per_line,
             known: vec![0; values.len() * 2 * clusters.len()],
@@ -104,7 +107,8 @@ impl Memory {
     pub fn begin(&mut self, values: &[u64]) {
         self.now = 0;
         self.cells.resize(values.len(), CellState::default());
-        self.lines.resize(values.len().div_ceil(self.cells_per_line), Line::default());
+        self.lines
+            .resize(values.len().div_ceil(self.cells_per_line), Line::default());
         self.known.resize(values.len() * 2 * self.views.len(), 0);
         for (cell, &value) in self.cells.iter_mut().zip(values) {
             *cell = CellState::starting_with(value);
@@ -132,11 +136,17 @@ impl Memory {
 
     /// Another word, in the middle of a run.
     pub(crate) fn add_word(&mut self, value: u64) -> u16 {
-        let number = u16::try_from(self.cells.len()).ok().filter(|number| *number < u16::MAX);
+        let number = u16::try_from(self.cells.len())
+            .ok()
+            .filter(|number| *number < u16::MAX);
         let number = number.expect("a machine has fewer than 65535 words");
         self.cells.push(CellState::starting_with(value));
-        self.lines.resize(self.cells.len().div_ceil(self.cells_per_line), Line::default());
-        self.known.resize(self.cells.len() * 2 * self.views.len(), 0);
+        self.lines.resize(
+            self.cells.len().div_ceil(self.cells_per_line),
+            Line::default(),
+        );
+        self.known
+            .resize(self.cells.len() * 2 * self.views.len(), 0);
         if self.stored.len() < self.cells.len() {
             self.stored.push(StoredValues::default());
         }
@@ -146,16 +156,32 @@ impl Memory {
     /// All that decides what may happen from here on, as words: two memories with the same words go
     /// on alike. Of moments only the order counts.
     pub fn state(&self, state: &mut Vec<u64>) {
-        let histories = || self.cells.iter().flat_map(|cell| [&cell.coherent, &cell.memory]);
+        let histories = || {
+            self.cells
+                .iter()
+                .flat_map(|cell| [&cell.coherent, &cell.memory])
+        };
         let messages = || histories().flat_map(|history| history.messages());
         let views = || {
-            self.views.iter().flat_map(|view| [view.floor, view.loaded, view.stored, view.released, view.maintained])
+            self.views.iter().flat_map(|view| {
+                [
+                    view.floor,
+                    view.loaded,
+                    view.stored,
+                    view.released,
+                    view.maintained,
+                ]
+            })
         };
         let entries = || self.views.iter().flat_map(|view| view.entries());
         let after = || entries().map(|entry| entry.after);
         let known = || self.known.iter().copied();
-        let mut moments: Vec<Moment> =
-            messages().map(|message| message.at).chain(views()).chain(known()).chain(after()).collect();
+        let mut moments: Vec<Moment> = messages()
+            .map(|message| message.at)
+            .chain(views())
+            .chain(known())
+            .chain(after())
+            .collect();
         moments.sort_unstable();
         moments.dedup();
         let rank = |moment: Moment| moments.partition_point(|&other| other < moment) as u64;
@@ -166,11 +192,21 @@ impl Memory {
             Dirty::Cpu(cpu) => 2 + u64::from(cpu),
             Dirty::Cluster(cluster) => 1 << 8 | u64::from(cluster),
         }));
-        state.extend(self.debts.iter().flatten().flat_map(|debt| [u64::from(debt.cell), debt.value]));
+        state.extend(
+            self.debts
+                .iter()
+                .flatten()
+                .flat_map(|debt| [u64::from(debt.cell), debt.value]),
+        );
         state.extend(views().chain(known()).map(rank));
         state.extend(self.views.iter().map(|view| u64::from(view.buffered)));
         state.extend(entries().flat_map(|entry| {
-            [entry.what as u64 | u64::from(entry.left) << 8, u64::from(entry.cell), entry.value, rank(entry.after)]
+            [
+                entry.what as u64 | u64::from(entry.left) << 8,
+                u64::from(entry.cell),
+                entry.value,
+                rank(entry.after),
+            ]
         }));
     }
 
@@ -214,7 +250,11 @@ impl Memory {
 
     #[inline(always)]
     pub(super) fn line_of(&self, cell: u16) -> usize {
-        if self.cells_per_line == 1 { usize::from(cell) } else { usize::from(cell) / self.cells_per_line }
+        if self.cells_per_line == 1 {
+            usize::from(cell)
+        } else {
+            usize::from(cell) / self.cells_per_line
+        }
     }
 
     pub(super) fn cells_of(&self, line: usize) -> std::ops::Range<usize> {

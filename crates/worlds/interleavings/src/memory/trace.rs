@@ -25,7 +25,11 @@ impl Memory {
     /// A step of the CPU ends: hands over what it has accessed, and which choices to hold an entry
     /// back would have made a difference. True if an entry was held back for others to overtake it,
     /// and none has.
-    pub(crate) fn end_step(&mut self, cpu: usize, mut hand_over: impl FnMut(&[Touch], &[u32])) -> bool {
+    pub(crate) fn end_step(
+        &mut self,
+        cpu: usize,
+        mut hand_over: impl FnMut(&[Touch], &[u32]),
+    ) -> bool {
         let now = self.now;
         if let Some(view) = self.views.get_mut(cpu) {
             view.last_step = now;
@@ -52,7 +56,10 @@ impl Memory {
         if let Some(trace) = &mut self.trace
             && self.views.iter().any(|view| !view.coherent)
         {
-            trace.extend(cells.map(|cell| Touch { cell: cell as u16, writes: true }));
+            trace.extend(cells.map(|cell| Touch {
+                cell: cell as u16,
+                writes: true,
+            }));
         }
     }
 
@@ -88,13 +95,19 @@ impl Memory {
     fn overtaken_entries(&self, cpu: usize) -> impl Iterator<Item = usize> {
         let view = &self.views[cpu];
         let entries = view.entries().iter().enumerate();
-        entries.filter(|(_, entry)| entry.overtaken && entry.left == u8::MAX).map(|(at, _)| at)
+        entries
+            .filter(|(_, entry)| entry.overtaken && entry.left == u8::MAX)
+            .map(|(at, _)| at)
     }
 
     /// The entries that were held back and that a later one has overtaken.
     #[inline(always)]
     pub(crate) fn overtaken(&self, cpu: usize) -> usize {
-        if self.views[cpu].buffered == 0 { 0 } else { self.overtaken_entries(cpu).count() }
+        if self.views[cpu].buffered == 0 {
+            0
+        } else {
+            self.overtaken_entries(cpu).count()
+        }
     }
 
     /// Lets one of them leave the buffer.

@@ -116,15 +116,24 @@ pub struct Touch {
 
 impl Touch {
     /// All that is no word.
-    pub(crate) const HARDWARE: Self = Self { cell: u16::MAX, writes: true };
+    pub(crate) const HARDWARE: Self = Self {
+        cell: u16::MAX,
+        writes: true,
+    };
 
     /// The event of a CPU; `takes` if the CPU looks at it or takes it, and not if it is sent.
     pub(crate) fn event(cpu: usize, takes: bool) -> Self {
-        Self { cell: u16::MAX - 1 - cpu as u16, writes: takes }
+        Self {
+            cell: u16::MAX - 1 - cpu as u16,
+            writes: takes,
+        }
     }
 
     /// The late load of a CPU; `pays` if it gets its value, and not if the CPU goes on without.
     pub(crate) fn debt(cpu: usize, pays: bool) -> Self {
-        Self { cell: u16::MAX - 1 - (MOST_CPUS + cpu) as u16, writes: pays }
+        Self {
+            cell: u16::MAX - 1 - (MOST_CPUS + cpu) as u16,
+            writes: pays,
+        }
     }
 }

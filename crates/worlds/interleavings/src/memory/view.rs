@@ -31,7 +31,18 @@ pub(super) struct Entry {
 impl Entry {
     /// An entry that is no store.
     pub(super) fn other(what: EntryKind, cell: u16, left: u8, asked: u32) -> Self {
-        Self { what, cell, value: 0, left, tag: 0, reserved: false, overtaken: false, age: 0, after: 0, asked }
+        Self {
+            what,
+            cell,
+            value: 0,
+            left,
+            tag: 0,
+            reserved: false,
+            overtaken: false,
+            age: 0,
+            after: 0,
+            asked,
+        }
     }
 }
 

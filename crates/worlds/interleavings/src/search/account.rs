@@ -39,7 +39,9 @@ impl Sights {
         let last = self.stores[cell];
         if access.stores {
             self.stores[cell] = Some((access, last.map(|(before, _)| before.process)));
-        } else if let Some((store, before)) = last.filter(|(store, _)| store.process != access.process) {
+        } else if let Some((store, before)) =
+            last.filter(|(store, _)| store.process != access.process)
+        {
             let over_own = before == Some(access.process);
             let sight = (access.word, store.actor, over_own.then_some(access.actor));
             self.seen.push(((access.process, access.cell), sight));

@@ -76,7 +76,8 @@ pub struct Coverage {
 impl Coverage {
     /// Nothing is reached yet.
     pub(crate) fn new(counted: Vec<Counter>, kinds: Kinds) -> Self {
-        let pairs = usize::from(kinds.words) * usize::from(kinds.actors) * usize::from(kinds.actors);
+        let pairs =
+            usize::from(kinds.words) * usize::from(kinds.actors) * usize::from(kinds.actors);
         Self {
             counts: vec![0; counted.len()],
             counted,
@@ -89,12 +90,17 @@ impl Coverage {
 
     /// Adds what other runs have reached.
     pub(crate) fn add(&mut self, other: &Self) {
-        let add = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+        let add = |to: &mut [u64], from: &[u64]| {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to += from)
+        };
         add(&mut self.counts, &other.counts);
         add(&mut self.chosen, &other.chosen);
         add(&mut self.places, &other.places);
         self.watched += other.watched;
-        self.met.iter_mut().zip(&other.met).for_each(|(to, from)| *to |= from);
+        self.met
+            .iter_mut()
+            .zip(&other.met)
+            .for_each(|(to, from)| *to |= from);
     }
 
     /// Counts the deviations of a run.
@@ -164,7 +170,12 @@ impl Coverage {
             return;
         }
         let both_orders = self.pairs().filter(|&(.., both)| both).count();
-        let growth = Growth { runs, counted: self.reached(), places: self.places_taken(), both_orders };
+        let growth = Growth {
+            runs,
+            counted: self.reached(),
+            places: self.places_taken(),
+            both_orders,
+        };
         match self.curve.last_mut() {
             Some(last) if at_the_end && 4 * runs < 5 * last.runs => *last = growth,
             _ => self.curve.push(growth),

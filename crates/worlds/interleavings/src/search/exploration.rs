@@ -26,7 +26,10 @@ pub trait Subject: Testbed {
         exploration: &Exploration<Self::Script>,
         mut goes_on: impl FnMut(&TallyOf<Self>) -> bool,
     ) -> TallyOf<Self> {
-        let mut tally = Tally { coverage: Coverage::new(self.counted(), self.kinds()), ..Tally::default() };
+        let mut tally = Tally {
+            coverage: Coverage::new(self.counted(), self.kinds()),
+            ..Tally::default()
+        };
         if let [Strategy::Dpor] = exploration.strategies[..] {
             explore_every(self, exploration, &mut tally, &mut goes_on);
             tally.coverage.grow(tally.schedules, true);
@@ -42,7 +45,12 @@ pub trait Subject: Testbed {
             let counts = tally.coverage.counts.clone();
             let mut machines = self.machines().iter();
             while !ended && let Some(&machine) = machines.next() {
-                let turn = Turn { exploration, machine, watched, counts: &counts };
+                let turn = Turn {
+                    exploration,
+                    machine,
+                    watched,
+                    counts: &counts,
+                };
                 ended = take_turn(self, &turn, &mut tally, &mut goes_on);
             }
             tally.coverage.grow(tally.schedules, ended);
@@ -64,7 +72,10 @@ pub trait Subject: Testbed {
         self.open(found.machine, limits, true, |session| {
             session.keep_steps(true);
             let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
-            let cause = ran.failure.as_ref().and_then(|failure| session.cause(failure));
+            let cause = ran
+                .failure
+                .as_ref()
+                .and_then(|failure| session.cause(failure));
             let (steps, seen) = (session.steps(), sights(session));
             let mut script = found.script.clone();
             let mut sound = Vec::new();
@@ -75,21 +86,33 @@ pub trait Subject: Testbed {
                     0 => ChoiceSource::Schedule(&[]),
                     _ => {
                         self.draw(found.machine, &mut script, &mut random, &[]);
-                        ChoiceSource::RandomChoices(Strategy::in_turn()[seed as usize % 3], random.next())
+                        ChoiceSource::RandomChoices(
+                            Strategy::in_turn()[seed as usize % 3],
+                            random.next(),
+                        )
                     }
                 };
                 if session.run(&script, by).failure.is_none() {
                     sound.push(sights(session));
                 }
             }
-            (ran, Account { steps, cause, unusual: seen.unusual(&sound) })
+            (
+                ran,
+                Account {
+                    steps,
+                    cause,
+                    unusual: seen.unusual(&sound),
+                },
+            )
         })
     }
 
     /// A short run that breaks the same invariant, and of which no deviation and no action can be
     /// left out.
     fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
-        self.open(found.machine, limits, false, |session| shrink(session, found))
+        self.open(found.machine, limits, false, |session| {
+            shrink(session, found)
+        })
     }
 
     /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
@@ -106,13 +129,23 @@ pub trait Subject: Testbed {
                 self.draw(found.machine, &mut script, &mut random, &[]);
                 let strategy = Strategy::Few(1 << random.below(4));
                 let mut tally = Tally::default();
-                let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
+                let ran = session.run(
+                    &script,
+                    ChoiceSource::RandomChoices(strategy, random.next()),
+                );
                 tally.note(session, found.machine, ran, strategy);
-                let same = |other: &CounterexampleIn<Self>| other.failure.invariant == found.failure.invariant;
-                let Some(other) = tally.found.filter(same) else { continue };
+                let same = |other: &CounterexampleIn<Self>| {
+                    other.failure.invariant == found.failure.invariant
+                };
+                let Some(other) = tally.found.filter(same) else {
+                    continue;
+                };
                 let other = shrink(session, &other);
                 if other.schedule.len() < best.schedule.len() {
-                    best = Counterexample { run: found.run, ..other };
+                    best = Counterexample {
+                        run: found.run,
+                        ..other
+                    };
                     if best.schedule.len() <= READABLE {
                         break;
                     }
@@ -151,7 +184,13 @@ pub trait Testbed {
 
     /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
     /// [`Testbed::counted`] was reached, or is empty: what was reached less may be drawn more.
-    fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64, counts: &[u64]);
+    fn draw(
+        &self,
+        machine: Self::Machine,
+        script: &mut Self::Script,
+        random: &mut SplitMix64,
+        counts: &[u64],
+    );
 
     /// Counters of every run, in the order of the counts.
     fn counted(&self) -> Vec<Counter> {
@@ -211,7 +250,15 @@ pub struct Tally<M, C> {
 impl<M, C> Default for Tally<M, C> {
     fn default() -> Self {
         let coverage = Coverage::default();
-        Self { schedules: 0, repeated: 0, steps: 0, found: None, complete: false, coverage, covered: Vec::new() }
+        Self {
+            schedules: 0,
+            repeated: 0,
+            steps: 0,
+            found: None,
+            complete: false,
+            coverage,
+            covered: Vec::new(),
+        }
     }
 }
 
@@ -242,7 +289,12 @@ fn explore_every<S: Subject + ?Sized>(
         for &machine in subject.machines() {
             let mut script = exploration.script.clone().unwrap_or_default();
             if exploration.script.is_none() {
-                subject.draw(machine, &mut script, &mut SplitMix64::fork(exploration.seed, number), &[]);
+                subject.draw(
+                    machine,
+                    &mut script,
+                    &mut SplitMix64::fork(exploration.seed, number),
+                    &[],
+                );
             }
             let all = subject.open(machine, exploration.limits, true, |session| {
                 let mut by = ChoiceSource::Dpor(Box::new(Dpor::new()));
@@ -292,18 +344,33 @@ where
     if threads < 2 || exploration.strategies[..] == [Strategy::Dpor] {
         return subject.explore(exploration, goes_on);
     }
-    let fresh = || Tally { coverage: Coverage::new(subject.counted(), subject.kinds()), ..Tally::default() };
+    let fresh = || Tally {
+        coverage: Coverage::new(subject.counted(), subject.kinds()),
+        ..Tally::default()
+    };
     let (mut tally, machines, stops) = (fresh(), subject.machines(), AtomicBool::new(false));
     let (mut ended, mut pass) = (exploration.schedules == 0, 0_u64);
     while !ended {
-        let (first, counts, next) = (tally.schedules, tally.coverage.counts.clone(), AtomicUsize::new(0));
+        let (first, counts, next) = (
+            tally.schedules,
+            tally.coverage.counts.clone(),
+            AtomicUsize::new(0),
+        );
         let work = |done: mpsc::Sender<(usize, TallyOf<S>)>| {
             while let at = next.fetch_add(1, Relaxed)
                 && let Some(&machine) = machines.get(at)
             {
                 let from = (first + at as u64 * S::ROUND).min(exploration.schedules);
-                let mut own = Tally { schedules: from, ..fresh() };
-                let turn = Turn { exploration, machine, watched: pass.is_multiple_of(WATCHED_EVERY), counts: &counts };
+                let mut own = Tally {
+                    schedules: from,
+                    ..fresh()
+                };
+                let turn = Turn {
+                    exploration,
+                    machine,
+                    watched: pass.is_multiple_of(WATCHED_EVERY),
+                    counts: &counts,
+                };
                 take_turn(subject, &turn, &mut own, &mut |_| !stops.load(Relaxed));
                 own.schedules -= from;
                 // Somebody hears of it: the end is waited for.
@@ -339,7 +406,9 @@ where
             tally.coverage.add(&own.coverage);
         }
         pass += 1;
-        ended = tally.found.is_some() || stops.load(Relaxed) || tally.schedules >= exploration.schedules;
+        ended = tally.found.is_some()
+            || stops.load(Relaxed)
+            || tally.schedules >= exploration.schedules;
         tally.coverage.grow(tally.schedules, ended);
     }
     tally
@@ -362,20 +431,31 @@ fn take_turn<S: Subject + ?Sized>(
 ) -> bool {
     let last = (tally.schedules + S::ROUND).min(turn.exploration.schedules);
     let mut ended = false;
-    subject.open(turn.machine, turn.exploration.limits, turn.watched, |session| {
-        session.keep_steps(turn.watched);
-        while !ended && tally.schedules < last {
-            explore_once(subject, turn, session, tally);
-            ended = tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
-        }
-        session.take_counts(&mut tally.coverage.counts);
-    });
+    subject.open(
+        turn.machine,
+        turn.exploration.limits,
+        turn.watched,
+        |session| {
+            session.keep_steps(turn.watched);
+            while !ended && tally.schedules < last {
+                explore_once(subject, turn, session, tally);
+                ended = tally.found.is_some()
+                    || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+            }
+            session.take_counts(&mut tally.coverage.counts);
+        },
+    );
     ended || tally.schedules >= turn.exploration.schedules
 }
 
 fn explore_once<S: Subject + ?Sized>(
     subject: &S,
-    &Turn { exploration, machine, watched, counts }: &Turn<'_, S::Machine, S::Script>,
+    &Turn {
+        exploration,
+        machine,
+        watched,
+        counts,
+    }: &Turn<'_, S::Machine, S::Script>,
     session: &mut dyn Runs<S::Script>,
     tally: &mut TallyOf<S>,
 ) {
@@ -386,7 +466,10 @@ fn explore_once<S: Subject + ?Sized>(
         subject.draw(machine, &mut script, &mut random, counts);
     }
     let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
-    let ran = session.run(&script, ChoiceSource::RandomChoices(strategy, random.next()));
+    let ran = session.run(
+        &script,
+        ChoiceSource::RandomChoices(strategy, random.next()),
+    );
     tally.note(session, machine, ran, strategy);
     tally.watch(session, watched);
 }
@@ -407,14 +490,27 @@ impl<M, C> Tally<M, C> {
 
     /// Counts a run, and keeps it if it broke something.
     pub fn note(&mut self, session: &dyn Runs<C>, machine: M, ran: RunResult, strategy: Strategy) {
-        let RunResult { failure, steps, hash } = ran;
+        let RunResult {
+            failure,
+            steps,
+            hash,
+        } = ran;
         let run = self.schedules;
         self.schedules += 1;
         self.repeated += u64::from(session.machine().is_pruned());
         self.steps += u64::from(steps);
         if let Some(failure) = failure {
             let (script, schedule) = (session.script(), session.schedule());
-            self.found = Some(Counterexample { failure, machine, script, schedule, hash, steps, strategy, run });
+            self.found = Some(Counterexample {
+                failure,
+                machine,
+                script,
+                schedule,
+                hash,
+                steps,
+                strategy,
+                run,
+            });
         }
     }
 }

@@ -11,7 +11,9 @@ mod shrink;
 pub use account::Account;
 pub use counterexample::Counterexample;
 pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
-pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed, explore_on};
+pub use exploration::{
+    CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed, explore_on,
+};
 pub use run::{Cause, RunResult, Runs};
 pub use script::Script;
 pub(crate) use shrink::shrink;

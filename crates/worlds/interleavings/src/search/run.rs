@@ -35,21 +35,30 @@ pub trait Runs<C> {
         let ran = self.run_once(script, by);
         // A run that was cut has come to no end.
         if self.machine().is_pruned() {
-            return RunResult { failure: None, ..ran };
+            return RunResult {
+                failure: None,
+                ..ran
+            };
         }
         if ran.failure.is_none() || !self.machine().has_late() {
             return ran;
         }
         if self.machine().is_void() {
-            return RunResult { failure: None, ..ran };
+            return RunResult {
+                failure: None,
+                ..ran
+            };
         }
         self.machine().end_last_step();
         let schedule = self.schedule();
         let late = self.machine().paid_loads();
         let tape = self.machine().take_tape();
         let independent = late.iter().all(|late| {
-            let without: Vec<Deviation> =
-                schedule.iter().filter(|deviation| !late.is_made_by(deviation)).copied().collect();
+            let without: Vec<Deviation> = schedule
+                .iter()
+                .filter(|deviation| !late.is_made_by(deviation))
+                .copied()
+                .collect();
             self.machine().try_in_time(*late);
             self.run_once(script, ChoiceSource::Schedule(&without));
             self.machine().take_same()

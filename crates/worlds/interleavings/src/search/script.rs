@@ -34,5 +34,8 @@ pub trait Script: Clone + Default + PartialEq + Debug {
 
 /// The number of actions that all CPUs have together, and settings that are not the plainest.
 pub fn length(script: &impl Script) -> usize {
-    script.extras() + (0..script.cpus()).map(|cpu| script.actions(cpu)).sum::<usize>()
+    script.extras()
+        + (0..script.cpus())
+            .map(|cpu| script.actions(cpu))
+            .sum::<usize>()
 }

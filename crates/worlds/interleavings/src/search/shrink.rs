@@ -9,7 +9,10 @@ use std::ops::Range;
 
 /// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
 /// deviation and no action.
-pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexample<M, C>) -> Counterexample<M, C> {
+pub fn shrink<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    found: &Counterexample<M, C>,
+) -> Counterexample<M, C> {
     let mut best = found.clone();
     reduce(session, &mut best);
     // What is left of the script is short, so that other runs of it fail as well, some of them with
@@ -21,13 +24,24 @@ pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexam
         }
         let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
         let ran = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed));
-        let Some(failure) = ran.failure.filter(|failure| failure.invariant == best.failure.invariant) else { continue };
+        let Some(failure) = ran
+            .failure
+            .filter(|failure| failure.invariant == best.failure.invariant)
+        else {
+            continue;
+        };
         let schedule = session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
             continue;
         }
         reductions += 1;
-        let mut other = Counterexample { failure, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+        let mut other = Counterexample {
+            failure,
+            schedule,
+            hash: ran.hash,
+            steps: ran.steps,
+            ..best.clone()
+        };
         reduce(session, &mut other);
         if other.schedule.len() < best.schedule.len() {
             best = other;
@@ -40,8 +54,13 @@ pub fn shrink<M: Copy, C: Script>(session: &mut dyn Runs<C>, found: &Counterexam
 const REDUCTIONS: u32 = 40;
 
 /// Strategies that deviate seldom, in turn.
-const SEARCH: [Strategy; 5] =
-    [Strategy::Few(2), Strategy::Few(4), Strategy::Few(8), Strategy::Pct(1), Strategy::PassingOver];
+const SEARCH: [Strategy; 5] = [
+    Strategy::Few(2),
+    Strategy::Few(4),
+    Strategy::Few(8),
+    Strategy::Pct(1),
+    Strategy::PassingOver,
+];
 
 /// Runs of what is left of the script that are tried.
 const SEARCHES: u64 = 20_000;
@@ -77,9 +96,17 @@ fn try_run<M: Copy, C: Script>(
             // What the run did not come to is gone as well. A boot that fails has actions of its
             // own, of which none can go.
             let (script, schedule) = (session.script(), session.schedule());
-            let smaller = (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
+            let smaller =
+                (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
-                *best = Counterexample { failure, script, schedule, hash: ran.hash, steps: ran.steps, ..best.clone() };
+                *best = Counterexample {
+                    failure,
+                    script,
+                    schedule,
+                    hash: ran.hash,
+                    steps: ran.steps,
+                    ..best.clone()
+                };
             }
             smaller
         }
@@ -94,11 +121,18 @@ fn without_deviations<M: Copy, C: Script>(
     of: impl Fn(Kind) -> bool,
 ) -> bool {
     let mut changed = false;
-    let mut chunk = best.schedule.iter().filter(|deviation| of(deviation.kind)).count().div_ceil(2);
+    let mut chunk = best
+        .schedule
+        .iter()
+        .filter(|deviation| of(deviation.kind))
+        .count()
+        .div_ceil(2);
     while chunk > 0 {
         let mut from = 0;
         loop {
-            let places: Vec<usize> = (0..best.schedule.len()).filter(|&at| of(best.schedule[at].kind)).collect();
+            let places: Vec<usize> = (0..best.schedule.len())
+                .filter(|&at| of(best.schedule[at].kind))
+                .collect();
             if from >= places.len() {
                 break;
             }
@@ -125,7 +159,10 @@ fn without_deviations<M: Copy, C: Script>(
 
 /// Leaves out actions: all those of a CPU first, then half of them, then a quarter, down to single
 /// ones.
-fn without_actions<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) -> bool {
+fn without_actions<M: Copy, C: Script>(
+    session: &mut dyn Runs<C>,
+    best: &mut Counterexample<M, C>,
+) -> bool {
     let mut changed = false;
     for cpu in 0..best.script.cpus() {
         let mut chunk = best.script.actions(cpu);
@@ -139,7 +176,8 @@ fn without_actions<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Cou
                 // in their place.
                 let moved = without(&best.schedule, cpu, &actions);
                 let kept = best.schedule.clone();
-                changed |= try_run(session, best, &script, &moved) || try_run(session, best, &script, &kept);
+                changed |= try_run(session, best, &script, &moved)
+                    || try_run(session, best, &script, &kept);
                 // Where the machine was not even set up, what is left is of another script.
                 end = end.saturating_sub(chunk).min(best.script.actions(cpu));
             }
@@ -153,10 +191,17 @@ fn without_actions<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Cou
 fn without(schedule: &[Deviation], cpu: usize, actions: &Range<usize>) -> Vec<Deviation> {
     let mut left = Vec::with_capacity(schedule.len());
     for &deviation in schedule {
-        match deviation.operation.action().filter(|_| usize::from(deviation.process) == cpu) {
+        match deviation
+            .operation
+            .action()
+            .filter(|_| usize::from(deviation.process) == cpu)
+        {
             Some(action) if actions.contains(&action) => {}
             Some(action) if action >= actions.end => {
-                left.push(Deviation { operation: deviation.operation.without(actions.len()), ..deviation });
+                left.push(Deviation {
+                    operation: deviation.operation.without(actions.len()),
+                    ..deviation
+                });
             }
             _ => left.push(deviation),
         }

@@ -14,34 +14,64 @@ struct Locks<'r> {
 /// holders do one after the other. `name` names a lock by its id; `None` for what is no lock.
 pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> Option<Cause> {
     let steps = machine.steps_of_run();
-    let of: Vec<LockStep> = machine.lock_steps().iter().filter(|of| name(of.lock).is_some()).copied().collect();
+    let of: Vec<LockStep> = machine
+        .lock_steps()
+        .iter()
+        .filter(|of| name(of.lock).is_some())
+        .copied()
+        .collect();
     let name = |id| name(id).unwrap_or_default();
-    let locks = Locks { steps: &steps, of: &of };
+    let locks = Locks {
+        steps: &steps,
+        of: &of,
+    };
     let who = |of: u8| process(machine.cpus().len(), "the machine", of);
     // The last turn that shows it lies next to the failure.
     let turns = || (0..of.len()).rev().filter(|&at| of[at].taken);
     let both = turns().find_map(|at| Some((at, locks.other_holder(at)?)));
     // Its last operation takes the lock.
-    let cause = |at: usize, what: String| Cause { what, step: of[at].step.saturating_sub(1) };
+    let cause = |at: usize, what: String| Cause {
+        what,
+        step: of[at].step.saturating_sub(1),
+    };
     if let Some((at, other)) = both {
         let (lock, process) = (name(of[at].lock), who(of[at].process));
-        return Some(cause(at, format!("{} holds {lock}, and {process} takes it as well", who(other))));
+        return Some(cause(
+            at,
+            format!(
+                "{} holds {lock}, and {process} takes it as well",
+                who(other)
+            ),
+        ));
     }
     let unordered = |at: usize, before: u8, how: &str| {
         let (lock, after) = (name(of[at].lock), who(of[at].process));
-        let what = format!("{lock} does not order what it guards: {after} takes it after {}, and {how}", who(before));
+        let what = format!(
+            "{lock} does not order what it guards: {after} takes it after {}, and {how}",
+            who(before)
+        );
         cause(at, what)
     };
     if let Some((first, operation)) = machine.first_of_race() {
-        let access = steps.iter().rposition(|step| (step.process, step.operation) == (first, operation))?;
+        let access = steps
+            .iter()
+            .rposition(|step| (step.process, step.operation) == (first, operation))?;
         let last = steps.last()?.process;
-        let orders = |&at: &usize| of[at].process == last && !locks.is_let_go(at) && locks.held_at(at, first, access);
-        return turns().find(orders).map(|at| unordered(at, first, "nothing orders what both do with it"));
+        let orders = |&at: &usize| {
+            of[at].process == last && !locks.is_let_go(at) && locks.held_at(at, first, access)
+        };
+        return turns()
+            .find(orders)
+            .map(|at| unordered(at, first, "nothing orders what both do with it"));
     }
     let missed = turns().find_map(|at| Some((at, locks.missed(at)?)));
     missed.map(|(at, (before, cell, value))| {
         let word = machine.settings().names().cell(cell);
-        unordered(at, before, &format!("misses the {value:#x} in {word} from before"))
+        unordered(
+            at,
+            before,
+            &format!("misses the {value:#x} in {word} from before"),
+        )
     })
 }
 
@@ -49,7 +79,9 @@ impl Locks<'_> {
     /// The next release of the lock by the one who takes it in a turn.
     fn release(&self, turn: usize) -> Option<&LockStep> {
         let LockStep { process, lock, .. } = self.of[turn];
-        self.of[turn + 1..].iter().find(|of| (of.process, of.lock, of.taken) == (process, lock, false))
+        self.of[turn + 1..]
+            .iter()
+            .find(|of| (of.process, of.lock, of.taken) == (process, lock, false))
     }
 
     fn is_let_go(&self, turn: usize) -> bool {
@@ -59,9 +91,9 @@ impl Locks<'_> {
     /// The turns of others that took the lock before this one did, the last first.
     fn earlier(&self, turn: usize) -> impl Iterator<Item = usize> {
         let LockStep { process, lock, .. } = self.of[turn];
-        (0..turn)
-            .rev()
-            .filter(move |&at| self.of[at].taken && self.of[at].lock == lock && self.of[at].process != process)
+        (0..turn).rev().filter(move |&at| {
+            self.of[at].taken && self.of[at].lock == lock && self.of[at].process != process
+        })
     }
 
     /// True if a process held the lock of a turn when it made a step, before that turn.
@@ -75,7 +107,11 @@ impl Locks<'_> {
     /// The word that a process changes in a step, if it does.
     fn changes(step: &Step, process: u8) -> Option<u16> {
         match step.did {
-            Operation::Store { cell, .. } | Operation::Update { cell, .. } if step.process == process => Some(cell),
+            Operation::Store { cell, .. } | Operation::Update { cell, .. }
+                if step.process == process =>
+            {
+                Some(cell)
+            }
             _ => None,
         }
     }
@@ -83,20 +119,31 @@ impl Locks<'_> {
     /// The last change of a word that a process made before a step: where, and of which word.
     fn last_change(&self, process: u8, before: usize) -> Option<(usize, u16)> {
         let earlier = self.steps[..before].iter().enumerate().rev();
-        earlier.filter_map(|(at, step)| Some((at, Self::changes(step, process)?))).next()
+        earlier
+            .filter_map(|(at, step)| Some((at, Self::changes(step, process)?)))
+            .next()
     }
 
     /// The change of a word with which the one who took the lock in a turn lets it go: it says so
     /// only later. If the run ends before, it is the next one of the word with which it took the
     /// lock.
     fn let_go_at(&self, turn: usize) -> Option<usize> {
-        let LockStep { step: taken, process, .. } = self.of[turn];
+        let LockStep {
+            step: taken,
+            process,
+            ..
+        } = self.of[turn];
         if let Some(release) = self.release(turn) {
             return self.last_change(process, release.step).map(|(at, _)| at);
         }
         let (_, word) = self.last_change(process, taken)?;
         let frees = |step: &Step| Self::changes(step, process) == Some(word);
-        Some(self.steps[taken..].iter().position(frees).map_or(usize::MAX, |at| taken + at))
+        Some(
+            self.steps[taken..]
+                .iter()
+                .position(frees)
+                .map_or(usize::MAX, |at| taken + at),
+        )
     }
 
     /// Another process that holds the lock when it is taken.
@@ -108,33 +155,59 @@ impl Locks<'_> {
 
     /// True if a process had its caches on at a step.
     fn is_coherent(&self, process: u8, step: usize) -> bool {
-        let own = self.steps[..step].iter().rev().filter(|step| step.process == process);
-        let mut turns = own.filter(|step| matches!(step.did, Operation::Flush { .. } | Operation::CachesOn));
-        turns.next().is_none_or(|step| step.did == Operation::CachesOn)
+        let own = self.steps[..step]
+            .iter()
+            .rev()
+            .filter(|step| step.process == process);
+        let mut turns =
+            own.filter(|step| matches!(step.did, Operation::Flush { .. } | Operation::CachesOn));
+        turns
+            .next()
+            .is_none_or(|step| step.did == Operation::CachesOn)
     }
 
     /// A store that the one before made while it held the lock, or before, and that the holder of
     /// this turn misses: who made it, the word, and what was stored. What lies in a cache or in
     /// memory alone is nothing that a lock orders.
     fn missed(&self, turn: usize) -> Option<(u8, u16, u64)> {
-        let LockStep { step: taken, process, .. } = self.of[turn];
+        let LockStep {
+            step: taken,
+            process,
+            ..
+        } = self.of[turn];
         let before = self.earlier(turn).next()?;
         let (other, release) = (self.of[before].process, self.let_go_at(before)?);
-        let end = self.release(turn).map_or(self.steps.len(), |release| release.step);
-        let own = self.steps[..end].iter().enumerate().skip(taken).filter(|(_, step)| step.process == process);
+        let end = self
+            .release(turn)
+            .map_or(self.steps.len(), |release| release.step);
+        let own = self.steps[..end]
+            .iter()
+            .enumerate()
+            .skip(taken)
+            .filter(|(_, step)| step.process == process);
         own.filter_map(|(at, step)| match step.did {
-            Operation::Loaded { cell, value, newest, cached, early } if early || newest.is_none() && cached => {
-                Some((at, cell, value))
-            }
+            Operation::Loaded {
+                cell,
+                value,
+                newest,
+                cached,
+                early,
+            } if early || newest.is_none() && cached => Some((at, cell, value)),
             _ => None,
         })
         .find_map(|(at, cell, value)| {
             let last = self.steps[..at].iter().rposition(|step| match step.did {
-                Operation::Store { cell: of, .. } | Operation::Update { cell: of, .. } => of == cell,
+                Operation::Store { cell: of, .. } | Operation::Update { cell: of, .. } => {
+                    of == cell
+                }
                 _ => false,
             })?;
             match self.steps[last] {
-                Step { process: by, did: Operation::Store { value: stored, .. }, .. } => {
+                Step {
+                    process: by,
+                    did: Operation::Store { value: stored, .. },
+                    ..
+                } => {
                     let is_missed = by == other && last < release && stored != value;
                     (is_missed && self.is_coherent(by, last)).then_some((other, cell, stored))
                 }

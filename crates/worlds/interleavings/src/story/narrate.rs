@@ -10,7 +10,11 @@ const CAUSES_SHOWN: usize = 4;
 /// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
 /// CPU.
 pub fn process(cpus: usize, last: &str, process: u8) -> String {
-    if usize::from(process) == cpus { last.to_owned() } else { format!("CPU {process}") }
+    if usize::from(process) == cpus {
+        last.to_owned()
+    } else {
+        format!("CPU {process}")
+    }
 }
 
 /// Puts the steps and deviations of a run into words.
@@ -25,7 +29,12 @@ pub struct Narrator<'s, C> {
 impl<'s, C: Script> Narrator<'s, C> {
     /// A narrator of runs of a script; `last` names the process that is no CPU.
     pub fn new(script: &'s C, names: Names, words_per_line: u16, last: &'static str) -> Self {
-        Self { script, names, words_per_line, last }
+        Self {
+            script,
+            names,
+            words_per_line,
+            last,
+        }
     }
 
     /// The name of a process.
@@ -38,25 +47,55 @@ impl<'s, C: Script> Narrator<'s, C> {
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
             Operation::Load { cell: word } => format!("loads {}", cell(word)),
-            Operation::Loaded { cell: word, value, newest: None, .. } => format!("loads {}: {value:#x}", cell(word)),
-            Operation::Loaded { cell: word, value, newest: Some((writer, newest)), .. } => {
-                format!("loads {}: {value:#x}, while {} has stored {newest:#x}", cell(word), writer_name(writer))
+            Operation::Loaded {
+                cell: word,
+                value,
+                newest: None,
+                ..
+            } => format!("loads {}: {value:#x}", cell(word)),
+            Operation::Loaded {
+                cell: word,
+                value,
+                newest: Some((writer, newest)),
+                ..
+            } => {
+                format!(
+                    "loads {}: {value:#x}, while {} has stored {newest:#x}",
+                    cell(word),
+                    writer_name(writer)
+                )
             }
-            Operation::Store { cell: word, value } => format!("stores {value:#x} to {}", cell(word)),
-            Operation::Update { cell: word, what, value } => format!("{what} {}: {value:#x}", cell(word)),
+            Operation::Store { cell: word, value } => {
+                format!("stores {value:#x} to {}", cell(word))
+            }
+            Operation::Update {
+                cell: word,
+                what,
+                value,
+            } => format!("{what} {}: {value:#x}", cell(word)),
             Operation::Fence { fence } => format!("executes {}", fence.name()),
-            Operation::Maintain { cell: word, invalidate: false } => format!("cleans the line of {}", cell(word)),
-            Operation::Maintain { cell: word, invalidate: true } => {
+            Operation::Maintain {
+                cell: word,
+                invalidate: false,
+            } => format!("cleans the line of {}", cell(word)),
+            Operation::Maintain {
+                cell: word,
+                invalidate: true,
+            } => {
                 format!("cleans and invalidates the line of {}", cell(word))
             }
             Operation::Barrier => "waits until its stores and maintenance are complete".to_owned(),
             Operation::WaitForEvent => "waits for an event".to_owned(),
             Operation::SendEvent => "sends an event".to_owned(),
-            Operation::Flush { level } => format!("flushes its caches up to level {level} and leaves coherency"),
+            Operation::Flush { level } => {
+                format!("flushes its caches up to level {level} and leaves coherency")
+            }
             Operation::CachesOn => "joins coherency".to_owned(),
             Operation::Own => "works on its own hardware".to_owned(),
             Operation::Action { number } => {
-                let action = self.script.action(usize::from(step.process), usize::from(number));
+                let action = self
+                    .script
+                    .action(usize::from(step.process), usize::from(number));
                 action.unwrap_or_else(|| "makes a call".to_owned())
             }
             Operation::Act { act, with } => act.words(with),
@@ -66,43 +105,85 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// A deviation as a sentence. `steps` are those of the run.
     pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
         let who = self.process(deviation.process);
-        let at = |step: &&Step| step.process == deviation.process && step.operation <= deviation.operation;
-        let before = steps.iter().rev().find(|step| at(step) && step.operation < deviation.operation);
-        let here = steps.iter().rev().find(|step| at(step) && step.operation == deviation.operation);
+        let at = |step: &&Step| {
+            step.process == deviation.process && step.operation <= deviation.operation
+        };
+        let before = steps
+            .iter()
+            .rev()
+            .find(|step| at(step) && step.operation < deviation.operation);
+        let here = steps
+            .iter()
+            .rev()
+            .find(|step| at(step) && step.operation == deviation.operation);
         let after = match before {
             Some(before) => format!("after it {}", self.step_past(before)),
             None => "before it does anything".to_owned(),
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
         // The first word of the line.
-        let word = |line: u64| self.names.cell((line as u16).saturating_sub(1).saturating_mul(self.words_per_line));
+        let word = |line: u64| {
+            self.names.cell(
+                (line as u16)
+                    .saturating_sub(1)
+                    .saturating_mul(self.words_per_line),
+            )
+        };
         match deviation.kind {
             Kind::Preempt => {
-                format!("{who} stands still {after}, and {} goes on.", self.process(deviation.value as u8))
+                format!(
+                    "{who} stands still {after}, and {} goes on.",
+                    self.process(deviation.value as u8)
+                )
             }
-            Kind::Next => format!("{who} cannot go on {after}, and {} does.", self.process(deviation.value as u8)),
+            Kind::Next => format!(
+                "{who} cannot go on {after}, and {} does.",
+                self.process(deviation.value as u8)
+            ),
             Kind::StoreDelay => match deviation.value {
                 HELD => format!("{who} {doing}, and the others see a later store of it first."),
-                value => format!("{who} {doing}, and the others see that up to {value} of its operations later."),
+                value => format!(
+                    "{who} {doing}, and the others see that up to {value} of its operations later."
+                ),
             },
             Kind::MaintenanceDelay => {
-                format!("{who} {doing}, which takes effect up to {} of its operations later.", deviation.value)
+                format!(
+                    "{who} {doing}, which takes effect up to {} of its operations later.",
+                    deviation.value
+                )
             }
-            Kind::LoadAge => format!("{who} {doing}: the load was satisfied early, {} values ago.", deviation.value),
+            Kind::LoadAge => format!(
+                "{who} {doing}: the load was satisfied early, {} values ago.",
+                deviation.value
+            ),
             Kind::LoadLate => {
-                format!("{who} {doing}: the load is late, and {:#x} is stored only afterwards.", deviation.value)
+                format!(
+                    "{who} {doing}: the load is late, and {:#x} is stored only afterwards.",
+                    deviation.value
+                )
             }
-            Kind::Evict => format!("Before {who} {doing}, the line of {} leaves the caches.", word(deviation.value)),
+            Kind::Evict => format!(
+                "Before {who} {doing}, the line of {} leaves the caches.",
+                word(deviation.value)
+            ),
             Kind::Fill => {
-                format!("Before {who} {doing}, the line of {} is read into the caches.", word(deviation.value))
+                format!(
+                    "Before {who} {doing}, the line of {} is read into the caches.",
+                    word(deviation.value)
+                )
             }
             Kind::Pending => format!("{who} finds an interrupt pending."),
             Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
-            Kind::Answered => format!("The platform's answer for {who}'s call is its number {}.", deviation.value),
+            Kind::Answered => format!(
+                "The platform's answer for {who}'s call is its number {}.",
+                deviation.value
+            ),
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
-            Kind::StoreLeaves => format!("Before {who} {doing}, the others see a store that it made before."),
+            Kind::StoreLeaves => {
+                format!("Before {who} {doing}, the others see a store that it made before.")
+            }
             Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
             Kind::TimesOut => format!("{who} {doing}, and the time of its next wait ends at once."),
             Kind::Spurious => format!("{who}'s wait for an event ends without one."),
@@ -113,12 +194,24 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
         let here = steps.get(at)?;
-        let Operation::Loaded { newest: Some((writer, _)), cached, early, .. } = here.did else { return None };
+        let Operation::Loaded {
+            newest: Some((writer, _)),
+            cached,
+            early,
+            ..
+        } = here.did
+        else {
+            return None;
+        };
         let who = self.process(here.process);
         let why = match (early, cached) {
-            (true, _) => "the load was satisfied early, and nothing orders it after that store".to_owned(),
+            (true, _) => {
+                "the load was satisfied early, and nothing orders it after that store".to_owned()
+            }
             (false, true) => {
-                format!("the value lies in memory, and {who}'s caches have an older line: it must be invalidated first")
+                format!(
+                    "the value lies in memory, and {who}'s caches have an older line: it must be invalidated first"
+                )
             }
             (false, false) => {
                 format!(
@@ -127,14 +220,20 @@ impl<'s, C: Script> Narrator<'s, C> {
                 )
             }
         };
-        Some(format!("{who} {} (its operation {}): {why}.", self.step(here), here.operation))
+        Some(format!(
+            "{who} {} (its operation {}): {why}.",
+            self.step(here),
+            here.operation
+        ))
     }
 
     /// Causes of a failure: the last values that the failed process loaded and that another one had
     /// stored, the latest first, and what those stores had overwritten; of `unusual` processes and
     /// words alone. Values that took the place of its own come first.
     pub fn causes(&self, steps: &[Step], unusual: &[(u8, u16)]) -> Vec<String> {
-        let Some(last) = steps.last() else { return Vec::new() };
+        let Some(last) = steps.last() else {
+            return Vec::new();
+        };
         // Of each word its last store, and what that took the place of; of each process its action.
         let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
         let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
@@ -150,13 +249,16 @@ impl<'s, C: Script> Narrator<'s, C> {
                 Operation::Loaded { cell, value, .. }
                     if step.process == last.process && unusual.contains(&(step.process, cell)) =>
                 {
-                    let Some(&(store, before)) = stores.get(&cell) else { continue };
+                    let Some(&(store, before)) = stores.get(&cell) else {
+                        continue;
+                    };
                     let stored = |at: usize| matches!(steps[at].did, Operation::Store { value: of, .. } if of == value);
                     if steps[store].process == step.process || !stored(store) {
                         continue;
                     }
-                    let took_own =
-                        before.is_some_and(|before| steps[before].process == step.process && !stored(before));
+                    let took_own = before.is_some_and(|before| {
+                        steps[before].process == step.process && !stored(before)
+                    });
                     found.retain(
                         |&(_, load, ..)| !matches!(steps[load].did, Operation::Loaded { cell: of, .. } if of == cell),
                     );
@@ -168,7 +270,11 @@ impl<'s, C: Script> Narrator<'s, C> {
         found.sort_by_key(|&(took_own, at, ..)| std::cmp::Reverse((took_own, at)));
         found
             .iter()
-            .take(if found.first().is_some_and(|&(took_own, ..)| took_own) { CAUSES_SHOWN } else { CAUSES_SHOWN / 2 })
+            .take(if found.first().is_some_and(|&(took_own, ..)| took_own) {
+                CAUSES_SHOWN
+            } else {
+                CAUSES_SHOWN / 2
+            })
             .map(|&(_, load, store, before)| self.cause(steps, load, store, before))
             .collect()
     }
@@ -185,7 +291,11 @@ impl<'s, C: Script> Narrator<'s, C> {
             None => String::new(),
         };
         let over = match before.map(|before| &steps[before]) {
-            Some(Step { process, did: Operation::Store { value, .. }, .. }) => {
+            Some(Step {
+                process,
+                did: Operation::Store { value, .. },
+                ..
+            }) => {
                 format!(", over the {value:#x} of {}", self.process(*process))
             }
             _ => String::new(),
@@ -225,8 +335,15 @@ impl<'s, C: Script> Narrator<'s, C> {
 /// The number of the step that a deviation is drawn at: where it is, or else the last one of
 /// its process before, if the run ends there.
 pub fn step_of(steps: &[Step], deviation: &Deviation) -> Option<usize> {
-    let own = || steps.iter().enumerate().filter(|(_, step)| step.process == deviation.process);
-    let at = own().find(|(_, step)| step.operation >= deviation.operation).or_else(|| own().next_back());
+    let own = || {
+        steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.process == deviation.process)
+    };
+    let at = own()
+        .find(|(_, step)| step.operation >= deviation.operation)
+        .or_else(|| own().next_back());
     at.map(|(at, _)| at)
 }
 
@@ -234,19 +351,35 @@ pub fn step_of(steps: &[Step], deviation: &Deviation) -> Option<usize> {
 /// a run that has no more. Of a longer one calls, what the hardware did, and, from the failure
 /// back, loads of who failed, the stores that they saw, what those who stored had loaded before,
 /// and so on; deviations and the cause are always among them, of the rest the latest.
-pub fn that_matter(account: &Account, cpus: usize, schedule: &[Deviation], most: usize) -> Vec<usize> {
+pub fn that_matter(
+    account: &Account,
+    cpus: usize,
+    schedule: &[Deviation],
+    most: usize,
+) -> Vec<usize> {
     let steps = &account.steps[..];
-    let Some(last) = steps.last().filter(|_| steps.len() > most) else { return (0..steps.len()).collect() };
+    let Some(last) = steps.last().filter(|_| steps.len() > most) else {
+        return (0..steps.len()).collect();
+    };
     // Processes whose loads matter, and words whose last store before here does.
     let cpus = cpus as u8;
-    let mut processes = if last.process == cpus { (0..cpus).collect() } else { vec![last.process] };
+    let mut processes = if last.process == cpus {
+        (0..cpus).collect()
+    } else {
+        vec![last.process]
+    };
     let mut cells = BTreeSet::new();
-    let deviations: Vec<usize> = schedule.iter().filter_map(|by| step_of(steps, by)).collect();
+    let deviations: Vec<usize> = schedule
+        .iter()
+        .filter_map(|by| step_of(steps, by))
+        .collect();
     let (mut always, mut told, mut aside) = (Vec::new(), Vec::new(), Vec::new());
     for (at, step) in steps.iter().enumerate().rev() {
         let matters = match step.did {
             Operation::Load { .. } => false,
-            Operation::Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+            Operation::Loaded { cell, .. } => {
+                processes.contains(&step.process) && cells.insert(cell)
+            }
             Operation::Store { cell, .. } | Operation::Update { cell, .. } => {
                 let seen = cells.remove(&cell);
                 if seen && !processes.contains(&step.process) {
@@ -260,7 +393,8 @@ pub fn that_matter(account: &Account, cpus: usize, schedule: &[Deviation], most:
                 false
             }
         };
-        let shows = at + 1 == steps.len() || account.cause.as_ref().is_some_and(|cause| cause.step == at);
+        let shows =
+            at + 1 == steps.len() || account.cause.as_ref().is_some_and(|cause| cause.step == at);
         if shows || deviations.contains(&at) {
             always.push(at);
         } else if matters {

@@ -119,7 +119,10 @@ impl<T: InWord> Atomic<T> {
     /// A word that holds `value`.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Self { word: machine().make_word(value.to_word(), Location::caller()), of: PhantomData }
+        Self {
+            word: machine().make_word(value.to_word(), Location::caller()),
+            of: PhantomData,
+        }
     }
 
     /// The value.
@@ -141,7 +144,11 @@ impl<T: InWord> Atomic<T> {
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
-        let did = Operation::Update { cell: self.word, what, value: with.to_word() };
+        let did = Operation::Update {
+            cell: self.word,
+            what,
+            value: with.to_word(),
+        };
         let change = |before| Some(change(T::from_word(before)).to_word());
         T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), &change))
     }
@@ -150,7 +157,13 @@ impl<T: InWord> Atomic<T> {
     ///
     /// # Errors
     /// It was another one.
-    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+    pub fn compare_exchange(
+        &self,
+        current: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T> {
         self.exchange(current, new, both(success, failure), false)
     }
 
@@ -158,13 +171,23 @@ impl<T: InWord> Atomic<T> {
     ///
     /// # Errors
     /// It failed.
-    pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+    pub fn compare_exchange_weak(
+        &self,
+        current: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T> {
         self.exchange(current, new, both(success, failure), true)
     }
 
     fn exchange(&self, current: T, new: T, order: AtomicOrder, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
-        let did = Operation::Update { cell: self.word, what: COMPARES, value: new };
+        let did = Operation::Update {
+            cell: self.word,
+            what: COMPARES,
+            value: new,
+        };
         let change = |before| (before == expected).then_some(new);
         let result = match weak {
             true => machine().try_update(self.word, order, did, new, &change),
@@ -180,7 +203,12 @@ impl<T: InWord> Atomic<T> {
     ///
     /// # Errors
     /// `change` makes nothing of it.
-    pub fn fetch_update(&self, set: Ordering, fetch: Ordering, mut change: impl FnMut(T) -> Option<T>) -> Result<T, T> {
+    pub fn fetch_update(
+        &self,
+        set: Ordering,
+        fetch: Ordering,
+        mut change: impl FnMut(T) -> Option<T>,
+    ) -> Result<T, T> {
         let mut before = self.load(fetch);
         while let Some(new) = change(before) {
             match self.compare_exchange(before, new, set, fetch) {
@@ -229,7 +257,9 @@ impl<T: Number> Atomic<T> {
     }
 }
 
-impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + Not<Output = T>> Atomic<T> {
+impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + Not<Output = T>>
+    Atomic<T>
+{
     /// Keeps the bits that are in `value`; the value before.
     pub fn fetch_and(&self, value: T, order: Ordering) -> T {
         self.update(order, "masks", value, |before| before & value)
@@ -237,7 +267,9 @@ impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + N
 
     /// Not and; the value before.
     pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
-        self.update(order, "masks and negates", value, |before| !(before & value))
+        self.update(order, "masks and negates", value, |before| {
+            !(before & value)
+        })
     }
 
     /// Sets bits; the value before.

@@ -33,14 +33,18 @@ struct Counts {
 }
 
 fn add(word: u16) {
-    let _ = change(word, AtomicOrder::Relaxed, "counts up", |count| Some(count + 1));
+    let _ = change(word, AtomicOrder::Relaxed, "counts up", |count| {
+        Some(count + 1)
+    });
 }
 
 /// Gives a count back; true if it was the last one, which sees what all others did before.
 fn give_back(word: u16) -> bool {
     // While the thread panics, the run is about to end.
     let last = !std::thread::panicking()
-        && change(word, AtomicOrder::Release, "counts down", |count| Some(count - 1)) == Ok(1);
+        && change(word, AtomicOrder::Release, "counts down", |count| {
+            Some(count - 1)
+        }) == Ok(1);
     if last {
         machine().fence(Fence::Loads);
     }
@@ -59,7 +63,12 @@ impl<T> Arc<T> {
     /// # Errors
     /// There are others.
     pub fn try_unwrap(mut this: Self) -> Result<T, Self> {
-        match change(this.counts.strong, AtomicOrder::Relaxed, "takes the last of", |count| (count == 1).then_some(0)) {
+        match change(
+            this.counts.strong,
+            AtomicOrder::Relaxed,
+            "takes the last of",
+            |count| (count == 1).then_some(0),
+        ) {
             Ok(_) => {
                 machine().fence(Fence::Loads);
                 Ok(this.take().expect("the only owner has the value"))
@@ -88,7 +97,10 @@ impl<T: ?Sized> From<std::sync::Arc<T>> for Arc<T> {
     #[track_caller]
     fn from(value: std::sync::Arc<T>) -> Self {
         let [strong, weak] = [(); 2].map(|()| machine().make_word(1, Location::caller()));
-        Self { value: Some(value), counts: Counts { strong, weak } }
+        Self {
+            value: Some(value),
+            counts: Counts { strong, weak },
+        }
     }
 }
 
@@ -96,10 +108,16 @@ impl<T: ?Sized> Arc<T> {
     /// The value to change, if nobody else can reach it.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let Counts { strong, weak } = this.counts;
-        change(weak, AtomicOrder::Acquire, "locks", |count| (count == 1).then_some(u64::MAX)).ok()?;
+        change(weak, AtomicOrder::Acquire, "locks", |count| {
+            (count == 1).then_some(u64::MAX)
+        })
+        .ok()?;
         let is_only = machine().load(strong, machine().acquiring()) == 1;
         machine().store(weak, 1, Order::Ordered);
-        this.value.as_mut().filter(|_| is_only).and_then(std::sync::Arc::get_mut)
+        this.value
+            .as_mut()
+            .filter(|_| is_only)
+            .and_then(std::sync::Arc::get_mut)
     }
 
     /// The number of owners.
@@ -118,11 +136,16 @@ impl<T: ?Sized> Arc<T> {
         while change(this.counts.weak, AtomicOrder::Acquire, "counts up", up).is_err() {
             let _ = machine().wait_for_change(this.counts.weak, u64::MAX, Limit::Never);
         }
-        Weak { value: std::sync::Arc::downgrade(this.owned()), counts: this.counts }
+        Weak {
+            value: std::sync::Arc::downgrade(this.owned()),
+            counts: this.counts,
+        }
     }
 
     fn owned(&self) -> &std::sync::Arc<T> {
-        self.value.as_ref().expect("an owner has the value until it is dropped")
+        self.value
+            .as_ref()
+            .expect("an owner has the value until it is dropped")
     }
 }
 
@@ -131,21 +154,30 @@ impl<T: ?Sized> Weak<T> {
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let up = |count| (count > 0).then(|| count + 1);
         change(self.counts.strong, AtomicOrder::Acquire, "counts up", up).ok()?;
-        Some(Arc { value: self.value.upgrade(), counts: self.counts })
+        Some(Arc {
+            value: self.value.upgrade(),
+            counts: self.counts,
+        })
     }
 }
 
 impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Self {
         add(self.counts.strong);
-        Self { value: self.value.clone(), counts: self.counts }
+        Self {
+            value: self.value.clone(),
+            counts: self.counts,
+        }
     }
 }
 
 impl<T: ?Sized> Clone for Weak<T> {
     fn clone(&self) -> Self {
         add(self.counts.weak);
-        Self { value: self.value.clone(), counts: self.counts }
+        Self {
+            value: self.value.clone(),
+            counts: self.counts,
+        }
     }
 }
 

@@ -26,7 +26,12 @@ impl<L, D> Guard<L, D> {
             TryLockError::Poisoned(poisoned) => poisoned.into_inner(),
             TryLockError::WouldBlock => unreachable!("the word says that the lock is free"),
         });
-        Self { lock, word, let_go, data: Some(data) }
+        Self {
+            lock,
+            word,
+            let_go,
+            data: Some(data),
+        }
     }
 }
 
@@ -34,13 +39,17 @@ impl<L, D: Deref> Deref for Guard<L, D> {
     type Target = D::Target;
 
     fn deref(&self) -> &D::Target {
-        self.data.as_ref().expect("a guard has its data until it is dropped")
+        self.data
+            .as_ref()
+            .expect("a guard has its data until it is dropped")
     }
 }
 
 impl<L, D: DerefMut> DerefMut for Guard<L, D> {
     fn deref_mut(&mut self) -> &mut D::Target {
-        self.data.as_mut().expect("a guard has its data until it is dropped")
+        self.data
+            .as_mut()
+            .expect("a guard has its data until it is dropped")
     }
 }
 

@@ -19,9 +19,17 @@ pub(crate) fn change(
     what: &'static str,
     change: impl Fn(u64) -> Option<u64>,
 ) -> Result<u64, u64> {
-    let did = Operation::Update { cell, what, value: 1 };
+    let did = Operation::Update {
+        cell,
+        what,
+        value: 1,
+    };
     let before = machine().update(cell, order, did, 1, &change);
-    if change(before).is_some() { Ok(before) } else { Err(before) }
+    if change(before).is_some() {
+        Ok(before)
+    } else {
+        Err(before)
+    }
 }
 
 /// As [`change`], which acquires, and waits until it does something, or until the limit: `None`
@@ -43,9 +51,15 @@ pub(crate) fn change_within(
 }
 
 /// As [`change`], which acquires.
-fn attempt<G>(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) -> Result<u64, TryLockError<G>> {
+fn attempt<G>(
+    cell: u16,
+    what: &'static str,
+    to: impl Fn(u64) -> Option<u64>,
+) -> Result<u64, TryLockError<G>> {
     let attempt = || change(cell, AtomicOrder::Acquire, what, to);
-    machine().look_below(cell, attempt).map_err(|_| TryLockError::WouldBlock)
+    machine()
+        .look_below(cell, attempt)
+        .map_err(|_| TryLockError::WouldBlock)
 }
 
 /// As [`change_within`], without a limit.
@@ -68,7 +82,11 @@ fn free(word: u16) {
 
 /// One of those who read lets go.
 fn leave(word: u16) {
-    let _ = machine().look_below(word, || change(word, AtomicOrder::Release, "lets go of", |held| Some(held - 1)));
+    let _ = machine().look_below(word, || {
+        change(word, AtomicOrder::Release, "lets go of", |held| {
+            Some(held - 1)
+        })
+    });
 }
 
 /// Holds a [`Mutex`] until it is dropped.
@@ -90,7 +108,10 @@ macro_rules! lock {
             /// A lock that nobody holds.
             #[track_caller]
             pub fn new(data: T) -> Self {
-                Self { word: machine().make_word(0, Location::caller()), data: std::sync::$name::new(data) }
+                Self {
+                    word: machine().make_word(0, Location::caller()),
+                    data: std::sync::$name::new(data),
+                }
             }
 
             /// The data.
@@ -119,13 +140,21 @@ macro_rules! lock {
 
         impl<T: ?Sized> Debug for $name<T> {
             fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).field("word", &self.word).finish_non_exhaustive()
+                f.debug_struct(stringify!($name))
+                    .field("word", &self.word)
+                    .finish_non_exhaustive()
             }
         }
     };
 }
-lock!(Mutex, "A `std::sync::Mutex`: one word. Who finds it taken waits until the word changes.");
-lock!(RwLock, "A `std::sync::RwLock`: one word, which counts readers or says that somebody writes.");
+lock!(
+    Mutex,
+    "A `std::sync::Mutex`: one word. Who finds it taken waits until the word changes."
+);
+lock!(
+    RwLock,
+    "A `std::sync::RwLock`: one word, which counts readers or says that somebody writes."
+);
 
 impl<T: ?Sized> Mutex<T> {
     /// Takes the lock, and waits for it if need be.
@@ -211,14 +240,18 @@ const MOST_WAITING: u32 = u64::BITS / NUMBER;
 
 fn come(queue: u64, number: u64) -> Option<u64> {
     let behind = (u64::BITS - queue.leading_zeros()).div_ceil(NUMBER);
-    assert!(behind < MOST_WAITING, "at most {MOST_WAITING} threads wait for a condition at a time");
+    assert!(
+        behind < MOST_WAITING,
+        "at most {MOST_WAITING} threads wait for a condition at a time"
+    );
     Some(queue | number << (NUMBER * behind))
 }
 
 /// The queue without a number, if it is there.
 fn go(queue: u64, number: u64) -> Option<u64> {
     let bit = |place| NUMBER * place;
-    let place = (0..MOST_WAITING).find(|&place| queue >> bit(place) & ((1 << NUMBER) - 1) == number)?;
+    let place =
+        (0..MOST_WAITING).find(|&place| queue >> bit(place) & ((1 << NUMBER) - 1) == number)?;
     let before = queue & ((1 << bit(place)) - 1);
     Some(before | queue >> bit(place + 1) << bit(place))
 }
@@ -243,21 +276,34 @@ impl Condvar {
     ///
     /// # Errors
     /// Never.
-    pub fn wait_timeout<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>, _: Duration) -> LockResult<Waited<'m, T>> {
+    pub fn wait_timeout<'m, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'m, T>,
+        _: Duration,
+    ) -> LockResult<Waited<'m, T>> {
         Ok(self.wait_within(guard, Limit::Time))
     }
 
     fn wait_within<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>, limit: Limit) -> Waited<'m, T> {
         let lock = guard.lock;
         let number = machine().process() as u64 + 1;
-        let _ = change(self.0, AtomicOrder::Acquire, "begins to wait for", |queue| come(queue, number));
+        let _ = change(
+            self.0,
+            AtomicOrder::Acquire,
+            "begins to wait for",
+            |queue| come(queue, number),
+        );
         drop(guard);
         let is_told = |queue| go(queue, number).is_none().then_some(queue);
         let told = change_within(self.0, "waits for", limit, is_told).is_some();
         // It may be told in the last moment.
         let leave = |queue| go(queue, number);
-        let ended = !told && change(self.0, AtomicOrder::Acquire, "waits no longer for", leave).is_ok();
-        (lock.lock().unwrap_or_else(PoisonError::into_inner), WaitTimeoutResult(ended))
+        let ended =
+            !told && change(self.0, AtomicOrder::Acquire, "waits no longer for", leave).is_ok();
+        (
+            lock.lock().unwrap_or_else(PoisonError::into_inner),
+            WaitTimeoutResult(ended),
+        )
     }
 
     /// Waits while `condition` says so.
@@ -304,7 +350,12 @@ impl Condvar {
     /// Tells one of those who wait.
     pub fn notify_one(&self) {
         let one = |queue| (queue != 0).then_some(queue >> NUMBER);
-        let _ = change(self.0, AtomicOrder::Release, "tells one of those who wait for", one);
+        let _ = change(
+            self.0,
+            AtomicOrder::Release,
+            "tells one of those who wait for",
+            one,
+        );
     }
 
     /// Tells all who wait.

@@ -22,7 +22,9 @@ mod once;
 mod unsafe_cell;
 
 pub use guard::{Guard, LockResult, TryLockResult};
-pub use locks::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult};
+pub use locks::{
+    Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+};
 pub(crate) use locks::{change, change_within};
 pub use once::{Barrier, BarrierWaitResult, LazyLock, Once, OnceLock};
 pub use std::sync::{Arc, PoisonError, TryLockError, Weak};

@@ -41,7 +41,9 @@ impl<T> Channel<T> {
         state: MutexGuard<'c, State<T>>,
         waits: impl FnMut(&mut State<T>) -> bool,
     ) -> MutexGuard<'c, State<T>> {
-        self.changed.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner)
+        self.changed
+            .wait_while(state, waits)
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -65,8 +67,18 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// A channel whose senders wait while it holds `bound` values; with 0, until theirs is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    let state = State { queue: VecDeque::new(), senders: 1, received: 0, has_receiver: true, receives: false };
-    let channel = Arc::new(Channel { state: Mutex::new(state), changed: Condvar::new(), bound });
+    let state = State {
+        queue: VecDeque::new(),
+        senders: 1,
+        received: 0,
+        has_receiver: true,
+        receives: false,
+    };
+    let channel = Arc::new(Channel {
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+        bound,
+    });
     (Sender(channel.clone()), Receiver(channel))
 }
 
@@ -77,7 +89,9 @@ impl<T> Sender<T> {
     /// Nobody receives: the value.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let bound = self.0.bound.max(1);
-        let mut state = self.0.wait(self.0.lock(), |state| state.has_receiver && state.queue.len() >= bound);
+        let mut state = self.0.wait(self.0.lock(), |state| {
+            state.has_receiver && state.queue.len() >= bound
+        });
         if !state.has_receiver {
             return Err(SendError(value));
         }
@@ -85,7 +99,10 @@ impl<T> Sender<T> {
         let last = state.received + state.queue.len() as u64;
         self.0.changed.notify_all();
         if self.0.bound == 0 {
-            drop(self.0.wait(state, |state| state.has_receiver && state.received < last));
+            drop(
+                self.0
+                    .wait(state, |state| state.has_receiver && state.received < last),
+            );
         }
         Ok(())
     }
@@ -96,7 +113,11 @@ impl<T> Sender<T> {
     /// There is no room, or nobody receives: the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let mut state = self.0.lock();
-        let bound = if self.0.bound == 0 { usize::from(state.receives) } else { self.0.bound };
+        let bound = if self.0.bound == 0 {
+            usize::from(state.receives)
+        } else {
+            self.0.bound
+        };
         if !state.has_receiver {
             return Err(TrySendError::Disconnected(value));
         }
@@ -150,7 +171,11 @@ impl<T> Receiver<T> {
     /// There is none.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         let state = self.0.lock();
-        let none = if state.senders == 0 { TryRecvError::Disconnected } else { TryRecvError::Empty };
+        let none = if state.senders == 0 {
+            TryRecvError::Disconnected
+        } else {
+            TryRecvError::Empty
+        };
         self.take(state).ok_or(none)
     }
 
@@ -159,10 +184,17 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none yet, or nobody sends any more.
     pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
-        let waited = self.0.changed.wait_timeout_while(self.0.lock(), time, State::waits);
+        let waited = self
+            .0
+            .changed
+            .wait_timeout_while(self.0.lock(), time, State::waits);
         let (mut state, result) = waited.unwrap_or_else(PoisonError::into_inner);
         state.receives = false;
-        let none = if result.timed_out() { RecvTimeoutError::Timeout } else { RecvTimeoutError::Disconnected };
+        let none = if result.timed_out() {
+            RecvTimeoutError::Timeout
+        } else {
+            RecvTimeoutError::Disconnected
+        };
         self.take(state).ok_or(none)
     }
 

@@ -25,7 +25,9 @@ impl Once {
     /// Does it, or waits until another thread has done it.
     pub fn call_once(&self, work: impl FnOnce()) {
         loop {
-            match change(self.0, AtomicOrder::Acquire, "begins", |state| (state == 0).then_some(RUNS)) {
+            match change(self.0, AtomicOrder::Acquire, "begins", |state| {
+                (state == 0).then_some(RUNS)
+            }) {
                 Ok(_) => {
                     work();
                     machine().store(self.0, DONE, Order::Ordered);
@@ -55,7 +57,10 @@ impl<T> OnceLock<T> {
     #[allow(clippy::new_without_default)]
     #[track_caller]
     pub fn new() -> Self {
-        Self { once: Once::new(), value: std::sync::OnceLock::new() }
+        Self {
+            once: Once::new(),
+            value: std::sync::OnceLock::new(),
+        }
     }
 
     /// The value, if it is there.
@@ -68,7 +73,9 @@ impl<T> OnceLock<T> {
         if !self.once.is_completed() {
             self.once.call_once(|| drop(self.value.set(make())));
         }
-        self.value.get().expect("what was done once has left its value")
+        self.value
+            .get()
+            .expect("what was done once has left its value")
     }
 
     /// Sets the value.
@@ -93,7 +100,10 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value that is made when it is first asked for.
     #[track_caller]
     pub fn new(make: F) -> Self {
-        Self { value: OnceLock::new(), make: std::sync::Mutex::new(Some(make)) }
+        Self {
+            value: OnceLock::new(),
+            make: std::sync::Mutex::new(Some(make)),
+        }
     }
 }
 
@@ -101,7 +111,13 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        let make = || self.make.lock().ok().and_then(|mut make| make.take()).expect("a value is made once");
+        let make = || {
+            self.make
+                .lock()
+                .ok()
+                .and_then(|mut make| make.take())
+                .expect("a value is made once")
+        };
         self.value.get_or_init(|| make()())
     }
 }
@@ -130,12 +146,19 @@ impl Barrier {
     /// A barrier that opens for so many threads.
     #[track_caller]
     pub fn new(threads: usize) -> Self {
-        Self { state: Mutex::new((0, 0)), opens: Condvar::new(), threads }
+        Self {
+            state: Mutex::new((0, 0)),
+            opens: Condvar::new(),
+            threads,
+        }
     }
 
     /// Waits until as many threads have come.
     pub fn wait(&self) -> BarrierWaitResult {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = self
+            .state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let opened = state.1;
         state.0 += 1;
         if state.0 < self.threads {

@@ -18,7 +18,10 @@ impl<T> UnsafeCell<T> {
     /// A cell that holds `data`.
     #[track_caller]
     pub fn new(data: T) -> Self {
-        Self { plain: machine().make_plain(Location::caller()), data: std::cell::UnsafeCell::new(data) }
+        Self {
+            plain: machine().make_plain(Location::caller()),
+            data: std::cell::UnsafeCell::new(data),
+        }
     }
 
     /// The data.

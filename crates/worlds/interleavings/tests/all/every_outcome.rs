@@ -27,7 +27,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
@@ -46,11 +49,22 @@ impl Numbers {
                 0..4 => Op::Load(word, numbers.one_of(&[Relaxed, Relaxed, Acquire])),
                 4..8 => Op::Store(word, *value, numbers.one_of(&[Relaxed, Relaxed, Release])),
                 8 => Op::Fence(numbers.one_of(&[Acquire, AcqRel])),
-                9 | 10 => Op::Swap(word, *value, numbers.one_of(&[Relaxed, Acquire, Release, AcqRel])),
-                _ => Op::CompareExchange(word, *value, numbers.one_of(&[Relaxed, Acquire, Release, AcqRel])),
+                9 | 10 => Op::Swap(
+                    word,
+                    *value,
+                    numbers.one_of(&[Relaxed, Acquire, Release, AcqRel]),
+                ),
+                _ => Op::CompareExchange(
+                    word,
+                    *value,
+                    numbers.one_of(&[Relaxed, Acquire, Release, AcqRel]),
+                ),
             }
         };
-        shape.iter().map(|&count| (0..count).map(|_| op(self, &mut value)).collect()).collect()
+        shape
+            .iter()
+            .map(|&count| (0..count).map(|_| op(self, &mut value)).collect())
+            .collect()
     }
 }
 
@@ -65,8 +79,16 @@ fn run(program: &[Op], words: &[AtomicU64; 2]) -> Vec<u64> {
             Op::Store(word, value, order) => words[word].store(value, order),
             Op::Swap(word, value, order) => seen.push(words[word].swap(value, order)),
             Op::CompareExchange(word, value, order) => {
-                let failure = if matches!(order, Acquire | AcqRel) { Acquire } else { Relaxed };
-                seen.push(words[word].compare_exchange(0, value, order, failure).unwrap_or_else(|found| found));
+                let failure = if matches!(order, Acquire | AcqRel) {
+                    Acquire
+                } else {
+                    Relaxed
+                };
+                seen.push(
+                    words[word]
+                        .compare_exchange(0, value, order, failure)
+                        .unwrap_or_else(|found| found),
+                );
             }
             Op::Fence(order) => fence(order),
         }
@@ -87,7 +109,10 @@ fn ours(program: &Program, config: &Config) -> (BTreeSet<Outcome>, u64) {
                 thread::spawn(move || run(&ops, &words))
             })
             .collect();
-        let mut outcome: Outcome = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        let mut outcome: Outcome = threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect();
         outcome.extend(words.iter().map(|word| word.load(Acquire)));
         seen.borrow_mut().insert(outcome);
     });
@@ -140,24 +165,52 @@ fn theirs(program: &Program, acquires: &str) -> BTreeSet<Outcome> {
                     column.push(format!("CAS{} X{number},X20,{}", suffix(order), at(word)));
                     observed.push(format!("{thread}:X{number}"));
                 }
-                Op::Fence(order) => column.push((if order == Acquire { "DMB ISHLD" } else { "DMB ISH" }).to_owned()),
+                Op::Fence(order) => column.push(
+                    (if order == Acquire {
+                        "DMB ISHLD"
+                    } else {
+                        "DMB ISH"
+                    })
+                    .to_owned(),
+                ),
             }
         }
         columns.push(column);
     }
     for row in 0..columns.iter().map(Vec::len).max().unwrap() {
-        let cells: Vec<&str> = columns.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
+        let cells: Vec<&str> = columns
+            .iter()
+            .map(|column| column.get(row).map_or("", String::as_str))
+            .collect();
         let _ = writeln!(text, " {} ;", cells.join(" | "));
     }
-    let _ = writeln!(text, "locations [{}; x; y]\nexists (x=77)", observed.join("; "));
+    let _ = writeln!(
+        text,
+        "locations [{}; x; y]\nexists (x=77)",
+        observed.join("; ")
+    );
     let test = litmus::parse(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
     let answer = litmus::answer(&test).unwrap();
     let value = |state: &litmus::State, name: &str| {
-        let shown = |variable: &litmus::Variable| variable.to_string().trim_matches(['[', ']']) == name;
-        *state.0.iter().find(|(variable, _)| shown(variable)).unwrap().1
+        let shown =
+            |variable: &litmus::Variable| variable.to_string().trim_matches(['[', ']']) == name;
+        *state
+            .0
+            .iter()
+            .find(|(variable, _)| shown(variable))
+            .unwrap()
+            .1
     };
-    let names = observed.iter().map(String::as_str).chain(["x", "y"]).collect::<Vec<_>>();
-    answer.states.iter().map(|state| names.iter().map(|name| value(state, name)).collect()).collect()
+    let names = observed
+        .iter()
+        .map(String::as_str)
+        .chain(["x", "y"])
+        .collect::<Vec<_>>();
+    answer
+        .states
+        .iter()
+        .map(|state| names.iter().map(|name| value(state, name)).collect())
+        .collect()
 }
 
 /// Number of programs of which not all outcomes are seen.
@@ -165,12 +218,20 @@ fn compare(programs: u64, swaps: bool, rcpc: bool) -> u64 {
     let strategies = vec![Strategy::Dpor];
     let schedules = 1_000_000;
     let cores = vec![Core { lse: true, rcpc }];
-    let config = Config { strategies, schedules, cores, ..Config::default() };
+    let config = Config {
+        strategies,
+        schedules,
+        cores,
+        ..Config::default()
+    };
     let (mut less, mut runs, mut compared) = (0, 0, 0);
     for number in 0..programs {
         let program = Numbers(number * 2 + 1).program(swaps);
         // Who looks three times in a row is taken to wait.
-        if program.iter().any(|ops| ops.iter().filter(|op| matches!(op, Op::Load(..))).count() > 2) {
+        if program
+            .iter()
+            .any(|ops| ops.iter().filter(|op| matches!(op, Op::Load(..))).count() > 2)
+        {
             continue;
         }
         compared += 1;
@@ -178,10 +239,16 @@ fn compare(programs: u64, swaps: bool, rcpc: bool) -> u64 {
         let theirs = theirs(&program, if rcpc { "LDAPR" } else { "LDAR" });
         runs += tried;
         let more: Vec<_> = ours.difference(&theirs).collect();
-        assert!(more.is_empty(), "{program:?} is seen to end with {more:?}, which Arm forbids");
+        assert!(
+            more.is_empty(),
+            "{program:?} is seen to end with {more:?}, which Arm forbids"
+        );
         if ours != theirs {
             less += 1;
-            println!("{program:?} never ends with {:?}", theirs.difference(&ours).collect::<Vec<_>>());
+            println!(
+                "{program:?} never ends with {:?}",
+                theirs.difference(&ours).collect::<Vec<_>>()
+            );
         }
     }
     println!("{compared} programs, {runs} runs; of {less} not all outcomes are seen");
@@ -194,6 +261,9 @@ fn every_outcome_that_arm_allows_is_seen_and_no_other() {
     // a read-modify-write is never late, not even where it leaves the word as it is (ADR 0027).
     for (swaps, rcpc) in [(false, false), (true, false), (true, true)] {
         let less = compare(600, swaps, rcpc);
-        assert!(less <= 15, "of {less} of 600 programs not all outcomes are seen");
+        assert!(
+            less <= 15,
+            "of {less} of 600 programs not all outcomes are seen"
+        );
     }
 }

@@ -6,17 +6,28 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 fn words(count: usize) -> Rc<Vec<Word<u64>>> {
-    Rc::new((0..count).map(|_| SharedWord::<u64, Machine>::new(0)).collect())
+    Rc::new(
+        (0..count)
+            .map(|_| SharedWord::<u64, Machine>::new(0))
+            .collect(),
+    )
 }
 
 /// The words of a failed check; nothing if it finds nothing.
 fn found(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| check(config, set_up)));
-    result.err().map(|text| *text.downcast::<String>().expect("a text"))
+    result
+        .err()
+        .map(|text| *text.downcast::<String>().expect("a text"))
 }
 
 fn every() -> Config {
-    Config { strategies: vec![Strategy::Dpor], schedules: 10_000_000, cores: vec![Core::LSE], ..Config::default() }
+    Config {
+        strategies: vec![Strategy::Dpor],
+        schedules: 10_000_000,
+        cores: vec![Core::LSE],
+        ..Config::default()
+    }
 }
 
 /// The work of a CPU that loads its own word and stores the other one's; it returns what it saw.
@@ -65,16 +76,28 @@ fn load_buffering(model: &mut Model<Machine>, sides: [Side; 2]) {
         });
     }
     model.at_the_end(
-        move |machine| (words[2].load_at_the_end(machine), words[3].load_at_the_end(machine)) != (1, 1),
+        move |machine| {
+            (
+                words[2].load_at_the_end(machine),
+                words[3].load_at_the_end(machine),
+            ) != (1, 1)
+        },
         "both loads are late",
     );
 }
 
 #[test]
 fn load_buffering_shows_where_nothing_orders_it() {
-    let drawn = Config { schedules: 40_000, ..Config::default() };
-    let orders: [(&str, Side); 4] =
-        [("data", WITH_DATA), ("branch", WITH_A_BRANCH), ("release", WITH_RELEASE), ("acquire", WITH_ACQUIRE)];
+    let drawn = Config {
+        schedules: 40_000,
+        ..Config::default()
+    };
+    let orders: [(&str, Side); 4] = [
+        ("data", WITH_DATA),
+        ("branch", WITH_A_BRANCH),
+        ("release", WITH_RELEASE),
+        ("acquire", WITH_ACQUIRE),
+    ];
     let mut cases = vec![("nothing".to_owned(), [PLAIN, PLAIN], true)];
     for (name, side) in orders {
         cases.push((format!("{name} on one side"), [side, PLAIN], true));
@@ -86,14 +109,22 @@ fn load_buffering_shows_where_nothing_orders_it() {
         let found = found(&drawn, |model| load_buffering(model, sides));
         assert_eq!(found.is_some(), shows, "{name}: {found:?}");
     }
-    for (sides, shows) in
-        [([WITH_DATA, PLAIN], true), ([WITH_DATA, WITH_DATA], false), ([WITH_RELEASE, WITH_A_BRANCH], false)]
-    {
+    for (sides, shows) in [
+        ([WITH_DATA, PLAIN], true),
+        ([WITH_DATA, WITH_DATA], false),
+        ([WITH_RELEASE, WITH_A_BRANCH], false),
+    ] {
         let found = found(&every(), |model| load_buffering(model, sides));
         assert_eq!(found.is_some(), shows, "{found:?}");
     }
-    let off = Config { late_loads: false, ..drawn };
-    assert_eq!(found(&off, |model| load_buffering(model, [PLAIN, PLAIN])), None);
+    let off = Config {
+        late_loads: false,
+        ..drawn
+    };
+    assert_eq!(
+        found(&off, |model| load_buffering(model, [PLAIN, PLAIN])),
+        None
+    );
 }
 
 /// A ring of one slot: the consumer reads the slot and gives it free, with a release or without.
@@ -139,7 +170,9 @@ fn ticket(model: &mut Model<Machine>, releases: bool) {
                 true => words[1].store(machine, mine + 1),
                 false => words[1].store_relaxed(machine, mine + 1),
             }
-            machine.check(cpu == 1 || before == mine, || format!("the CPU with ticket {mine} saw {before}"));
+            machine.check(cpu == 1 || before == mine, || {
+                format!("the CPU with ticket {mine} saw {before}")
+            });
         });
     }
 }
@@ -154,7 +187,10 @@ fn a_release_that_is_missing_after_reads_is_found() {
         assert_eq!(in_lock.is_none(), releases, "{in_lock:?}");
         if !releases {
             let text = in_ring.unwrap();
-            assert!(text.contains("the load is late, and 0x14 is stored only afterwards"), "{text}");
+            assert!(
+                text.contains("the load is late, and 0x14 is stored only afterwards"),
+                "{text}"
+            );
         }
     }
 }

@@ -25,15 +25,20 @@ fn waits_at_the_end(order: Ordering, hints: bool) {
 #[test]
 fn a_wait_costs_as_many_runs_with_relaxed_loads_as_with_acquiring_ones() {
     for hints in [true, false] {
-        let runs = [Acquire, Relaxed].map(|order| counted(order, move |order| waits_at_the_end(order, hints)));
+        let runs = [Acquire, Relaxed]
+            .map(|order| counted(order, move |order| waits_at_the_end(order, hints)));
         assert!(runs[1] < 10 * runs[0], "{runs:?}");
     }
 }
 
 /// The runs that differ, which must all be tried.
 fn counted(order: Ordering, test: impl Fn(Ordering) + 'static) -> u64 {
-    let config =
-        Config { strategies: vec![Strategy::Dpor], schedules: 100_000, cores: vec![Core::LSE], ..Config::default() };
+    let config = Config {
+        strategies: vec![Strategy::Dpor],
+        schedules: 100_000,
+        cores: vec![Core::LSE],
+        ..Config::default()
+    };
     let tally = explore(&config, move || test(order));
     assert!(tally.complete);
     tally.schedules
@@ -58,7 +63,9 @@ fn in_turn(count: u32, order: Ordering) {
         })
         .collect();
     waits(&word, count, order);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }
 
 fn there_and_back(order: Ordering) {
@@ -77,8 +84,10 @@ fn there_and_back(order: Ordering) {
 #[test]
 fn relaxed_waits_in_several_threads_come_to_an_end() {
     let both = [Acquire, Relaxed];
-    for runs in [both.map(|order| counted(order, |order| in_turn(2, order))), both.map(|o| counted(o, there_and_back))]
-    {
+    for runs in [
+        both.map(|order| counted(order, |order| in_turn(2, order))),
+        both.map(|o| counted(o, there_and_back)),
+    ] {
         println!("{runs:?}");
         assert!(runs[1] < 20 * runs[0], "{runs:?}");
     }

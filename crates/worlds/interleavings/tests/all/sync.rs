@@ -7,13 +7,18 @@ use interleavings::{Config, Core, Strategy, explore, hint, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn drawn() -> Config {
-    Config { schedules: 5_000, ..Config::default() }
+    Config {
+        schedules: 5_000,
+        ..Config::default()
+    }
 }
 
 /// The words of a failed test; nothing if it finds nothing.
 fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
-    result.err().map(|text| *text.downcast::<String>().expect("a text"))
+    result
+        .err()
+        .map(|text| *text.downcast::<String>().expect("a text"))
 }
 
 fn message(store: Ordering, load: Ordering) {
@@ -122,7 +127,9 @@ fn what_a_join_or_a_mutex_orders_is_no_race() {
                 })
             })
             .collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
         assert_eq!((*count.lock().unwrap(), data.get()), (2, 3));
     });
     assert_eq!(nothing, None);
@@ -131,8 +138,16 @@ fn what_a_join_or_a_mutex_orders_is_no_race() {
 /// Stores below the lock drain late, so that a thread tries to take it often.
 #[test]
 fn a_mutex_that_is_held_for_long_is_no_deadlock() {
-    for strategy in [Strategy::Random, Strategy::Pct(3), Strategy::PassingOver, Strategy::Few(3)] {
-        let config = Config { strategies: vec![strategy], ..drawn() };
+    for strategy in [
+        Strategy::Random,
+        Strategy::Pct(3),
+        Strategy::PassingOver,
+        Strategy::Few(3),
+    ] {
+        let config = Config {
+            strategies: vec![strategy],
+            ..drawn()
+        };
         let nothing = found(&config, || {
             let (count, word) = (Arc::new(Mutex::new(0)), Arc::new(AtomicU32::new(0)));
             let other = count.clone();
@@ -153,7 +168,11 @@ struct Spin(AtomicBool);
 
 impl Spin {
     fn lock(&self, order: Ordering) {
-        while self.0.compare_exchange_weak(false, true, order, Relaxed).is_err() {
+        while self
+            .0
+            .compare_exchange_weak(false, true, order, Relaxed)
+            .is_err()
+        {
             hint::spin_loop();
         }
     }
@@ -175,17 +194,30 @@ fn spin_lock(lock: Ordering, unlock: Ordering) {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
     assert_eq!(shared.1.get(), 2);
 }
 
 #[test]
 fn a_lock_needs_both_its_orders_with_lse_and_without() {
     for lse in [true, false] {
-        let config = Config { cores: vec![Core { lse, rcpc: true }], ..drawn() };
+        let config = Config {
+            cores: vec![Core { lse, rcpc: true }],
+            ..drawn()
+        };
         assert_eq!(found(&config, || spin_lock(Acquire, Release)), None);
-        assert!(found(&config, || spin_lock(Relaxed, Release)).unwrap().contains("data-race"));
-        assert!(found(&config, || spin_lock(Acquire, Relaxed)).unwrap().contains("data-race"));
+        assert!(
+            found(&config, || spin_lock(Relaxed, Release))
+                .unwrap()
+                .contains("data-race")
+        );
+        assert!(
+            found(&config, || spin_lock(Acquire, Relaxed))
+                .unwrap()
+                .contains("data-race")
+        );
     }
 }
 
@@ -204,11 +236,26 @@ fn around_updates(order: Ordering) {
 
 #[test]
 fn exclusives_order_less_than_lse() {
-    let core = |lse| Config { cores: vec![Core { lse, rcpc: false }], ..drawn() };
+    let core = |lse| Config {
+        cores: vec![Core { lse, rcpc: false }],
+        ..drawn()
+    };
     assert_eq!(found(&core(true), || around_updates(AcqRel)), None);
-    assert!(found(&core(false), || around_updates(AcqRel)).unwrap().contains("both are 0"));
-    assert!(found(&core(true), || around_updates(Acquire)).unwrap().contains("both are 0"));
-    assert!(found(&core(true), || around_updates(Release)).unwrap().contains("both are 0"));
+    assert!(
+        found(&core(false), || around_updates(AcqRel))
+            .unwrap()
+            .contains("both are 0")
+    );
+    assert!(
+        found(&core(true), || around_updates(Acquire))
+            .unwrap()
+            .contains("both are 0")
+    );
+    assert!(
+        found(&core(true), || around_updates(Release))
+            .unwrap()
+            .contains("both are 0")
+    );
     // And a weak compare-and-swap may fail for no reason.
     let alone = |lse| {
         found(&core(lse), || {
@@ -223,7 +270,10 @@ fn exclusives_order_less_than_lse() {
 #[test]
 fn updates_are_one_step() {
     for lse in [true, false] {
-        let config = Config { cores: vec![Core { lse, rcpc: true }], ..drawn() };
+        let config = Config {
+            cores: vec![Core { lse, rcpc: true }],
+            ..drawn()
+        };
         let nothing = found(&config, || {
             let words = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
             let threads: Vec<_> = (0..3)
@@ -232,11 +282,16 @@ fn updates_are_one_step() {
                     thread::spawn(move || {
                         words.0.fetch_or(1 << thread, Relaxed);
                         words.1.fetch_add(1, Relaxed);
-                        words.1.fetch_update(Relaxed, Relaxed, |value| Some(value + 1)).unwrap();
+                        words
+                            .1
+                            .fetch_update(Relaxed, Relaxed, |value| Some(value + 1))
+                            .unwrap();
                     })
                 })
                 .collect();
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
             assert_eq!((words.0.load(Relaxed), words.1.load(Relaxed)), (7, 6));
         });
         assert_eq!(nothing, None);
@@ -299,7 +354,13 @@ fn who_waits_for_ever_is_told_of() {
 /// Every run that differs, in all orders of memory; late loads on or off.
 fn all(late_loads: bool) -> Config {
     let strategies = vec![Strategy::Dpor];
-    Config { strategies, schedules: 10_000_000, cores: vec![Core::LSE], late_loads, ..Config::default() }
+    Config {
+        strategies,
+        schedules: 10_000_000,
+        cores: vec![Core::LSE],
+        late_loads,
+        ..Config::default()
+    }
 }
 
 /// To take a lock, find nothing and let it go again is no step forward: who then says that it waits
@@ -309,7 +370,8 @@ fn a_consumer_that_polls_below_a_lock_is_tried_whole() {
     let tally = explore(&all(true), || {
         let queue = Arc::new(Mutex::new(Vec::new()));
         let theirs = queue.clone();
-        let producer = thread::spawn(move || (0..2).for_each(|item| theirs.lock().unwrap().push(item)));
+        let producer =
+            thread::spawn(move || (0..2).for_each(|item| theirs.lock().unwrap().push(item)));
         let mut taken = 0;
         while taken < 2 {
             let item = queue.lock().unwrap().pop();
@@ -320,7 +382,11 @@ fn a_consumer_that_polls_below_a_lock_is_tried_whole() {
         }
         producer.join().unwrap();
     });
-    assert!(tally.complete && tally.schedules < 200, "{}", tally.schedules);
+    assert!(
+        tally.complete && tally.schedules < 200,
+        "{}",
+        tally.schedules
+    );
 }
 
 /// A queue of one slot between two threads.
@@ -331,8 +397,11 @@ struct Ring {
 }
 
 fn ring(items: u32, head: Ordering) {
-    let ring =
-        Arc::new(Ring { slot: Shared(UnsafeCell::new(0)), head: AtomicUsize::new(0), tail: AtomicUsize::new(0) });
+    let ring = Arc::new(Ring {
+        slot: Shared(UnsafeCell::new(0)),
+        head: AtomicUsize::new(0),
+        tail: AtomicUsize::new(0),
+    });
     let other = ring.clone();
     let producer = thread::spawn(move || {
         for item in 0..items {
@@ -368,15 +437,30 @@ fn every_run_that_differs_is_tried() {
     for (store, load) in [(Relaxed, Acquire), (Release, Relaxed)] {
         assert!(found(&config, move || message(store, load)).is_some());
     }
-    assert!(found(&config, || ring(2, Relaxed)).unwrap().contains("data-race"));
-    assert!(found(&config, || spin_lock(Relaxed, Release)).unwrap().contains("data-race"));
-    assert!(found(&config, || around_updates(Acquire)).unwrap().contains("both are 0"));
+    assert!(
+        found(&config, || ring(2, Relaxed))
+            .unwrap()
+            .contains("data-race")
+    );
+    assert!(
+        found(&config, || spin_lock(Relaxed, Release))
+            .unwrap()
+            .contains("data-race")
+    );
+    assert!(
+        found(&config, || around_updates(Acquire))
+            .unwrap()
+            .contains("both are 0")
+    );
     assert_eq!(found(&config, || around_updates(AcqRel)), None);
 }
 
 /// A list of free nodes: two threads take one each and give it back, with a tag against reuse.
 fn free_list() {
-    let list = Arc::new((AtomicUsize::new(1), [AtomicUsize::new(2), AtomicUsize::new(0)]));
+    let list = Arc::new((
+        AtomicUsize::new(1),
+        [AtomicUsize::new(2), AtomicUsize::new(0)],
+    ));
     let threads: Vec<_> = (0..2)
         .map(|_| {
             let list = list.clone();
@@ -385,7 +469,10 @@ fn free_list() {
                 let node = loop {
                     let next = list.1[(head & 3) - 1].load(Relaxed);
                     let taken = head & !3 | next;
-                    match list.0.compare_exchange_weak(head, taken + 4, AcqRel, Acquire) {
+                    match list
+                        .0
+                        .compare_exchange_weak(head, taken + 4, AcqRel, Acquire)
+                    {
                         Ok(_) => break head & 3,
                         Err(other) => head = other,
                     }
@@ -393,7 +480,12 @@ fn free_list() {
                 let mut head = list.0.load(Relaxed);
                 loop {
                     list.1[node - 1].store(head & 3, Relaxed);
-                    match list.0.compare_exchange_weak(head, (head & !3 | node) + 4, Release, Relaxed) {
+                    match list.0.compare_exchange_weak(
+                        head,
+                        (head & !3 | node) + 4,
+                        Release,
+                        Relaxed,
+                    ) {
                         Ok(_) => break,
                         Err(other) => head = other,
                     }
@@ -401,14 +493,19 @@ fn free_list() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
     assert_eq!(list.0.load(Relaxed) >> 2, 4);
 }
 
 #[test]
 fn exclusives_that_fail_do_not_multiply_the_runs() {
     let runs = [true, false].map(|lse| {
-        let config = Config { cores: vec![Core { lse, rcpc: false }], ..all(true) };
+        let config = Config {
+            cores: vec![Core { lse, rcpc: false }],
+            ..all(true)
+        };
         let tally = explore(&config, free_list);
         assert!(tally.complete);
         println!("{} runs, {} cut", tally.schedules, tally.repeated);

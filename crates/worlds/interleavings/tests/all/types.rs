@@ -11,7 +11,9 @@ use std::time::Duration;
 
 fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
-    result.err().map(|text| *text.downcast::<String>().expect("a text"))
+    result
+        .err()
+        .map(|text| *text.downcast::<String>().expect("a text"))
 }
 
 /// Runs this in so many threads, and waits for them.
@@ -23,7 +25,9 @@ fn in_threads(count: usize, body: impl Fn(usize) + 'static) {
             thread::spawn(move || body(number))
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }
 
 fn mutex() {
@@ -44,7 +48,10 @@ fn scope() {
         scope.spawn(|| parts[1].store(7, Relaxed));
         own.join().unwrap()
     });
-    assert_eq!((sum, parts[1].load(Relaxed), *count.lock().unwrap()), (1, 7, 1));
+    assert_eq!(
+        (sum, parts[1].load(Relaxed), *count.lock().unwrap()),
+        (1, 7, 1)
+    );
 }
 
 fn mutex_below_stores() {
@@ -114,7 +121,11 @@ fn condition_for_all() {
 }
 
 fn barrier() {
-    let shared = Arc::new((Barrier::new(2), [AtomicU32::new(0), AtomicU32::new(0)], AtomicU32::new(0)));
+    let shared = Arc::new((
+        Barrier::new(2),
+        [AtomicU32::new(0), AtomicU32::new(0)],
+        AtomicU32::new(0),
+    ));
     let other = shared.clone();
     in_threads(2, move |number| {
         other.1[number].store(1, Relaxed);
@@ -128,7 +139,9 @@ fn barrier() {
 fn once() {
     let shared = Arc::new((Once::new(), AtomicU32::new(0)));
     in_threads(2, move |_| {
-        shared.0.call_once(|| shared.1.store(shared.1.load(Relaxed) + 1, Relaxed));
+        shared
+            .0
+            .call_once(|| shared.1.store(shared.1.load(Relaxed) + 1, Relaxed));
         assert_eq!(shared.1.load(Relaxed), 1);
         assert!(shared.0.is_completed());
     });
@@ -154,9 +167,14 @@ fn lazy() {
 fn channel() {
     let (sender, receiver) = mpsc::channel();
     let other = sender.clone();
-    let threads = [thread::spawn(move || sender.send(1).unwrap()), thread::spawn(move || other.send(2).unwrap())];
+    let threads = [
+        thread::spawn(move || sender.send(1).unwrap()),
+        thread::spawn(move || other.send(2).unwrap()),
+    ];
     assert_eq!(receiver.iter().sum::<u32>(), 3);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().unwrap());
 }
 
 fn bounded_channel() {
@@ -192,7 +210,11 @@ fn park() {
 fn spin_lock() {
     let lock = Arc::new((AtomicU8::new(0), AtomicI64::new(0)));
     in_threads(2, move |_| {
-        while lock.0.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+        while lock
+            .0
+            .compare_exchange_weak(0, 1, Acquire, Relaxed)
+            .is_err()
+        {
             hint::spin_loop();
         }
         lock.1.store(lock.1.load(Relaxed) - 1, Relaxed);
@@ -261,7 +283,10 @@ fn counts() {
 
 fn rendezvous() {
     let (sender, receiver) = mpsc::sync_channel(0);
-    let thread = thread::Builder::new().name("asks".to_owned()).spawn(move || receiver.recv().unwrap()).unwrap();
+    let thread = thread::Builder::new()
+        .name("asks".to_owned())
+        .spawn(move || receiver.recv().unwrap())
+        .unwrap();
     while let Err(mpsc::TrySendError::Full(_)) = sender.try_send(7) {
         hint::spin_loop();
     }
@@ -289,7 +314,10 @@ fn locals() {
         LAST.with(|last| last.0.clone())
     });
     let dropped = thread.join().unwrap();
-    assert_eq!((OWN.with(std::cell::Cell::get), dropped.load(Relaxed)), (5, 1));
+    assert_eq!(
+        (OWN.with(std::cell::Cell::get), dropped.load(Relaxed)),
+        (5, 1)
+    );
 }
 
 const TIME: Duration = Duration::from_millis(10);
@@ -321,7 +349,10 @@ fn channel_with_a_limit() {
         }
     }
     assert_eq!(values, [5]);
-    assert_eq!((receiver.try_iter().count(), receiver.into_iter().count()), (0, 0));
+    assert_eq!(
+        (receiver.try_iter().count(), receiver.into_iter().count()),
+        (0, 0)
+    );
     thread.join().unwrap();
 }
 
@@ -339,7 +370,9 @@ fn nobody_tells() {
     let (lock, condition) = (Mutex::new(3), Condvar::new());
     let (held, result) = condition.wait_timeout(lock.lock().unwrap(), TIME).unwrap();
     assert!(result.timed_out());
-    let (held, result) = condition.wait_timeout_while(held, TIME, |value| *value == 3).unwrap();
+    let (held, result) = condition
+        .wait_timeout_while(held, TIME, |value| *value == 3)
+        .unwrap();
     assert!(result.timed_out());
     drop(held);
     thread::park_timeout(TIME);
@@ -380,9 +413,22 @@ const CORRECT: [Test; 27] = [
 
 #[test]
 fn correct_programs_are_clean_in_every_strategy() {
-    let alone = |strategy| Config { strategies: vec![strategy], schedules: 3_000, ..Config::default() };
-    let drawn = [Strategy::Random, Strategy::Pct(3), Strategy::PassingOver, Strategy::Few(3)];
-    let default = Config { time: Duration::from_millis(500), schedules: 3_000, ..Config::default() };
+    let alone = |strategy| Config {
+        strategies: vec![strategy],
+        schedules: 3_000,
+        ..Config::default()
+    };
+    let drawn = [
+        Strategy::Random,
+        Strategy::Pct(3),
+        Strategy::PassingOver,
+        Strategy::Few(3),
+    ];
+    let default = Config {
+        time: Duration::from_millis(500),
+        schedules: 3_000,
+        ..Config::default()
+    };
     for config in drawn.map(alone).into_iter().chain([default]) {
         for (name, test) in CORRECT {
             assert_eq!(found(&config, test), None, "{name} {:?}", config.strategies);
@@ -444,7 +490,10 @@ fn counts_of_an_arc_are_operations() {
     use interleavings::sync::{UnsafeCell, counted};
     use std::cell::RefCell;
     use std::rc::Rc;
-    let config = || Config { strategies: vec![Strategy::Dpor], ..Config::default() };
+    let config = || Config {
+        strategies: vec![Strategy::Dpor],
+        ..Config::default()
+    };
     let seen = |test: fn() -> bool| {
         let all = Rc::new(RefCell::new(std::collections::BTreeSet::new()));
         let to = all.clone();
@@ -489,7 +538,10 @@ fn counts_of_an_arc_are_operations() {
             thread.join().unwrap();
         })
     };
-    assert!(after(|cell| counted::Arc::strong_count(cell) == 1).is_some_and(|text| text.contains("data-race")));
+    assert!(
+        after(|cell| counted::Arc::strong_count(cell) == 1)
+            .is_some_and(|text| text.contains("data-race"))
+    );
     assert_eq!(after(|cell| counted::Arc::get_mut(cell).is_some()), None);
     struct Last(UnsafeCell<u32>);
     impl Drop for Last {
@@ -517,8 +569,17 @@ fn a_panic_within_a_scope_is_told_and_nothing_acts_on_what_it_lent() {
             assert_eq!(self.0.load(Relaxed), 5, "what was lent is gone");
         }
     }
-    for strategy in [Strategy::Dpor, Strategy::Random, Strategy::Pct(3), Strategy::PassingOver] {
-        let config = Config { strategies: vec![strategy], schedules: 2_000, ..Config::default() };
+    for strategy in [
+        Strategy::Dpor,
+        Strategy::Random,
+        Strategy::Pct(3),
+        Strategy::PassingOver,
+    ] {
+        let config = Config {
+            strategies: vec![strategy],
+            schedules: 2_000,
+            ..Config::default()
+        };
         let text = found(&config, || {
             let lent = Box::new(AtomicU32::new(5));
             thread::scope(|scope| {
@@ -528,7 +589,10 @@ fn a_panic_within_a_scope_is_told_and_nothing_acts_on_what_it_lent() {
                 assert_eq!(lent.load(Relaxed), 6, "not six");
             });
         });
-        assert!(text.as_ref().is_some_and(|text| text.contains("not six")), "{strategy:?}: {text:?}");
+        assert!(
+            text.as_ref().is_some_and(|text| text.contains("not six")),
+            "{strategy:?}: {text:?}"
+        );
     }
 }
 
@@ -539,10 +603,16 @@ fn a_failure_names_the_variable() {
         taken: AtomicBool,
         free: AtomicBool,
     }
-    let config = Config { late_loads: false, ..Config::default() };
+    let config = Config {
+        late_loads: false,
+        ..Config::default()
+    };
     let text = found(&config, || {
         let mut others = Vec::new();
-        let pair = Arc::new(Pair { taken: AtomicBool::new(false), free: AtomicBool::new(true) });
+        let pair = Arc::new(Pair {
+            taken: AtomicBool::new(false),
+            free: AtomicBool::new(true),
+        });
         let done = Arc::new(AtomicU32::new(0));
         for _ in 0..2 {
             let (pair, done) = (pair.clone(), done.clone());
@@ -557,7 +627,10 @@ fn a_failure_names_the_variable() {
         assert_eq!(done.load(Relaxed), 1, "both took it");
     });
     let text = text.unwrap();
-    assert!(text.contains("both took it") && text.contains("word 0 (taken) of crates/worlds/"), "{text}");
+    assert!(
+        text.contains("both took it") && text.contains("word 0 (taken) of crates/worlds/"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -566,7 +639,9 @@ fn who_relies_on_time_is_found() {
     let ready = || Arc::new((Mutex::new(false), Condvar::new(), AtomicU32::new(0)));
     let tests: [fn(&Ready); 3] = [
         |ready| {
-            let waited = ready.1.wait_timeout_while(ready.0.lock().unwrap(), TIME, |ready| !*ready);
+            let waited = ready
+                .1
+                .wait_timeout_while(ready.0.lock().unwrap(), TIME, |ready| !*ready);
             assert!(*waited.unwrap().0);
         },
         |ready| {
@@ -609,7 +684,11 @@ fn panics_of_runs_print_nothing_of_their_own() {
         return;
     }
     let program = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", "types::panics_of_runs_print_nothing_of_their_own"])
+        .args([
+            "--exact",
+            "--nocapture",
+            "types::panics_of_runs_print_nothing_of_their_own",
+        ])
         .env(CHILD, "1")
         .output()
         .unwrap();
@@ -651,23 +730,54 @@ fn what_one_has_to_oneself_needs_no_atomics() {
     let text = found(&Config::default(), || {
         let mut word = AtomicU32::new(3);
         word.with_mut(|value| *value += 4);
-        assert_eq!(word.fetch_update(Relaxed, Relaxed, |value| value.checked_sub(5)), Ok(7));
-        assert_eq!((word.fetch_sub(3, Relaxed), word.into_inner()), (2, u32::MAX));
+        assert_eq!(
+            word.fetch_update(Relaxed, Relaxed, |value| value.checked_sub(5)),
+            Ok(7)
+        );
+        assert_eq!(
+            (word.fetch_sub(3, Relaxed), word.into_inner()),
+            (2, u32::MAX)
+        );
         let signed = AtomicI64::new(-1);
-        assert_eq!((signed.fetch_max(-5, Relaxed), signed.fetch_min(-5, Relaxed)), (-1, -1));
+        assert_eq!(
+            (signed.fetch_max(-5, Relaxed), signed.fetch_min(-5, Relaxed)),
+            (-1, -1)
+        );
         let small = AtomicU8::new(250);
-        assert_eq!((small.fetch_add(10, Relaxed), small.fetch_nand(6, Relaxed), small.into_inner()), (250, 4, 251));
+        assert_eq!(
+            (
+                small.fetch_add(10, Relaxed),
+                small.fetch_nand(6, Relaxed),
+                small.into_inner()
+            ),
+            (250, 4, 251)
+        );
         let flag = AtomicBool::default();
-        assert_eq!((flag.fetch_not(Relaxed), flag.fetch_nand(true, Relaxed), flag.into_inner()), (false, true, false));
+        assert_eq!(
+            (
+                flag.fetch_not(Relaxed),
+                flag.fetch_nand(true, Relaxed),
+                flag.into_inner()
+            ),
+            (false, true, false)
+        );
         let pointer = AtomicPtr::<u32>::default();
-        assert!(pointer.fetch_update(Relaxed, Relaxed, |old| old.is_null().then_some(old)).is_ok());
+        assert!(
+            pointer
+                .fetch_update(Relaxed, Relaxed, |old| old.is_null().then_some(old))
+                .is_ok()
+        );
     });
     assert_eq!(text, None);
 }
 
 #[test]
 fn small_programs_are_tried_in_full() {
-    let config = Config { strategies: vec![Strategy::Dpor], schedules: 1_000_000, ..Config::default() };
+    let config = Config {
+        strategies: vec![Strategy::Dpor],
+        schedules: 1_000_000,
+        ..Config::default()
+    };
     let tests: [Test; 11] = [
         ("mutex", mutex),
         ("try_lock", try_lock),

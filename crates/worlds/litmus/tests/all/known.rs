@@ -4,7 +4,9 @@ use litmus::{Error, answer, parse};
 
 /// A test of two threads, with x and y in X1 and X3 of each, z in X9, and 1 in W5.
 fn of_two(first: &[&str], second: &[&str], condition: &str) -> String {
-    let mut text = "AArch64 T\n{\n0:X1=x; 0:X3=y; 0:X9=z; 0:X5=1;\n1:X1=x; 1:X3=y; 1:X5=1;\n}\n P0 | P1 ;\n".to_owned();
+    let mut text =
+        "AArch64 T\n{\n0:X1=x; 0:X3=y; 0:X9=z; 0:X5=1;\n1:X1=x; 1:X3=y; 1:X5=1;\n}\n P0 | P1 ;\n"
+            .to_owned();
     for row in 0..first.len().max(second.len()) {
         let cell = |cells: &[&str]| cells.get(row).copied().unwrap_or_default().to_owned();
         text.push_str(&format!(" {} | {} ;\n", cell(first), cell(second)));
@@ -14,7 +16,10 @@ fn of_two(first: &[&str], second: &[&str], condition: &str) -> String {
 
 fn verdict(text: &str) -> String {
     let test = parse(text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-    answer(&test).unwrap_or_else(|error| panic!("{error}:\n{text}")).verdict(test.quantifier).to_owned()
+    answer(&test)
+        .unwrap_or_else(|error| panic!("{error}:\n{text}"))
+        .verdict(test.quantifier)
+        .to_owned()
 }
 
 #[test]
@@ -28,19 +33,44 @@ fn instructions_order_what_the_manual_says() {
         (&["LDR W2,[X3]", "DMB ST", "LDR W4,[X1]"], "Allowed"),
         (&["LDR W2,[X3]", "DSB LD", "LDR W4,[X1]"], "Forbidden"),
         (&["LDR W2,[X3]", "ISB", "LDR W4,[X1]"], "Allowed"),
-        (&["LDR W2,[X3]", "EOR W6,W2,W2", "LDR W4,[X1,W6,SXTW]"], "Forbidden"),
-        (&["LDR W2,[X3]", "CMP W2,#1", "B.NE L", "LDR W4,[X1]", "L: NOP"], "Allowed"),
-        (&["LDR W2,[X3]", "CBNZ W2,L", "L: ISB", "LDR W4,[X1]"], "Forbidden"),
+        (
+            &["LDR W2,[X3]", "EOR W6,W2,W2", "LDR W4,[X1,W6,SXTW]"],
+            "Forbidden",
+        ),
+        (
+            &[
+                "LDR W2,[X3]",
+                "CMP W2,#1",
+                "B.NE L",
+                "LDR W4,[X1]",
+                "L: NOP",
+            ],
+            "Allowed",
+        ),
+        (
+            &["LDR W2,[X3]", "CBNZ W2,L", "L: ISB", "LDR W4,[X1]"],
+            "Forbidden",
+        ),
         (&["SWPA W5,W2,[X3]", "LDR W4,[X1]"], "Forbidden"),
         (&["SWP W5,W2,[X3]", "DMB LD", "LDR W4,[X1]"], "Forbidden"),
     ] {
-        assert_eq!(verdict(&of_two(&message, reader, stale)), expected, "{reader:?}");
+        assert_eq!(
+            verdict(&of_two(&message, reader, stale)),
+            expected,
+            "{reader:?}"
+        );
     }
     // A load of an atomic that gives its value to no register is nothing to a DMB of loads.
-    for (add, expected) in
-        [("LDADD W5,W2,[X3]", "Forbidden"), ("LDADD W5,WZR,[X3]", "Allowed"), ("STADD W5,[X3]", "Allowed")]
-    {
-        let text = of_two(&message, &[add, "DMB LD", "LDR W4,[X1]"], "exists (y=2 /\\ 1:X4=0)");
+    for (add, expected) in [
+        ("LDADD W5,W2,[X3]", "Forbidden"),
+        ("LDADD W5,WZR,[X3]", "Allowed"),
+        ("STADD W5,[X3]", "Allowed"),
+    ] {
+        let text = of_two(
+            &message,
+            &[add, "DMB LD", "LDR W4,[X1]"],
+            "exists (y=2 /\\ 1:X4=0)",
+        );
         assert_eq!(verdict(&text), expected, "{add}");
     }
     let loads = ["LDR W2,[X1]", "DMB SY", "STR W5,[X3]"];
@@ -48,13 +78,32 @@ fn instructions_order_what_the_manual_says() {
     for (writer, expected) in [
         (&["LDR W2,[X3]", "STR W5,[X1]"][..], "Allowed"),
         (&["LDR W2,[X3]", "STLR W5,[X1]"], "Forbidden"),
-        (&["LDR W2,[X3]", "EOR W6,W2,W2", "ADD W6,W6,#1", "STR W6,[X1]"], "Forbidden"),
+        (
+            &["LDR W2,[X3]", "EOR W6,W2,W2", "ADD W6,W6,#1", "STR W6,[X1]"],
+            "Forbidden",
+        ),
         // Whether it swaps depends on what it compares with.
-        (&["LDR W2,[X3]", "EOR W6,W2,W2", "CAS W6,W5,[X1]"], "Forbidden"),
+        (
+            &["LDR W2,[X3]", "EOR W6,W2,W2", "CAS W6,W5,[X1]"],
+            "Forbidden",
+        ),
         // The status of a store exclusive depends on no load.
-        (&["LDXR W2,[X3]", "STXR W4,W2,[X3]", "CBNZ W4,E", "STR W5,[X1]", "E: NOP"], "Allowed"),
+        (
+            &[
+                "LDXR W2,[X3]",
+                "STXR W4,W2,[X3]",
+                "CBNZ W4,E",
+                "STR W5,[X1]",
+                "E: NOP",
+            ],
+            "Allowed",
+        ),
     ] {
-        assert_eq!(verdict(&of_two(writer, &loads, buffered)), expected, "{writer:?}");
+        assert_eq!(
+            verdict(&of_two(writer, &loads, buffered)),
+            expected,
+            "{writer:?}"
+        );
     }
     let store = ["STR W5,[X3]", "DMB SY", "LDR W2,[X1]"];
     let both = "exists (0:X2=0 /\\ 1:X2=0)";
@@ -77,20 +126,39 @@ fn exclusives_add_up_and_may_fail() {
     let add = |label: &'static str| [label, "ADD W3,W2,#1", "STXR W4,W3,[X1]"];
     let (first, second) = (add("L0: LDXR W2,[X1]"), add("L1: LDXR W2,[X1]"));
     let looped = |add: &[&'static str], back: &'static str| [add, &[back]].concat();
-    let text = of_two(&looped(&first, "CBNZ W4,L0"), &looped(&second, "CBNZ W4,L1"), "forall (x=2)");
+    let text = of_two(
+        &looped(&first, "CBNZ W4,L0"),
+        &looped(&second, "CBNZ W4,L1"),
+        "forall (x=2)",
+    );
     assert_eq!(verdict(&text), "Required");
-    let once = of_two(&first, &second, "locations [x; 0:X4; 1:X4]\nexists (0:X4=0 /\\ 1:X4=0 /\\ x=1)");
+    let once = of_two(
+        &first,
+        &second,
+        "locations [x; 0:X4; 1:X4]\nexists (0:X4=0 /\\ 1:X4=0 /\\ x=1)",
+    );
     assert_eq!(verdict(&once), "Forbidden");
     let test = parse(&once).unwrap();
     // Both succeed, one of them fails, both fail.
     assert_eq!(answer(&test).unwrap().states.len(), 4);
     // Another location than was loaded from: the monitor is lost.
-    assert_eq!(verdict(&of_two(&["LDXR W2,[X1]", "STXR W4,W5,[X3]"], &["NOP"], "exists (y=1)")), "Forbidden");
+    assert_eq!(
+        verdict(&of_two(
+            &["LDXR W2,[X1]", "STXR W4,W5,[X3]"],
+            &["NOP"],
+            "exists (y=1)"
+        )),
+        "Forbidden"
+    );
 }
 
 #[test]
 fn the_answer_is_herd7s() {
-    let text = of_two(&["STR W5,[X1]"], &["LDR W2,[X1]"], "(* seen *) exists (1:X2=1)");
+    let text = of_two(
+        &["STR W5,[X1]"],
+        &["LDR W2,[X1]"],
+        "(* seen *) exists (1:X2=1)",
+    );
     let test = parse(&text).unwrap();
     let said = answer(&test).unwrap().text(&test);
     assert_eq!(
@@ -98,12 +166,26 @@ fn the_answer_is_herd7s() {
         "Test T Allowed\nStates 2\n1:X2=0;\n1:X2=1;\nOk\nWitnesses\nPositive: 1 Negative: 1\nObservation T Sometimes 1 1\n"
     );
     let expected = litmus::expected::read(&said).unwrap();
-    assert_eq!(expected["T"].difference(&test, &answer(&test).unwrap()), None);
-    let other = litmus::expected::read(&said.replace("States 2\n1:X2=0;", "States 2\n1:X2=7;")).unwrap();
-    let difference = other["T"].difference(&test, &answer(&test).unwrap()).unwrap();
-    assert_eq!(difference, "1 states that are not expected, and 1 that are missing");
+    assert_eq!(
+        expected["T"].difference(&test, &answer(&test).unwrap()),
+        None
+    );
+    let other =
+        litmus::expected::read(&said.replace("States 2\n1:X2=0;", "States 2\n1:X2=7;")).unwrap();
+    let difference = other["T"]
+        .difference(&test, &answer(&test).unwrap())
+        .unwrap();
+    assert_eq!(
+        difference,
+        "1 states that are not expected, and 1 that are missing"
+    );
     let kinds = litmus::expected::read("T Forbidden\n").unwrap();
-    assert_eq!(kinds["T"].difference(&test, &answer(&test).unwrap()).unwrap(), "Allowed, expected Forbidden");
+    assert_eq!(
+        kinds["T"]
+            .difference(&test, &answer(&test).unwrap())
+            .unwrap(),
+        "Allowed, expected Forbidden"
+    );
     assert!(
         litmus::expected::read("test,kind\nT,Maybe\n")
             .unwrap_err()
@@ -114,47 +196,124 @@ fn the_answer_is_herd7s() {
 
 #[test]
 fn what_is_wrong_or_not_modelled_is_named() {
-    let of = |first: &str, condition: &str| parse(&of_two(&[first], &["NOP"], condition)).unwrap_err();
+    let of =
+        |first: &str, condition: &str| parse(&of_two(&[first], &["NOP"], condition)).unwrap_err();
     for (first, condition, line, what) in [
-        ("MRS X2,CNTVCT_EL0", "exists (x=1)", 7, "the instruction `MRS X2,CNTVCT_EL0`: system registers"),
-        ("DC CVAU,X1", "exists (x=1)", 7, "the instruction `DC CVAU,X1`: maintenance of caches and of translations"),
-        ("LD1 {V0.4S},[X1]", "exists (x=1)", 7, "the instruction `LD1 {V0.4S},[X1]`"),
-        ("LDRB X2,[X1]", "exists (x=1)", 7, "the operands of `LDRB X2,[X1]` are not those of LDRB"),
-        ("CASP X1,X2,X4,X5,[X3]", "exists (x=1)", 7, "the operands of `CASP X1,X2,X4,X5,[X3]` are not those of CASP"),
-        ("LDR W2,[X1", "exists (x=1)", 7, "the operands of `LDR W2,[X1` are not those of LDR"),
+        (
+            "MRS X2,CNTVCT_EL0",
+            "exists (x=1)",
+            7,
+            "the instruction `MRS X2,CNTVCT_EL0`: system registers",
+        ),
+        (
+            "DC CVAU,X1",
+            "exists (x=1)",
+            7,
+            "the instruction `DC CVAU,X1`: maintenance of caches and of translations",
+        ),
+        (
+            "LD1 {V0.4S},[X1]",
+            "exists (x=1)",
+            7,
+            "the instruction `LD1 {V0.4S},[X1]`",
+        ),
+        (
+            "LDRB X2,[X1]",
+            "exists (x=1)",
+            7,
+            "the operands of `LDRB X2,[X1]` are not those of LDRB",
+        ),
+        (
+            "CASP X1,X2,X4,X5,[X3]",
+            "exists (x=1)",
+            7,
+            "the operands of `CASP X1,X2,X4,X5,[X3]` are not those of CASP",
+        ),
+        (
+            "LDR W2,[X1",
+            "exists (x=1)",
+            7,
+            "the operands of `LDR W2,[X1` are not those of LDR",
+        ),
         ("B L9", "exists (x=1)", 7, "there is no label `L9`"),
         ("NOP", "exists (x=1", 8, "`)` is missing"),
         ("NOP", "exists (4:X1=1)", 8, "there is no thread `4`"),
-        ("NOP", "perhaps (x=1)", 8, "a row of the program ends with `;`"),
+        (
+            "NOP",
+            "perhaps (x=1)",
+            8,
+            "a row of the program ends with `;`",
+        ),
     ] {
         let error = of(first, condition);
-        assert_eq!((error.line(), error.what()), (line, what), "{first} {condition}");
+        assert_eq!(
+            (error.line(), error.what()),
+            (line, what),
+            "{first} {condition}"
+        );
     }
-    assert!(matches!(parse("X86 MP\n{}\n"), Err(Error::Unsupported { line: 1, .. })));
-    assert!(matches!(parse("MP\n"), Err(Error::Malformed { line: 1, .. })));
-    let deep = of("NOP", &format!("exists {}x=1{}", "(".repeat(500), ")".repeat(500)));
+    assert!(matches!(
+        parse("X86 MP\n{}\n"),
+        Err(Error::Unsupported { line: 1, .. })
+    ));
+    assert!(matches!(
+        parse("MP\n"),
+        Err(Error::Malformed { line: 1, .. })
+    ));
+    let deep = of(
+        "NOP",
+        &format!("exists {}x=1{}", "(".repeat(500), ")".repeat(500)),
+    );
     assert!(deep.what().contains("within one another"));
     let nowhere = parse(&of_two(&["LDR W2,[X7]"], &["NOP"], "exists (x=1)")).unwrap();
-    assert!(answer(&nowhere).unwrap_err().what().contains("0x0, which is no location"));
+    assert!(
+        answer(&nowhere)
+            .unwrap_err()
+            .what()
+            .contains("0x0, which is no location")
+    );
 }
 
 #[test]
 fn what_herd7_does_not_read_is_read_as_well() {
     let one = |lines: &[&str], condition: &str| verdict(&of_two(lines, &["NOP"], condition));
     for (lines, forall) in [
-        (&["MOV X0,#240", "UBFX X2,X0,#4,#4", "SBFX X4,X0,#4,#4"][..], "0:X2=15 /\\ 0:X4=-1"),
-        (&["MOV W0,#511", "UXTB W2,W0", "SXTB X4,W0", "UXTH W6,W0"], "0:X2=255 /\\ 0:X4=-1 /\\ 0:X6=511"),
-        (&["MOV X0,#1", "MOVK X0,#2,LSL #48", "LSR X0,X0,#48"], "0:X0=2"),
-        (&["MOV W0,#-16", "ASR W2,W0,#1", "EON X4,X5,X5"], "0:X2=-8 /\\ 0:X4=-1"),
+        (
+            &["MOV X0,#240", "UBFX X2,X0,#4,#4", "SBFX X4,X0,#4,#4"][..],
+            "0:X2=15 /\\ 0:X4=-1",
+        ),
+        (
+            &["MOV W0,#511", "UXTB W2,W0", "SXTB X4,W0", "UXTH W6,W0"],
+            "0:X2=255 /\\ 0:X4=-1 /\\ 0:X6=511",
+        ),
+        (
+            &["MOV X0,#1", "MOVK X0,#2,LSL #48", "LSR X0,X0,#48"],
+            "0:X0=2",
+        ),
+        (
+            &["MOV W0,#-16", "ASR W2,W0,#1", "EON X4,X5,X5"],
+            "0:X2=-8 /\\ 0:X4=-1",
+        ),
         (&["MOV W0,#-1", "CMN W0,#1", "CSET W2,EQ"], "0:X2=1"),
         (&["YIELD", "PRFM PLDL1KEEP,[X1]", "MOV W2,#1"], "0:X2=1"),
-        (&["LDXR W2,[X1]", "CLREX", "STXR W4,W5,[X1]"], "0:X4=1 /\\ x=0"),
+        (
+            &["LDXR W2,[X1]", "CLREX", "STXR W4,W5,[X1]"],
+            "0:X4=1 /\\ x=0",
+        ),
         (&["STLUR W5,[X1,#0]", "LDAPUR W2,[X1,#0]"], "0:X2=1"),
     ] {
-        assert_eq!(one(lines, &format!("forall ({forall})")), "Required", "{lines:?}");
+        assert_eq!(
+            one(lines, &format!("forall ({forall})")),
+            "Required",
+            "{lines:?}"
+        );
     }
     let bytes = |reader: [&str; 2]| {
-        let text = of_two(&["STURB W5,[X1]", "STLURB W5,[X3]"], &reader, "exists (1:X2=1 /\\ 1:X4=0)");
+        let text = of_two(
+            &["STURB W5,[X1]", "STLURB W5,[X3]"],
+            &reader,
+            "exists (1:X2=1 /\\ 1:X4=0)",
+        );
         verdict(&text.replace("{\n", "{\nuint8_t x; uint8_t y;\n"))
     };
     assert_eq!(bytes(["LDAPURB W2,[X3]", "LDURB W4,[X1]"]), "Forbidden");
@@ -164,35 +323,62 @@ fn what_herd7_does_not_read_is_read_as_well() {
 #[test]
 fn a_pair_is_swapped_whole_or_not_at_all() {
     let pair = |first: &[&str], second: &[&str], condition: &str| {
-        let text = of_two(first, second, condition).replace("{\n", "{\nuint32_t a[2]={1,2}; 0:X11=a; 1:X11=a;\n");
+        let text = of_two(first, second, condition)
+            .replace("{\n", "{\nuint32_t a[2]={1,2}; 0:X11=a; 1:X11=a;\n");
         let set = "0:X6=1; 0:X7=2; 0:X8=7; 0:X9=8;";
         verdict(&text.replace("0:X9=z;", set))
     };
     let swap = ["CASP W6,W7,W8,W9,[X11]"];
-    assert_eq!(pair(&swap, &["NOP"], "forall (a={7,8} /\\ 0:X6=1 /\\ 0:X7=2)"), "Required");
+    assert_eq!(
+        pair(&swap, &["NOP"], "forall (a={7,8} /\\ 0:X6=1 /\\ 0:X7=2)"),
+        "Required"
+    );
     let other = ["MOV W2,#3", "STR W2,[X11,#4]"];
-    assert_eq!(pair(&swap, &other, "exists (a={1,3} /\\ 0:X7=3)"), "Allowed");
-    assert_eq!(pair(&swap, &other, "exists (a={7,3} /\\ 0:X7=2)"), "Allowed");
-    assert_eq!(pair(&swap, &other, "exists (a[0]=7 /\\ 0:X7=3)"), "Forbidden");
+    assert_eq!(
+        pair(&swap, &other, "exists (a={1,3} /\\ 0:X7=3)"),
+        "Allowed"
+    );
+    assert_eq!(
+        pair(&swap, &other, "exists (a={7,3} /\\ 0:X7=2)"),
+        "Allowed"
+    );
+    assert_eq!(
+        pair(&swap, &other, "exists (a[0]=7 /\\ 0:X7=3)"),
+        "Forbidden"
+    );
 }
 
 #[test]
 fn accesses_of_several_sizes_and_wrong_arrays_are_named() {
     let text = |kind: &str| {
-        format!("AArch64 T\n{{ {kind} 0:X1=a; }}\n P0 ;\n LDRB W2,[X1] ;\n LDR W3,[X1] ;\nexists (0:X2=1)\n")
+        format!(
+            "AArch64 T\n{{ {kind} 0:X1=a; }}\n P0 ;\n LDRB W2,[X1] ;\n LDR W3,[X1] ;\nexists (0:X2=1)\n"
+        )
     };
     for (kind, what) in [
-        ("uint32_t a;", "accesses of several sizes to `a`: 4 and 1 bytes"),
+        (
+            "uint32_t a;",
+            "accesses of several sizes to `a`: 4 and 1 bytes",
+        ),
         ("a=1;", "accesses of several sizes to `a`: 1 and 4 bytes"),
-        ("uint8_t a[4];", "accesses of several sizes to `a[0]`: 1 and 4 bytes"),
+        (
+            "uint8_t a[4];",
+            "accesses of several sizes to `a[0]`: 1 and 4 bytes",
+        ),
     ] {
-        assert_eq!(answer(&parse(&text(kind)).unwrap()).unwrap_err().what(), what);
+        assert_eq!(
+            answer(&parse(&text(kind)).unwrap()).unwrap_err().what(),
+            what
+        );
     }
     for (kind, what) in [
         ("a[2]={1,2};", "`a` needs a type, once: `int a[2]`"),
         ("int a[0];", "an array of 0 elements: 1 to 256 are"),
         ("int a[1]={1,2};", "2 values for 1 elements of `a`"),
-        ("int a[2]={1,2}; a[2]=1;", "`a` has no element 2 that could get one value"),
+        (
+            "int a[2]={1,2}; a[2]=1;",
+            "`a` has no element 2 that could get one value",
+        ),
         ("int a[2]={1,+};", "`+` is neither a number nor a name"),
     ] {
         assert_eq!(parse(&text(kind)).unwrap_err().what(), what);
@@ -209,27 +395,44 @@ fn a_verdict_that_rests_on_the_bound_on_loops_says_so() {
     let test = |unroll| parse(COUNTS).unwrap().with_unroll(unroll);
     let said = |unroll: u32| {
         let (test, answer) = (test(unroll), answer(&test(unroll)).unwrap());
-        (answer.rests_on_bound(test.quantifier), answer.verdict(test.quantifier))
+        (
+            answer.rests_on_bound(test.quantifier),
+            answer.verdict(test.quantifier),
+        )
     };
-    assert_eq!([said(2), said(4), said(5)], [(true, "Forbidden"), (true, "Forbidden"), (false, "Allowed")]);
-    assert!(answer(&test(2)).unwrap().text(&test(2)).contains("No answer"));
+    assert_eq!(
+        [said(2), said(4), said(5)],
+        [(true, "Forbidden"), (true, "Forbidden"), (false, "Allowed")]
+    );
+    assert!(
+        answer(&test(2))
+            .unwrap()
+            .text(&test(2))
+            .contains("No answer")
+    );
     // To wait once more for a value leads nowhere else.
     let waits = "AArch64 wait\n{ 0:X5=x; 1:X5=x; }\n P0          | P1           ;\n MOV W1,#1   | again:       ;\n\
         STR W1,[X5] | LDR W2,[X5]  ;\n             | CBZ W2,again ;\nexists (1:X2=0)\n";
     let test = parse(waits).unwrap();
     let answer = answer(&test).unwrap();
-    assert!(!answer.rests_on_bound(test.quantifier) && answer.verdict(test.quantifier) == "Forbidden");
+    assert!(
+        !answer.rests_on_bound(test.quantifier) && answer.verdict(test.quantifier) == "Forbidden"
+    );
 }
 
 #[test]
 fn atomics_of_four_threads_add_up_in_every_order_and_a_short_limit_is_said() {
     let add = "MOV W9,#1 | MOV W9,#1 | MOV W9,#1 | MOV W9,#1 ;\nLDADD W9,W1,[X0] | LDADD W9,W1,[X0] | LDADD W9,W1,[X0] | LDADD W9,W1,[X0] ;\n";
-    let text =
-        format!("AArch64 A\n{{ 0:X0=x; 1:X0=x; 2:X0=x; 3:X0=x; }}\nP0 | P1 | P2 | P3 ;\n{add}{add}forall x=8;\n");
+    let text = format!(
+        "AArch64 A\n{{ 0:X0=x; 1:X0=x; 2:X0=x; 3:X0=x; }}\nP0 | P1 | P2 | P3 ;\n{add}{add}forall x=8;\n"
+    );
     let test = parse(&text).unwrap();
     let found = answer(&test).unwrap();
     // Eight steps, of which the two of a thread keep their order.
-    assert_eq!((found.verdict(test.quantifier), found.positive), ("Required", 2520));
+    assert_eq!(
+        (found.verdict(test.quantifier), found.positive),
+        ("Required", 2520)
+    );
     let error = answer(&test.with_limit(std::time::Duration::ZERO)).unwrap_err();
     assert!(matches!(error, Error::TooLong { .. }), "{error}");
 }

@@ -7,19 +7,26 @@ use std::path::Path;
 #[test]
 fn bytes_pairs_arrays_and_selects_end_as_herd7_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wider");
-    let all = expected::read(&std::fs::read_to_string(folder.join("herd7.expected")).unwrap()).unwrap();
+    let all =
+        expected::read(&std::fs::read_to_string(folder.join("herd7.expected")).unwrap()).unwrap();
     let mut answered = 0;
     let mut wrong = Vec::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "litmus") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "litmus")
+        {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
         let test = parse(&text).unwrap_or_else(|error| panic!("{error} of {path:?}"));
         let answer = answer(&test).unwrap_or_else(|error| panic!("{error} of {path:?}"));
         let difference = all[&test.name].difference(&test, &answer);
-        wrong.extend(difference.map(|difference| format!("{}: {difference}\n{}", test.name, answer.text(&test))));
+        wrong.extend(
+            difference
+                .map(|difference| format!("{}: {difference}\n{}", test.name, answer.text(&test))),
+        );
         answered += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

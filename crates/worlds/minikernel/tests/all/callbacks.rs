@@ -31,11 +31,18 @@ struct StandIn {
 impl StandIn {
     fn new(how: How, wrong: &Rc<Cell<u32>>) -> Self {
         let (ready_at, idle) = (vec![Vec::new(); 5], vec![false; 5]);
-        Self { how, ready_at, in_thread: Vec::new(), idle, wrong: Rc::clone(wrong) }
+        Self {
+            how,
+            ready_at,
+            in_thread: Vec::new(),
+            idle,
+            wrong: Rc::clone(wrong),
+        }
     }
 
     fn expect_awake(&self, place: CpuTime) {
-        self.wrong.set(self.wrong.get() + u32::from(self.idle[place.cpu]));
+        self.wrong
+            .set(self.wrong.get() + u32::from(self.idle[place.cpu]));
     }
 
     fn is_ready(&self, place: CpuTime) -> bool {
@@ -47,7 +54,10 @@ const DELAY: u64 = 3;
 
 impl Callbacks for StandIn {
     fn threads(&self) -> Vec<Thread> {
-        vec![Thread { name: "invoker".to_owned(), cpus: CpuSet::one(4) }]
+        vec![Thread {
+            name: "invoker".to_owned(),
+            cpus: CpuSet::one(4),
+        }]
     }
 
     fn call(&mut self, place: CpuTime, _callback: Callback, requests: &mut Requests) {
@@ -62,7 +72,12 @@ impl Callbacks for StandIn {
         }
     }
 
-    fn context_switch(&mut self, place: CpuTime, _outgoing: Option<TaskId>, _requests: &mut Requests) {
+    fn context_switch(
+        &mut self,
+        place: CpuTime,
+        _outgoing: Option<TaskId>,
+        _requests: &mut Requests,
+    ) {
         self.expect_awake(place);
     }
 
@@ -76,7 +91,9 @@ impl Callbacks for StandIn {
         let before = self.ready_at[place.cpu].len();
         self.ready_at[place.cpu].retain(|&at| at > place.jiffy);
         let invoked = before - self.ready_at[place.cpu].len();
-        requests.invoke.extend((0..invoked).map(|_| Callback { by: 0, lazy: false }));
+        requests
+            .invoke
+            .extend((0..invoked).map(|_| Callback { by: 0, lazy: false }));
         false
     }
 
@@ -106,33 +123,68 @@ impl Callbacks for StandIn {
         let before = self.in_thread.len();
         self.in_thread.retain(|&at| at > place.jiffy);
         let invoked = before - self.in_thread.len();
-        requests.invoke.extend((0..invoked).map(|_| Callback { by: 0, lazy: false }));
-        self.in_thread.first().map_or(Step::Sleep, |&at| Step::SleepUntil(at))
+        requests
+            .invoke
+            .extend((0..invoked).map(|_| Callback { by: 0, lazy: false }));
+        self.in_thread
+            .first()
+            .map_or(Step::Sleep, |&at| Step::SleepUntil(at))
     }
 
     fn queued(&self) -> u64 {
-        self.ready_at.iter().map(|all| all.len() as u64).sum::<u64>() + self.in_thread.len() as u64
+        self.ready_at
+            .iter()
+            .map(|all| all.len() as u64)
+            .sum::<u64>()
+            + self.in_thread.len() as u64
     }
 }
 
 fn with(how: How, settings: &Settings, workload: &Workload, time_ns: u64) -> Outcome {
     let wrong = Rc::new(Cell::new(0));
     let code: Box<dyn Callbacks> = Box::new(StandIn::new(how, &wrong));
-    let outcome = run(&tc2(300), settings, workload, Box::new(StayPut), Some(code), time_ns).unwrap();
+    let outcome = run(
+        &tc2(300),
+        settings,
+        workload,
+        Box::new(StayPut),
+        Some(code),
+        time_ns,
+    )
+    .unwrap();
     assert_eq!(outcome.total(), outcome.integral);
-    assert_eq!(wrong.get(), 0, "code was called on a CPU that it was told idles");
+    assert_eq!(
+        wrong.get(),
+        0,
+        "code was called on a CPU that it was told idles"
+    );
     outcome
 }
 
 /// A task on each of these CPUs that closes a file every so often, at the same times.
 fn closers(cpus: &[usize], every: u64) -> Workload {
-    let actions = vec![Action::Timer { timer: 0, period: every, relative: false }, Action::FileClose];
-    let task = |&cpu: &usize| TaskSpec::forever(&format!("closer-{cpu}"), actions.clone()).on(CpuSet::one(cpu));
-    Workload { tasks: cpus.iter().map(task).collect(), ..Workload::default() }
+    let actions = vec![
+        Action::Timer {
+            timer: 0,
+            period: every,
+            relative: false,
+        },
+        Action::FileClose,
+    ];
+    let task = |&cpu: &usize| {
+        TaskSpec::forever(&format!("closer-{cpu}"), actions.clone()).on(CpuSet::one(cpu))
+    };
+    Workload {
+        tasks: cpus.iter().map(task).collect(),
+        ..Workload::default()
+    }
 }
 
 fn settings() -> Settings {
-    Settings { hz: 100, ..Settings::of_2013() }
+    Settings {
+        hz: 100,
+        ..Settings::of_2013()
+    }
 }
 
 /// A thread that is woken while it takes its first step: by itself, as it looks to the kernel.
@@ -143,12 +195,21 @@ struct WokenInItsStep {
 
 impl Callbacks for WokenInItsStep {
     fn threads(&self) -> Vec<Thread> {
-        vec![Thread { name: "thread".to_owned(), cpus: CpuSet::one(4) }]
+        vec![Thread {
+            name: "thread".to_owned(),
+            cpus: CpuSet::one(4),
+        }]
     }
     fn call(&mut self, _place: CpuTime, _callback: Callback, requests: &mut Requests) {
         requests.wake.push(0);
     }
-    fn context_switch(&mut self, _place: CpuTime, _outgoing: Option<TaskId>, _requests: &mut Requests) {}
+    fn context_switch(
+        &mut self,
+        _place: CpuTime,
+        _outgoing: Option<TaskId>,
+        _requests: &mut Requests,
+    ) {
+    }
     fn tick(&mut self, _place: CpuTime, _interrupted: InterruptedCode, _requests: &mut Requests) {}
     fn softirq(&mut self, _place: CpuTime, _requests: &mut Requests) -> bool {
         false
@@ -166,7 +227,11 @@ impl Callbacks for WokenInItsStep {
         }
         // Long before that it is woken, and then sleeps for longer: the timer of the first sleep
         // must not end the second.
-        if self.steps.get() < 4 { Step::SleepUntil(place.jiffy + 30) } else { Step::Sleep }
+        if self.steps.get() < 4 {
+            Step::SleepUntil(place.jiffy + 30)
+        } else {
+            Step::Sleep
+        }
     }
     fn queued(&self) -> u64 {
         0
@@ -179,12 +244,30 @@ fn no_wake_up_of_a_thread_is_lost_and_none_comes_from_an_earlier_sleep() {
     let steps = Rc::clone(&code.steps);
     let until = |ms: u64| {
         steps.set(0);
-        let code = Box::new(WokenInItsStep { steps: Rc::clone(&steps) });
+        let code = Box::new(WokenInItsStep {
+            steps: Rc::clone(&steps),
+        });
         // Closes at 100 and 200 ms; a jiffy is 10 ms.
         let actions = [Action::Sleep(Draw::Fixed(100 * MS)), Action::FileClose];
-        let task = TaskSpec::forever("closer", [actions, actions, [Action::Suspend(0); 2]].concat()).on(CpuSet::one(2));
-        let workload = Workload { tasks: vec![task], conditions: 1, ..Workload::default() };
-        run(&tc2(0), &settings(), &workload, Box::new(StayPut), Some(code), ms * MS).unwrap();
+        let task = TaskSpec::forever(
+            "closer",
+            [actions, actions, [Action::Suspend(0); 2]].concat(),
+        )
+        .on(CpuSet::one(2));
+        let workload = Workload {
+            tasks: vec![task],
+            conditions: 1,
+            ..Workload::default()
+        };
+        run(
+            &tc2(0),
+            &settings(),
+            &workload,
+            Box::new(StayPut),
+            Some(code),
+            ms * MS,
+        )
+        .unwrap();
         steps.get()
     };
     assert_eq!([until(90), until(190), until(290)], [0, 2, 3]);
@@ -199,7 +282,10 @@ fn without_callbacks_it_makes_no_difference_which_code_there_is() {
         for how in [How::Tick, How::WakeAt, How::Thread] {
             let mut some = with(how, &settings, &audio(), 2 * SECOND);
             let thread = some.tasks.pop().unwrap();
-            assert_eq!((thread.is_kernel_thread, thread.counts), (true, TaskCounts::default()));
+            assert_eq!(
+                (thread.is_kernel_thread, thread.counts),
+                (true, TaskCounts::default())
+            );
             assert_eq!(some, none, "{how:?}");
         }
     }
@@ -210,16 +296,31 @@ fn an_idle_cpu_keeps_its_tick_for_callbacks_and_one_without_does_not() {
     for form in [Form::Y2013, Form::Modern] {
         let settings = Settings { form, ..settings() };
         // A callback every second: three ticks of 10 ms each time.
-        let outcome = with(How::Tick, &settings, &closers(&[2], SECOND), 10 * SECOND - 500 * MS);
+        let outcome = with(
+            How::Tick,
+            &settings,
+            &closers(&[2], SECOND),
+            10 * SECOND - 500 * MS,
+        );
         let cpu = &outcome.cpus[2];
-        assert_eq!((cpu.queued, cpu.invoked_in_softirq, outcome.callbacks_left), (9, 9, 0));
-        assert_eq!((cpu.ticks_for_rcu, cpu.woken_by(WakeCause::TickForRcu)), (9 * DELAY, 9 * DELAY));
+        assert_eq!(
+            (cpu.queued, cpu.invoked_in_softirq, outcome.callbacks_left),
+            (9, 9, 0)
+        );
+        assert_eq!(
+            (cpu.ticks_for_rcu, cpu.woken_by(WakeCause::TickForRcu)),
+            (9 * DELAY, 9 * DELAY)
+        );
         assert!(outcome.energy(Owner::TickForRcu) > 0);
         // Nine softirqs with a callback each, at a microsecond for the one and the other; nobody
         // else runs in the cluster then.
         let each = (2_000_000 * 1024_u128).div_ceil(430) * (1024 + 4905);
         assert_eq!(outcome.energy(Owner::Callbacks), 9 * each);
-        let others = outcome.cpus.iter().enumerate().filter(|&(number, _)| number != 2);
+        let others = outcome
+            .cpus
+            .iter()
+            .enumerate()
+            .filter(|&(number, _)| number != 2);
         assert!(others.into_iter().all(|(_, cpu)| cpu.idle_ticks == 0));
     }
 }
@@ -227,17 +328,36 @@ fn an_idle_cpu_keeps_its_tick_for_callbacks_and_one_without_does_not() {
 #[test]
 fn a_tick_that_a_timer_comes_before_is_not_what_keeps_a_cpu_up() {
     for form in [Form::Y2013, Form::Modern] {
-        let settings = Settings { form, costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, ..settings() };
+        let settings = Settings {
+            form,
+            costs: free(),
+            latency_limit_ns: 1_000,
+            timer_slack_ns: 0,
+            ..settings()
+        };
         let mut workload = closers(&[2], SECOND);
         // Every 4 ms, and a tick is 10 ms: of 30 ms that a callback waits, ticks are the next event
         // from 8 to 10 and from 28 to 30 ms.
-        let timer = Action::Timer { timer: 0, period: 4 * MS, relative: false };
-        workload.tasks.push(TaskSpec::forever("often", vec![timer]).on(CpuSet::one(2)));
+        let timer = Action::Timer {
+            timer: 0,
+            period: 4 * MS,
+            relative: false,
+        };
+        workload
+            .tasks
+            .push(TaskSpec::forever("often", vec![timer]).on(CpuSet::one(2)));
         let outcome = with(How::Tick, &settings, &workload, 3 * SECOND - 500 * MS);
         let cpu = &outcome.cpus[2];
-        assert_eq!((cpu.invoked_in_softirq, cpu.ticks_for_rcu), (2, 4), "{form:?}");
+        assert_eq!(
+            (cpu.invoked_in_softirq, cpu.ticks_for_rcu),
+            (2, 4),
+            "{form:?}"
+        );
         let owned = outcome.energy(Owner::TickForRcu) as f64 / 1e12;
-        assert!((owned / (2.0 * 0.004 * 25.0 / 3.0) - 1.0).abs() < 0.01, "{form:?}: {owned}");
+        assert!(
+            (owned / (2.0 * 0.004 * 25.0 / 3.0) - 1.0).abs() < 0.01,
+            "{form:?}: {owned}"
+        );
     }
 }
 
@@ -245,7 +365,13 @@ fn a_tick_that_a_timer_comes_before_is_not_what_keeps_a_cpu_up() {
 fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
     // WFI only, so that the tick is all that keeps the cluster up, and free work, so that nothing
     // else is owned by anybody.
-    let settings = Settings { costs: free(), latency_limit_ns: 1_000, timer_slack_ns: 0, hz: 250, ..settings() };
+    let settings = Settings {
+        costs: free(),
+        latency_limit_ns: 1_000,
+        timer_slack_ns: 0,
+        hz: 250,
+        ..settings()
+    };
     let outcome = with(How::Tick, &settings, &closers(&[2], SECOND), 1_500 * MS);
     // From the close at 1 s to the tick at 1.012 s the little cluster idles at 25 units; all CPUs
     // are in WFI, and CPU 2 is one of three.
@@ -255,8 +381,17 @@ fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
     // 2013 would take the first of these stays for as long as the ones before, although the tick is
     // near.
     let governor = idle::Kind::Menu61;
-    let deep = Settings { latency_limit_ns: idle::NO_LIMIT_NS, governor, ..settings };
-    let outcome = with(How::Tick, &Settings { hz: 1000, ..deep }, &closers(&[2], SECOND), 1_500 * MS);
+    let deep = Settings {
+        latency_limit_ns: idle::NO_LIMIT_NS,
+        governor,
+        ..settings
+    };
+    let outcome = with(
+        How::Tick,
+        &Settings { hz: 1000, ..deep },
+        &closers(&[2], SECOND),
+        1_500 * MS,
+    );
     let owned = outcome.energy(Owner::TickForRcu) as f64 / 1e12;
     assert!((owned / (0.003 * 25.0) - 1.0).abs() < 0.05, "{owned}");
 }
@@ -265,7 +400,10 @@ fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
 fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
     let outcome = with(
         How::WakeAt,
-        &Settings { record: true, ..settings() },
+        &Settings {
+            record: true,
+            ..settings()
+        },
         &closers(&[0, 2, 3], SECOND),
         10 * SECOND - 500 * MS,
     );
@@ -274,14 +412,22 @@ fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
         assert_eq!(outcome.cpus[cpu].ticks_for_rcu, 0);
         // A callback is ready after 3 jiffies; its CPU is awake at a multiple of 4 that is at least
         // 4 away.
-        assert_eq!(outcome.cpus[cpu].woken_by(WakeCause::RcuTimer), 9, "CPU {cpu}");
+        assert_eq!(
+            outcome.cpus[cpu].woken_by(WakeCause::RcuTimer),
+            9,
+            "CPU {cpu}"
+        );
     }
     // Each wake-up's interrupt, the tick that its handler is, and the turn of the idle loop after
     // it belong to it.
     let little = 2 * 9 * (5_000_000 * 1024_u128).div_ceil(430) * 1024;
     let big = 9 * 5_000_000 * 6997;
     let owned = outcome.energy(Owner::TickForRcu);
-    assert!(owned > little + big && owned < 8 * (little + big), "{owned}, cores alone {}", little + big);
+    assert!(
+        owned > little + big && owned < 8 * (little + big),
+        "{owned}, cores alone {}",
+        little + big
+    );
     let rcu_timer = WakeCause::RcuTimer as u32;
     let mut times: Vec<_> = outcome
         .events
@@ -290,18 +436,40 @@ fn wake_ups_that_callbacks_ask_for_come_in_the_same_jiffy_everywhere() {
         .map(|event| (event.time - outcome.begin) / 10_000_000_000)
         .collect();
     times.dedup();
-    assert!(times.len() == 9 && times.iter().all(|jiffy| jiffy % 4 == 0), "{times:?}");
+    assert!(
+        times.len() == 9 && times.iter().all(|jiffy| jiffy % 4 == 0),
+        "{times:?}"
+    );
 }
 
 #[test]
 fn callbacks_of_a_thread_are_invoked_where_it_runs_and_cost_wake_ups() {
-    let outcome = with(How::Thread, &settings(), &closers(&[0, 2], SECOND), 10 * SECOND - 500 * MS);
-    assert_eq!((outcome.cpus[4].invoked_in_threads, outcome.cpus[4].invoked_in_softirq), (18, 0));
-    assert!(outcome.cpus.iter().all(|cpu| cpu.ticks_for_rcu == 0 && cpu.invoked_in_softirq == 0));
+    let outcome = with(
+        How::Thread,
+        &settings(),
+        &closers(&[0, 2], SECOND),
+        10 * SECOND - 500 * MS,
+    );
+    assert_eq!(
+        (
+            outcome.cpus[4].invoked_in_threads,
+            outcome.cpus[4].invoked_in_softirq
+        ),
+        (18, 0)
+    );
+    assert!(
+        outcome
+            .cpus
+            .iter()
+            .all(|cpu| cpu.ticks_for_rcu == 0 && cpu.invoked_in_softirq == 0)
+    );
     assert!(outcome.cpus[4].woken_by(WakeCause::RcuThread) >= 9);
     assert!(outcome.energy(Owner::RcuThread) > 0 && outcome.energy(Owner::TickForRcu) == 0);
     // 18 callbacks of a microsecond at capacity 1024, on a little core at 430.
     let callbacks = 18 * 1_000_000_u64 * 1024 / 430;
     let owned = outcome.energy(Owner::Callbacks) as f64;
-    assert!((owned / (callbacks as f64 * (1024.0 + 4905.0)) - 1.0).abs() < 1e-3, "{owned}");
+    assert!(
+        (owned / (callbacks as f64 * (1024.0 + 4905.0)) - 1.0).abs() < 1e-3,
+        "{owned}"
+    );
 }

@@ -33,14 +33,30 @@ pub fn hardware(platform: &str, release: &str, idle: &str, part: u64) -> Result<
 
 /// A tick of 6 ms, and a worker that computes after every fifth: what playing music looks like.
 pub fn audio() -> Workload {
-    let work = |us: u64| Action::Run { time: Draw::Uniform { low: us * 900, high: us * 1100 }, capacity: 430 };
-    let tick = Action::Timer { timer: 0, period: 6 * MS, relative: false };
+    let work = |us: u64| Action::Run {
+        time: Draw::Uniform {
+            low: us * 900,
+            high: us * 1100,
+        },
+        capacity: 430,
+    };
+    let tick = Action::Timer {
+        timer: 0,
+        period: 6 * MS,
+        relative: false,
+    };
     let mut actions = Vec::new();
     for _ in 0..4 {
         actions.extend([tick, work(100)]);
     }
     actions.extend([tick, work(300), Action::Resume(0)]);
-    let worker = vec![Action::Suspend(0), work(5_000), work(300), work(1_150), work(300)];
+    let worker = vec![
+        Action::Suspend(0),
+        work(5_000),
+        work(300),
+        work(1_150),
+        work(300),
+    ];
     Workload {
         tasks: vec![
             TaskSpec::forever("tick", actions).on(CpuSet::one(2)),
@@ -52,9 +68,26 @@ pub fn audio() -> Workload {
 }
 
 /// Runs a workload whose tasks stay where they are.
-pub fn run_put(hardware: &Hardware, settings: &Settings, workload: &Workload, time_ns: u64) -> Outcome {
-    let outcome = run(hardware, settings, workload, Box::new(StayPut), None, time_ns).unwrap();
-    assert_eq!(outcome.total(), outcome.integral, "the owners' sum is the integral");
+pub fn run_put(
+    hardware: &Hardware,
+    settings: &Settings,
+    workload: &Workload,
+    time_ns: u64,
+) -> Outcome {
+    let outcome = run(
+        hardware,
+        settings,
+        workload,
+        Box::new(StayPut),
+        None,
+        time_ns,
+    )
+    .unwrap();
+    assert_eq!(
+        outcome.total(),
+        outcome.integral,
+        "the owners' sum is the integral"
+    );
     outcome
 }
 
@@ -66,8 +99,20 @@ pub fn run_with(
     placement: impl Placement + 'static,
     time_ns: u64,
 ) -> Outcome {
-    let outcome = run(hardware, settings, workload, Box::new(placement), None, time_ns).unwrap();
-    assert_eq!(outcome.total(), outcome.integral, "the owners' sum is the integral");
+    let outcome = run(
+        hardware,
+        settings,
+        workload,
+        Box::new(placement),
+        None,
+        time_ns,
+    )
+    .unwrap();
+    assert_eq!(
+        outcome.total(),
+        outcome.integral,
+        "the owners' sum is the integral"
+    );
     outcome
 }
 

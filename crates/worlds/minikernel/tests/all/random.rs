@@ -44,12 +44,30 @@ fn task() -> impl Strategy<Value = TaskSpec> {
         3 => (-20..20_i8).prop_map(|nice| Policy::Fair { nice }),
         1 => (1..99_u8).prop_map(|priority| Policy::RealTime { priority }),
     ];
-    let phase = (prop::collection::vec(action(), 1..5), prop::option::of(0..3_u16))
-        .prop_map(|(actions, group)| Phase { group, ..Phase::once(actions) });
-    (policy, 1..32_u64, 0..20 * MS, prop::collection::vec(phase, 1..3)).prop_map(|(policy, cpus, at, phases)| {
-        let task = TaskSpec::forever("task", Vec::new()).on(CpuSet(cpus)).with_policy(policy);
-        TaskSpec { start: Start::At(at), phases, ..task }
-    })
+    let phase = (
+        prop::collection::vec(action(), 1..5),
+        prop::option::of(0..3_u16),
+    )
+        .prop_map(|(actions, group)| Phase {
+            group,
+            ..Phase::once(actions)
+        });
+    (
+        policy,
+        1..32_u64,
+        0..20 * MS,
+        prop::collection::vec(phase, 1..3),
+    )
+        .prop_map(|(policy, cpus, at, phases)| {
+            let task = TaskSpec::forever("task", Vec::new())
+                .on(CpuSet(cpus))
+                .with_policy(policy);
+            TaskSpec {
+                start: Start::At(at),
+                phases,
+                ..task
+            }
+        })
 }
 
 fn workload() -> impl Strategy<Value = Workload> {
@@ -61,19 +79,29 @@ fn workload() -> impl Strategy<Value = Workload> {
         handler_ns: 2_000,
         posts: Some(0),
     });
-    (prop::collection::vec(task(), 3..7), prop::collection::vec(device, 0..2)).prop_map(|(tasks, devices)| Workload {
-        timers: 1,
-        tasks,
-        devices,
-        mutexes: vec!["m".to_owned()],
-        conditions: 2,
-        semaphores: vec![1],
-        barriers: vec![2],
-        groups: vec![
-            GroupSpec { name: "outer".to_owned(), parent: 0 },
-            GroupSpec { name: "inner".to_owned(), parent: 1 },
-        ],
-    })
+    (
+        prop::collection::vec(task(), 3..7),
+        prop::collection::vec(device, 0..2),
+    )
+        .prop_map(|(tasks, devices)| Workload {
+            timers: 1,
+            tasks,
+            devices,
+            mutexes: vec!["m".to_owned()],
+            conditions: 2,
+            semaphores: vec![1],
+            barriers: vec![2],
+            groups: vec![
+                GroupSpec {
+                    name: "outer".to_owned(),
+                    parent: 0,
+                },
+                GroupSpec {
+                    name: "inner".to_owned(),
+                    parent: 1,
+                },
+            ],
+        })
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -81,25 +109,44 @@ fn settings() -> impl Strategy<Value = Settings> {
         Just(Frequency::Highest),
         Just(Frequency::Lowest),
         Just(Frequency::Schedutil { rate_limit_ns: MS }),
-        Just(Frequency::Ondemand { sampling_ns: 20 * MS }),
+        Just(Frequency::Ondemand {
+            sampling_ns: 20 * MS
+        }),
         (0..8_usize, 0..8_usize).prop_map(|(big, little)| Frequency::Fixed(vec![big, little])),
     ];
-    let broadcast = prop_oneof![Just(Broadcast::ToSleeper), (0..5_usize).prop_map(Broadcast::Via)];
+    let broadcast = prop_oneof![
+        Just(Broadcast::ToSleeper),
+        (0..5_usize).prop_map(Broadcast::Via)
+    ];
     let either = (any::<bool>(), any::<bool>(), any::<bool>());
     let home = prop::option::of(0..5_usize);
-    (either, frequency, broadcast, 0..idle::Kind::ALL.len(), home, any::<u64>()).prop_map(
-        |((modern, firmware, fast), frequency, broadcast, governor, timers_to, seed)| Settings {
-            form: if modern { Form::Modern } else { Form::Y2013 },
-            idle_path: if firmware { IdlePath::Firmware } else { IdlePath::Direct },
-            hz: if fast { 250 } else { 100 },
-            governor: idle::Kind::ALL[governor],
-            frequency,
-            broadcast,
-            timers_to,
-            seed,
-            ..Settings::default()
-        },
+    (
+        either,
+        frequency,
+        broadcast,
+        0..idle::Kind::ALL.len(),
+        home,
+        any::<u64>(),
     )
+        .prop_map(
+            |((modern, firmware, fast), frequency, broadcast, governor, timers_to, seed)| {
+                Settings {
+                    form: if modern { Form::Modern } else { Form::Y2013 },
+                    idle_path: if firmware {
+                        IdlePath::Firmware
+                    } else {
+                        IdlePath::Direct
+                    },
+                    hz: if fast { 250 } else { 100 },
+                    governor: idle::Kind::ALL[governor],
+                    frequency,
+                    broadcast,
+                    timers_to,
+                    seed,
+                    ..Settings::default()
+                }
+            },
+        )
 }
 
 proptest! {

@@ -107,7 +107,9 @@ pub struct CoreCosts {
     pub interrupts_init: u64,
 }
 
-fn some_picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+fn some_picoseconds<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
     picoseconds(deserializer).map(Some)
 }
 
@@ -191,7 +193,10 @@ impl Costs {
     /// What [`Document::read`] says; a share outside of 0 to 1; a core type of the platform without
     /// costs.
     pub fn read(document: &Document, platform: &Platform) -> Result<Self, Error> {
-        let cut = document.text().find("\n[fit").map_or(document.text().len(), |at| at + 1);
+        let cut = document
+            .text()
+            .find("\n[fit")
+            .map_or(document.text().len(), |at| at + 1);
         let document = Document::new(document.name(), &document.text()[..cut]);
         let file: File = document.read()?;
         let share = *file.shared.flush_port_share.get_ref();
@@ -202,8 +207,11 @@ impl Costs {
                 "a share is a part of 1: from 0.0 to 1.0",
             ));
         }
-        let mut cores: BTreeMap<String, CoreCosts> =
-            file.cores.into_iter().map(|(name, costs)| (name.into_inner(), costs)).collect();
+        let mut cores: BTreeMap<String, CoreCosts> = file
+            .cores
+            .into_iter()
+            .map(|(name, costs)| (name.into_inner(), costs))
+            .collect();
         for (own, lent) in &platform.lent {
             if let Some(costs) = cores.get(lent).copied() {
                 cores.insert(own.clone(), costs);
@@ -218,7 +226,11 @@ impl Costs {
                     format!("there are costs for: {}", known.join(", ")),
                 ));
             }
-            if cores[name].interconnect_enter.or(file.shared.interconnect_enter).is_none() {
+            if cores[name]
+                .interconnect_enter
+                .or(file.shared.interconnect_enter)
+                .is_none()
+            {
                 return Err(document.wrong(
                     0..0,
                     format!("no `interconnect_enter` in [cores.{name}] nor in [shared]"),

@@ -62,9 +62,22 @@ pub struct Power {
 impl Power {
     /// True if somebody is named who says the powers, and not all of them are assumed.
     pub fn is_sourced(&self) -> bool {
-        let is_one_of = |text: &str, words: &[&str]| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word));
-        let nobody = ["", "none", "no source", "assumed", "invented", "made up", "unknown"];
-        !is_one_of(&self.source, &nobody) && !is_one_of(self.assumed.as_deref().unwrap_or(""), &["all"])
+        let is_one_of = |text: &str, words: &[&str]| {
+            words
+                .iter()
+                .any(|word| text.trim().eq_ignore_ascii_case(word))
+        };
+        let nobody = [
+            "",
+            "none",
+            "no source",
+            "assumed",
+            "invented",
+            "made up",
+            "unknown",
+        ];
+        !is_one_of(&self.source, &nobody)
+            && !is_one_of(self.assumed.as_deref().unwrap_or(""), &["all"])
     }
 }
 
@@ -82,8 +95,16 @@ pub struct WattsPerUnit {
 /// A number above 0, looked at where it is read, so that an error has its line.
 fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    let wrong = || D::Error::custom(format!("{value} watts per unit: it must be a number above 0"));
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(wrong()) }
+    let wrong = || {
+        D::Error::custom(format!(
+            "{value} watts per unit: it must be a number above 0"
+        ))
+    };
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(wrong())
+    }
 }
 
 /// CPUs that go to sleep together.
@@ -217,8 +238,17 @@ struct RoundTripRead {
 }
 
 /// Keys of the machine in the same file, which `Platform` reads.
-const OF_MACHINE: [&str; 9] =
-    ["counter", "cores", "caches", "interconnect", "topology", "idle_state", "scp", "assumed", "borrows"];
+const OF_MACHINE: [&str; 9] = [
+    "counter",
+    "cores",
+    "caches",
+    "interconnect",
+    "topology",
+    "idle_state",
+    "scp",
+    "assumed",
+    "borrows",
+];
 const US: u64 = 1_000;
 /// Times and powers beyond these are mistakes, and sums of them would not fit.
 const MOST_US: u64 = 1_000_000_000;
@@ -235,7 +265,9 @@ impl IdlePlatform {
     pub fn read(document: &Document) -> Result<Self, Error> {
         let read: FileRead = document.read_without(&OF_MACHINE)?;
         if read.domain.is_empty() {
-            return Err(document.wrong_as_a_whole("there is no [[domain]]", "a platform has at least one"));
+            return Err(
+                document.wrong_as_a_whole("there is no [[domain]]", "a platform has at least one")
+            );
         }
         let mut seen: Vec<u16> = Vec::new();
         let mut domains: Vec<IdleDomain> = Vec::new();
@@ -243,76 +275,137 @@ impl IdlePlatform {
             let place = domain.get_ref().cpus.span();
             for cpu in domain.get_ref().cpus.get_ref() {
                 if seen.contains(cpu) {
-                    return Err(document.wrong(place, format!("CPU {cpu} is in two domains"), "each CPU is in one"));
+                    return Err(document.wrong(
+                        place,
+                        format!("CPU {cpu} is in two domains"),
+                        "each CPU is in one",
+                    ));
                 }
                 seen.push(*cpu);
             }
             let place = domain.span();
             let domain = IdleDomain::read(document, domain)?;
-            if domains.first().is_some_and(|first| first.states.len() != domain.states.len()) {
+            if domains
+                .first()
+                .is_some_and(|first| first.states.len() != domain.states.len())
+            {
                 return Err(document.wrong(
                     place,
-                    format!("`{}` and `{}` have different numbers of states", domains[0].name, domain.name),
+                    format!(
+                        "`{}` and `{}` have different numbers of states",
+                        domains[0].name, domain.name
+                    ),
                     "give each domain the same number: a table has one column per state",
                 ));
             }
             domains.push(domain);
         }
         if seen.is_empty() {
-            return Err(document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`"));
+            return Err(
+                document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`")
+            );
         }
-        let power_domains = read.power_domain.into_iter().map(|domain| PowerDomain::read(document, domain, &seen));
+        let power_domains = read
+            .power_domain
+            .into_iter()
+            .map(|domain| PowerDomain::read(document, domain, &seen));
         let power_domains = power_domains.collect::<Result<_, _>>()?;
-        let FileRead { name, title, power, .. } = read;
-        Ok(Self { name, title, power, domains, power_domains, text: document.text().to_owned(), latency_limit: None })
+        let FileRead {
+            name, title, power, ..
+        } = read;
+        Ok(Self {
+            name,
+            title,
+            power,
+            domains,
+            power_domains,
+            text: document.text().to_owned(),
+            latency_limit: None,
+        })
     }
 
     /// The longest exit latency that is allowed on a CPU, in nanoseconds.
     pub fn latency_limit_ns(&self, cpu: u16) -> u64 {
         let holds = |limit: &&LatencyLimit| limit.cpus.is_empty() || limit.cpus.contains(&cpu);
-        self.latency_limit.as_ref().filter(holds).map_or(idle::NO_LIMIT_NS, |limit| limit.ns)
+        self.latency_limit
+            .as_ref()
+            .filter(holds)
+            .map_or(idle::NO_LIMIT_NS, |limit| limit.ns)
     }
 
     /// CPUs that the platform has.
     pub fn cpus(&self) -> u16 {
-        self.domains.iter().map(|domain| domain.cpus.len() as u16).sum()
+        self.domains
+            .iter()
+            .map(|domain| domain.cpus.len() as u16)
+            .sum()
     }
 
     /// The domain of a CPU of a trace, and which one of that kind: where a trace has more CPUs than
     /// the platform, they are laid out as on a second platform of the kind.
     pub fn place(&self, cpu: u16) -> (usize, u16) {
-        let domain_of = |cpu: u16| self.domains.iter().position(|domain| domain.cpus.contains(&cpu));
+        let domain_of = |cpu: u16| {
+            self.domains
+                .iter()
+                .position(|domain| domain.cpus.contains(&cpu))
+        };
         if let Some(domain) = domain_of(cpu) {
             return (domain, 0);
         }
-        let mut cpus: Vec<u16> = self.domains.iter().flat_map(|domain| domain.cpus.iter().copied()).collect();
+        let mut cpus: Vec<u16> = self
+            .domains
+            .iter()
+            .flat_map(|domain| domain.cpus.iter().copied())
+            .collect();
         cpus.sort_unstable();
         let (at, copy) = (usize::from(cpu) % cpus.len(), usize::from(cpu) / cpus.len());
         // Where the platform's numbers have gaps, a CPU in one is of a further platform as well.
-        let has_gaps = cpus.last().is_some_and(|last| usize::from(*last) >= cpus.len());
-        (domain_of(cpus[at]).unwrap_or(0), (copy + usize::from(has_gaps)) as u16)
+        let has_gaps = cpus
+            .last()
+            .is_some_and(|last| usize::from(*last) >= cpus.len());
+        (
+            domain_of(cpus[at]).unwrap_or(0),
+            (copy + usize::from(has_gaps)) as u16,
+        )
     }
 
     /// Names of the states, from shallow to deep.
     pub fn state_names(&self) -> impl Iterator<Item = &str> {
-        self.domains[0].states.iter().map(|state| state.name.as_str())
+        self.domains[0]
+            .states
+            .iter()
+            .map(|state| state.name.as_str())
     }
 }
 
 impl PowerDomain {
     /// Reads one of a platform that has these CPUs.
-    fn read(document: &Document, read: Spanned<PowerDomainRead>, known: &[u16]) -> Result<Self, Error> {
+    fn read(
+        document: &Document,
+        read: Spanned<PowerDomainRead>,
+        known: &[u16],
+    ) -> Result<Self, Error> {
         let place = read.span();
-        let PowerDomainRead { name, cpus, state, .. } = read.into_inner();
-        let wrong =
-            |what: &str, help: &str| Err(document.wrong(place.clone(), format!("power domain `{name}`: {what}"), help));
+        let PowerDomainRead {
+            name, cpus, state, ..
+        } = read.into_inner();
+        let wrong = |what: &str, help: &str| {
+            Err(document.wrong(
+                place.clone(),
+                format!("power domain `{name}`: {what}"),
+                help,
+            ))
+        };
         if cpus.is_empty() || cpus.iter().any(|cpu| !known.contains(cpu)) {
-            return wrong("it has no CPU, or one that no [[domain]] has", "name the CPUs below it by their numbers");
+            return wrong(
+                "it has no CPU, or one that no [[domain]] has",
+                "name the CPUs below it by their numbers",
+            );
         }
         if state.is_empty()
-            || state
-                .iter()
-                .any(|state| state.entry_us.max(state.exit_us) > MOST_LATENCY_US || state.residency_us > MOST_US)
+            || state.iter().any(|state| {
+                state.entry_us.max(state.exit_us) > MOST_LATENCY_US || state.residency_us > MOST_US
+            })
         {
             return wrong(
                 "it has no state, or one of more than 1 s to enter or to leave",
@@ -325,7 +418,12 @@ impl PowerDomain {
             residency_ns: state.residency_us * US,
         };
         let states = state.iter().map(times).collect();
-        Ok(Self { name, cpus, states, state_names: state.into_iter().map(|state| state.name).collect() })
+        Ok(Self {
+            name,
+            cpus,
+            states,
+            state_names: state.into_iter().map(|state| state.name).collect(),
+        })
     }
 }
 
@@ -336,7 +434,10 @@ impl IdleDomain {
         let mut table = Vec::new();
         let mut states = Vec::new();
         if read.core_active.max(read.domain_active) > MOST_POWER {
-            let what = format!("a power of domain `{}` is above {MOST_POWER} units", read.name);
+            let what = format!(
+                "a power of domain `{}` is above {MOST_POWER} units",
+                read.name
+            );
             return Err(document.wrong(domain_place, what, "take a greater unit"));
         }
         for state in &read.state {
@@ -347,7 +448,10 @@ impl IdleDomain {
                 Err(document.wrong(place.clone(), what, help))
             };
             if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
-                return wrong("entering or leaving takes longer than 1 s", "times are in us");
+                return wrong(
+                    "entering or leaving takes longer than 1 s",
+                    "times are in us",
+                );
             }
             if state.residency_us > MOST_US {
                 return wrong("the residency is above 1000 s", "times are in us");
@@ -355,9 +459,15 @@ impl IdleDomain {
             if state.core_power.max(state.domain_power) > MOST_POWER {
                 return wrong("a power is above 1000000 units", "take a greater unit");
             }
-            let energies = state.round_trip.iter().flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
+            let energies = state
+                .round_trip
+                .iter()
+                .flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
             if energies.max() > Some(MOST_US * MOST_POWER) {
-                return wrong("the energy of a round trip is above 10^15 units times us", "take a greater unit");
+                return wrong(
+                    "the energy of a round trip is above 10^15 units times us",
+                    "take a greater unit",
+                );
             }
             let range = |energy: fn(&RoundTripRead) -> u64| Range {
                 low: state.round_trip.iter().map(energy).min().unwrap_or(0) * US,
@@ -379,7 +489,10 @@ impl IdleDomain {
             table.push(State {
                 polling: state.polling,
                 stops_timer: state.stops_timer,
-                ..State::new((state.entry_us + state.exit_us) * US, state.residency_us * US)
+                ..State::new(
+                    (state.entry_us + state.exit_us) * US,
+                    state.residency_us * US,
+                )
             });
             states.push(IdleStateCost {
                 name: state.name.clone(),
@@ -395,10 +508,20 @@ impl IdleDomain {
             });
         }
         let table = States::new(&table).map_err(|error| {
-            document.wrong(domain_place, format!("domain `{}`: {error}", read.name), "see platforms/idle/tc2.toml")
+            document.wrong(
+                domain_place,
+                format!("domain `{}`: {error}", read.name),
+                "see platforms/idle/tc2.toml",
+            )
         })?;
         let cpus = read.cpus.into_inner();
-        Ok(Self { name: read.name, cpus, core_active: read.core_active, states, table })
+        Ok(Self {
+            name: read.name,
+            cpus,
+            core_active: read.core_active,
+            states,
+            table,
+        })
     }
 }
 

@@ -308,15 +308,29 @@ impl Platform {
     pub fn read(document: &Document) -> Result<Self, Error> {
         let file: File = document.read_without(&OF_IDLE_STATES)?;
         file.check(document)?;
-        let (line, width) = (file.caches.line.get_ref().0, file.interconnect.width.get_ref().0);
+        let (line, width) = (
+            file.caches.line.get_ref().0,
+            file.interconnect.width.get_ref().0,
+        );
         let beats = line.div_ceil(width);
-        let line_transfer = (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
+        let line_transfer =
+            (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
         let core = |(name, core): (&String, &FileCore)| {
             let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
-            (name.clone(), CoreType { clock: core.clock.0, l1_data: core.l1_data.get_ref().0, l2 })
+            (
+                name.clone(),
+                CoreType {
+                    clock: core.clock.0,
+                    l1_data: core.l1_data.get_ref().0,
+                    l2,
+                },
+            )
         };
         let cores: BTreeMap<_, _> = file.cores.iter().map(core).collect();
-        let lent = file.cores.iter().filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)));
+        let lent = file
+            .cores
+            .iter()
+            .filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)));
         let lent = lent.collect();
         let topology = topology(document, &file.topology, &cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
@@ -377,18 +391,27 @@ impl File {
         }
         let domains = || self.topology.domain.get_ref().iter().map(Spanned::get_ref);
         let private = self.cores.values().filter_map(|core| core.l2.as_ref());
-        for l2 in domains().filter_map(|domain| domain.l2.as_ref()).chain(private) {
+        for l2 in domains()
+            .filter_map(|domain| domain.l2.as_ref())
+            .chain(private)
+        {
             cache_size(document, l2, "L2 cache", MOST_SHARED)?;
         }
         for l3 in domains().filter_map(|domain| domain.l3.as_ref()) {
             cache_size(document, l3, "L3 cache", MOST_SHARED)?;
         }
         for domain in domains() {
-            let core = domain.core.as_ref().and_then(|core| self.cores.get(core.get_ref()));
+            let core = domain
+                .core
+                .as_ref()
+                .and_then(|core| self.cores.get(core.get_ref()));
             if let (Some(shared), Some(_)) = (&domain.l2, core.and_then(|core| core.l2.as_ref())) {
                 return Err(document.wrong(
                     shared.span(),
-                    format!("the cores of `{}` have an L2 each, and the cluster has another", domain.name),
+                    format!(
+                        "the cores of `{}` have an L2 each, and the cluster has another",
+                        domain.name
+                    ),
                     "what a cluster of such cores shares is an `l3`",
                 ));
             }
@@ -426,9 +449,17 @@ impl Platform {
     /// A cache that software has no operation for on the machines of this model: a private L2 or an
     /// L3, if there is one.
     pub fn cache_for_hardware(&self) -> Option<&'static str> {
-        let private = self.topology.cpus.iter().any(|cpu| self.cores[&cpu.core_type].l2 > 0);
+        let private = self
+            .topology
+            .cpus
+            .iter()
+            .any(|cpu| self.cores[&cpu.core_type].l2 > 0);
         let shared = self.topology.domains.iter().any(|domain| domain.l3 > 0);
-        if private { Some("the private L2") } else { shared.then_some("the L3") }
+        if private {
+            Some("the private L2")
+        } else {
+            shared.then_some("the L3")
+        }
     }
 }
 
@@ -440,7 +471,12 @@ const MOST_SHARED: u64 = 1 << 30;
 
 /// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing
 /// it would outlast any run.
-fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result<(), Error> {
+fn cache_size(
+    document: &Document,
+    size: &Spanned<Bytes>,
+    what: &str,
+    most: u64,
+) -> Result<(), Error> {
     match size.get_ref().0 <= most {
         true => Ok(()),
         false => Err(document.wrong(
@@ -451,7 +487,11 @@ fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64)
     }
 }
 
-fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, CoreType>) -> Result<Topology, Error> {
+fn topology(
+    document: &Document,
+    file: &FileTopology,
+    cores: &BTreeMap<String, CoreType>,
+) -> Result<Topology, Error> {
     let entries = file.domain.get_ref();
     let tree = Tree::read(document, file)?;
     let (mut domains, mut cpus) = (Vec::new(), Vec::<WorldCpu>::new());
@@ -472,14 +512,23 @@ fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, C
             (Some(core), Some(count)) if !tree.parents.contains(&Some(index)) => {
                 if level != 1 {
                     let help = "every domain with cores has the same number of domains above it";
-                    return wrong(format!("`{}` sits higher than other domains with cores", domain.name), help);
+                    return wrong(
+                        format!(
+                            "`{}` sits higher than other domains with cores",
+                            domain.name
+                        ),
+                        help,
+                    );
                 }
                 if !cores.contains_key(core.get_ref()) {
                     let known: Vec<_> = cores.keys().cloned().collect();
                     return Err(document.wrong(
                         core.span(),
                         format!("there is no core type `{}`", core.get_ref()),
-                        format!("core types have a table of their own; there are: {}", known.join(", ")),
+                        format!(
+                            "core types have a table of their own; there are: {}",
+                            known.join(", ")
+                        ),
                     ));
                 }
                 if count == 0 || count > 256 {
@@ -487,22 +536,45 @@ fn topology(document: &Document, file: &FileTopology, cores: &BTreeMap<String, C
                 }
                 let cluster = domain.cluster.unwrap_or(index as u16);
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    return wrong(format!("there are two clusters {cluster}"), "give each its own `cluster` label");
+                    return wrong(
+                        format!("there are two clusters {cluster}"),
+                        "give each its own `cluster` label",
+                    );
                 }
                 let core_type = core.get_ref();
-                let cpu = |core| WorldCpu { cluster, core, domain: index, core_type: core_type.clone() };
+                let cpu = |core| WorldCpu {
+                    cluster,
+                    core,
+                    domain: index,
+                    core_type: core_type.clone(),
+                };
                 cpus.extend((0..count).map(cpu));
             }
             _ => {
                 let help = "a domain has either child domains, or both `core` and `cores`";
-                return wrong(format!("`{}` is neither a cluster nor a parent of domains", domain.name), help);
+                return wrong(
+                    format!(
+                        "`{}` is neither a cluster nor a parent of domains",
+                        domain.name
+                    ),
+                    help,
+                );
             }
         }
     }
     if cpus.len() > MAX_CPUS {
-        return Err(document.wrong(file.domain.span(), format!("{} CPUs", cpus.len()), format!("at most {MAX_CPUS}")));
+        return Err(document.wrong(
+            file.domain.span(),
+            format!("{} CPUs", cpus.len()),
+            format!("at most {MAX_CPUS}"),
+        ));
     }
-    Ok(Topology { domains, cpus, top_level: tree.top_level as u8, reshaped: file.reshaped })
+    Ok(Topology {
+        domains,
+        cpus,
+        top_level: tree.top_level as u8,
+        reshaped: file.reshaped,
+    })
 }
 
 /// The power domains of a file as a tree with one root.
@@ -519,16 +591,25 @@ impl Tree {
     /// Reads the parents, and checks that they make one tree of no more levels than PSCI has.
     fn read(document: &Document, file: &FileTopology) -> Result<Self, Error> {
         let entries = file.domain.get_ref();
-        let wrong =
-            |index: usize, message: String, help: &str| Err(document.wrong(entries[index].span(), message, help));
+        let wrong = |index: usize, message: String, help: &str| {
+            Err(document.wrong(entries[index].span(), message, help))
+        };
         let parents = parents(document, entries)?;
         let mut depths = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
             let above = std::iter::successors(parents[index], |at| parents[*at]);
             let depth = above.take(entries.len() + 1).count();
             if depth > entries.len() {
-                let help = "following `parent` from any domain must end at the one domain that has none";
-                return wrong(index, format!("the domain `{}` is in a cycle of parents", entry.get_ref().name), help);
+                let help =
+                    "following `parent` from any domain must end at the one domain that has none";
+                return wrong(
+                    index,
+                    format!(
+                        "the domain `{}` is in a cycle of parents",
+                        entry.get_ref().name
+                    ),
+                    help,
+                );
             }
             depths.push(depth);
         }
@@ -542,22 +623,44 @@ impl Tree {
         }
         if let Some(second) = roots.next() {
             let name = &entries[second].get_ref().name;
-            return wrong(second, format!("`{name}` is a second root"), "all domains but one have a `parent`");
+            return wrong(
+                second,
+                format!("`{name}` is a second root"),
+                "all domains but one have a `parent`",
+            );
         }
         let leaf_depth = depths.iter().copied().max().unwrap_or(0);
         let top_level = leaf_depth + 1;
         if top_level >= psci::LEVELS {
-            let deepest = depths.iter().position(|depth| *depth == leaf_depth).unwrap_or(0);
+            let deepest = depths
+                .iter()
+                .position(|depth| *depth == leaf_depth)
+                .unwrap_or(0);
             let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
-            return wrong(deepest, format!("the tree has {} power levels", top_level + 1), &help);
+            return wrong(
+                deepest,
+                format!("the tree has {} power levels", top_level + 1),
+                &help,
+            );
         }
-        Ok(Self { parents, depths, top_level })
+        Ok(Self {
+            parents,
+            depths,
+            top_level,
+        })
     }
 }
 
 /// Positions of the domains' parents, by their names, which differ.
-fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<Option<usize>>, Error> {
-    let position = |name: &str| entries.iter().position(|entry| entry.get_ref().name == name);
+fn parents(
+    document: &Document,
+    entries: &[Spanned<FileDomain>],
+) -> Result<Vec<Option<usize>>, Error> {
+    let position = |name: &str| {
+        entries
+            .iter()
+            .position(|entry| entry.get_ref().name == name)
+    };
     let mut parents = Vec::with_capacity(entries.len());
     for (index, entry) in entries.iter().enumerate() {
         let domain = entry.get_ref();
@@ -570,9 +673,16 @@ fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<O
             continue;
         };
         let at = position(parent.get_ref()).ok_or_else(|| {
-            let names: Vec<_> = entries.iter().map(|entry| entry.get_ref().name.as_str()).collect();
+            let names: Vec<_> = entries
+                .iter()
+                .map(|entry| entry.get_ref().name.as_str())
+                .collect();
             let message = format!("there is no domain `{}`", parent.get_ref());
-            document.wrong(parent.span(), message, format!("a parent is one of: {}", names.join(", ")))
+            document.wrong(
+                parent.span(),
+                message,
+                format!("a parent is one of: {}", names.join(", ")),
+            )
         })?;
         parents.push(Some(at));
     }
@@ -582,7 +692,10 @@ fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<O
 /// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.
 const MOST: u32 = 1_000_000;
 
-fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<Vec<OperatingPoint>, Error> {
+fn operating_points(
+    document: &Document,
+    entry: &Spanned<FileDomain>,
+) -> Result<Vec<OperatingPoint>, Error> {
     let domain = entry.get_ref();
     let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
     let points: Vec<_> = domain
@@ -601,28 +714,59 @@ fn operating_points(document: &Document, entry: &Spanned<FileDomain>) -> Result<
             "only a domain with cores has them",
         );
     }
-    if points.iter().any(|point| point.capacity == 0 || point.capacity > MOST) {
+    if points
+        .iter()
+        .any(|point| point.capacity == 0 || point.capacity > MOST)
+    {
         let help = "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024";
-        return wrong(format!("an operating point of `{}` has a capacity out of range", domain.name), help);
+        return wrong(
+            format!(
+                "an operating point of `{}` has a capacity out of range",
+                domain.name
+            ),
+            help,
+        );
     }
-    if points.iter().any(|point| point.core_power.max(point.domain_power) > MOST) {
-        return wrong(format!("a power of `{}` is above 1000000 units", domain.name), "take a greater unit");
+    if points
+        .iter()
+        .any(|point| point.core_power.max(point.domain_power) > MOST)
+    {
+        return wrong(
+            format!("a power of `{}` is above 1000000 units", domain.name),
+            "take a greater unit",
+        );
     }
-    if !points.is_sorted_by(|lower, upper| lower.clock < upper.clock && lower.capacity < upper.capacity) {
-        let help = "both clock and capacity rise from each operating point to the next; powers need not";
-        return wrong(format!("the operating points of `{}` are out of order", domain.name), help);
+    if !points
+        .is_sorted_by(|lower, upper| lower.clock < upper.clock && lower.capacity < upper.capacity)
+    {
+        let help =
+            "both clock and capacity rise from each operating point to the next; powers need not";
+        return wrong(
+            format!("the operating points of `{}` are out of order", domain.name),
+            help,
+        );
     }
     Ok(points)
 }
 
-fn idle_states(document: &Document, entries: &[Spanned<FileState>], top_level: u8) -> Result<Vec<IdleState>, Error> {
+fn idle_states(
+    document: &Document,
+    entries: &[Spanned<FileState>],
+    top_level: u8,
+) -> Result<Vec<IdleState>, Error> {
     let mut states: Vec<IdleState> = Vec::new();
     for entry in entries {
         let file = entry.get_ref();
         let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
         if file.state.len() != usize::from(top_level) + 1 {
-            let help = format!("one number a power level, lowest first: {} here", top_level + 1);
-            return wrong(format!("`{}` has {} levels", file.name, file.state.len()), &help);
+            let help = format!(
+                "one number a power level, lowest first: {} here",
+                top_level + 1
+            );
+            return wrong(
+                format!("`{}` has {} levels", file.name, file.state.len()),
+                &help,
+            );
         }
         if file.state.iter().any(|&local| local > 15) {
             return wrong(
@@ -637,11 +781,18 @@ fn idle_states(document: &Document, entries: &[Spanned<FileState>], top_level: u
             );
         }
         if states.iter().any(|state| state.name == file.name) {
-            return wrong(format!("there are two states `{}`", file.name), "names must differ");
+            return wrong(
+                format!("there are two states `{}`", file.name),
+                "names must differ",
+            );
         }
         let mut state = [0; psci::LEVELS];
         state[..file.state.len()].copy_from_slice(&file.state);
-        states.push(IdleState { name: file.name.clone(), state, system_suspend: file.system_suspend });
+        states.push(IdleState {
+            name: file.name.clone(),
+            state,
+            system_suspend: file.system_suspend,
+        });
     }
     for needed in ["level0", "deepest"] {
         if !states.iter().any(|state| state.name == needed) {
@@ -659,10 +810,21 @@ fn idle_states(document: &Document, entries: &[Spanned<FileState>], top_level: u
 pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
     let file: File = document.read_without(&OF_IDLE_STATES)?;
-    let entries = file.topology.domain.into_inner().into_iter().map(Spanned::into_inner);
+    let entries = file
+        .topology
+        .domain
+        .into_inner()
+        .into_iter()
+        .map(Spanned::into_inner);
     let (clusters, parents): (Vec<_>, Vec<_>) = entries.partition(|domain| domain.core.is_some());
     let first = clusters[0].clone();
-    let core_of = |domain: &FileDomain| domain.core.as_ref().map(|core| core.get_ref().clone()).unwrap_or_default();
+    let core_of = |domain: &FileDomain| {
+        domain
+            .core
+            .as_ref()
+            .map(|core| core.get_ref().clone())
+            .unwrap_or_default()
+    };
     let refuse = || {
         let known: Vec<_> = platform.cores.keys().cloned().collect();
         Error::new(
@@ -678,14 +840,19 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), E
     if let Ok(count) = shape.parse::<u16>() {
         wanted.extend((0..count).map(|_| (core_of(&first), first.cores.unwrap_or(1))));
     } else if let Some((count, size)) = shape.split_once('x').filter(|_| !shape.contains('*')) {
-        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>()) else {
+        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>())
+        else {
             return Err(refuse());
         };
         wanted.extend((0..count).map(|_| (core_of(&first), size)));
     } else {
         for part in shape.split('+') {
-            let Some((count, core)) = part.split_once('*') else { return Err(refuse()) };
-            let (Ok(count), core) = (count.trim().parse(), core.trim()) else { return Err(refuse()) };
+            let Some((count, core)) = part.split_once('*') else {
+                return Err(refuse());
+            };
+            let (Ok(count), core) = (count.trim().parse(), core.trim()) else {
+                return Err(refuse());
+            };
             if !platform.cores.contains_key(core) {
                 return Err(refuse());
             }
@@ -707,7 +874,10 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), E
         tables.push(table);
     }
     for (label, (core, count)) in wanted.into_iter().enumerate() {
-        let like = clusters.iter().find(|cluster| core_of(cluster) == core).unwrap_or(&first);
+        let like = clusters
+            .iter()
+            .find(|cluster| core_of(cluster) == core)
+            .unwrap_or(&first);
         let mut table = toml_edit::Table::new();
         table.insert("name", toml_edit::value(format!("cluster{label}")));
         if let Some(parent) = &like.parent {

@@ -30,7 +30,10 @@ pub struct Levels {
 impl Levels {
     /// Every level, in both kinds of calls.
     fn all(top: u8) -> Self {
-        Self { suspend: (0..=top).collect(), off: (0..=top).collect() }
+        Self {
+            suspend: (0..=top).collect(),
+            off: (0..=top).collect(),
+        }
     }
 
     /// True if `level` is among those of a kind of call.
@@ -106,7 +109,9 @@ impl FileLevels {
     /// The levels, all of which a platform with levels up to `top` must have.
     fn read(self, document: &Document, top: u8, usual: Levels) -> Result<Levels, document::Error> {
         let checked = |levels: Option<Spanned<Vec<u8>>>, usual: Vec<u8>| {
-            let Some(levels) = levels else { return Ok(usual) };
+            let Some(levels) = levels else {
+                return Ok(usual);
+            };
             match levels.get_ref().iter().find(|&&level| level > top) {
                 None => Ok(levels.into_inner()),
                 Some(level) => Err(document.wrong(
@@ -116,7 +121,10 @@ impl FileLevels {
                 )),
             }
         };
-        Ok(Levels { suspend: checked(self.suspend, usual.suspend)?, off: checked(self.off, usual.off)? })
+        Ok(Levels {
+            suspend: checked(self.suspend, usual.suspend)?,
+            off: checked(self.off, usual.off)?,
+        })
     }
 }
 
@@ -136,7 +144,11 @@ fn lock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Spanned<LockKind>,
     let kind = match text.get_ref().as_str() {
         "bakery" => LockKind::Bakery,
         "ticket" => LockKind::Ticket,
-        other => return Err(D::Error::custom(format!("`{other}` is no lock; expected `bakery` or `ticket`"))),
+        other => {
+            return Err(D::Error::custom(format!(
+                "`{other}` is no lock; expected `bakery` or `ticket`"
+            )));
+        }
     };
     Ok(Spanned::new(text.span(), kind))
 }
@@ -145,7 +157,9 @@ fn scp_send<'de, D: Deserializer<'de>>(deserializer: D) -> Result<MessageOrder, 
     match String::deserialize(deserializer)?.as_str() {
         "inside-locks" => Ok(MessageOrder::InsideLocks),
         "outside-locks" => Ok(MessageOrder::OutsideLocks),
-        other => Err(D::Error::custom(format!("`{other}` is no order; expected `inside-locks` or `outside-locks`"))),
+        other => Err(D::Error::custom(format!(
+            "`{other}` is no order; expected `inside-locks` or `outside-locks`"
+        ))),
     }
 }
 
@@ -159,7 +173,9 @@ impl Release {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
         let cpus = &platform.topology.cpus;
-        let lead = cpus.iter().position(|cpu| (cpu.cluster, cpu.core) == (cluster, core));
+        let lead = cpus
+            .iter()
+            .position(|cpu| (cpu.cluster, cpu.core) == (cluster, core));
         // A platform of another shape (`--set topology.clusters`) need not have the CPU that led on
         // the board.
         let lead = match lead {
@@ -168,26 +184,38 @@ impl Release {
             None => {
                 return Err(document.wrong(
                     file.lead.span(),
-                    format!("there is no CPU {core} in cluster {cluster} on {}", platform.name),
+                    format!(
+                        "there is no CPU {core} in cluster {cluster} on {}",
+                        platform.name
+                    ),
                     "the lead is [cluster, core] with the cluster's label in the platform file",
                 ));
             }
         };
-        if *file.psci.lock.get_ref() == LockKind::Ticket && !file.psci.hardware_coherency.get_ref() {
+        if *file.psci.lock.get_ref() == LockKind::Ticket && !file.psci.hardware_coherency.get_ref()
+        {
             return Err(document.wrong(
                 file.psci.lock.span(),
                 "a ticket lock needs CPUs that stay coherent while they power down",
                 "use `bakery`, or set `psci.hardware_coherency` to true as well",
             ));
         }
-        if let Some(l2_flush) = file.psci.l2_flush.as_ref().filter(|_| *file.psci.hardware_coherency.get_ref()) {
+        if let Some(l2_flush) = file
+            .psci
+            .l2_flush
+            .as_ref()
+            .filter(|_| *file.psci.hardware_coherency.get_ref())
+        {
             return Err(document.wrong(
                 l2_flush.span(),
                 "CPUs that stay coherent while they power down flush nothing",
                 "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
             ));
         }
-        if let Some(cache) = platform.cache_for_hardware().filter(|_| !file.psci.hardware_coherency.get_ref()) {
+        if let Some(cache) = platform
+            .cache_for_hardware()
+            .filter(|_| !file.psci.hardware_coherency.get_ref())
+        {
             return Err(document.wrong(
                 file.psci.hardware_coherency.span(),
                 format!("software does not flush {cache} of {}", platform.name),
@@ -196,7 +224,10 @@ impl Release {
         }
         let top = platform.topology.top_level;
         Ok(Self {
-            scp_messages: file.firmware.scp_messages.read(document, top, Levels::all(top))?,
+            scp_messages: file
+                .firmware
+                .scp_messages
+                .read(document, top, Levels::all(top))?,
             l2_flush: match file.psci.l2_flush {
                 Some(levels) => levels.into_inner().read(document, top, Levels::default())?,
                 None => Levels::default(),

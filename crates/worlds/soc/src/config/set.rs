@@ -18,12 +18,18 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
     };
     let parts: Vec<&str> = key.split('.').collect();
     let refuse = |why: &str| Error::new(format!("--set {key}: {why}"), HELP);
-    let Some((last, path)) = parts.split_last().filter(|_| parts.iter().all(|part| !part.is_empty())) else {
+    let Some((last, path)) = parts
+        .split_last()
+        .filter(|_| parts.iter().all(|part| !part.is_empty()))
+    else {
         return Err(refuse("not a key"));
     };
     if parts.len() > MOST_PARTS {
         let begin = parts[..MOST_PARTS].join(".");
-        let why = format!("the key has {} parts, and no key has more than {MOST_PARTS}", parts.len());
+        let why = format!(
+            "the key has {} parts, and no key has more than {MOST_PARTS}",
+            parts.len()
+        );
         return Err(Error::new(format!("--set {begin}…: {why}"), HELP));
     }
     let mut item: &mut toml_edit::Item = editable.as_item_mut();
@@ -31,7 +37,9 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
         item = match item {
             toml_edit::Item::ArrayOfTables(tables) => {
                 let index = part.parse().ok().or_else(|| {
-                    tables.iter().position(|table| table.get("name").and_then(|name| name.as_str()) == Some(part))
+                    tables.iter().position(|table| {
+                        table.get("name").and_then(|name| name.as_str()) == Some(part)
+                    })
                 });
                 let Some(table) = index.and_then(|index| tables.get_mut(index)) else {
                     return Err(refuse(&format!("there is no element `{part}`")));
@@ -61,10 +69,13 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
 
 /// The text of a document in a form that keeps comments and order.
 pub(super) fn editable(document: &Document) -> Result<toml_edit::DocumentMut, Error> {
-    document.text().parse::<toml_edit::DocumentMut>().map_err(|error| {
-        let message = error.message().lines().next().unwrap_or("not TOML");
-        document.wrong(error.span().unwrap_or_default(), message, "write TOML")
-    })
+    document
+        .text()
+        .parse::<toml_edit::DocumentMut>()
+        .map_err(|error| {
+            let message = error.message().lines().next().unwrap_or("not TOML");
+            document.wrong(error.span().unwrap_or_default(), message, "write TOML")
+        })
 }
 
 /// Gives a document the edited text.

@@ -13,26 +13,65 @@ pub const CPUS: usize = 6;
 
 /// The power domains of [`Asymmetric`].
 pub const DOMAINS: [DomainDesc; 6] = [
-    DomainDesc { parent: None, level: 3 },
-    DomainDesc { parent: Some(0), level: 2 },
-    DomainDesc { parent: Some(0), level: 2 },
-    DomainDesc { parent: Some(1), level: 1 },
-    DomainDesc { parent: Some(1), level: 1 },
-    DomainDesc { parent: Some(2), level: 1 },
+    DomainDesc {
+        parent: None,
+        level: 3,
+    },
+    DomainDesc {
+        parent: Some(0),
+        level: 2,
+    },
+    DomainDesc {
+        parent: Some(0),
+        level: 2,
+    },
+    DomainDesc {
+        parent: Some(1),
+        level: 1,
+    },
+    DomainDesc {
+        parent: Some(1),
+        level: 1,
+    },
+    DomainDesc {
+        parent: Some(2),
+        level: 1,
+    },
 ];
 
 /// The CPUs of [`Asymmetric`].
 pub const CPU_TABLE: [CpuDesc; CPUS] = [
-    CpuDesc { mpidr: 0x0_0000, parent: 3 },
-    CpuDesc { mpidr: 0x0_0100, parent: 4 },
-    CpuDesc { mpidr: 0x0_0101, parent: 4 },
-    CpuDesc { mpidr: 0x1_0000, parent: 5 },
-    CpuDesc { mpidr: 0x1_0001, parent: 5 },
-    CpuDesc { mpidr: 0x1_0002, parent: 5 },
+    CpuDesc {
+        mpidr: 0x0_0000,
+        parent: 3,
+    },
+    CpuDesc {
+        mpidr: 0x0_0100,
+        parent: 4,
+    },
+    CpuDesc {
+        mpidr: 0x0_0101,
+        parent: 4,
+    },
+    CpuDesc {
+        mpidr: 0x1_0000,
+        parent: 5,
+    },
+    CpuDesc {
+        mpidr: 0x1_0001,
+        parent: 5,
+    },
+    CpuDesc {
+        mpidr: 0x1_0002,
+        parent: 5,
+    },
 ];
 
 /// The tree of [`Asymmetric`].
-pub const TOPOLOGY: Topology<'static> = Topology { domains: &DOMAINS, cpus: &CPU_TABLE };
+pub const TOPOLOGY: Topology<'static> = Topology {
+    domains: &DOMAINS,
+    cpus: &CPU_TABLE,
+};
 
 /// Affinity fields of a CPU of [`Asymmetric`].
 pub fn mpidr(cpu: u16) -> u64 {
@@ -41,7 +80,9 @@ pub fn mpidr(cpu: u16) -> u64 {
 
 /// The composite state with these local states, lowest level first.
 pub fn state(levels: [u8; 4]) -> CompositeState {
-    CompositeState { levels: levels.map(LocalState) }
+    CompositeState {
+        levels: levels.map(LocalState),
+    }
 }
 
 /// A board that is asymmetric on purpose.
@@ -71,7 +112,12 @@ impl Board for Asymmetric {
         state.0 >= if level == 3 { 1 } else { 2 }
     }
 
-    fn decode_power_state(&self, cpu: CpuIndex, format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error> {
+    fn decode_power_state(
+        &self,
+        cpu: CpuIndex,
+        format: PowerStateFormat,
+        raw: u32,
+    ) -> Result<SuspendRequest, Error> {
         let fields = PowerState::parse(format, raw).ok_or(Error::InvalidParameters)?;
         let nibble = |n: u32| (fields.state_id >> (4 * n) & 0xf) as u8;
         let state = state([nibble(0), nibble(1), nibble(2), 0]);
@@ -83,7 +129,10 @@ impl Board for Asymmetric {
         if !known || fields.level.is_some_and(|level| level != state.highest()) {
             return Err(Error::InvalidParameters);
         }
-        Ok(SuspendRequest { state, last_at_level: nibble(3) })
+        Ok(SuspendRequest {
+            state,
+            last_at_level: nibble(3),
+        })
     }
 
     fn off_state(&self) -> CompositeState {

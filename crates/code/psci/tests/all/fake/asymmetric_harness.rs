@@ -13,7 +13,8 @@ pub const RESUME: (u64, u64) = (0x7000_0000, 0x5678);
 impl Harness<Asymmetric> {
     /// The library on [`Asymmetric`], with CPU 0 booted.
     pub fn new(options: Options) -> Self {
-        Self::on_board(Asymmetric, options).unwrap_or_else(|error| panic!("the board is refused: {error}"))
+        Self::on_board(Asymmetric, options)
+            .unwrap_or_else(|error| panic!("the board is refused: {error}"))
     }
 
     /// The same, with CPUs 0 to `running` - 1 on and an empty log.
@@ -35,7 +36,11 @@ impl Harness<Asymmetric> {
     /// asks for.
     pub fn suspend_as_last(&self, cpu: u16, levels: [u8; 3], last_at: u8) -> Ending<Outcome> {
         let raw = self.power_state(levels, last_at);
-        self.smc(cpu, id::CPU_SUSPEND | id::SMC64, [u64::from(raw), RESUME.0, RESUME.1])
+        self.smc(
+            cpu,
+            id::CPU_SUSPEND | id::SMC64,
+            [u64::from(raw), RESUME.0, RESUME.1],
+        )
     }
 
     /// The `power_state` for states of the levels 0 to 2.
@@ -46,7 +51,8 @@ impl Harness<Asymmetric> {
         match self.fake.options.format {
             PowerStateFormat::Extended => id | down << 30,
             PowerStateFormat::Original => {
-                id | down << 16 | u32::from(state([levels[0], levels[1], levels[2], 0]).highest()) << 24
+                id | down << 16
+                    | u32::from(state([levels[0], levels[1], levels[2], 0]).highest()) << 24
             }
         }
     }

@@ -20,7 +20,12 @@ pub trait Board: Sync + 'static {
     ///
     /// # Errors
     /// There is no such state.
-    fn decode_power_state(&self, cpu: CpuIndex, format: PowerStateFormat, raw: u32) -> Result<SuspendRequest, Error>;
+    fn decode_power_state(
+        &self,
+        cpu: CpuIndex,
+        format: PowerStateFormat,
+        raw: u32,
+    ) -> Result<SuspendRequest, Error>;
 
     /// As [`Platform::off_state`](psci::Platform::off_state).
     fn off_state(&self) -> CompositeState;

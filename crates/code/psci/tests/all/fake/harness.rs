@@ -41,11 +41,26 @@ pub fn leak<T>(value: T) -> &'static mut T {
 }
 
 /// Storage for a topology, as a simulator allocates it.
-pub fn storage<B: Board>(fake: &'static Fake<B>, topology: &Topology<'_>) -> StorageRef<'static, Fake<B>> {
+pub fn storage<B: Board>(
+    fake: &'static Fake<B>,
+    topology: &Topology<'_>,
+) -> StorageRef<'static, Fake<B>> {
     let words = topology.cpus.len() * usize::from(topology.top());
     StorageRef {
-        cpus: leak(topology.cpus.iter().map(|_| CpuRecord::new(fake)).collect::<Vec<_>>()),
-        domains: leak(topology.domains.iter().map(|domain| DomainRecord::new(fake, domain.level)).collect::<Vec<_>>()),
+        cpus: leak(
+            topology
+                .cpus
+                .iter()
+                .map(|_| CpuRecord::new(fake))
+                .collect::<Vec<_>>(),
+        ),
+        domains: leak(
+            topology
+                .domains
+                .iter()
+                .map(|domain| DomainRecord::new(fake, domain.level))
+                .collect::<Vec<_>>(),
+        ),
         words: leak((0..words).map(|_| BakeryWord::new()).collect::<Vec<_>>()),
         system: leak(SystemRecord::new()),
     }
@@ -77,7 +92,10 @@ impl<T: std::fmt::Debug> Ending<T> {
     /// # Panics
     /// If it did not.
     pub fn powered_down(self) {
-        assert!(matches!(self, Self::PoweredDown), "the CPU did not power down: {self:?}");
+        assert!(
+            matches!(self, Self::PoweredDown),
+            "the CPU did not power down: {self:?}"
+        );
     }
 }
 
@@ -117,7 +135,13 @@ impl<B: Board> Harness<B> {
     /// An SMC of a CPU.
     pub fn smc(&self, cpu: u16, function: u32, args: [u64; 3]) -> Ending<Outcome> {
         let entered = points::Sink::now(self.fake);
-        self.run_on(cpu, || self.psci.handle_smc(Call { function, args, entered }))
+        self.run_on(cpu, || {
+            self.psci.handle_smc(Call {
+                function,
+                args,
+                entered,
+            })
+        })
     }
 
     /// X0 of an SMC that returns.
@@ -137,7 +161,11 @@ impl<B: Board> Harness<B> {
 
     /// CPU_ON of `target` by `caller`, with an entry point and a context id.
     pub fn cpu_on(&self, caller: u16, target: u16, entry: (u64, u64)) -> u64 {
-        self.call(caller, id::CPU_ON | id::SMC64, [self.mpidr(target), entry.0, entry.1])
+        self.call(
+            caller,
+            id::CPU_ON | id::SMC64,
+            [self.mpidr(target), entry.0, entry.1],
+        )
     }
 
     /// CPU 0 turns a CPU on, which then boots.
@@ -189,7 +217,10 @@ impl<B: Board> Harness<B> {
     /// If there is no such stamp.
     pub fn time_stamp(&self, cpu: u16, stamp: u64) -> u64 {
         let args = [0x4100_0400 | stamp, self.mpidr(cpu), 1];
-        match self.smc(0, id::PMF_GET_TIMESTAMP | id::SMC64, args).returned() {
+        match self
+            .smc(0, id::PMF_GET_TIMESTAMP | id::SMC64, args)
+            .returned()
+        {
             Outcome::Return([0, ticks, ..]) => ticks,
             other => panic!("{other:?}"),
         }
@@ -197,7 +228,11 @@ impl<B: Board> Harness<B> {
 
     /// The last line of the log that starts with `prefix`; empty if there is none.
     pub fn last_logged(&self, prefix: &str) -> String {
-        self.log().into_iter().rev().find(|line| line.starts_with(prefix)).unwrap_or_default()
+        self.log()
+            .into_iter()
+            .rev()
+            .find(|line| line.starts_with(prefix))
+            .unwrap_or_default()
     }
 
     /// The last message to the power controller about a power-down: the states asked for, and why.

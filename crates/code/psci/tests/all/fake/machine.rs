@@ -48,7 +48,10 @@ impl Default for Options {
             coherent: false,
             order: MessageOrder::InsideLocks,
             format: PowerStateFormat::Original,
-            optional: OptionalCalls { os_initiated: true, ..OptionalCalls::NONE },
+            optional: OptionalCalls {
+                os_initiated: true,
+                ..OptionalCalls::NONE
+            },
             system_suspend: true,
             default_suspend: false,
             trusted_os: TrustedOs::Absent,
@@ -113,7 +116,11 @@ impl<B: Board> Fake<B> {
     /// A machine of which CPU 0 has come out of its cold boot, and the others are off.
     pub fn new(board: B, options: Options) -> Self {
         let count = board.topology().cpus.len();
-        let flags = |value: bool| (0..count).map(|_| AtomicBool::new(value)).collect::<Vec<_>>();
+        let flags = |value: bool| {
+            (0..count)
+                .map(|_| AtomicBool::new(value))
+                .collect::<Vec<_>>()
+        };
         let fake = Self {
             options,
             strict: AtomicBool::new(true),
@@ -159,7 +166,10 @@ impl<B: Board> Fake<B> {
     /// Checks that no maintenance of the present CPU is left without its barrier.
     pub(super) fn check_barrier(&self) {
         if self.strict.load(SeqCst) {
-            assert!(!self.maintaining[self.cpu().get()].load(SeqCst), "maintenance without a barrier after it");
+            assert!(
+                !self.maintaining[self.cpu().get()].load(SeqCst),
+                "maintenance without a barrier after it"
+            );
         }
     }
 

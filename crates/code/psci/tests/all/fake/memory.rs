@@ -31,7 +31,12 @@ struct Line {
 impl<T> Cell<T> {
     fn hazard<B: Board>(fake: &Fake<B>, line: &Line, hazard: &str) {
         if fake.strict.load(SeqCst) {
-            panic!("{hazard}: memory {:#x}, cache {:x?}, {:?}", line.memory, line.cached, fake.cpu());
+            panic!(
+                "{hazard}: memory {:#x}, cache {:x?}, {:?}",
+                line.memory,
+                line.cached,
+                fake.cpu()
+            );
         }
     }
 
@@ -57,8 +62,15 @@ impl<T> Cell<T> {
 impl<T: Scalar, B: Board> SharedWord<T, Fake<B>> for Cell<T> {
     fn new(value: T) -> Self {
         // Made by the boot CPU, with its cache on.
-        let line = Line { memory: u64::MAX, cached: Some(value.to_word()), dirty: true };
-        Self { line: Mutex::new(line), value: PhantomData }
+        let line = Line {
+            memory: u64::MAX,
+            cached: Some(value.to_word()),
+            dirty: true,
+        };
+        Self {
+            line: Mutex::new(line),
+            value: PhantomData,
+        }
     }
 
     fn load(&self, fake: &Fake<B>) -> T {
@@ -99,7 +111,10 @@ impl<T: Scalar, B: Board> SharedWord<T, Fake<B>> for Cell<T> {
 
     fn fetch_add(&self, fake: &Fake<B>, value: T) -> T {
         fake.check_barrier();
-        assert!(fake.cache_is_on(), "an atomic on a CPU that is not coherent");
+        assert!(
+            fake.cache_is_on(),
+            "an atomic on a CPU that is not coherent"
+        );
         let mut line = locked(&self.line);
         let before = line.cached.unwrap_or(line.memory);
         line.cached = Some(T::from_word(before.wrapping_add(value.to_word())).to_word());

@@ -22,7 +22,10 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// The calls of the Arm architecture service that the fake firmware has, one of them in its 64-bit
 /// form alone.
-const ARCH_CALLS: [u32; 2] = [psci::id::SMCCC_ARCH_WORKAROUND_1, psci::id::SMCCC_ARCH_SOC_ID | psci::id::SMC64];
+const ARCH_CALLS: [u32; 2] = [
+    psci::id::SMCCC_ARCH_WORKAROUND_1,
+    psci::id::SMCCC_ARCH_SOC_ID | psci::id::SMC64,
+];
 
 impl<B: Board> Sink for Fake<B> {
     fn now(&self) -> u64 {
@@ -42,7 +45,12 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-        self.board.topology().cpus.iter().position(|cpu| cpu.mpidr == mpidr).map(|cpu| CpuIndex(cpu as u16))
+        self.board
+            .topology()
+            .cpus
+            .iter()
+            .position(|cpu| cpu.mpidr == mpidr)
+            .map(|cpu| CpuIndex(cpu as u16))
     }
 
     fn counter_frequency(&self) -> u64 {
@@ -62,7 +70,8 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
-        self.board.decode_power_state(self.cpu(), self.options.format, raw)
+        self.board
+            .decode_power_state(self.cpu(), self.options.format, raw)
     }
 
     fn off_state(&self) -> CompositeState {
@@ -82,11 +91,15 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {
-        self.board.system_suspend_state().filter(|_| self.options.system_suspend)
+        self.board
+            .system_suspend_state()
+            .filter(|_| self.options.system_suspend)
     }
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
-        self.board.default_suspend_state().filter(|_| self.options.default_suspend)
+        self.board
+            .default_suspend_state()
+            .filter(|_| self.options.default_suspend)
     }
 
     fn optional_calls(&self) -> OptionalCalls {
@@ -102,7 +115,11 @@ impl<B: Board> Platform for Fake<B> {
     }
 
     fn smccc_arch_feature(&self, function: u32) -> i32 {
-        if ARCH_CALLS.contains(&function) { 0 } else { -1 }
+        if ARCH_CALLS.contains(&function) {
+            0
+        } else {
+            -1
+        }
     }
 
     fn smccc_arch_call(&self, function: u32, args: [u64; 3]) -> Option<[u64; 4]> {
@@ -197,7 +214,10 @@ impl<B: Board> Platform for Fake<B> {
 
     fn power_down(&self, state: &CompositeState, why: PowerDown) {
         self.check_barrier();
-        self.note(format!("power_down {:?} {why:?}", state.levels.map(|s| s.0)));
+        self.note(format!(
+            "power_down {:?} {why:?}",
+            state.levels.map(|s| s.0)
+        ));
         self.run_prepared(&self.at_message);
     }
 
@@ -231,6 +251,9 @@ impl<B: Board> Platform for Fake<B> {
 
     fn powered_up(&self, state: &CompositeState, why: PowerUp) {
         assert_eq!(self.cache_is_on(), self.options.coherent);
-        self.note(format!("powered_up {:?} {why:?}", state.levels.map(|s| s.0)));
+        self.note(format!(
+            "powered_up {:?} {why:?}",
+            state.levels.map(|s| s.0)
+        ));
     }
 }

@@ -30,15 +30,25 @@ pub(super) struct File<R> {
 
 impl<R: Read + Seek> File<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, big: false, at: 0 }
+        Self {
+            input,
+            big: false,
+            at: 0,
+        }
     }
 
     pub(super) fn bad(&self, what: impl Into<String>) -> Bad {
-        Bad { at: self.at, what: what.into(), right: RECORD_AGAIN }
+        Bad {
+            at: self.at,
+            what: what.into(),
+            right: RECORD_AGAIN,
+        }
     }
 
     pub(super) fn seek(&mut self, to: u64) -> Result<(), Bad> {
-        self.input.seek(SeekFrom::Start(to)).map_err(|error| self.bad(format!("cannot be read: {error}")))?;
+        self.input
+            .seek(SeekFrom::Start(to))
+            .map_err(|error| self.bad(format!("cannot be read: {error}")))?;
         self.at = to;
         Ok(())
     }
@@ -53,7 +63,10 @@ impl<R: Read + Seek> File<R> {
         let read = (&mut self.input).take(count).read_to_end(&mut bytes);
         read.map_err(|error| self.bad(format!("cannot be read: {error}")))?;
         if (bytes.len() as u64) < count {
-            return Err(self.bad(format!("the file ends where {count} bytes should follow, {} are there", bytes.len())));
+            return Err(self.bad(format!(
+                "the file ends where {count} bytes should follow, {} are there",
+                bytes.len()
+            )));
         }
         self.at += count;
         Ok(bytes)
@@ -73,17 +86,29 @@ impl<R: Read + Seek> File<R> {
 
     pub(super) fn u16(&mut self) -> Result<u16, Bad> {
         let bytes = self.array()?;
-        Ok(if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+        Ok(if self.big {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        })
     }
 
     pub(super) fn u32(&mut self) -> Result<u32, Bad> {
         let bytes = self.array()?;
-        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        Ok(if self.big {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        })
     }
 
     pub(super) fn u64(&mut self) -> Result<u64, Bad> {
         let bytes = self.array()?;
-        Ok(if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
+        Ok(if self.big {
+            u64::from_be_bytes(bytes)
+        } else {
+            u64::from_le_bytes(bytes)
+        })
     }
 
     /// A text that ends in a zero byte.
@@ -122,27 +147,42 @@ impl Compression {
         let begin = file.at;
         let (packed, length) = (file.u32()?, file.u32()?);
         if u64::from(length) > MOST_BYTES {
-            return Err(file.bad(format!("a part of {length} bytes is longer than any can be")));
+            return Err(file.bad(format!(
+                "a part of {length} bytes is longer than any can be"
+            )));
         }
         let packed = file.bytes(packed.into())?;
         let mut bytes = Vec::new();
         // One byte more than there should be shows that there are too many.
         let most = u64::from(length) + 1;
         let read = match self {
-            Self::None => packed.as_slice().take(most).read_to_end(&mut bytes).map_err(|error| error.to_string()),
+            Self::None => packed
+                .as_slice()
+                .take(most)
+                .read_to_end(&mut bytes)
+                .map_err(|error| error.to_string()),
             Self::Zlib => flate2::read::ZlibDecoder::new(packed.as_slice())
                 .take(most)
                 .read_to_end(&mut bytes)
                 .map_err(|error| error.to_string()),
             Self::Zstd => match ruzstd::decoding::StreamingDecoder::new(packed.as_slice()) {
-                Ok(decoder) => decoder.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string()),
+                Ok(decoder) => decoder
+                    .take(most)
+                    .read_to_end(&mut bytes)
+                    .map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),
             },
         };
-        let bad = |what: String| Bad { at: begin, what, right: RECORD_AGAIN };
+        let bad = |what: String| Bad {
+            at: begin,
+            what,
+            right: RECORD_AGAIN,
+        };
         read.map_err(|error| bad(format!("a compressed part cannot be unpacked: {error}")))?;
         if bytes.len() != length as usize {
-            return Err(bad(format!("a compressed part has not the {length} bytes that it should have")));
+            return Err(bad(format!(
+                "a compressed part has not the {length} bytes that it should have"
+            )));
         }
         Ok(bytes)
     }

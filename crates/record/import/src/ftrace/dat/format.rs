@@ -24,7 +24,10 @@ impl Addresses {
 
     /// The name that begins at an address, or within which it lies.
     fn name(&self, address: u64, within: bool) -> Option<&[u8]> {
-        let at = self.places.partition_point(|place| place.0 <= address).checked_sub(1)?;
+        let at = self
+            .places
+            .partition_point(|place| place.0 <= address)
+            .checked_sub(1)?;
         let (begins, from, to) = self.places[at];
         (within || begins == address).then(|| &self.names[from as usize..to as usize])
     }
@@ -78,12 +81,29 @@ impl Format {
             }
         }
         let name = name?;
-        Some((id?, Self { kind: Kind::find(&name), name, fields }))
+        Some((
+            id?,
+            Self {
+                kind: Kind::find(&name),
+                name,
+                fields,
+            },
+        ))
     }
 
     /// An event of this format, with the names of addresses.
-    pub(super) fn record<'a>(&'a self, data: &'a [u8], big: bool, addresses: &'a Addresses) -> Record<'a> {
-        Record { format: self, data, big, addresses }
+    pub(super) fn record<'a>(
+        &'a self,
+        data: &'a [u8],
+        big: bool,
+        addresses: &'a Addresses,
+    ) -> Record<'a> {
+        Record {
+            format: self,
+            data,
+            big,
+            addresses,
+        }
     }
 }
 
@@ -112,15 +132,28 @@ impl Field {
             _ if is_array => Form::Text,
             _ => Form::Number,
         };
-        Some(Self { name, offset: offset?, size: size?, is_signed, form })
+        Some(Self {
+            name,
+            offset: offset?,
+            size: size?,
+            is_signed,
+            form,
+        })
     }
 }
 
 /// The place and size of a field in the text of a `header_page` file.
 pub(super) fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
     let text = String::from_utf8_lossy(text);
-    let fields = text.lines().map(str::trim).filter(|line| line.starts_with("field")).filter_map(Field::parse);
-    fields.into_iter().find(|field| field.name == name).map(|field| (field.offset, field.size))
+    let fields = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("field"))
+        .filter_map(Field::parse);
+    fields
+        .into_iter()
+        .find(|field| field.name == name)
+        .map(|field| (field.offset, field.size))
 }
 
 /// An event and its format.
@@ -134,16 +167,25 @@ pub(super) struct Record<'a> {
 impl<'a> Record<'a> {
     fn field(&self, key: &str) -> Option<(&'a Field, &'a [u8])> {
         let field = self.format.fields.iter().find(|field| field.name == key)?;
-        let data = self.data.get(field.offset..field.offset.checked_add(field.size)?)?;
+        let data = self
+            .data
+            .get(field.offset..field.offset.checked_add(field.size)?)?;
         Some((field, data))
     }
 
     /// The bytes of an array or a text.
     fn bytes(&self, key: &str) -> Option<&'a [u8]> {
         let (field, data) = self.field(key)?;
-        let Form::Elsewhere { from_field } = field.form else { return Some(data) };
+        let Form::Elsewhere { from_field } = field.form else {
+            return Some(data);
+        };
         let place = number(data, self.big, false)? as usize;
-        let begin = (place & 0xffff) + if from_field { field.offset + field.size } else { 0 };
+        let begin = (place & 0xffff)
+            + if from_field {
+                field.offset + field.size
+            } else {
+                0
+            };
         self.data.get(begin..begin + (place >> 16))
     }
 }
@@ -154,15 +196,27 @@ fn number(data: &[u8], big: bool, is_signed: bool) -> Option<u64> {
         return None;
     }
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    let value = if big { data.iter().fold(0, fold) } else { data.iter().rev().fold(0, fold) };
+    let value = if big {
+        data.iter().fold(0, fold)
+    } else {
+        data.iter().rev().fold(0, fold)
+    };
     let unused = 64 - 8 * data.len() as u32;
-    Some(if is_signed { ((value << unused).cast_signed() >> unused).cast_unsigned() } else { value })
+    Some(if is_signed {
+        ((value << unused).cast_signed() >> unused).cast_unsigned()
+    } else {
+        value
+    })
 }
 
 impl Fields for Record<'_> {
     fn number(&self, key: &str) -> Option<u64> {
         let (field, data) = self.field(key)?;
-        if field.form != Form::Number { None } else { number(data, self.big, field.is_signed) }
+        if field.form != Form::Number {
+            None
+        } else {
+            number(data, self.big, field.is_signed)
+        }
     }
 
     fn address(&self, key: &str) -> Option<u64> {
@@ -173,18 +227,35 @@ impl Fields for Record<'_> {
         let (field, data) = self.field(key)?;
         if field.form == Form::Number {
             let is_named = matches!(key, "function" | "callback" | "callsite" | "reason");
-            let address = number(data, self.big, false).filter(|address| is_named && *address != 0)?;
+            let address =
+                number(data, self.big, false).filter(|address| is_named && *address != 0)?;
             return self.addresses.name(address, key == "callsite");
         }
         let text = self.bytes(key)?;
-        Some(&text[..text.iter().position(|byte| *byte == 0).unwrap_or(text.len())])
+        Some(
+            &text[..text
+                .iter()
+                .position(|byte| *byte == 0)
+                .unwrap_or(text.len())],
+        )
     }
 
     fn called(&self) -> Option<Vec<u64>> {
-        let bits = self.bytes("target_cpus").or_else(|| self.bytes("cpumask"))?;
+        let bits = self
+            .bytes("target_cpus")
+            .or_else(|| self.bytes("cpumask"))?;
         // The kernel's words have 8 bytes, or the whole has as many as a word.
-        let place = |byte: usize| if self.big { byte / 8 * 8 + bits.len().min(8) - 1 - byte % 8 } else { byte };
-        let is_set = |cpu: &u64| bits.get(place(*cpu as usize / 8)).is_some_and(|byte| byte & 1 << (cpu % 8) != 0);
+        let place = |byte: usize| {
+            if self.big {
+                byte / 8 * 8 + bits.len().min(8) - 1 - byte % 8
+            } else {
+                byte
+            }
+        };
+        let is_set = |cpu: &u64| {
+            bits.get(place(*cpu as usize / 8))
+                .is_some_and(|byte| byte & 1 << (cpu % 8) != 0)
+        };
         Some((0..8 * bits.len() as u64).filter(is_set).collect())
     }
 
@@ -211,10 +282,26 @@ mod tests {
         for big in [false, true] {
             let number = |value: u64, size: usize| {
                 let bytes = value.to_le_bytes();
-                if big { bytes[..size].iter().rev().copied().collect() } else { bytes[..size].to_vec() }
+                if big {
+                    bytes[..size].iter().rev().copied().collect()
+                } else {
+                    bytes[..size].to_vec()
+                }
             };
-            let parts = [(7, 2), (0, 2), (77, 4), (16 << 16 | 24, 4), (0, 4), (0x8000, 8), (1 << 33 | 2, 8), (1, 8)];
-            let data: Vec<u8> = parts.into_iter().flat_map(|(value, size)| number(value, size)).collect();
+            let parts = [
+                (7, 2),
+                (0, 2),
+                (77, 4),
+                (16 << 16 | 24, 4),
+                (0, 4),
+                (0x8000, 8),
+                (1 << 33 | 2, 8),
+                (1, 8),
+            ];
+            let data: Vec<u8> = parts
+                .into_iter()
+                .flat_map(|(value, size)| number(value, size))
+                .collect();
             let record = format.record(&data, big, &addresses);
             assert_eq!(record.called(), Some(vec![1, 33, 64]), "{big}");
             assert_eq!(record.text("reason"), Some(&b"Rescheduling interrupts"[..]));
@@ -234,7 +321,11 @@ mod tests {
                      print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
         let (id, format) = Format::parse(text).unwrap();
         assert_eq!((id, format.kind), (141, Kind::find(b"irq_handler_entry")));
-        let forms: Vec<_> = format.fields.iter().map(|field| (&*field.name, field.offset, field.form)).collect();
+        let forms: Vec<_> = format
+            .fields
+            .iter()
+            .map(|field| (&*field.name, field.offset, field.form))
+            .collect();
         let right = [
             ("common_type", 0, Form::Number),
             ("irq", 8, Form::Number),
@@ -243,6 +334,9 @@ mod tests {
             ("comm", 24, Form::Text),
         ];
         assert_eq!(forms, right);
-        assert_eq!(number(&[0xff, 0xff, 0xff, 0xfe], true, true), Some(u64::MAX - 1));
+        assert_eq!(
+            number(&[0xff, 0xff, 0xff, 0xfe], true, true),
+            Some(u64::MAX - 1)
+        );
     }
 }

@@ -55,7 +55,11 @@ impl Layout {
         file.big = match file.u8()? {
             0 => false,
             1 => true,
-            other => return Err(file.bad(format!("the byte order is {other}; it must be 0 (little) or 1 (big)"))),
+            other => {
+                return Err(file.bad(format!(
+                    "the byte order is {other}; it must be 0 (little) or 1 (big)"
+                )));
+            }
         };
         match file.u8()? {
             4 | 8 => {}
@@ -63,13 +67,19 @@ impl Layout {
         }
         let page_size = file.u32()?;
         if !(1024..=1 << 20).contains(&page_size) {
-            return Err(file.bad(format!("a page has {page_size} bytes; it must have 1024 to 1048576")));
+            return Err(file.bad(format!(
+                "a page has {page_size} bytes; it must have 1024 to 1048576"
+            )));
         }
         let mut layout = Self {
             version: 0,
             big: file.big,
             page_size: page_size as usize,
-            page_header: PageHeader { commit_at: 8, commit_size: 8, data_at: 16 },
+            page_header: PageHeader {
+                commit_at: 8,
+                commit_size: 8,
+                data_at: 16,
+            },
             compression: Compression::None,
             formats: HashMap::new(),
             addresses: Addresses::default(),
@@ -85,7 +95,10 @@ impl Layout {
             "6" => layout.read_6(file)?,
             "7" => layout.read_7(file)?,
             _ => {
-                let what = format!("the file has version `{}`", crate::error::printable(&version));
+                let what = format!(
+                    "the file has version `{}`",
+                    crate::error::printable(&version)
+                );
                 return Err(Bad {
                     at: 10,
                     what,
@@ -127,15 +140,27 @@ impl Layout {
             b"flyrecord\0" => {}
             b"latency  \0" => {
                 let right = "import what `trace-cmd report` prints of it";
-                return Err(Bad { at: file.at, what: "the file holds the text of a latency tracer".to_owned(), right });
+                return Err(Bad {
+                    at: file.at,
+                    what: "the file holds the text of a latency tracer".to_owned(),
+                    right,
+                });
             }
             _ => return Err(file.bad("neither `flyrecord` nor `latency` stands before the events")),
         }
         for cpu in 0..cpus {
-            let cpu = cpu_of(cpu.into())
-                .ok_or_else(|| file.bad(format!("the file has {cpus} CPUs, more than Linux can have")))?;
+            let cpu = cpu_of(cpu.into()).ok_or_else(|| {
+                file.bad(format!(
+                    "the file has {cpus} CPUs, more than Linux can have"
+                ))
+            })?;
             let (offset, size) = (file.u64()?, file.u64()?);
-            self.cpus.push(CpuData { cpu, offset, size, compressed: false });
+            self.cpus.push(CpuData {
+                cpu,
+                offset,
+                size,
+                compressed: false,
+            });
         }
         Ok(())
     }
@@ -145,10 +170,16 @@ impl Layout {
         let name = file.text()?;
         file.text()?;
         let Some(compression) = Compression::find(&name) else {
-            let what =
-                format!("the file is compressed with `{}`", crate::error::printable(&String::from_utf8_lossy(&name)));
+            let what = format!(
+                "the file is compressed with `{}`",
+                crate::error::printable(&String::from_utf8_lossy(&name))
+            );
             let right = "none, zlib and zstd can be read: convert it with `trace-cmd convert --compression none`";
-            return Err(Bad { at: file.at, what, right });
+            return Err(Bad {
+                at: file.at,
+                what,
+                right,
+            });
         };
         self.compression = compression;
         let mut next = file.u64()?;
@@ -207,22 +238,33 @@ impl Layout {
     fn section<R: Read + Seek>(&self, file: &mut File<R>, at: u64) -> Result<Vec<u8>, Bad> {
         file.seek(at)?;
         let (_, flags, _, size) = (file.u16()?, file.u16()?, file.u32()?, file.u64()?);
-        if flags & 1 != 0 { self.compression.unpack(file) } else { file.bytes(size) }
+        if flags & 1 != 0 {
+            self.compression.unpack(file)
+        } else {
+            file.bytes(size)
+        }
     }
 
     /// The events of a buffer. Those of an instance beside the top one have a name, and belong to
     /// whoever made it.
-    fn buffer<R: Read + Seek>(&mut self, file: &mut File<R>, inside: &mut File<Cursor<Vec<u8>>>) -> Result<(), Bad> {
+    fn buffer<R: Read + Seek>(
+        &mut self,
+        file: &mut File<R>,
+        inside: &mut File<Cursor<Vec<u8>>>,
+    ) -> Result<(), Bad> {
         let section = inside.u64()?;
         let (name, clock) = (inside.text()?, inside.text()?);
         if !name.is_empty() {
-            self.instances.push(crate::error::printable(&String::from_utf8_lossy(&name)));
+            self.instances
+                .push(crate::error::printable(&String::from_utf8_lossy(&name)));
             return Ok(());
         }
         self.take_clock(&clock);
         let page_size = inside.u32()?;
         if !(1024..=1 << 20).contains(&page_size) {
-            return Err(file.bad(format!("a page has {page_size} bytes; it must have 1024 to 1048576")));
+            return Err(file.bad(format!(
+                "a page has {page_size} bytes; it must have 1024 to 1048576"
+            )));
         }
         self.page_size = page_size as usize;
         file.seek(section)?;
@@ -230,12 +272,18 @@ impl Layout {
         let compressed = flags & 1 != 0;
         for _ in 0..inside.u32()? {
             let (cpu, offset, size) = (inside.u32()?, inside.u64()?, inside.u64()?);
-            let cpu = cpu_of(cpu.into())
-                .ok_or_else(|| file.bad(format!("there is a CPU {cpu}, more than Linux can have")))?;
+            let cpu = cpu_of(cpu.into()).ok_or_else(|| {
+                file.bad(format!("there is a CPU {cpu}, more than Linux can have"))
+            })?;
             if self.cpus.iter().any(|known| known.cpu == cpu) {
                 return Err(file.bad(format!("the events of CPU {cpu} stand twice in the file")));
             }
-            self.cpus.push(CpuData { cpu, offset, size, compressed });
+            self.cpus.push(CpuData {
+                cpu,
+                offset,
+                size,
+                compressed,
+            });
         }
         Ok(())
     }
@@ -262,7 +310,11 @@ impl Layout {
             {
                 return Err(file.bad("`header_page` describes a page that cannot be"));
             }
-            self.page_header = PageHeader { commit_at, commit_size, data_at };
+            self.page_header = PageHeader {
+                commit_at,
+                commit_size,
+                data_at,
+            };
         }
         Ok(())
     }
@@ -299,13 +351,20 @@ impl Layout {
         let length = file.u32()?;
         let text = file.bytes(length.into())?;
         for line in text.split(|byte| *byte == b'\n') {
-            let Ok(line) = std::str::from_utf8(line) else { continue };
+            let Ok(line) = std::str::from_utf8(line) else {
+                continue;
+            };
             let mut words = line.trim_start().splitn(3, ' ');
-            if let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next())
+            if let (Some(address), Some(kind), Some(name)) =
+                (words.next(), words.next(), words.next())
                 && let Ok(address) = u64::from_str_radix(address.trim_start_matches("0x"), 16)
                 && address != 0
             {
-                let name = if kind == ":" { name.trim_matches('"') } else { name.split('\t').next().unwrap_or(name) };
+                let name = if kind == ":" {
+                    name.trim_matches('"')
+                } else {
+                    name.split('\t').next().unwrap_or(name)
+                };
                 self.addresses.add(address, name.as_bytes());
                 self.knows_ticks |= matches!(name, "tick_sched_timer" | "tick_nohz_handler");
             }
@@ -318,8 +377,13 @@ impl Layout {
         let length = file.u64()?;
         let text = file.bytes(length)?;
         for line in text.split(|byte| *byte == b'\n') {
-            let Some(at) = line.iter().position(|byte| *byte == b' ') else { continue };
-            if let Some(pid) = std::str::from_utf8(&line[..at]).ok().and_then(|pid| pid.parse().ok()) {
+            let Some(at) = line.iter().position(|byte| *byte == b' ') else {
+                continue;
+            };
+            if let Some(pid) = std::str::from_utf8(&line[..at])
+                .ok()
+                .and_then(|pid| pid.parse().ok())
+            {
                 self.tasks.insert(pid, line[at + 1..].to_vec());
             }
         }
@@ -330,7 +394,10 @@ impl Layout {
     fn take_clock(&mut self, value: &[u8]) {
         let text = String::from_utf8_lossy(value);
         let text = text.trim_end_matches('\0').trim();
-        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(text, |(name, _)| name);
+        let chosen = text
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'))
+            .map_or(text, |(name, _)| name);
         self.clock = crate::error::printable(chosen);
     }
 
@@ -374,6 +441,10 @@ impl Layout {
     /// The format of an event, by the number that it begins with.
     pub(super) fn format_of(&self, event: &[u8]) -> Option<&Format> {
         let bytes: [u8; 2] = event.get(..2)?.try_into().ok()?;
-        self.formats.get(&if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+        self.formats.get(&if self.big {
+            u16::from_be_bytes(bytes)
+        } else {
+            u16::from_le_bytes(bytes)
+        })
     }
 }

@@ -45,26 +45,47 @@ pub(super) fn read(
 }
 
 fn error(options: &Options, bad: &Bad) -> ImportError {
-    ImportError::whole(&options.file, format!("at byte {}: {}", bad.at, bad.what), bad.right)
+    ImportError::whole(
+        &options.file,
+        format!("at byte {}: {}", bad.at, bad.what),
+        bad.right,
+    )
 }
 
 /// Notes the file's form, and what it leaves in doubt.
 fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
     left.format = format!("trace.dat version {}", layout.version);
     left.clock = (!layout.clock.is_empty()).then(|| layout.clock.clone());
-    layout.release.iter().for_each(|release| left.release(release));
+    layout
+        .release
+        .iter()
+        .for_each(|release| left.release(release));
     if layout.counts_no_time() {
-        let what = format!("the trace's clock `{}` does not count nanoseconds", layout.clock);
-        return Err(Bad { at: 0, what, right: "record with `trace-cmd record -C local`, mono or boot" });
+        let what = format!(
+            "the trace's clock `{}` does not count nanoseconds",
+            layout.clock
+        );
+        return Err(Bad {
+            at: 0,
+            what,
+            right: "record with `trace-cmd record -C local`, mono or boot",
+        });
     }
-    if !layout.knows_ticks && layout.formats.values().any(|format| format.kind == Some(kind::Kind::HrtimerStart)) {
+    if !layout.knows_ticks
+        && layout
+            .formats
+            .values()
+            .any(|format| format.kind == Some(kind::Kind::HrtimerStart))
+    {
         left.doubts.push(
             "the file does not name the kernel's functions: the tick is taken for a timer like others".to_owned(),
         );
     }
     if !layout.instances.is_empty() {
         let names = layout.instances.join(", ");
-        left.doubts.push(format!("the file has instances beside its top buffer, which are not read: {names}"));
+        left.doubts.push(format!(
+            "the file has instances beside its top buffer, which are not read: {names}"
+        ));
     }
     Ok(())
 }
@@ -108,10 +129,16 @@ fn read_file<R: Read + Seek>(
                 None => collector.other(&format.name),
                 Some(kind) => {
                     let record = format.record(data, layout.big, &layout.addresses);
-                    if let Err(Wrong(field)) = kind::take(collector, kind, time_ns, pages.cpu, &record) {
+                    if let Err(Wrong(field)) =
+                        kind::take(collector, kind, time_ns, pages.cpu, &record)
+                    {
                         let name = String::from_utf8_lossy(&format.name);
                         let what = format!("`{name}` has no `{field}` that could be used");
-                        let bad = Bad { at: pages.at(), what, right: file::RECORD_AGAIN };
+                        let bad = Bad {
+                            at: pages.at(),
+                            what,
+                            right: file::RECORD_AGAIN,
+                        };
                         left.wrong(options, error(options, &bad)).map_err(|_| bad)?;
                     }
                 }
@@ -123,7 +150,9 @@ fn read_file<R: Read + Seek>(
         }
     }
     if unknown > 0 {
-        left.doubts.push(format!("{unknown} events have no format in the file, and were left out"));
+        left.doubts.push(format!(
+            "{unknown} events have no format in the file, and were left out"
+        ));
     }
     Ok(())
 }

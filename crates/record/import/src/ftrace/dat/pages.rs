@@ -78,7 +78,11 @@ impl Pages {
             cpu: data.cpu,
             next: data.offset,
             end: data.offset.saturating_add(data.size),
-            compression: if data.compressed { layout.compression } else { Compression::None },
+            compression: if data.compressed {
+                layout.compression
+            } else {
+                Compression::None
+            },
             chunks_left: None,
             chunk: Vec::new(),
             chunk_at: 0,
@@ -136,12 +140,25 @@ impl Pages {
         let bytes: [u8; 4] = bytes
             .and_then(|bytes| bytes.try_into().ok())
             .ok_or_else(|| self.bad("an event reaches beyond its page"))?;
-        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+        Ok(if self.big {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        })
     }
 
     fn bad(&self, what: impl Into<String>) -> Bad {
-        let what = format!("{}, {} bytes into a page of CPU {}", what.into(), self.at, self.cpu);
-        Bad { at: self.page_at, what, right: RECORD_AGAIN }
+        let what = format!(
+            "{}, {} bytes into a page of CPU {}",
+            what.into(),
+            self.at,
+            self.cpu
+        );
+        Bad {
+            at: self.page_at,
+            what,
+            right: RECORD_AGAIN,
+        }
     }
 
     /// Goes to the next event.
@@ -184,7 +201,9 @@ impl Pages {
                 }
                 0 => {
                     let length = self.word(body)? as usize;
-                    let length = length.checked_sub(4).ok_or_else(|| self.bad("an event has no length"))?;
+                    let length = length
+                        .checked_sub(4)
+                        .ok_or_else(|| self.bad("an event has no length"))?;
                     self.at = body + 4;
                     length.div_ceil(4) * 4
                 }
@@ -211,16 +230,27 @@ impl Pages {
         if !self.next_bytes(file)? {
             return Ok(false);
         }
-        let PageHeader { commit_at, commit_size, data_at } = self.header;
+        let PageHeader {
+            commit_at,
+            commit_size,
+            data_at,
+        } = self.header;
         let number = |at: usize, size: usize| {
             let bytes = &self.page[at..at + size];
             let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-            if self.big { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
+            if self.big {
+                bytes.iter().fold(0, fold)
+            } else {
+                bytes.iter().rev().fold(0, fold)
+            }
         };
         let (time, commit) = (number(0, 8), number(commit_at, commit_size));
         let used = data_at + (commit & USED) as usize;
         if used > self.page.len() {
-            return Err(self.bad(format!("a page of {} bytes claims to use {used}", self.page.len())));
+            return Err(self.bad(format!(
+                "a page of {} bytes claims to use {used}",
+                self.page.len()
+            )));
         }
         if commit & MISSED != 0 {
             let stored = commit & MISSED_STORED != 0 && used + commit_size <= self.page.len();

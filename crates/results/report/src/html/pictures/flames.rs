@@ -13,7 +13,10 @@ const NARROWEST: f64 = 0.06;
 /// The graphs one below the other, all to one scale.
 pub(super) fn draw(flames: &[Flame], unit: &str, colours: &Colours<'_>) -> Markup {
     let trees: Vec<Node> = flames.iter().map(Flame::tree).collect();
-    let longest = trees.iter().map(|tree| tree.total).fold(f64::MIN_POSITIVE, f64::max);
+    let longest = trees
+        .iter()
+        .map(|tree| tree.total)
+        .fold(f64::MIN_POSITIVE, f64::max);
     html! {
         @for tree in &trees {
             p.map-name { (tree.name) ": " (quantity(tree.total, unit).to_string()) " " (unit) }
@@ -24,7 +27,13 @@ pub(super) fn draw(flames: &[Flame], unit: &str, colours: &Colours<'_>) -> Marku
     }
 }
 
-fn level(nodes: &[Node], (mut at, depth): (f64, usize), scale: f64, unit: &str, colours: &Colours<'_>) -> Markup {
+fn level(
+    nodes: &[Node],
+    (mut at, depth): (f64, usize),
+    scale: f64,
+    unit: &str,
+    colours: &Colours<'_>,
+) -> Markup {
     html! {
         @for node in nodes {
             @let width = node.total * scale;

@@ -11,9 +11,14 @@ pub(super) type Field = (f64, f64, Figure);
 /// The least field of a map.
 pub(super) fn least(map: &HeatMap) -> Option<Field> {
     let fields = map.ys.iter().zip(&map.fields).flat_map(|(up, fields)| {
-        map.xs.iter().zip(fields).filter_map(move |(right, field)| Some((*right, *up, (*field)?)))
+        map.xs
+            .iter()
+            .zip(fields)
+            .filter_map(move |(right, field)| Some((*right, *up, (*field)?)))
     });
-    Leaders::least(fields, |field| Some([field.2.value; 2]))?.alone().copied()
+    Leaders::least(fields, |field| Some([field.2.value; 2]))?
+        .alone()
+        .copied()
 }
 
 pub(super) fn words((right, up, figure): Field, x: &Axis, y: &Axis, unit: &str) -> String {
@@ -37,14 +42,17 @@ pub(super) fn draw(
     least: Option<Field>,
 ) -> Markup {
     let figures = || map.fields.iter().flatten().flatten();
-    let (low, high) =
-        figures().fold((f64::MAX, f64::MIN), |(low, high), figure| (low.min(figure.value), high.max(figure.value)));
+    let (low, high) = figures().fold((f64::MAX, f64::MIN), |(low, high), figure| {
+        (low.min(figure.value), high.max(figure.value))
+    });
     let has_published = figures().any(|figure| figure.published.is_some());
     let columns = map.xs.len() as f64;
     let field = |column: usize, right: f64, up: f64, figure: &Figure| {
         // Letters stay legible on the deepest.
         let depth = 4.0 + 56.0 * (figure.value - low) / (high - low).max(f64::MIN_POSITIVE);
-        let published = figure.published.map(|value| format!(", published {}", quantity(value, unit)));
+        let published = figure
+            .published
+            .map(|value| format!(", published {}", quantity(value, unit)));
         let title = format!(
             "{} {}, {} {}: {} {unit}{}",
             x_axis.words,
@@ -73,10 +81,22 @@ pub(super) fn draw(
         (y_axis.place(*up), drawn, String::new())
     };
     let rows: Vec<_> = map.ys.iter().zip(&map.fields).rev().map(row).collect();
-    let words = format!("{quantity_words}; {} upwards, {} to the right", y_axis.words, x_axis.words);
-    let places: Vec<f64> = (0..map.xs.len()).map(|column| column as f64 + 0.5).collect();
-    let scale = Scale::of_places(&words, (0.0, columns), &places, &|column| x_axis.place(map.xs[column as usize]));
-    Rows { rows, height: if has_published { 36 } else { 26 }, columns: map.xs.len() }.on(&scale)
+    let words = format!(
+        "{quantity_words}; {} upwards, {} to the right",
+        y_axis.words, x_axis.words
+    );
+    let places: Vec<f64> = (0..map.xs.len())
+        .map(|column| column as f64 + 0.5)
+        .collect();
+    let scale = Scale::of_places(&words, (0.0, columns), &places, &|column| {
+        x_axis.place(map.xs[column as usize])
+    });
+    Rows {
+        rows,
+        height: if has_published { 36 } else { 26 },
+        columns: map.xs.len(),
+    }
+    .on(&scale)
 }
 
 /// A figure in four letters or so.

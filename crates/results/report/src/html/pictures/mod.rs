@@ -33,7 +33,9 @@ pub(super) fn figure(
     let colours = palette.of(picture.names());
     let (header, rows) = tables::table(picture, detail.tables);
     left_out.rows += rows.len().saturating_sub(detail.most_rows);
-    let has_published = header.iter().any(|heading| heading.starts_with("published"));
+    let has_published = header
+        .iter()
+        .any(|heading| heading.starts_with("published"));
     let table = html! {
         table {
             thead { tr { @for heading in &header { th scope="col" { (capital(heading)) } } } }
@@ -91,21 +93,40 @@ fn parts(picture: &Picture, colours: &Colours<'_>, detail: Detail) -> Vec<Part> 
             let drawn = planes::curves(curves, [&axis_words(x), &words], unit, colours);
             one(drawn, planes::words(curves, x, unit))
         }
-        Drawing::HeatMap { x, y, is_cost, maps } => {
+        Drawing::HeatMap {
+            x,
+            y,
+            is_cost,
+            maps,
+        } => {
             let part = |map: &crate::blocks::HeatMap| {
                 let least = if *is_cost { heat_map::least(map) } else { None };
-                let told = least.map_or_else(String::new, |least| heat_map::words(least, x, y, unit));
-                (map.name.clone(), heat_map::draw(map, x, y, (&words, unit), least), told)
+                let told =
+                    least.map_or_else(String::new, |least| heat_map::words(least, x, y, unit));
+                (
+                    map.name.clone(),
+                    heat_map::draw(map, x, y, (&words, unit), least),
+                    told,
+                )
             };
             maps.iter().map(part).collect()
         }
-        Drawing::Intervals(rows) => one(rows::intervals(rows, &words, unit, colours), String::new()),
-        Drawing::Dots { x: (x, x_unit), dots } => {
-            one(planes::dots(dots, [&with_unit(x, x_unit), &words], [x_unit, unit]), String::new())
+        Drawing::Intervals(rows) => {
+            one(rows::intervals(rows, &words, unit, colours), String::new())
         }
+        Drawing::Dots {
+            x: (x, x_unit),
+            dots,
+        } => one(
+            planes::dots(dots, [&with_unit(x, x_unit), &words], [x_unit, unit]),
+            String::new(),
+        ),
         Drawing::Samples(samples) => {
             let shown = &samples[..samples.len().min(detail.most_rows)];
-            one(rows::samples(shown, &words, unit, detail.most_points, colours), String::new())
+            one(
+                rows::samples(shown, &words, unit, detail.most_points, colours),
+                String::new(),
+            )
         }
         Drawing::Flames(graphs) => one(flames::draw(graphs, unit, colours), String::new()),
         Drawing::Lanes(lanes) => one(rows::lanes(lanes, colours), picture.quantity.clone()),
@@ -170,12 +191,16 @@ mod tests {
         let mut recording = Recording::new(Header::new("prefetch", "sim", "ps"));
         let series = recording.series("core", "prefetch", "in-buffer");
         for loop_name in ["single", "dual<b>"] {
-            for (first, second) in (0..8).flat_map(|first| (0..8).map(move |second| (first, second))) {
+            for (first, second) in
+                (0..8).flat_map(|first| (0..8).map(move |second| (first, second)))
+            {
                 let name = format!("{loop_name}+{first}/{second}");
-                let value =
-                    33.0 - 2.5 * f64::from(first.min(5)) - f64::from(second.min(4)) + f64::from(first + second) * 0.4;
+                let value = 33.0 - 2.5 * f64::from(first.min(5)) - f64::from(second.min(4))
+                    + f64::from(first + second) * 0.4;
                 let subject = recording.name(&name);
-                recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+                recording
+                    .measure(series, 0, "clocks-per-packet", "ticks", value)
+                    .subject = Some(subject);
                 let mut place = toml::Table::new();
                 place.insert("loop".to_owned(), loop_name.into());
                 place.insert("stride_first".to_owned(), first.into());
@@ -183,21 +208,53 @@ mod tests {
                 recording.header.coordinates.insert(name, place);
             }
         }
-        for (variant, values) in [("ip4-route", [9.0, 21.0, 40.0]), ("l2-xconnect", [8.0, 20.0, 0.0])] {
+        for (variant, values) in [
+            ("ip4-route", [9.0, 21.0, 40.0]),
+            ("l2-xconnect", [8.0, 20.0, 0.0]),
+        ] {
             let series = recording.series(variant, "mrr", "");
-            for (node, value) in ["rx", "tx", "ip4-lookup"].into_iter().zip(values).filter(|(_, value)| *value > 0.0) {
+            for (node, value) in ["rx", "tx", "ip4-lookup"]
+                .into_iter()
+                .zip(values)
+                .filter(|(_, value)| *value > 0.0)
+            {
                 let subject = recording.name(node);
-                recording.measure(series, 0, "clocks-per-packet", "ticks", value).subject = Some(subject);
+                recording
+                    .measure(series, 0, "clocks-per-packet", "ticks", value)
+                    .subject = Some(subject);
             }
         }
         let axis = |name: &str| name.to_owned();
         for (title, case, kind) in [
-            ("Where a packet's clocks go", "mrr", PictureKind::StackedBars),
-            ("Strides", "prefetch", PictureKind::Curves { x: axis("stride_first"), by: Some(axis("loop")) }),
-            ("Split strides", "prefetch", PictureKind::HeatMap { x: axis("stride_second"), y: axis("stride_first") }),
+            (
+                "Where a packet's clocks go",
+                "mrr",
+                PictureKind::StackedBars,
+            ),
+            (
+                "Strides",
+                "prefetch",
+                PictureKind::Curves {
+                    x: axis("stride_first"),
+                    by: Some(axis("loop")),
+                },
+            ),
+            (
+                "Split strides",
+                "prefetch",
+                PictureKind::HeatMap {
+                    x: axis("stride_second"),
+                    y: axis("stride_first"),
+                },
+            ),
         ] {
             let (title, metric) = (title.to_owned(), "clocks-per-packet".to_owned());
-            recording.header.pictures.push(Picture { title, metric, case: Some(case.to_owned()), kind });
+            recording.header.pictures.push(Picture {
+                title,
+                metric,
+                case: Some(case.to_owned()),
+                kind,
+            });
         }
         recording
     }
@@ -205,23 +262,36 @@ mod tests {
     /// The declared pictures of a recording as blocks.
     fn blocks(findings: &Findings<'_>) -> Vec<crate::blocks::Block> {
         let pictures = crate::model::pictures::pictures(findings).into_iter();
-        pictures.map(|declared| crate::blocks::Block::Picture(declared.picture)).collect()
+        pictures
+            .map(|declared| crate::blocks::Block::Picture(declared.picture))
+            .collect()
     }
 
     #[test]
     fn pictures_have_their_words_a_table_and_the_published_values() {
         let recording = recording();
-        let findings = Findings::new(&recording, "recordings/prefetch", None).with_published(|row| {
-            (row.case == "mrr" || row.subject.starts_with("single")).then_some(row.median * 1.05)
-        });
+        let findings =
+            Findings::new(&recording, "recordings/prefetch", None).with_published(|row| {
+                (row.case == "mrr" || row.subject.starts_with("single"))
+                    .then_some(row.median * 1.05)
+            });
         let page = html(&findings, &blocks(&findings));
         if let Some(path) = std::env::var_os("STOPWATT_TEST_PAGE") {
             std::fs::write(path, &page).unwrap();
         }
         assert_eq!(page.matches("<figure class=measure-picture").count(), 3);
-        assert_eq!(page.matches("class=measures role=img").count(), 4, "a map for each loop");
-        for words in ["ip4-lookup: 40 ticks", "stride second 4, stride first 5", "least 20.50", "70 (73.50)", "-4.8 %"]
-        {
+        assert_eq!(
+            page.matches("class=measures role=img").count(),
+            4,
+            "a map for each loop"
+        );
+        for words in [
+            "ip4-lookup: 40 ticks",
+            "stride second 4, stride first 5",
+            "least 20.50",
+            "70 (73.50)",
+            "-4.8 %",
+        ] {
             assert!(page.contains(words), "{words} is not in the page");
         }
         assert!(!page.contains("dual<b>"), "a name is no tag");
@@ -234,7 +304,10 @@ mod tests {
         recording.header.pictures = (0..100).flat_map(|_| declared.clone()).collect();
         let findings = Findings::new(&recording, "", None);
         let page = html(&findings, &blocks(&findings));
-        assert!(page.contains("236 pictures of measures, for want of room"), "64 of 300 are shown at most");
+        assert!(
+            page.contains("236 pictures of measures, for want of room"),
+            "64 of 300 are shown at most"
+        );
         assert!(page.len() <= MOST_BYTES);
     }
 

@@ -13,23 +13,43 @@ const HEIGHT: f64 = 260.0;
 const LINE: f64 = 14.0;
 
 /// Curves from 0 upwards, each with marks of its own form.
-pub(super) fn curves(curves: &[Curve], [x_words, y_words]: [&str; 2], unit: &str, colours: &Colours<'_>) -> Markup {
+pub(super) fn curves(
+    curves: &[Curve],
+    [x_words, y_words]: [&str; 2],
+    unit: &str,
+    colours: &Colours<'_>,
+) -> Markup {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let mut places: Vec<f64> = points().map(|(place, _)| *place).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
-    let ends = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
+    let ends = (
+        places.first().copied().unwrap_or(0.0),
+        places.last().copied().unwrap_or(1.0),
+    );
     let x = Scale::of_places(x_words, ends, &places, &|place| place.to_string());
-    let values = points().flat_map(|(_, figure)| [Some(figure.value), figure.published]).flatten();
+    let values = points()
+        .flat_map(|(_, figure)| [Some(figure.value), figure.published])
+        .flatten();
     let y = Scale::rounded(y_words, &values.collect::<Vec<_>>());
     let line = |curve: &Curve, of: &dyn Fn(&Figure) -> Option<f64>| {
-        let points = curve.points.iter().filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))));
-        points.map(|(x, y)| format!("{x:.2},{y:.2}")).collect::<Vec<_>>().join(" ")
+        let points = curve
+            .points
+            .iter()
+            .filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))));
+        points
+            .map(|(x, y)| format!("{x:.2},{y:.2}"))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let mark = |curve: &Curve, open: bool, place: f64, value: f64| {
         let (form, class) = (colours.form(&curve.name), colours.class(&curve.name));
         let published = if open { "published " } else { "" };
-        let title = format!("{}, {x_words} {place}: {published}{} {unit}", curve.name, quantity(value, unit));
+        let title = format!(
+            "{}, {x_words} {place}: {published}{} {unit}",
+            curve.name,
+            quantity(value, unit)
+        );
         let style = format!("left:{:.2}%;bottom:{:.2}%", x.at(place), y.at(value));
         html! { i.form.(form).(class).open[open] style=(style) title=(title) {} }
     };
@@ -61,40 +81,73 @@ pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
     let least = |curve: &Curve| {
         let least = curve.least()?;
         let (place, figure) = least.items[0];
-        let name = if curve.name.is_empty() { String::new() } else { format!("{}: ", curve.name) };
+        let name = if curve.name.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", curve.name)
+        };
         let value = quantity(figure.value, unit);
         Some(match least.behind {
             0 => format!("{name}{value} {unit}"),
             _ => format!("{name}least {value} {unit} at {} {place}", axis_words(x)),
         })
     };
-    curves.iter().filter_map(least).take(16).collect::<Vec<_>>().join("; ")
+    curves
+        .iter()
+        .filter_map(least)
+        .take(16)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Dots, each with an interval in both quantities and its name beside it.
-pub(super) fn dots(dots: &[Dot], [x_words, y_words]: [&str; 2], [x_unit, y_unit]: [&str; 2]) -> Markup {
+pub(super) fn dots(
+    dots: &[Dot],
+    [x_words, y_words]: [&str; 2],
+    [x_unit, y_unit]: [&str; 2],
+) -> Markup {
     let x = Scale::new(x_words, dots.iter().flat_map(|dot| dot.x).collect(), false);
     let y = Scale::new(y_words, dots.iter().flat_map(|dot| dot.y).collect(), false);
     let label = |dot: &Dot| {
         let beyond = |scale: &Scale, value: f64, unit: &str| {
-            scale.is_beyond(value).then(|| format!("{} {unit}", quantity(value, unit)))
+            scale
+                .is_beyond(value)
+                .then(|| format!("{} {unit}", quantity(value, unit)))
         };
         let beyond = [beyond(&x, dot.x[1], x_unit), beyond(&y, dot.y[1], y_unit)];
-        std::iter::once(dot.name.clone()).chain(beyond.into_iter().flatten()).collect::<Vec<_>>().join(", ")
+        std::iter::once(dot.name.clone())
+            .chain(beyond.into_iter().flatten())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     // Names keep clear of each other in a narrow window, and so in a wide one.
     let mut order: Vec<&Dot> = dots.iter().collect();
     order.sort_by(|a, b| b.y[1].total_cmp(&a.y[1]));
     let mut taken: Vec<[f64; 3]> = Vec::new();
     let mut place = |at: f64, height: f64, label: &str| {
-        let (middle, wide) = (at / 100.0 * WIDTHS[0], label.chars().count() as f64 * LETTER + 10.0);
-        let [from, to] = if at > 50.0 { [middle - wide, middle] } else { [middle, middle + wide] };
+        let (middle, wide) = (
+            at / 100.0 * WIDTHS[0],
+            label.chars().count() as f64 * LETTER + 10.0,
+        );
+        let [from, to] = if at > 50.0 {
+            [middle - wide, middle]
+        } else {
+            [middle, middle + wide]
+        };
         let mut height = height;
-        while height > LINE && taken.iter().any(|of| (of[2] - height).abs() < LINE && from < of[1] && of[0] < to) {
+        while height > LINE
+            && taken
+                .iter()
+                .any(|of| (of[2] - height).abs() < LINE && from < of[1] && of[0] < to)
+        {
             height -= 1.0;
         }
         taken.push([from, to, height]);
-        let side = if at > 50.0 { format!("right:{:.2}%", 100.0 - at) } else { format!("left:{at:.2}%") };
+        let side = if at > 50.0 {
+            format!("right:{:.2}%", 100.0 - at)
+        } else {
+            format!("left:{at:.2}%")
+        };
         format!("{side};bottom:{:.2}%", height / HEIGHT * 100.0)
     };
     let drawn = html! {
@@ -117,28 +170,78 @@ mod tests {
 
     #[test]
     fn a_curve_of_many_points_has_few_marks_and_all_of_its_line() {
-        let figure = |value| Figure { value, published: None };
-        let points = (1..=1000).map(|at| (f64::from(at), figure(2.0 - f64::from(at) / 100.0))).collect();
-        let curve = Curve { name: "c".to_owned(), points, best: None };
+        let figure = |value| Figure {
+            value,
+            published: None,
+        };
+        let points = (1..=1000)
+            .map(|at| (f64::from(at), figure(2.0 - f64::from(at) / 100.0)))
+            .collect();
+        let curve = Curve {
+            name: "c".to_owned(),
+            points,
+            best: None,
+        };
         let page = curves(&[curve], ["rate", "%"], "%", &Colours::default()).into_string();
-        let line = page.split("points=\"").nth(1).and_then(|of| of.split('"').next()).unwrap();
-        let places: Vec<f64> = line.split(' ').map(|point| point.split(',').next().unwrap().parse().unwrap()).collect();
+        let line = page
+            .split("points=\"")
+            .nth(1)
+            .and_then(|of| of.split('"').next())
+            .unwrap();
+        let places: Vec<f64> = line
+            .split(' ')
+            .map(|point| point.split(',').next().unwrap().parse().unwrap())
+            .collect();
         // From 1 to 1000 a tenfold is a third of the width.
         assert_eq!(places.len(), 1000);
-        assert!((places[9] - 33.33).abs() < 0.1 && places[999] == 100.0, "{} {}", places[9], places[999]);
-        assert!(page.matches("class=\"form").count() <= MOST_MARKS && page.contains("rate, logarithmic"));
-        assert!(page.contains(">-8<"), "the axis has what is below 0: {page}");
+        assert!(
+            (places[9] - 33.33).abs() < 0.1 && places[999] == 100.0,
+            "{} {}",
+            places[9],
+            places[999]
+        );
+        assert!(
+            page.matches("class=\"form").count() <= MOST_MARKS
+                && page.contains("rate, logarithmic")
+        );
+        assert!(
+            page.contains(">-8<"),
+            "the axis has what is below 0: {page}"
+        );
     }
 
     #[test]
     fn names_of_dots_keep_clear_of_each_other_and_an_outlier_is_told() {
-        let dot = |name: &str, at: f64| Dot { name: name.to_owned(), x: [at; 3], y: [5.0, 6.0, 7.0] };
-        let all = [dot("a", 5.0), dot("b<", 5.0), dot("c", 5.0), dot("d", 6.0), dot("far", 900.0)];
+        let dot = |name: &str, at: f64| Dot {
+            name: name.to_owned(),
+            x: [at; 3],
+            y: [5.0, 6.0, 7.0],
+        };
+        let all = [
+            dot("a", 5.0),
+            dot("b<", 5.0),
+            dot("c", 5.0),
+            dot("d", 6.0),
+            dot("far", 900.0),
+        ];
         let page = dots(&all, ["p95 (ms)", "energy (J)"], ["ms", "J"]).into_string();
-        let names: Vec<&str> = page.split("<b style=\"").skip(1).filter_map(|of| of.split('"').next()).collect();
+        let names: Vec<&str> = page
+            .split("<b style=\"")
+            .skip(1)
+            .filter_map(|of| of.split('"').next())
+            .collect();
         assert_eq!(names.len(), 5);
-        assert!(names.iter().enumerate().all(|(at, name)| !names[..at].contains(name)), "{names:?}");
-        assert!(page.contains("b&lt;") && page.contains("far, 900") && page.contains("torn"), "{page}");
+        assert!(
+            names
+                .iter()
+                .enumerate()
+                .all(|(at, name)| !names[..at].contains(name)),
+            "{names:?}"
+        );
+        assert!(
+            page.contains("b&lt;") && page.contains("far, 900") && page.contains("torn"),
+            "{page}"
+        );
         assert!(!dots(&[], ["", ""], ["", ""]).into_string().contains("NaN"));
     }
 }

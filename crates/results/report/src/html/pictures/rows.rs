@@ -8,13 +8,23 @@ use maud::{Markup, html};
 
 /// Bars that lie, one below the other.
 pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
-    let totals = bars.iter().map(Bar::total).flat_map(|total| [Some(total.value), total.published]).flatten();
+    let totals = bars
+        .iter()
+        .map(Bar::total)
+        .flat_map(|total| [Some(total.value), total.published])
+        .flatten();
     let scale = Scale::new(words, totals.collect(), true);
     let row = |bar: &Bar| {
         let total = bar.total();
-        let published = total.published.map(|published| format!(" ({})", quantity(published, unit)));
+        let published = total
+            .published
+            .map(|published| format!(" ({})", quantity(published, unit)));
         let is_torn = scale.is_beyond(total.value);
-        let whole = if is_torn { 100.0 } else { scale.at(total.value) };
+        let whole = if is_torn {
+            100.0
+        } else {
+            scale.at(total.value)
+        };
         let mut at = 0.0;
         let mut part = |(name, figure): &(String, Figure)| {
             let width = whole * figure.value / total.value.max(f64::MIN_POSITIVE);
@@ -29,20 +39,55 @@ pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>)
             @if let Some(published) = total.published { i.published style=(scale.between_style(published, published)) {} }
             @if is_torn { i.torn {} }
         };
-        (bar.name.clone(), drawn, format!("{}{}", quantity(total.value, unit), published.unwrap_or_default()))
+        (
+            bar.name.clone(),
+            drawn,
+            format!(
+                "{}{}",
+                quantity(total.value, unit),
+                published.unwrap_or_default()
+            ),
+        )
     };
-    Rows { rows: bars.iter().map(row).collect(), height: 26, columns: 0 }.on(&scale)
+    Rows {
+        rows: bars.iter().map(row).collect(),
+        height: 26,
+        columns: 0,
+    }
+    .on(&scale)
 }
 
 /// An interval a row, with a cross where the published value lies.
-pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
-    let values = rows.iter().flat_map(|row| [Some(row.low), Some(row.middle), Some(row.high), row.published]).flatten();
+pub(super) fn intervals(
+    rows: &[IntervalRow],
+    words: &str,
+    unit: &str,
+    colours: &Colours<'_>,
+) -> Markup {
+    let values = rows
+        .iter()
+        .flat_map(|row| {
+            [
+                Some(row.low),
+                Some(row.middle),
+                Some(row.high),
+                row.published,
+            ]
+        })
+        .flatten();
     let scale = Scale::new(words, values.collect(), true);
     let line = |row: &IntervalRow| {
         let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
-        let published = row.published.map(|value| format!(", publ. {}", quantity(value, unit))).unwrap_or_default();
+        let published = row
+            .published
+            .map(|value| format!(", publ. {}", quantity(value, unit)))
+            .unwrap_or_default();
         let middle = quantity(row.middle, unit);
-        let figure = if row.low == row.high { middle.to_string() } else { format!("{middle} ({ends})") };
+        let figure = if row.low == row.high {
+            middle.to_string()
+        } else {
+            format!("{middle} ({ends})")
+        };
         let class = colours.class(&row.series);
         let drawn = html! {
             i.whisker.(class) style=(scale.between_style(row.low, row.high)) {}
@@ -53,15 +98,38 @@ pub(super) fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: 
         };
         (row.name.clone(), drawn, figure + &published)
     };
-    Rows { rows: rows.iter().map(line).collect(), height: 22, columns: 0 }.on(&scale)
+    Rows {
+        rows: rows.iter().map(line).collect(),
+        height: 22,
+        columns: 0,
+    }
+    .on(&scale)
 }
 
 /// Values as they scatter: a row for each sample, with its points, its quartiles and its median;
 /// `points` of each sample are drawn at most. Values that are no numbers are left out.
-pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize, colours: &Colours<'_>) -> Markup {
-    let scale = Scale::new(words, samples.iter().flat_map(|sample| sample.values.clone()).collect(), false);
+pub(super) fn samples(
+    samples: &[Sample],
+    words: &str,
+    unit: &str,
+    points: usize,
+    colours: &Colours<'_>,
+) -> Markup {
+    let scale = Scale::new(
+        words,
+        samples
+            .iter()
+            .flat_map(|sample| sample.values.clone())
+            .collect(),
+        false,
+    );
     let row = |sample: &Sample| {
-        let mut values: Vec<f64> = sample.values.iter().copied().filter(|value| value.is_finite()).collect();
+        let mut values: Vec<f64> = sample
+            .values
+            .iter()
+            .copied()
+            .filter(|value| value.is_finite())
+            .collect();
         values.sort_by(f64::total_cmp);
         let (Some(&least), Some(&most)) = (values.first(), values.last()) else {
             return (sample.name.clone(), html! {}, String::new());
@@ -80,7 +148,13 @@ pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize
             quantity(median, unit)
         );
         let shown = values.len().min(points);
-        let point = |number: usize| values[if shown > 1 { number * (values.len() - 1) / (shown - 1) } else { 0 }];
+        let point = |number: usize| {
+            values[if shown > 1 {
+                number * (values.len() - 1) / (shown - 1)
+            } else {
+                0
+            }]
+        };
         let drawn = html! {
             i.range.(class) style=(scale.between_style(least, most)) title=(words) {}
             i.box.(class) style=(scale.between_style(lower, upper)) title=(words) {}
@@ -93,15 +167,28 @@ pub(super) fn samples(samples: &[Sample], words: &str, unit: &str, points: usize
             @if scale.is_beyond(most) { i.torn {} }
             @if scale.is_beyond(least) { i.torn.low {} }
         };
-        (sample.name.clone(), drawn, quantity(median, unit).to_string())
+        (
+            sample.name.clone(),
+            drawn,
+            quantity(median, unit).to_string(),
+        )
     };
-    Rows { rows: samples.iter().map(row).collect(), height: 24, columns: 0 }.on(&scale)
+    Rows {
+        rows: samples.iter().map(row).collect(),
+        height: 24,
+        columns: 0,
+    }
+    .on(&scale)
 }
 
 /// Idle states, tasks, timers and wakers of each CPU, over a part of the time.
 pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
     let (per, unit) = lanes.unit(lanes.us(lanes.to));
-    let words = if unit == "operations" { unit.to_owned() } else { format!("time, {unit}") };
+    let words = if unit == "operations" {
+        unit.to_owned()
+    } else {
+        format!("time, {unit}")
+    };
     let scale = Scale::between(&words, (0.0, lanes.us(lanes.to) / per));
     let row = |row: &crate::blocks::lanes::Row| {
         let time = |at: u64| lanes.us(at) / per;
@@ -122,5 +209,10 @@ pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
         };
         (row.name.clone(), drawn, String::new())
     };
-    Rows { rows: lanes.rows.iter().map(row).collect(), height: 22, columns: 0 }.on(&scale)
+    Rows {
+        rows: lanes.rows.iter().map(row).collect(),
+        height: 22,
+        columns: 0,
+    }
+    .on(&scale)
 }

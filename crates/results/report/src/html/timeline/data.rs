@@ -15,7 +15,12 @@ use std::collections::HashMap;
 /// lane, by their number. `axes`: `kept` in ticks after `t0`; `fold`, its width in ticks; `paths`
 /// by CPU: first tick, then three numbers a part: lane, length, CPU that is served or -1.
 pub(super) fn data(picture: &Picture, names: &Names) -> Value {
-    let t0 = picture.lanes.iter().filter_map(|lane| Some(lane.spans.first()?.from)).min().unwrap_or(0);
+    let t0 = picture
+        .lanes
+        .iter()
+        .filter_map(|lane| Some(lane.spans.first()?.from))
+        .min()
+        .unwrap_or(0);
     let mut waits: Vec<(u16, u32)> = Vec::new();
     let mut wait_numbers: HashMap<(u16, u32), u64> = HashMap::new();
     let mut functions: Vec<&'static str> = Vec::new();
@@ -30,10 +35,12 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
             }
             let more = match span.what {
                 What::Cause(_) => span.holder.map_or(0, |holder| {
-                    *wait_numbers.entry((holder, span.on.unwrap_or(0))).or_insert_with(|| {
-                        waits.push((holder, span.on.unwrap_or(0)));
-                        waits.len() as u64
-                    })
+                    *wait_numbers
+                        .entry((holder, span.on.unwrap_or(0)))
+                        .or_insert_with(|| {
+                            waits.push((holder, span.on.unwrap_or(0)));
+                            waits.len() as u64
+                        })
                 }),
                 What::NormalWorld | What::LowPower => 0,
                 What::Polls(count) => u64::from(count),
@@ -47,11 +54,18 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         let mut before = t0;
         for call in &lane.calls {
             let name = call.name();
-            let function = functions.iter().position(|&other| other == name).unwrap_or_else(|| {
-                functions.push(name);
-                functions.len() - 1
-            });
-            calls.extend([call.from.saturating_sub(before), call.to - call.from, function as u64]);
+            let function = functions
+                .iter()
+                .position(|&other| other == name)
+                .unwrap_or_else(|| {
+                    functions.push(name);
+                    functions.len() - 1
+                });
+            calls.extend([
+                call.from.saturating_sub(before),
+                call.to - call.from,
+                function as u64,
+            ]);
             before = call.from.max(before);
         }
         let place = match lane.place {
@@ -69,21 +83,33 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         .filter(|&cpu| picture.lane_of(Actor::Cpu(cpu)).is_none())
         .map(|cpu| (cpu.to_string(), cpu_name(names, cpu).into()))
         .collect();
-    let axes: Vec<Value> = picture.axes.iter().map(|axis| self::axis(picture, axis, t0)).collect();
+    let axes: Vec<Value> = picture
+        .axes
+        .iter()
+        .map(|axis| self::axis(picture, axis, t0))
+        .collect();
     json!({ "tick": picture.tick_us, "lanes": lanes, "waits": waits, "calls": functions, "names": names, "axes": axes })
 }
 
 fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {
-    let kept: Vec<(u64, u64)> =
-        axis.kept.iter().map(|&(from, to)| (from.saturating_sub(t0), to.saturating_sub(t0))).collect();
+    let kept: Vec<(u64, u64)> = axis
+        .kept
+        .iter()
+        .map(|&(from, to)| (from.saturating_sub(t0), to.saturating_sub(t0)))
+        .collect();
     let paths: serde_json::Map<String, Value> = axis
         .paths
         .iter()
         .map(|(cpu, path)| {
-            let mut numbers = vec![path.first().map_or(0, |part| part.from.saturating_sub(t0)) as i64];
+            let mut numbers =
+                vec![path.first().map_or(0, |part| part.from.saturating_sub(t0)) as i64];
             for part in path {
                 let lane = picture.lane_of(part.place).map_or(-1, |lane| lane as i64);
-                numbers.extend([lane, (part.to - part.from) as i64, part.serves.map_or(-1, i64::from)]);
+                numbers.extend([
+                    lane,
+                    (part.to - part.from) as i64,
+                    part.serves.map_or(-1, i64::from),
+                ]);
             }
             (cpu.to_string(), json!(numbers))
         })

@@ -53,9 +53,17 @@ pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     critical_path(&mut out, picture, axis);
     let kinds = kinds::kinds();
     for (index, lane) in picture.lanes.iter().enumerate() {
-        let _ = write!(out, "<g transform=\"translate(0 {})\">", AXIS + index * LANE);
+        let _ = write!(
+            out,
+            "<g transform=\"translate(0 {})\">",
+            AXIS + index * LANE
+        );
         let mut thin_at = None;
-        for span in lane.spans.iter().filter(|span| axis.shows(span.from, span.to)) {
+        for span in lane
+            .spans
+            .iter()
+            .filter(|span| axis.shows(span.from, span.to))
+        {
             if (axis.place(span.to) - axis.place(span.from)) / axis.width() * WIDTH < THIN {
                 let pixel = Some((axis.place(span.from) / axis.width() * WIDTH) as u32);
                 if pixel == thin_at {
@@ -75,19 +83,28 @@ fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
     if let Some(path) = axis.slowest.and_then(|cpu| axis.paths.get(&cpu)) {
         let mut before: Option<usize> = None;
         for part in path {
-            let Some(lane) = picture.lane_of(part.place) else { continue };
+            let Some(lane) = picture.lane_of(part.place) else {
+                continue;
+            };
             let y = AXIS + lane * LANE + PATH;
             let (from, to) = (percent(axis, part.from), percent(axis, part.to));
             if let Some(before) = before.filter(|&before| before != lane) {
                 let y_before = AXIS + before * LANE + PATH;
-                let _ = write!(out, "<line class=hop x1={from}% x2={from}% y1={y_before} y2={y} />");
+                let _ = write!(
+                    out,
+                    "<line class=hop x1={from}% x2={from}% y1={y_before} y2={y} />"
+                );
             }
             let _ = write!(out, "<line class=path x1={from}% x2={to}% y1={y} y2={y} />");
             before = Some(lane);
         }
         if let (Some(lane), Some(end)) = (before, path.last()) {
             let x = percent(axis, end.to);
-            let _ = write!(out, "<circle class=path-end cx={x}% cy={} r=3.5 />", AXIS + lane * LANE + PATH);
+            let _ = write!(
+                out,
+                "<circle class=path-end cx={x}% cy={} r=3.5 />",
+                AXIS + lane * LANE + PATH
+            );
         }
     }
 }
@@ -121,7 +138,11 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
             let fits = at + wide <= if is_first { WIDTH } else { end };
             is_first = false;
             if at >= free && fits {
-                let _ = write!(out, "<text class=tick x={}% dx=3 y=14>{text}</text>", percent(axis, tick));
+                let _ = write!(
+                    out,
+                    "<text class=tick x={}% dx=3 y=14>{text}</text>",
+                    percent(axis, tick)
+                );
                 free = at + wide;
             }
         };
@@ -134,19 +155,30 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
             let us = (first + f64::from(number)) * step;
             let tick = axis.zero + (us / picture.tick_us).round() as u64;
             let x = percent(axis, tick);
-            let _ = write!(out, "<line class=grid x1={x}% x2={x}% y1={} y2={bottom} />", AXIS - 4);
+            let _ = write!(
+                out,
+                "<line class=grid x1={x}% x2={x}% y1={} y2={bottom} />",
+                AXIS - 4
+            );
             label(out, tick, us);
         }
         if index > 0 {
             let x = share((axis.place(from) - axis.fold() / 2.0) / axis.width());
-            let _ = write!(out, "<line class=fold x1={x}% x2={x}% y1={AXIS} y2={bottom} />");
+            let _ = write!(
+                out,
+                "<line class=fold x1={x}% x2={x}% y1={AXIS} y2={bottom} />"
+            );
         }
     }
 }
 
 /// A time with its unit, and as many decimals as tell it from one a step away.
 fn time(us: f64, step: f64) -> String {
-    let (value, step, unit) = if us >= 2000.0 { (us / 1000.0, step / 1000.0, "ms") } else { (us, step, "us") };
+    let (value, step, unit) = if us >= 2000.0 {
+        (us / 1000.0, step / 1000.0, "ms")
+    } else {
+        (us, step, "us")
+    };
     let mut decimals = 0;
     let mut unit_of_last = 1.0;
     while unit_of_last > step * 1.001 && decimals < 6 {
@@ -157,7 +189,10 @@ fn time(us: f64, step: f64) -> String {
 }
 
 fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names) {
-    let (x, end) = (axis.place(span.from) / axis.width(), axis.place(span.to) / axis.width());
+    let (x, end) = (
+        axis.place(span.from) / axis.width(),
+        axis.place(span.to) / axis.width(),
+    );
     // The thinnest is still to be seen.
     let (left, width) = (share(x), share(end - x).max(0.1));
     let (y, height) = BAR;
@@ -165,25 +200,45 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names
     let class = kind.class;
     match kind.form {
         Form::Flat => {
-            let _ = write!(out, "<rect class={class} x={left}% y={} width={width}% height=2 />", y + FLAT);
+            let _ = write!(
+                out,
+                "<rect class={class} x={left}% y={} width={width}% height=2 />",
+                y + FLAT
+            );
             return;
         }
         Form::Line => {
             let middle = y + MIDDLE;
             let right = share(end);
-            let _ = write!(out, "<line class={class} x1={left}% x2={right}% y1={middle} y2={middle} />");
+            let _ = write!(
+                out,
+                "<line class={class} x1={left}% x2={right}% y1={middle} y2={middle} />"
+            );
             return;
         }
         Form::Gap => return,
         Form::Bar => {}
     }
-    let _ = write!(out, "<rect class={class} x={left}% y={y} width={width}% height={height} />");
+    let _ = write!(
+        out,
+        "<rect class={class} x={left}% y={y} width={width}% height={height} />"
+    );
     let fits = |text: &String| {
         let letters = text.chars().count();
-        letters as f64 * LETTER + if letters == 1 { SHORT_MARGIN } else { kind.margin } <= (end - x) * WIDTH
+        letters as f64 * LETTER
+            + if letters == 1 {
+                SHORT_MARGIN
+            } else {
+                kind.margin
+            }
+            <= (end - x) * WIDTH
     };
     if let Some(text) = labels(span, kind, names).into_iter().find(fits) {
-        let dark = if kind.light_label { "on-dark" } else { "on-light" };
+        let dark = if kind.light_label {
+            "on-dark"
+        } else {
+            "on-light"
+        };
         let middle = share((x + end) / 2.0);
         if !kind.light_label {
             // Keeps the label legible on stripes; its place is in percent, its width in pixels.
@@ -195,13 +250,22 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names
                 -wide / 2.0
             );
         }
-        let _ = write!(out, "<text class={dark} x={middle}% y={}>{text}</text>", y + BASELINE);
+        let _ = write!(
+            out,
+            "<text class={dark} x={middle}% y={}>{text}</text>",
+            y + BASELINE
+        );
     }
 }
 
 /// The labels that can stand in a bar, longest first.
 fn labels(span: &Span, kind: &Kind, names: &Names) -> Vec<String> {
-    let fill = |labels: &[String], with: &str| labels.iter().map(|label| label.replace("{}", with)).collect();
+    let fill = |labels: &[String], with: &str| {
+        labels
+            .iter()
+            .map(|label| label.replace("{}", with))
+            .collect()
+    };
     match (span.what, span.holder) {
         (_, Some(holder)) => fill(&kind.waiting_labels, &cpu_name(names, holder)),
         (What::Serves(cpu) | What::Takes(cpu), None) => fill(&kind.labels, &cpu_name(names, cpu)),
@@ -215,13 +279,26 @@ fn arrows(out: &mut String, picture: &Picture, axis: &Axis) {
     let least = axis.width() * 0.008;
     for (index, lane) in picture.lanes.iter().enumerate() {
         for span in &lane.spans {
-            let (What::Cause(cause), Some(on), Some(holder)) = (span.what, span.on, span.holder) else { continue };
-            if !axis.shows(span.from, span.to) || axis.place(span.to) - axis.place(span.from) < least {
+            let (What::Cause(cause), Some(on), Some(holder)) = (span.what, span.on, span.holder)
+            else {
+                continue;
+            };
+            if !axis.shows(span.from, span.to)
+                || axis.place(span.to) - axis.place(span.from) < least
+            {
                 continue;
             }
-            let place = if cause.wait() == Some(WaitFor::Scp) { Actor::Scp(on) } else { Actor::Cpu(holder) };
-            let Some(target) = picture.lane_of(place) else { continue };
-            let edge = |lane: usize, lower: bool| AXIS + lane * LANE + BAR.0 + if lower { BAR.1 } else { 0 };
+            let place = if cause.wait() == Some(WaitFor::Scp) {
+                Actor::Scp(on)
+            } else {
+                Actor::Cpu(holder)
+            };
+            let Some(target) = picture.lane_of(place) else {
+                continue;
+            };
+            let edge = |lane: usize, lower: bool| {
+                AXIS + lane * LANE + BAR.0 + if lower { BAR.1 } else { 0 }
+            };
             let down = target > index;
             let (y1, y2) = (edge(index, down), edge(target, !down));
             let x = percent(axis, span.to);
@@ -237,12 +314,26 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        assert_eq!([nice_step(46.0), nice_step(11.0), nice_step(0.07), nice_step(20.0)], [50.0, 20.0, 0.1, 20.0]);
+        assert_eq!(
+            [
+                nice_step(46.0),
+                nice_step(11.0),
+                nice_step(0.07),
+                nice_step(20.0)
+            ],
+            [50.0, 20.0, 0.1, 20.0]
+        );
     }
 
     #[test]
     fn times_have_a_unit_and_the_decimals_that_they_need() {
-        let times = [time(0.0, 50.0), time(50.0, 50.0), time(0.2, 0.2), time(16_500.0, 100.0), time(16_500.0, 5.0)];
+        let times = [
+            time(0.0, 50.0),
+            time(50.0, 50.0),
+            time(0.2, 0.2),
+            time(16_500.0, 100.0),
+            time(16_500.0, 5.0),
+        ];
         assert_eq!(times, ["0 us", "50 us", "0.2 us", "16.5 ms", "16.500 ms"]);
     }
 }

@@ -49,7 +49,10 @@ pub(super) fn answer(
     // A lock is told with its holders, in the order in which they had it.
     let mut locks: BTreeMap<u32, Vec<(u16, u64)>> = BTreeMap::new();
     let lane = iteration.lane(cpu);
-    let within = || lane.iter().filter(|span| span.from >= from && span.to <= to);
+    let within = || {
+        lane.iter()
+            .filter(|span| span.from >= from && span.to <= to)
+    };
     for span in within() {
         if let (attribution::Activity::Cause(Cause::LockWait), Some(lock), Some(holder)) =
             (span.activity, span.on, span.holder)
@@ -60,21 +63,39 @@ pub(super) fn answer(
     for (lock, holders) in &locks {
         let sum = holders.iter().map(|(_, ticks)| ticks).sum();
         let whose = whose_lock(iteration, names, *lock);
-        parts.push((sum, format!("waited {} for {whose}, held {}", us(sum), by(holders, names, &us))));
+        parts.push((
+            sum,
+            format!(
+                "waited {} for {whose}, held {}",
+                us(sum),
+                by(holders, names, &us)
+            ),
+        ));
     }
     let mut queue = Vec::new();
     let mut served = Vec::new();
     for span in within() {
         let Some(holder) = span.holder else { continue };
         match span.activity {
-            attribution::Activity::Cause(Cause::ScpChannelWait) => add(&mut queue, holder, span.to - span.from),
-            attribution::Activity::Cause(Cause::ScpWait) => add(&mut served, holder, span.to - span.from),
+            attribution::Activity::Cause(Cause::ScpChannelWait) => {
+                add(&mut queue, holder, span.to - span.from)
+            }
+            attribution::Activity::Cause(Cause::ScpWait) => {
+                add(&mut served, holder, span.to - span.from)
+            }
             _ => {}
         }
     }
     if ticks(Cause::ScpChannelWait) > 0 {
         let sum = ticks(Cause::ScpChannelWait);
-        parts.push((sum, format!("waited {} for the channel to the SCP, held {}", us(sum), by(&queue, names, &us))));
+        parts.push((
+            sum,
+            format!(
+                "waited {} for the channel to the SCP, held {}",
+                us(sum),
+                by(&queue, names, &us)
+            ),
+        ));
     }
     if ticks(Cause::ScpWait) > 0 {
         let sum = ticks(Cause::ScpWait);
@@ -84,14 +105,22 @@ pub(super) fn answer(
             true => String::new(),
             false if served.len() > MOST_NAMED => {
                 let sum = served.iter().map(|&(_, ticks)| ticks).sum();
-                format!(", of it {} while it served {} others", us(sum), served.len())
+                format!(
+                    ", of it {} while it served {} others",
+                    us(sum),
+                    served.len()
+                )
             }
             false => format!(
                 ", of it {}",
                 listed(
                     &served
                         .iter()
-                        .map(|&(holder, ticks)| format!("{} while it served {}", us(ticks), cpu_name(names, holder)))
+                        .map(|&(holder, ticks)| format!(
+                            "{} while it served {}",
+                            us(ticks),
+                            cpu_name(names, holder)
+                        ))
                         .collect::<Vec<_>>(),
                 )
             ),
@@ -111,9 +140,21 @@ pub(super) fn answer(
     } else if l1 > 0 {
         parts.push((l1, format!("flushed the L1 for {}", us(l1))));
     }
-    let told = [Cause::LockWait, Cause::ScpChannelWait, Cause::ScpWait, Cause::FlushL1, Cause::FlushL2];
-    for cause in Cause::ALL.into_iter().filter(|cause| !told.contains(cause) && ticks(*cause) > 0) {
-        parts.push((ticks(cause), format!("{} {}", cause.row().sentence, us(ticks(cause)))));
+    let told = [
+        Cause::LockWait,
+        Cause::ScpChannelWait,
+        Cause::ScpWait,
+        Cause::FlushL1,
+        Cause::FlushL2,
+    ];
+    for cause in Cause::ALL
+        .into_iter()
+        .filter(|cause| !told.contains(cause) && ticks(*cause) > 0)
+    {
+        parts.push((
+            ticks(cause),
+            format!("{} {}", cause.row().sentence, us(ticks(cause))),
+        ));
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.0));
     let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
@@ -152,8 +193,10 @@ fn by(holders: &[(u16, u64)], names: &Names, us: &impl Fn(u64) -> String) -> Str
             )
         }
         _ => {
-            let each: Vec<_> =
-                holders.iter().map(|&(holder, ticks)| format!("{} ({})", cpu_name(names, holder), us(ticks))).collect();
+            let each: Vec<_> = holders
+                .iter()
+                .map(|&(holder, ticks)| format!("{} ({})", cpu_name(names, holder), us(ticks)))
+                .collect();
             format!("in turn by {}", listed(&each))
         }
     }
@@ -161,8 +204,12 @@ fn by(holders: &[(u16, u64)], names: &Names, us: &impl Fn(u64) -> String) -> Str
 
 /// A lock that only CPUs of one cluster ever had is that cluster's.
 fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
-    let mut clusters: Vec<_> =
-        iteration.holders(lock).iter().filter_map(|cpu| names.get(cpu)).map(|(cluster, _)| *cluster).collect();
+    let mut clusters: Vec<_> = iteration
+        .holders(lock)
+        .iter()
+        .filter_map(|cpu| names.get(cpu))
+        .map(|(cluster, _)| *cluster)
+        .collect();
     clusters.dedup();
     match (clusters.as_slice(), iteration.holders(lock).len()) {
         ([_], holders) if holders > 1 => format!("its cluster's lock (lock {lock})"),
@@ -172,7 +219,12 @@ fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
 }
 
 /// The parts of a critical path on other CPUs, in words.
-fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -> String) -> String {
+fn path_in_words(
+    path: &[PathPart],
+    names: &Names,
+    cpu: u16,
+    us: &impl Fn(u64) -> String,
+) -> String {
     let all: u64 = path.iter().map(|part| part.to - part.from).sum();
     let mut scp = 0;
     let mut taking = 0;
@@ -201,22 +253,36 @@ fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &impl Fn(u64) -
     if scp > 0 {
         let whom = match served.len() > MOST_NAMED {
             true => format!("{} CPUs", served.len()),
-            false => listed(&served.iter().map(|&cpu| cpu_name(names, cpu)).collect::<Vec<_>>()),
+            false => listed(
+                &served
+                    .iter()
+                    .map(|&cpu| cpu_name(names, cpu))
+                    .collect::<Vec<_>>(),
+            ),
         };
         let before = match taking {
             0 => String::new(),
             _ => format!(", of it {} before it took them", us(taking)),
         };
-        parts.push(format!("{} in the SCP, with the commands of {whom}{before}", us(scp)));
+        parts.push(format!(
+            "{} in the SCP, with the commands of {whom}{before}",
+            us(scp)
+        ));
     }
     others.sort_by_key(|&(_, ticks)| std::cmp::Reverse(ticks));
     let rest: u64 = others.iter().skip(3).map(|(_, ticks)| ticks).sum();
-    let mut each: Vec<_> =
-        others.iter().take(3).map(|&(other, ticks)| format!("{} on {}", us(ticks), cpu_name(names, other))).collect();
+    let mut each: Vec<_> = others
+        .iter()
+        .take(3)
+        .map(|&(other, ticks)| format!("{} on {}", us(ticks), cpu_name(names, other)))
+        .collect();
     if rest > 0 {
         each.push(format!("{} on {} others", us(rest), others.len() - 3));
     }
     parts.extend(each);
     parts.push(format!("{} on {} itself", us(own), cpu_name(names, cpu)));
-    format!("Followed back from its last instruction, its critical path took {}.", listed(&parts))
+    format!(
+        "Followed back from its last instruction, its critical path took {}.",
+        listed(&parts)
+    )
 }

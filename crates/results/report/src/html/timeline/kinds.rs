@@ -94,21 +94,41 @@ pub(super) fn kinds() -> Vec<Kind> {
             form: Form::Bar,
             words: row.title.to_owned(),
             labels: vec![row.title.to_owned(), letter.clone()],
-            waiting_labels: vec![format!("{}: {{}}", row.title), format!("{letter} {{}}"), letter],
+            waiting_labels: vec![
+                format!("{}: {{}}", row.title),
+                format!("{letter} {{}}"),
+                letter,
+            ],
             light_label: row.light_label,
             margin: 14.0,
             names_cpu: true,
-            waiting_words: if to_scp { "the SCP had a command of {} in hand" } else { "{} held lock #" },
+            waiting_words: if to_scp {
+                "the SCP had a command of {} in hand"
+            } else {
+                "{} held lock #"
+            },
             to_scp,
         }
     });
     let others = [
         other("world", Form::Flat, "normal world", &[], false),
         other("low", Form::Line, "low power", &[], false),
-        other("polls", Form::Bar, "{} AFFINITY_INFO polls", &["{} polls", "p"], false),
+        other(
+            "polls",
+            Form::Bar,
+            "{} AFFINITY_INFO polls",
+            &["{} polls", "p"],
+            false,
+        ),
         other("", Form::Gap, "", &[], false),
         other(SERVES, Form::Bar, "serves {}", &["serves {}", "{}"], true),
-        other(TAKES, Form::Bar, "takes up the command of {}", &["takes {}", "{}"], false),
+        other(
+            TAKES,
+            Form::Bar,
+            "takes up the command of {}",
+            &["takes {}", "{}"],
+            false,
+        ),
     ];
     causes.chain(others).collect()
 }

@@ -46,7 +46,11 @@ pub(super) fn case(
     (detail, has_room): (Detail, bool),
     left_out: &mut LeftOut,
 ) -> Markup {
-    let pictures = if has_room { pictures(findings, section, names, detail, left_out) } else { Vec::new() };
+    let pictures = if has_room {
+        pictures(findings, section, names, detail, left_out)
+    } else {
+        Vec::new()
+    };
     if section.series.is_some() && pictures.is_empty() {
         left_out.timelines += 1;
     }
@@ -75,9 +79,18 @@ fn what_is_told(told: &AxisAnswer, iteration: usize) -> Markup {
 /// A line of how the slowest CPU's time scatters over the iterations; nothing where there is one
 /// alone.
 pub(super) fn scatter(section: &Section<'_>) -> Markup {
-    let Some(chosen) = section.chosen.as_ref().filter(|chosen| chosen.slowest.len() > 1) else { return html! {} };
+    let Some(chosen) = section
+        .chosen
+        .as_ref()
+        .filter(|chosen| chosen.slowest.len() > 1)
+    else {
+        return html! {};
+    };
     let values = || chosen.slowest.iter().map(|&(_, value)| value);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let (least, most) = (
+        values().fold(f64::INFINITY, f64::min),
+        values().fold(f64::NEG_INFINITY, f64::max),
+    );
     html! {
         div.scatter {
             p.note {
@@ -114,19 +127,34 @@ fn pictures<'a>(
     detail: Detail,
     left_out: &mut LeftOut,
 ) -> Vec<Shown<'a>> {
-    let (Some(series), Some(chosen)) = (section.series, &section.chosen) else { return Vec::new() };
-    let Some(tick_us) = findings.timelines.tick_us() else { return Vec::new() };
+    let (Some(series), Some(chosen)) = (section.series, &section.chosen) else {
+        return Vec::new();
+    };
+    let Some(tick_us) = findings.timelines.tick_us() else {
+        return Vec::new();
+    };
     let metrics = whole_metrics(&section.group);
-    let value =
-        |number: u32| chosen.slowest.iter().find(|(other, _)| *other == number).map_or(0.0, |(_, value)| *value);
+    let value = |number: u32| {
+        chosen
+            .slowest
+            .iter()
+            .find(|(other, _)| *other == number)
+            .map_or(0.0, |(_, value)| *value)
+    };
     let mut wanted = vec![("Median", chosen.median)];
     if detail.worst && chosen.worst != chosen.median {
         wanted.push(("Worst", chosen.worst));
     }
     let mut shown = Vec::new();
     for (word, number_of) in wanted {
-        let Some(iteration) = findings.timelines.iteration(series, number_of) else { continue };
-        let extent = Extent { metrics: &metrics, whole: detail.whole, most_cpus: detail.most_cpus };
+        let Some(iteration) = findings.timelines.iteration(series, number_of) else {
+            continue;
+        };
+        let extent = Extent {
+            metrics: &metrics,
+            whole: detail.whole,
+            most_cpus: detail.most_cpus,
+        };
         let picture = Picture::new(&iteration, names, tick_us, &extent);
         if picture.axes.is_empty() {
             continue;
@@ -135,29 +163,60 @@ fn pictures<'a>(
             let (metric, cpu) = (axis.metric?, axis.slowest?);
             let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
             let measured = metrics.iter().find(|known| known.name == metric)?;
-            let headline = headline(findings, &section.group, *measured, &iteration).map(|headline| headline.text);
-            Some(AxisAnswer { view: metric, headline, answer: answer(&iteration, names, cpu, metric, tick_us, path) })
+            let headline = headline(findings, &section.group, *measured, &iteration)
+                .map(|headline| headline.text);
+            Some(AxisAnswer {
+                view: metric,
+                headline,
+                answer: answer(&iteration, names, cpu, metric, tick_us, path),
+            })
         };
         let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);
         left_out.worst |= word == "Worst";
-        let title = format!("{word} iteration (no. {number_of}, {} us)", number(value(number_of)));
-        shown.push(Shown { title, picture, iteration, told });
+        let title = format!(
+            "{word} iteration (no. {number_of}, {} us)",
+            number(value(number_of))
+        );
+        shown.push(Shown {
+            title,
+            picture,
+            iteration,
+            told,
+        });
     }
-    let iterations = chosen.slowest.len().max(findings.timelines.iterations(series).len());
+    let iterations = chosen
+        .slowest
+        .len()
+        .max(findings.timelines.iterations(series).len());
     left_out.iterations += (iterations - shown.len().min(2)) as u64;
     shown
 }
 
-fn timeline(section: &Section<'_>, names: &Names, pictures: &[Shown<'_>], detail: Detail) -> Markup {
-    let Some(first) = pictures.first() else { return html! {} };
+fn timeline(
+    section: &Section<'_>,
+    names: &Names,
+    pictures: &[Shown<'_>],
+    detail: Detail,
+) -> Markup {
+    let Some(first) = pictures.first() else {
+        return html! {};
+    };
     let data: Vec<_> = pictures
         .iter()
         .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
         .collect();
     let causes: Vec<Cause> = {
-        let all: Vec<Cause> = first.picture.axes.iter().flat_map(|axis| first.picture.causes(axis)).collect();
-        Cause::ALL.into_iter().filter(|cause| all.contains(cause)).collect()
+        let all: Vec<Cause> = first
+            .picture
+            .axes
+            .iter()
+            .flat_map(|axis| first.picture.causes(axis))
+            .collect();
+        Cause::ALL
+            .into_iter()
+            .filter(|cause| all.contains(cause))
+            .collect()
     };
     html! {
         figure.timeline data-timeline=(section.id) {
@@ -198,7 +257,10 @@ fn window_words(axis: &Axis, picture: &Picture) -> String {
     let end = axis.kept.last().map_or(0, |(_, to)| *to);
     let us = end.saturating_sub(axis.zero) as f64 * picture.tick_us;
     match axis.kept.len() {
-        1 => format!(": {} us from the first CPU's begin to the last one's end", number(us)),
+        1 => format!(
+            ": {} us from the first CPU's begin to the last one's end",
+            number(us)
+        ),
         parts => format!(": {parts} stretches within {} ms", number(us / 1000.0)),
     }
 }
@@ -220,16 +282,30 @@ fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
 /// The twin of a timeline for those who cannot see it: a row per span.
 fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
     let picture = &shown.picture;
-    let Some(metric) = axis.metric else { return html! {} };
+    let Some(metric) = axis.metric else {
+        return html! {};
+    };
     let us = |ticks: u64| format!("{:.2}", ticks as f64 * picture.tick_us);
     // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
     let mut rows = String::new();
     for lane in &picture.lanes {
-        let attribution::Actor::Cpu(cpu) = lane.place else { continue };
-        let Some((from, to)) = shown.iteration.window(cpu, metric) else { continue };
-        for span in lane.spans.iter().filter(|span| span.from >= from && span.to <= to) {
-            let What::Cause(cause) = span.what else { continue };
-            let whom = span.holder.map_or_else(String::new, |holder| cpu_name(names, holder));
+        let attribution::Actor::Cpu(cpu) = lane.place else {
+            continue;
+        };
+        let Some((from, to)) = shown.iteration.window(cpu, metric) else {
+            continue;
+        };
+        for span in lane
+            .spans
+            .iter()
+            .filter(|span| span.from >= from && span.to <= to)
+        {
+            let What::Cause(cause) = span.what else {
+                continue;
+            };
+            let whom = span
+                .holder
+                .map_or_else(String::new, |holder| cpu_name(names, holder));
             rows.push_str(&format!(
                 "<tr><td>{}<td class=n>{}<td class=n>{}<td>{}<td>{whom}",
                 lane.name,

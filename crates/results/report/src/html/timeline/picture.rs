@@ -80,8 +80,17 @@ impl Axis {
         for (index, &(from, to)) in self.kept.iter().enumerate() {
             if tick < from {
                 // Within a fold, or before everything.
-                let share = if index == 0 { 0.0 } else { (tick - end) as f64 / (from - end) as f64 };
-                return at - if index == 0 { 0.0 } else { self.fold() * (1.0 - share) };
+                let share = if index == 0 {
+                    0.0
+                } else {
+                    (tick - end) as f64 / (from - end) as f64
+                };
+                return at
+                    - if index == 0 {
+                        0.0
+                    } else {
+                        self.fold() * (1.0 - share)
+                    };
             }
             if tick <= to {
                 return at + (tick - from) as f64;
@@ -94,7 +103,9 @@ impl Axis {
 
     /// True if some of the span is kept.
     pub(super) fn shows(&self, from: u64, to: u64) -> bool {
-        self.kept.iter().any(|&(begin, end)| from < end && to > begin)
+        self.kept
+            .iter()
+            .any(|&(begin, end)| from < end && to > begin)
     }
 }
 
@@ -112,7 +123,10 @@ pub(crate) type Names = BTreeMap<u16, (u16, u16)>;
 
 /// `1.3`, or `CPU 3` where cluster and core are not known.
 pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
-    names.get(&cpu).map_or_else(|| format!("CPU {cpu}"), |(cluster, core)| format!("{cluster}.{core}"))
+    names.get(&cpu).map_or_else(
+        || format!("CPU {cpu}"),
+        |(cluster, core)| format!("{cluster}.{core}"),
+    )
 }
 
 /// The extent of a picture.
@@ -126,12 +140,22 @@ pub(super) struct Extent<'a> {
 }
 
 impl Picture {
-    pub(super) fn new(iteration: &Iteration<'_>, names: &Names, tick_us: f64, extent: &Extent<'_>) -> Self {
+    pub(super) fn new(
+        iteration: &Iteration<'_>,
+        names: &Names,
+        tick_us: f64,
+        extent: &Extent<'_>,
+    ) -> Self {
         let us = |us: f64| (us / tick_us) as u64;
         let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
             .metrics
             .iter()
-            .filter_map(|metric| Some((metric.name, measured(iteration, metric, us(1.0).max(1), us(5.0).max(1))?)))
+            .filter_map(|metric| {
+                Some((
+                    metric.name,
+                    measured(iteration, metric, us(1.0).max(1), us(5.0).max(1))?,
+                ))
+            })
             .unzip();
         let mut cpus = iteration.cpus();
         cpus.sort_by_key(|cpu| (names.get(cpu).copied(), *cpu));
@@ -150,7 +174,11 @@ impl Picture {
                 Lane {
                     place: Actor::Cpu(cpu),
                     name: cpu_name(names, cpu),
-                    sub: if names.contains_key(&cpu) { format!("CPU {cpu}") } else { String::new() },
+                    sub: if names.contains_key(&cpu) {
+                        format!("CPU {cpu}")
+                    } else {
+                        String::new()
+                    },
                     spans: fold_polls(&iteration.lane(cpu), &calls),
                     calls: calls.into_iter().filter(|call| !call.is_poll()).collect(),
                 }
@@ -161,11 +189,18 @@ impl Picture {
             axes.extend(whole(&lanes, iteration.extent(), us(1.0).max(1)));
         } else {
             for lane in &mut lanes {
-                lane.spans.retain(|span| axes.iter().any(|axis| axis.shows(span.from, span.to)));
-                lane.calls.retain(|call| axes.iter().any(|axis| axis.shows(call.from, call.to)));
+                lane.spans
+                    .retain(|span| axes.iter().any(|axis| axis.shows(span.from, span.to)));
+                lane.calls
+                    .retain(|call| axes.iter().any(|axis| axis.shows(call.from, call.to)));
             }
         }
-        Self { left_out: all - cpus.len(), lanes, axes, tick_us }
+        Self {
+            left_out: all - cpus.len(),
+            lanes,
+            axes,
+            tick_us,
+        }
     }
 
     /// Number of a lane.
@@ -187,28 +222,56 @@ impl Picture {
 
 /// The axis of a metric: the times in which some CPU has it.
 fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) -> Option<Axis> {
-    let windows: Vec<_> =
-        iteration.cpus().into_iter().filter_map(|cpu| Some((iteration.window(cpu, metric.name)?, cpu))).collect();
-    let slowest = windows.iter().max_by_key(|((from, to), _)| to - from).map(|&(_, cpu)| cpu);
+    let windows: Vec<_> = iteration
+        .cpus()
+        .into_iter()
+        .filter_map(|cpu| Some((iteration.window(cpu, metric.name)?, cpu)))
+        .collect();
+    let slowest = windows
+        .iter()
+        .max_by_key(|((from, to), _)| to - from)
+        .map(|&(_, cpu)| cpu);
     let zero = windows.iter().map(|((from, _), _)| *from).min()?;
     // Room for what stands at the edges.
-    let span: u64 = united(windows.iter().map(|(window, _)| *window), join).iter().map(|(from, to)| to - from).sum();
+    let span: u64 = united(windows.iter().map(|(window, _)| *window), join)
+        .iter()
+        .map(|(from, to)| to - from)
+        .sum();
     let margin = margin.max(span / 150);
-    let kept = united(windows.iter().map(|((from, to), _)| (from.saturating_sub(margin), to + margin)), join);
+    let kept = united(
+        windows
+            .iter()
+            .map(|((from, to), _)| (from.saturating_sub(margin), to + margin)),
+        join,
+    );
     // What is no power management is a call, and nothing more.
-    let title = if *metric == LATENCY { "Call" } else { metric.title };
-    Some(Axis { title, metric: Some(metric.name), zero, kept, paths: BTreeMap::new(), slowest })
+    let title = if *metric == LATENCY {
+        "Call"
+    } else {
+        metric.title
+    };
+    Some(Axis {
+        title,
+        metric: Some(metric.name),
+        zero,
+        kept,
+        paths: BTreeMap::new(),
+        slowest,
+    })
 }
 
 /// The axis of everything: all but the times in which CPUs sleep, poll or run the normal world.
 fn whole(lanes: &[Lane], (first, last): (u64, u64), margin: u64) -> Option<Axis> {
     let busy = || {
-        lanes.iter().flat_map(|lane| &lane.spans).filter_map(|span| match span.what {
-            What::Cause(_) | What::Serves(_) | What::Takes(_) => {
-                Some((span.from.saturating_sub(margin), span.to + margin))
-            }
-            _ => None,
-        })
+        lanes
+            .iter()
+            .flat_map(|lane| &lane.spans)
+            .filter_map(|span| match span.what {
+                What::Cause(_) | What::Serves(_) | What::Takes(_) => {
+                    Some((span.from.saturating_sub(margin), span.to + margin))
+                }
+                _ => None,
+            })
     };
     let mut join = margin * 20;
     let mut kept = united(busy(), join);
@@ -243,18 +306,35 @@ fn united(times: impl Iterator<Item = (u64, u64)>, join: u64) -> Vec<(u64, u64)>
 }
 
 /// The CPUs on the slowest CPU's path of each axis, then those that took longest.
-fn most_telling(iteration: &Iteration<'_>, axes: &[Axis], metrics: &[&str], most: usize) -> BTreeSet<u16> {
+fn most_telling(
+    iteration: &Iteration<'_>,
+    axes: &[Axis],
+    metrics: &[&str],
+    most: usize,
+) -> BTreeSet<u16> {
     let mut wanted = Vec::new();
     for (axis, metric) in axes.iter().zip(metrics) {
-        let Some(slowest) = axis.slowest else { continue };
+        let Some(slowest) = axis.slowest else {
+            continue;
+        };
         wanted.push(slowest);
-        wanted.extend(iteration.path(slowest, metric).iter().rev().filter_map(|part| match part.place {
-            Actor::Cpu(cpu) => Some(cpu),
-            Actor::Scp(_) => part.serves,
-        }));
+        wanted.extend(
+            iteration
+                .path(slowest, metric)
+                .iter()
+                .rev()
+                .filter_map(|part| match part.place {
+                    Actor::Cpu(cpu) => Some(cpu),
+                    Actor::Scp(_) => part.serves,
+                }),
+        );
     }
     for metric in metrics {
-        let length = |cpu: &u16| iteration.window(*cpu, metric).map_or(0, |(from, to)| to - from);
+        let length = |cpu: &u16| {
+            iteration
+                .window(*cpu, metric)
+                .map_or(0, |(from, to)| to - from)
+        };
         let mut slow = iteration.cpus();
         slow.sort_by_cached_key(|cpu| (std::cmp::Reverse(length(cpu)), *cpu));
         wanted.extend(slow.into_iter().take(most));
@@ -291,7 +371,13 @@ fn fold_polls(spans: &[LaneSpan], calls: &[Call]) -> Vec<Span> {
             // Spans begin and end with calls, so one that touches a run lies in it; the run is
             // drawn with its first.
             if span.from <= from {
-                folded.push(Span { from, to, what: What::Polls(polls), on: None, holder: None });
+                folded.push(Span {
+                    from,
+                    to,
+                    what: What::Polls(polls),
+                    on: None,
+                    holder: None,
+                });
             }
             continue;
         }
@@ -300,7 +386,13 @@ fn fold_polls(spans: &[LaneSpan], calls: &[Call]) -> Vec<Span> {
             Activity::NormalWorld => What::NormalWorld,
             Activity::LowPower => What::LowPower,
         };
-        folded.push(Span { from: span.from, to: span.to, what, on: span.on, holder: span.holder });
+        folded.push(Span {
+            from: span.from,
+            to: span.to,
+            what,
+            on: span.on,
+            holder: span.holder,
+        });
     }
     folded
 }
@@ -318,9 +410,18 @@ fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
                 .iter()
                 .filter(|service| service.channel == channel)
                 .flat_map(|service| {
-                    let span = |from, to, what| Span { from, to, what, on: None, holder: None };
+                    let span = |from, to, what| Span {
+                        from,
+                        to,
+                        what,
+                        on: None,
+                        holder: None,
+                    };
                     let takes = span(service.turned, service.from, What::Takes(service.cpu));
-                    [takes, span(service.from, service.to, What::Serves(service.cpu))]
+                    [
+                        takes,
+                        span(service.from, service.to, What::Serves(service.cpu)),
+                    ]
                 })
                 .filter(|span| span.from < span.to)
                 .collect(),
@@ -334,7 +435,14 @@ mod tests {
     use super::*;
 
     fn axis(kept: &[(u64, u64)]) -> Axis {
-        Axis { title: "", metric: None, zero: 0, kept: kept.to_vec(), paths: BTreeMap::new(), slowest: None }
+        Axis {
+            title: "",
+            metric: None,
+            zero: 0,
+            kept: kept.to_vec(),
+            paths: BTreeMap::new(),
+            slowest: None,
+        }
     }
 
     #[test]
@@ -344,7 +452,11 @@ mod tests {
         assert_eq!(axis.place(150), 50.0);
         assert_eq!(axis.place(200), 100.0);
         assert_eq!(axis.place(1000), 103.0);
-        assert_eq!(axis.place(600), 101.5, "half of what is folded away is half of the fold");
+        assert_eq!(
+            axis.place(600),
+            101.5,
+            "half of what is folded away is half of the fold"
+        );
         assert_eq!(axis.place(1100), axis.width());
         assert_eq!((axis.place(0), axis.place(5000)), (0.0, axis.width()));
         assert!(axis.shows(150, 160) && !axis.shows(200, 1000));
@@ -358,12 +470,43 @@ mod tests {
 
     #[test]
     fn a_run_of_polls_is_one_span() {
-        let code = |from, to| LaneSpan { from, to, activity: Activity::Cause(Cause::Code), on: None, holder: None };
-        let world = |from, to| LaneSpan { activity: Activity::NormalWorld, ..code(from, to) };
-        let poll = |from, to| Call { function: Some(0xc400_0004), from, to, into_low_power: false };
-        let spans = [world(0, 10), code(10, 12), world(12, 20), code(20, 22), world(22, 30), code(30, 40)];
-        let calls = [poll(10, 12), poll(20, 22), Call { function: Some(0xc400_0001), ..poll(30, 40) }];
-        let folded: Vec<_> = fold_polls(&spans, &calls).iter().map(|span| (span.from, span.to, span.what)).collect();
+        let code = |from, to| LaneSpan {
+            from,
+            to,
+            activity: Activity::Cause(Cause::Code),
+            on: None,
+            holder: None,
+        };
+        let world = |from, to| LaneSpan {
+            activity: Activity::NormalWorld,
+            ..code(from, to)
+        };
+        let poll = |from, to| Call {
+            function: Some(0xc400_0004),
+            from,
+            to,
+            into_low_power: false,
+        };
+        let spans = [
+            world(0, 10),
+            code(10, 12),
+            world(12, 20),
+            code(20, 22),
+            world(22, 30),
+            code(30, 40),
+        ];
+        let calls = [
+            poll(10, 12),
+            poll(20, 22),
+            Call {
+                function: Some(0xc400_0001),
+                ..poll(30, 40)
+            },
+        ];
+        let folded: Vec<_> = fold_polls(&spans, &calls)
+            .iter()
+            .map(|span| (span.from, span.to, span.what))
+            .collect();
         assert_eq!(
             folded,
             [

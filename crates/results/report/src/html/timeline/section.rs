@@ -36,7 +36,15 @@ pub(crate) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
         let series = any.filter(|series| with_events.contains(series));
         let chosen = any.and_then(|series| findings.timelines.chosen(series));
         let id = group.anchor();
-        Section { id, group, series, chosen }
+        Section {
+            id,
+            group,
+            series,
+            chosen,
+        }
     };
-    groups(findings.compared()).into_iter().map(section).collect()
+    groups(findings.compared())
+        .into_iter()
+        .map(section)
+        .collect()
 }

@@ -15,7 +15,11 @@ use crate::memory::Touch;
 use std::collections::HashMap;
 
 fn are_dependent(one: &[Touch], other: &[Touch]) -> bool {
-    one.iter().any(|one| other.iter().any(|other| one.cell == other.cell && (one.writes || other.writes)))
+    one.iter().any(|one| {
+        other
+            .iter()
+            .any(|other| one.cell == other.cell && (one.writes || other.writes))
+    })
 }
 
 /// A vector clock: for each process, the number of its last known step, from 1.
@@ -105,12 +109,17 @@ impl Dpor {
 
     /// All runs once more, with late loads: by word, the values that they may return.
     pub(crate) fn again_with_later_values(later: Vec<Vec<u64>>) -> Self {
-        Self { later, ..Self::new() }
+        Self {
+            later,
+            ..Self::new()
+        }
     }
 
     /// The step that has begun ends: it has accessed this.
     pub(crate) fn end_step(&mut self, accesses: &[Touch]) {
-        let Some((process, node)) = self.current.take() else { return };
+        let Some((process, node)) = self.current.take() else {
+            return;
+        };
         let number = self.steps.len();
         let before = self.clocks[process];
         let mut clock = before;
@@ -139,13 +148,21 @@ impl Dpor {
                 of_cell.write = Some(number);
                 of_cell.reads.clear();
             } else {
-                of_cell.reads.retain(|&read| steps.get(read).is_some_and(|step| step.process != process));
+                of_cell
+                    .reads
+                    .retain(|&read| steps.get(read).is_some_and(|step| step.process != process));
                 of_cell.reads.push(number);
             }
         }
         self.clocks[process] = clock;
-        self.steps.push(Step { process, node, clock });
-        races.iter().for_each(|&other| self.also_the_other_way_round(other, number));
+        self.steps.push(Step {
+            process,
+            node,
+            clock,
+        });
+        races
+            .iter()
+            .for_each(|&other| self.also_the_other_way_round(other, number));
         if let Choice::Who(node) = &mut self.tape[node] {
             for access in accesses {
                 if !node.accesses.contains(access) {
@@ -153,7 +170,8 @@ impl Dpor {
                 }
             }
         }
-        self.sleep.retain(|(other, would)| *other != process && !are_dependent(would, accesses));
+        self.sleep
+            .retain(|(other, would)| *other != process && !are_dependent(would, accesses));
     }
 
     /// A step comes after a dependent one that nothing else orders before it: at that one's choice,
@@ -162,9 +180,14 @@ impl Dpor {
     /// order reduction", 2014).
     fn also_the_other_way_round(&mut self, first: usize, second: usize) {
         let steps = &self.steps;
-        let Choice::Who(node) = &mut self.tape[steps[first].node] else { return };
-        let knows = |step: usize, other: usize| steps[step].clock[steps[other].process] > other as u32;
-        let mut without: Vec<usize> = (first + 1..second).filter(|&step| !knows(step, first)).collect();
+        let Choice::Who(node) = &mut self.tape[steps[first].node] else {
+            return;
+        };
+        let knows =
+            |step: usize, other: usize| steps[step].clock[steps[other].process] > other as u32;
+        let mut without: Vec<usize> = (first + 1..second)
+            .filter(|&step| !knows(step, first))
+            .collect();
         without.push(second);
         let (mut begun, mut initials) = (0_u64, 0_u64);
         for (at, &step) in without.iter().enumerate() {
@@ -174,7 +197,10 @@ impl Dpor {
             }
             begun |= bit;
         }
-        let asleep = node.sleep.iter().fold(0_u64, |set, (process, _)| set | 1 << process);
+        let asleep = node
+            .sleep
+            .iter()
+            .fold(0_u64, |set, (process, _)| set | 1 << process);
         if initials & (node.backtrack | asleep) != 0 {
             return;
         }
@@ -191,7 +217,10 @@ impl Dpor {
     pub(crate) fn who(&mut self, running: Option<usize>, ready: Ready) -> Option<usize> {
         let enabled = ready.awake | ready.asleep | running.map_or(0, |process| 1 << process);
         if self.at == self.tape.len() {
-            let asleep = self.sleep.iter().fold(0_u64, |set, (process, _)| set | 1 << process);
+            let asleep = self
+                .sleep
+                .iter()
+                .fold(0_u64, |set, (process, _)| set | 1 << process);
             let candidates = enabled & !asleep;
             if candidates == 0 {
                 return None;
@@ -210,9 +239,16 @@ impl Dpor {
         }
         let at = self.at;
         self.at += 1;
-        let Choice::Who(node) = &self.tape[at] else { return None };
-        self.sleep =
-            node.sleep.iter().chain(&node.explored).filter(|(process, _)| *process != node.chosen).cloned().collect();
+        let Choice::Who(node) = &self.tape[at] else {
+            return None;
+        };
+        self.sleep = node
+            .sleep
+            .iter()
+            .chain(&node.explored)
+            .filter(|(process, _)| *process != node.chosen)
+            .cloned()
+            .collect();
         self.current = Some((node.chosen, at));
         Some(node.chosen)
     }
@@ -252,16 +288,24 @@ impl Dpor {
     pub(crate) fn hold(&mut self) -> u32 {
         self.holds.push(self.at);
         if self.at == self.tape.len() {
-            self.tape.push(Choice::Hold { held: false, is_worth: false });
+            self.tape.push(Choice::Hold {
+                held: false,
+                is_worth: false,
+            });
         }
         self.at += 1;
-        u32::from(matches!(self.tape[self.at - 1], Choice::Hold { held: true, .. }))
+        u32::from(matches!(
+            self.tape[self.at - 1],
+            Choice::Hold { held: true, .. }
+        ))
     }
 
     /// Choices of what to hold back, by their numbers from 1, which would have made a difference.
     pub(crate) fn are_worth_holding(&mut self, numbers: &[u32]) {
         for &number in numbers {
-            let at = (number as usize).checked_sub(1).and_then(|number| self.holds.get(number));
+            let at = (number as usize)
+                .checked_sub(1)
+                .and_then(|number| self.holds.get(number));
             if let Some(Choice::Hold { is_worth, .. }) = at.and_then(|&at| self.tape.get_mut(at)) {
                 *is_worth = true;
             }
@@ -271,7 +315,11 @@ impl Dpor {
     /// The value of a late load, if it is one.
     pub(crate) fn late(&mut self, cell: u16, newest: u64) -> Option<u64> {
         let later = self.later.get(usize::from(cell))?;
-        let others: Vec<u64> = later.iter().copied().filter(|&value| value != newest).collect();
+        let others: Vec<u64> = later
+            .iter()
+            .copied()
+            .filter(|&value| value != newest)
+            .collect();
         let nth = self.below(others.len() as u32 + 1).checked_sub(1)?;
         others.get(nth as usize).copied()
     }
@@ -303,18 +351,31 @@ impl Dpor {
         while let Some(choice) = self.tape.pop() {
             match choice {
                 Choice::What { value, options } if value + 1 < options => {
-                    self.tape.push(Choice::What { value: value + 1, options });
+                    self.tape.push(Choice::What {
+                        value: value + 1,
+                        options,
+                    });
                     return true;
                 }
-                Choice::Hold { held: false, is_worth: true } => {
-                    self.tape.push(Choice::Hold { held: true, is_worth: true });
+                Choice::Hold {
+                    held: false,
+                    is_worth: true,
+                } => {
+                    self.tape.push(Choice::Hold {
+                        held: true,
+                        is_worth: true,
+                    });
                     return true;
                 }
                 Choice::What { .. } | Choice::Hold { .. } => {}
                 Choice::Who(mut node) => {
                     node.done |= 1 << node.chosen;
-                    node.explored.push((node.chosen, std::mem::take(&mut node.accesses)));
-                    let asleep = node.sleep.iter().fold(0_u64, |set, (process, _)| set | 1 << process);
+                    node.explored
+                        .push((node.chosen, std::mem::take(&mut node.accesses)));
+                    let asleep = node
+                        .sleep
+                        .iter()
+                        .fold(0_u64, |set, (process, _)| set | 1 << process);
                     let left = node.backtrack & node.enabled & !node.done & !asleep;
                     if left != 0 {
                         node.chosen = left.trailing_zeros() as usize;

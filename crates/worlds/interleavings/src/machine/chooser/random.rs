@@ -85,7 +85,11 @@ impl RandomChoices {
 
     #[inline(always)]
     fn candidates(&self, ready: Ready) -> u64 {
-        if self.interrupts || ready.awake == 0 { ready.awake | ready.asleep } else { ready.awake }
+        if self.interrupts || ready.awake == 0 {
+            ready.awake | ready.asleep
+        } else {
+            ready.awake
+        }
     }
 
     #[inline(always)]
@@ -95,7 +99,9 @@ impl RandomChoices {
             return running;
         }
         match self.strategy {
-            Strategy::Random | Strategy::Dpor => nth(set, self.random.below(u64::from(set.count_ones()))),
+            Strategy::Random | Strategy::Dpor => {
+                nth(set, self.random.below(u64::from(set.count_ones())))
+            }
             Strategy::Pct(_) => self.highest(set),
             Strategy::Few(_) => match self.differs() {
                 true => nth(set, self.random.below(u64::from(set.count_ones()))),
@@ -186,7 +192,11 @@ impl RandomChoices {
     pub(super) fn answer(&mut self, kind: Kind, options: u32) -> u32 {
         if matches!(self.strategy, Strategy::Few(_)) {
             let differs = options > 1 && self.differs();
-            return if differs { 1 + self.random.below(u64::from(options - 1)) as u32 } else { 0 };
+            return if differs {
+                1 + self.random.below(u64::from(options - 1)) as u32
+            } else {
+                0
+            };
         }
         let chance = match kind {
             Kind::Evict | Kind::Fill => self.memory.min(4),
@@ -200,6 +210,10 @@ impl RandomChoices {
             return 0;
         }
         let drawn = self.random.next();
-        if drawn & 63 < chance { 1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32 } else { 0 }
+        if drawn & 63 < chance {
+            1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32
+        } else {
+            0
+        }
     }
 }

@@ -23,10 +23,17 @@ impl ReplayedChoices {
         Self { deviations }
     }
 
-    pub(super) fn find(&self, process: usize, operation: OperationIndex, kind: Kind) -> Option<u64> {
+    pub(super) fn find(
+        &self,
+        process: usize,
+        operation: OperationIndex,
+        kind: Kind,
+    ) -> Option<u64> {
         let of_process = self.deviations.get(process)?;
         let at = of_process
-            .binary_search_by_key(&(operation, kind), |deviation| (deviation.operation, deviation.kind))
+            .binary_search_by_key(&(operation, kind), |deviation| {
+                (deviation.operation, deviation.kind)
+            })
             .ok()?;
         Some(of_process[at].value)
     }

@@ -37,32 +37,52 @@ impl Chooser {
     }
 
     #[inline(always)]
-    pub(crate) fn preempt(&mut self, running: usize, operation: OperationIndex, ready: Ready) -> usize {
+    pub(crate) fn preempt(
+        &mut self,
+        running: usize,
+        operation: OperationIndex,
+        ready: Ready,
+    ) -> usize {
         match self {
             Self::Dpor(dpor) => dpor.who(Some(running), ready).unwrap_or(NOBODY),
             Self::RandomChoices(drawn) => drawn.preempt(running, ready),
-            Self::ReplayedChoices(replayed) => match replayed.find(running, operation, Kind::Preempt) {
-                // In a schedule that was shortened the one that goes on may be unable to.
-                Some(process) if ready.can_go(process as usize) => process as usize,
-                _ => running,
-            },
+            Self::ReplayedChoices(replayed) => {
+                match replayed.find(running, operation, Kind::Preempt) {
+                    // In a schedule that was shortened the one that goes on may be unable to.
+                    Some(process) if ready.can_go(process as usize) => process as usize,
+                    _ => running,
+                }
+            }
         }
     }
 
-    pub fn next(&mut self, blocked: usize, operation: OperationIndex, ready: Ready) -> Option<usize> {
+    pub fn next(
+        &mut self,
+        blocked: usize,
+        operation: OperationIndex,
+        ready: Ready,
+    ) -> Option<usize> {
         match self {
             Self::RandomChoices(drawn) => drawn.next(ready),
             Self::Dpor(_) if ready.awake | ready.asleep == 0 => None,
             Self::Dpor(dpor) => Some(dpor.who(None, ready).unwrap_or(NOBODY)),
-            Self::ReplayedChoices(replayed) => match replayed.find(blocked, operation, Kind::Next) {
-                Some(process) if ready.can_go(process as usize) => Some(process as usize),
-                _ => ready.first(),
-            },
+            Self::ReplayedChoices(replayed) => {
+                match replayed.find(blocked, operation, Kind::Next) {
+                    Some(process) if ready.can_go(process as usize) => Some(process as usize),
+                    _ => ready.first(),
+                }
+            }
         }
     }
 
     #[inline(always)]
-    pub fn answer(&mut self, process: usize, operation: OperationIndex, kind: Kind, options: u32) -> u32 {
+    pub fn answer(
+        &mut self,
+        process: usize,
+        operation: OperationIndex,
+        kind: Kind,
+        options: u32,
+    ) -> u32 {
         match self {
             Self::RandomChoices(drawn) => drawn.answer(kind, options),
             Self::Dpor(dpor) => dpor.answer(kind, options),

@@ -47,10 +47,18 @@ impl std::str::FromStr for Strategy {
             None if text == "pct" => Ok(Self::Pct(3)),
             None if text == "dpor" => Ok(Self::Dpor),
             Some((kind @ ("pct" | "few"), number)) => match number.parse() {
-                Ok(number @ 1..=64) => Ok(if kind == "pct" { Self::Pct(number) } else { Self::Few(number) }),
-                _ => Err(format!("`{number}` in `{text}`: a number from 1 to 64 is right")),
+                Ok(number @ 1..=64) => Ok(if kind == "pct" {
+                    Self::Pct(number)
+                } else {
+                    Self::Few(number)
+                }),
+                _ => Err(format!(
+                    "`{number}` in `{text}`: a number from 1 to 64 is right"
+                )),
             },
-            _ => Err(format!("there is no strategy `{text}`: random, pct:N, passing-over, few:N and dpor are right")),
+            _ => Err(format!(
+                "there is no strategy `{text}`: random, pct:N, passing-over, few:N and dpor are right"
+            )),
         }
     }
 }
