@@ -162,13 +162,8 @@ impl Recording {
 #[pyfunction]
 pub fn findings_schema() -> String {
     let mut schema = findings::schema().to_value();
-    // A form of an experiment names its recordings otherwise.
-    let run_as = |name: &str| {
-        let today = stopwatt::experiments::today(name, std::iter::empty::<&str>()).unwrap_or(name);
-        today.split(' ').next().unwrap_or(name).to_owned()
-    };
     for (class, experiments) in Finding::NAMES {
-        schema["experiments"][class] = experiments.iter().map(|name| run_as(name)).collect();
+        schema["experiments"][class] = (*experiments).into();
     }
     schema.to_string()
 }
@@ -199,13 +194,6 @@ pub fn run(
     let progress: Arc<Progress> = Arc::default();
     let asked = Asked::Run(progress.clone());
     let does = move || {
-        if let Some(today) = experiments::today(&experiment, settings.iter().map(|(name, _)| name))
-        {
-            return Err(miette!(
-                help = format!("stopwatt run {today}"),
-                "`{experiment}` is spelt otherwise today"
-            ));
-        }
         let found = experiments::find(&experiment).ok_or_else(|| {
             let known = experiments::names();
             miette!(

@@ -178,7 +178,6 @@ pub enum Import {
     Rst(ImportOptions),
     /// CSV with the columns release, case, mode, cluster, core, metric, value, unit; or TF-A's
     /// tables.
-    #[command(visible_alias = "csv-table")]
     Csv(ImportOptions),
     /// VPP's `show runtime`, old or new.
     VppRuntime(ImportRuntimeOptions),
@@ -423,11 +422,6 @@ mod tests {
         for command in all(&command()) {
             for argument in command.get_arguments() {
                 let long = argument.get_long().unwrap_or_default();
-                assert!(
-                    long != "out",
-                    "{}: --out is another name of --output, not the name",
-                    command.get_name()
-                );
                 if long == "output" {
                     assert_eq!(argument.get_short(), Some('o'), "{}", command.get_name());
                 }

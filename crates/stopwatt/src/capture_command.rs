@@ -38,13 +38,7 @@ pub struct CaptureCpuidleOptions {
     #[arg(long, default_value = "/sys/devices/system/cpu", value_name = "DIR")]
     sysfs: PathBuf,
     /// Folder of the recording; an older one of the same kind there is replaced.
-    #[arg(
-        short,
-        long,
-        visible_alias = "out",
-        value_name = "DIR",
-        default_value = "recordings/cpuidle"
-    )]
+    #[arg(short, long, value_name = "DIR", default_value = "recordings/cpuidle")]
     output: PathBuf,
     #[command(flatten)]
     told: TellingOptions,

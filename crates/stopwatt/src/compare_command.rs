@@ -100,7 +100,6 @@ impl CompareFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CompareFormat {
     /// Tables for people.
-    #[value(alias = "text")]
     Term,
     /// For machines.
     Json,

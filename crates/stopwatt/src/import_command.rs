@@ -55,7 +55,7 @@ pub struct ImportOptions {
     #[arg(long, value_name = "FILE")]
     as_published: Option<PathBuf>,
     /// Folder of the recording; an older import there is replaced.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Replace a recording of a run that is there.
     #[arg(long)]
@@ -254,7 +254,7 @@ pub struct ImportRuntimeOptions {
     #[arg(long, value_name = "HZ")]
     counter_hz: Option<u64>,
     /// Folder of the recording; an older import there is replaced.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Replace a recording of a run that is there.
     #[arg(long)]

@@ -41,7 +41,7 @@ pub struct ImportCpuidleOptions {
     seconds: Option<f64>,
     /// Folder of the recording; an older import there is replaced. Without it the files are
     /// only looked at.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[command(flatten)]
     told: TellingOptions,

@@ -35,7 +35,7 @@ pub struct ImportTraceOptions {
     lenient: bool,
     /// Folder of the recording; an older import there is replaced. Without it the file is only
     /// looked at.
-    #[arg(short, long, visible_alias = "out", value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Replace a recording of a run that is there.
     #[arg(long)]

@@ -76,7 +76,7 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(true) => return 0,
         Err(error) => error.exit(),
     }
-    if let Some(error) = spelt_formerly(&arguments).or_else(|| run_was_meant(&arguments)) {
+    if let Some(error) = run_was_meant(&arguments) {
         console.error(&error);
         return 2;
     }
@@ -116,9 +116,6 @@ pub fn command(
     let arguments: Vec<OsString> = std::iter::once(OsString::from("stopwatt"))
         .chain(arguments)
         .collect();
-    if let Some(error) = spelt_formerly(&arguments) {
-        return Err(error);
-    }
     let matches = arguments::command()
         .try_get_matches_from(arguments)
         .map_err(|error| {
@@ -196,25 +193,6 @@ fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
     Some(miette!(
         help = format!("stopwatt run {name}{rest}"),
         "`{first}` is no command; `{name}` is an experiment"
-    ))
-}
-
-/// An error for a command line with the name that an experiment had in an earlier version.
-fn spelt_formerly(arguments: &[OsString]) -> Option<miette::Report> {
-    let mut words = arguments
-        .iter()
-        .skip(1)
-        .filter_map(|argument| argument.to_str());
-    let first = words.by_ref().find(|word| !word.starts_with('-'))?;
-    let name = if ["run", "what-if"].contains(&first) {
-        words.next()?
-    } else {
-        first
-    };
-    let today = experiments::today(name, words)?;
-    Some(miette!(
-        help = format!("stopwatt run {today}"),
-        "`{name}` is spelt otherwise today"
     ))
 }
 

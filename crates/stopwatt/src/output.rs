@@ -26,7 +26,6 @@ pub fn print_json(console: &Console, value: &serde_json::Value) -> miette::Resul
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Tables for people.
-    #[value(alias = "text")]
     Term,
     /// For machines.
     Json,
@@ -40,14 +39,9 @@ pub const RUN_FORMATS: [PrintFormat; 2] = [("term", "tables for people"), ("json
 
 /// `--format`, with the first as the default.
 pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
-    let values = formats.iter().map(|(name, about)| {
-        let value = PossibleValue::new(*name).help(*about);
-        if *name == "term" {
-            value.alias("text")
-        } else {
-            value
-        }
-    });
+    let values = formats
+        .iter()
+        .map(|(name, about)| PossibleValue::new(*name).help(*about));
     let arg = Arg::new("format")
         .long("format")
         .value_name("FORMAT")

@@ -32,7 +32,7 @@ pub struct FromOptions {
     #[arg(long, value_name = "DUMP")]
     energy_model: Option<PathBuf>,
     /// File to write, whose name is the platform's; without it, the platform is printed.
-    #[arg(short, long, visible_alias = "out", value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace a file that is there.
     #[arg(long)]

@@ -1,6 +1,5 @@
 //! Recordings on the command line: which one is meant, and whether it may be replaced.
 
-use crate::experiments;
 use crate::of_commit;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
@@ -236,12 +235,7 @@ pub fn check_target(
         return Ok(());
     };
     let there: &Header = reader.header();
-    // A form of an experiment names its recordings otherwise.
-    let form = experiments::today(&there.experiment, std::iter::empty::<&str>());
-    let made_by = form
-        .and_then(|today| today.split(' ').next())
-        .unwrap_or(&there.experiment);
-    if made_by == experiment && there.world == world && there.request == *request {
+    if there.experiment == experiment && there.world == world && there.request == *request {
         return Ok(());
     }
     let made: Vec<String> = there

@@ -31,14 +31,7 @@ const TF_A_CSV: &str = "tf-a-csv";
 
 /// Reads the name of a format.
 fn form() -> impl TypedValueParser<Value = Form> {
-    let names = Format::ALL.map(|format| {
-        let value = PossibleValue::new(format.name()).help(format.about());
-        if format == Format::Text {
-            value.alias("text")
-        } else {
-            value
-        }
-    });
+    let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
     let tables = PossibleValue::new(TF_A_CSV)
         .help("A folder of the tables in TF-A's documents, a file per test");
     PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| {
@@ -75,7 +68,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "FORMAT", value_parser = form())]
     pub format: Option<Form>,
     /// File to write, or folder for tf-a-csv, whole or not at all; standard output if not given.
-    #[arg(short, long, visible_aliases = ["out", "report"], value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// For tf-a-csv: the recording against which the changes behind the figures are.
     #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]

@@ -37,7 +37,7 @@ A plan:
   [grid]                       # every combination
   scp.channels = [1, 2, 4]
   topology.clusters = \"1..16\"
-docs/sweeps.md has lists, draws, Latin hypercubes, seeds and what is kept.
+docs/sweeps.md has lists, draws, seeds and what is kept.
 
 Exit status: 0 when every point is there, 1 when some failed, found what should not be or are missing, 2 when the sweep cannot begin.")]
 pub struct SweepOptions {
@@ -248,13 +248,6 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
             outcome.points as f64 / seconds.max(1e-3)
         );
     }
-    if outcome.taken_over > 0 {
-        let _ = write!(
-            text,
-            "; {} points were taken over from the plan before",
-            outcome.taken_over
-        );
-    }
     if outcome.there > 0 {
         let _ = write!(text, "; {} chunks were there before", outcome.there);
     }
@@ -284,7 +277,6 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
     json!({
         "dataset": dataset.folder().display().to_string(),
         "points": outcome.points,
-        "points_taken_over": outcome.taken_over,
         "chunks": outcome.chunks.len(),
         "chunks_there_before": outcome.there,
         "chunks_missing": missing,

@@ -80,7 +80,6 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     let folder = Arg::new("output")
         .short('o')
         .long("output")
-        .visible_alias("out")
         .value_name("DIR");
     let folder = folder.value_parser(value_parser!(PathBuf)).help(
         "Folder of a recording of all combinations, a release each; none is written without it.",

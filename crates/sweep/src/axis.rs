@@ -98,13 +98,8 @@ pub(crate) enum Axis {
     },
     /// Settings that go together, a row a point.
     List(Vec<Vec<(String, PlacedValue)>>),
-    /// Draws of some keys; in a Latin hypercube each key takes each of `count` equal parts of its
-    /// span once.
-    Draws {
-        count: u64,
-        is_latin: bool,
-        keys: Vec<RandomKey>,
-    },
+    /// Draws of some keys.
+    Draws { count: u64, keys: Vec<RandomKey> },
     /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
     Parts { count: u64, place: Range<usize> },
     /// The same again.
@@ -211,14 +206,10 @@ impl Axis {
                         .map(|(key, it)| (key.clone(), it.value.clone())),
                 );
             }
-            Self::Draws {
-                count,
-                is_latin,
-                keys,
-            } => {
+            Self::Draws { keys, .. } => {
                 settings.extend(
                     keys.iter()
-                        .map(|drawn| (drawn.key.clone(), drawn.value(index, *count, *is_latin))),
+                        .map(|drawn| (drawn.key.clone(), drawn.value(index))),
                 );
             }
             Self::Parts { count, .. } => settings.push((PART.to_owned(), part(index, *count))),
@@ -228,17 +219,8 @@ impl Axis {
 }
 
 impl RandomKey {
-    fn value(&self, index: u64, count: u64, is_latin: bool) -> Value {
-        let unit = match is_latin {
-            // A part of the span, and a place within it.
-            true => {
-                (self.stream.place(index, count) as f64 + self.stream.unit(index)) / count as f64
-            }
-            false => self.stream.unit(index),
-        };
-        // Of `count` parts in a row, so that a Latin hypercube takes whole numbers and choices
-        // evenly, too.
-        let below = |length: u64| ((unit * length as f64) as u64).min(length - 1);
+    fn value(&self, index: u64) -> Value {
+        let unit = self.stream.unit(index);
         match &self.span {
             Span::Numbers {
                 from,
@@ -258,14 +240,14 @@ impl RandomKey {
             }
             Span::Whole { from, to } => {
                 let length = to.abs_diff(*from).saturating_add(1);
-                let step = if is_latin {
-                    below(length)
-                } else {
-                    self.stream.below(index, length)
-                };
-                Value::Whole(from.wrapping_add_unsigned(step))
+                Value::Whole(from.wrapping_add_unsigned(self.stream.below(index, length)))
             }
-            Span::Choice(values) => values[below(values.len() as u64) as usize].value.clone(),
+            Span::Choice(values) => {
+                let length = values.len();
+                values[((unit * length as f64) as usize).min(length - 1)]
+                    .value
+                    .clone()
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
-use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
@@ -25,7 +24,6 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) platforms: &'a dyn Files,
     pub(crate) conditions: &'a Conditions,
     pub(crate) source_tree: Option<&'a Path>,
-    pub(crate) earlier: &'a Earlier<'a>,
 }
 
 /// The result of a point.
@@ -41,15 +39,15 @@ struct PointResult {
 const FAILED: &str = "failed";
 const COMPLAINT: &str = "complaint";
 
-/// Runs the points of a chunk and writes it; returns what is said of it, and how many of its points
-/// were not run but taken over. `each` is called after each point.
+/// Runs the points of a chunk and writes it; returns its manifest. `each` is called after each
+/// point.
 pub(crate) fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
     chunk: u64,
     progress: &Arc<Progress>,
     each: impl Fn(),
-) -> Result<(Chunk, u64), Error> {
+) -> Result<Chunk, Error> {
     let plan = &around.fitting.plan;
     let partial = dataset.partial(chunk, "partial")?;
     let folder = partial.path();
@@ -60,7 +58,6 @@ pub(crate) fn run(
     let mut rows: Option<(PartWriter, Header)> = None;
     let mut all: Vec<PointResult> = Vec::new();
     let mut named = BTreeMap::new();
-    let (mut shelf, mut taken_over) = (around.earlier.shelf(), 0);
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;
         let point = plan.point(number);
@@ -72,26 +69,13 @@ pub(crate) fn run(
                 new.insert(sum);
             }
         }
-        let ran = match shelf.take(number) {
-            Some(taken) => {
-                taken_over += 1;
-                Ok((taken.recording, taken.counter_hz, taken.complaint))
-            }
-            None => run_point(around, &noted, &kept, &point, rows.is_none(), progress).map(
-                |mut recording| {
-                    keep(&mut recording, plan);
-                    let complaints = recording.header.complaints.join("\n");
-                    let counter_hz = recording.header.time.counter_hz;
-                    (
-                        recording,
-                        counter_hz,
-                        (!complaints.is_empty()).then_some(complaints),
-                    )
-                },
-            ),
-        };
+        let ran = run_point(around, &noted, &kept, &point, rows.is_none(), progress);
         all.push(match ran {
-            Ok((recording, counter_hz, why)) => {
+            Ok(mut recording) => {
+                keep(&mut recording, plan);
+                let complaints = recording.header.complaints.join("\n");
+                let counter_hz = recording.header.time.counter_hz;
+                let why = (!complaints.is_empty()).then_some(complaints);
                 if rows.is_none() {
                     let header = header_of(&recording);
                     rows = Some((PartWriter::create(folder, &header, plan.keep)?, header));
@@ -137,16 +121,13 @@ pub(crate) fn run(
         .collect()
     };
     let range = plan.points_of(chunk);
-    let mut inputs = noted.seen();
-    inputs.extend(shelf.used);
-    named.extend(shelf.named);
     let said = Chunk {
         plan: crc32fast::hash(plan.text().as_bytes()),
         first: range.start,
         last: range.end - 1,
         failed: with(FAILED),
         complaints: with(COMPLAINT),
-        inputs,
+        inputs: noted.seen(),
         named,
         files,
         header,
@@ -155,7 +136,7 @@ pub(crate) fn run(
     let text = toml::to_string(&said).map_err(|error| unwritable(&path, &error))?;
     fs::write(&path, text).map_err(Error::io(&path, "write"))?;
     move_there(dataset, chunk, folder)?;
-    Ok((said, taken_over))
+    Ok(said)
 }
 
 /// Moves a whole chunk to its place, over an earlier one with points that failed.

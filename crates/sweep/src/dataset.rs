@@ -16,12 +16,11 @@
 
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::growth;
 use crate::manifest::{Chunk, FORMAT, Marks, VERSION};
 use crate::plan::Plan;
 use disk::Partial;
 use document::Document;
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +30,6 @@ pub(crate) const CHUNK_FILE: &str = "chunk.toml";
 pub(crate) const POINTS_FILE: &str = "points.parquet";
 const DATA: &str = "data";
 pub(crate) const RUNS: &str = "runs";
-const EARLIER: &str = "earlier";
 
 /// True if a folder holds the data set of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
@@ -48,8 +46,7 @@ pub struct Dataset {
 
 impl Dataset {
     /// Begins the data set of a plan, or finds the one that was begun: several programs may do so
-    /// at the same time. One of a plan whose points this plan has, too, becomes that of this plan:
-    /// its points are taken over.
+    /// at the same time.
     ///
     /// # Errors
     /// Something else is in the way; it was begun from another plan or by another version; the
@@ -69,33 +66,17 @@ impl Dataset {
         };
         check_ours(folder)?;
         if is_sweep(folder) {
-            // Of several programs that are given the same larger plan, one sets the data aside.
-            let path = folder.join(MARKS_FILE);
-            let lock = File::open(&path).map_err(Error::io(&path, "read"))?;
-            match lock.lock() {
-                Err(error) if error.kind() != ErrorKind::Unsupported => {
-                    return Err(Error::io(&path, "lock")(error));
-                }
-                _ => {}
+            let begun = Self::open(folder)?;
+            begun.must_be_of(&marks.stopwatt)?;
+            if begun.marks.plan != marks.plan {
+                let help = "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
+                return Err(Error::folder(
+                    folder,
+                    "holds the sweep of another plan".to_owned(),
+                    help,
+                ));
             }
-            let written = disk::text(&folder.join(PLAN_FILE)).is_ok_and(|text| text == plan.text());
-            match Self::open(folder) {
-                Ok(begun) if begun.marks.plan == marks.plan => {
-                    begun.must_be_of(&marks.stopwatt)?;
-                    // A program that was killed may have set the data aside.
-                    make_folders(folder)?;
-                    return Ok(begun);
-                }
-                Ok(begun) => {
-                    begun.must_be_of(&marks.stopwatt)?;
-                    begun.must_grow_to(fitting)?;
-                    begun.set_aside()?;
-                }
-                // The program that set the data aside was killed before it wrote the marks.
-                Err(_) if written && folder.join(EARLIER).is_dir() => {}
-                Err(error) => return Err(error),
-            }
-            return Self::write(folder, marks, plan);
+            return Ok(begun);
         }
         Self::write(folder, marks, plan)
     }
@@ -135,7 +116,7 @@ impl Dataset {
             ));
         }
         // The marks last: whoever is stopped before can try again.
-        for name in [DATA, RUNS, EARLIER, PLAN_FILE, MARKS_FILE] {
+        for name in [DATA, RUNS, PLAN_FILE, MARKS_FILE] {
             let path = folder.join(name);
             let removed = if path.is_dir() {
                 fs::remove_dir_all(&path)
@@ -209,85 +190,6 @@ impl Dataset {
             );
             let help = "go on with the same build, or begin anew in another folder or with --replace: two builds may give two figures";
             return Err(Error::folder(&self.folder, message, help));
-        }
-        Ok(())
-    }
-
-    /// Refuses a plan that is another one rather than this one with more points, and to grow while
-    /// somebody runs the plan as it is.
-    fn must_grow_to(&self, fitting: &Fitting) -> Result<(), Error> {
-        if let Some(why) = growth::differs(fitting, &self.plan, self.world()) {
-            let help = "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
-            return Err(Error::folder(
-                &self.folder,
-                format!("holds the sweep of another plan: {why}"),
-                help,
-            ));
-        }
-        if let Some(process) = self.at_work("").next() {
-            let message =
-                format!("process {process} is running the plan that this one is to replace");
-            return Err(Error::folder(
-                &self.folder,
-                message,
-                "wait for its end, or stop it",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Moves what is there to a folder below `earlier`, as a data set of its own. A program that
-    /// was killed anywhere in it left data sets that are whole: the data lie here or there.
-    fn set_aside(&self) -> Result<(), Error> {
-        let all = self.folder.join(EARLIER);
-        fs::create_dir_all(&all).map_err(Error::io(&all, "create"))?;
-        let mut number = 0;
-        let to = loop {
-            let to = all.join(format!("{number:03}"));
-            match fs::create_dir(&to) {
-                Ok(()) => break to,
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(Error::io(&to, "create")(error)),
-            }
-        };
-        for name in [PLAN_FILE, MARKS_FILE] {
-            let to = to.join(name);
-            fs::copy(self.folder.join(name), &to).map_err(Error::io(&to, "write"))?;
-        }
-        match fs::rename(self.folder.join(DATA), to.join(DATA)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io(&to, "write in")(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The data sets that were set aside when the plan grew, the last first.
-    pub(crate) fn earlier(&self) -> Vec<Self> {
-        let entries = fs::read_dir(self.folder.join(EARLIER))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-        folders.sort_unstable_by(|one, other| other.cmp(one));
-        // What cannot be read is made anew.
-        folders
-            .iter()
-            .filter_map(|folder| Self::open(folder).ok())
-            .collect()
-    }
-
-    /// Removes what was set aside, if every chunk is there.
-    pub(crate) fn forget_earlier(&self) -> Result<(), Error> {
-        let earlier = self.folder.join(EARLIER);
-        if earlier.is_dir() && self.done()? == self.marks.chunks {
-            match fs::remove_dir_all(&earlier) {
-                // Another program removes it, too.
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Error::io(&earlier, "remove")(error));
-                }
-                _ => {}
-            }
         }
         Ok(())
     }
@@ -433,8 +335,7 @@ impl Dataset {
 fn check_ours(folder: &Path) -> Result<(), Error> {
     // What another program is about to begin here starts with a dot, or is one of our names.
     let is_ours = |name: &str| {
-        name.starts_with('.')
-            || [PLAN_FILE, MARKS_FILE, DATA, RUNS, EARLIER, "slurm.sh"].contains(&name)
+        name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
     };
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -209,11 +209,6 @@ impl Fitting {
         }
     }
 
-    /// The value that a key has where nobody sets it, if it has one.
-    pub(crate) fn usual(&self, key: &str) -> Option<String> {
-        self.experiment.about().setting(key)?.default()
-    }
-
     /// The settings of the experiment at a point.
     ///
     /// # Errors

@@ -14,11 +14,9 @@
 //! | `parse.rs` | the text of a plan |
 //! | `fits.rs` | a plan held to the description of its experiment |
 //! | `inputs.rs` | the platform files of a sweep: read once, and noted |
-//! | `growth.rs` | a plan that grows: points that two plans have in common |
 //! | `manifest.rs` | what is said of a data set and of each of its chunks |
 //! | `dataset.rs` | the folder of a data set |
 //! | `read.rs` | a data set as a recording, for comparisons and reports of single points |
-//! | `earlier.rs` | points that are taken over from an earlier, smaller plan |
 //! | `chunk.rs` | a chunk is run and written |
 //! | `run.rs` | a share of the chunks is run, on all cores |
 //! | `summary.rs` | one figure per measure of each point, for reports of sweeps |
@@ -28,10 +26,8 @@ mod axis;
 mod chunk;
 mod dataset;
 mod draw;
-mod earlier;
 mod error;
 mod fits;
-mod growth;
 mod inputs;
 mod manifest;
 mod parse;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The keys that a plan may have.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 12] = [
     "experiment",
     "world",
     "chunk",
@@ -20,7 +20,6 @@ const KEYS: [&str; 13] = [
     "grid",
     "list",
     "random",
-    "latin-hypercube",
     "seeds",
     "parts",
 ];
@@ -110,18 +109,8 @@ impl Parser<'_> {
                 axes.push(Axis::Grid { key, place, values });
             }
         }
-        match (table.get("random"), table.get("latin-hypercube")) {
-            (Some(_), Some(other)) => {
-                let message = "draws from [random] and from [latin-hypercube]";
-                return Err(self.source.wrong(
-                    other.span(),
-                    message,
-                    "keep one of them; put all ranges into it",
-                ));
-            }
-            (Some(draws), None) => axes.push(self.draws(draws, "random")?),
-            (None, Some(draws)) => axes.push(self.draws(draws, "latin-hypercube")?),
-            (None, None) => {}
+        if let Some(draws) = table.get("random") {
+            axes.push(self.draws(draws)?);
         }
         if let Some(seeds) = table.get("seeds") {
             axes.push(self.seeds(seeds)?);
@@ -332,13 +321,11 @@ impl Parser<'_> {
         }
     }
 
-    fn draws(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<Axis, Error> {
-        let help = format!(
-            "[{name}] has points = N, seed = N, and a table [{name}.ranges] of keys such as\n\"costs.scp.core_off\" = {{ from = 80.0, to \
-             = 95.0, unit = \"us\" }}"
-        );
+    fn draws(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
+        const HELP: &str = "[random] has points = N, seed = N, and a table [random.ranges] of keys such as\n\"costs.scp.core_off\" = { from = \
+                            80.0, to = 95.0, unit = \"us\" }";
         let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value.span(), &format!("`{name}` is no table"), &help);
+            return self.wrong(value.span(), "`random` is no table", HELP);
         };
         if let Some(key) = table
             .keys()
@@ -346,16 +333,12 @@ impl Parser<'_> {
         {
             return self.wrong(
                 key.span(),
-                &format!("unknown key `{}` in [{name}]", key.get_ref()),
-                &help,
+                &format!("unknown key `{}` in [random]", key.get_ref()),
+                HELP,
             );
         }
         let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
-            return self.wrong(
-                value.span(),
-                &format!("[{name}] lacks `points` or `ranges`"),
-                &help,
-            );
+            return self.wrong(value.span(), "[random] lacks `points` or `ranges`", HELP);
         };
         let count = self.number(points, "points", 1..=u64::from(u32::MAX))?;
         let seed = table
@@ -372,13 +355,9 @@ impl Parser<'_> {
             });
         }
         if keys.is_empty() {
-            return self.wrong(ranges.span(), "there is no range to draw from", &help);
+            return self.wrong(ranges.span(), "there is no range to draw from", HELP);
         }
-        Ok(Axis::Draws {
-            count,
-            is_latin: name == "latin-hypercube",
-            keys,
-        })
+        Ok(Axis::Draws { count, keys })
     }
 
     fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, Error> {

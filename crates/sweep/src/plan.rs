@@ -69,10 +69,7 @@ impl Plan {
             let what = match axis {
                 Axis::Grid { key, .. } => key.clone(),
                 Axis::List(_) => "rows of the list".to_owned(),
-                Axis::Draws {
-                    is_latin: false, ..
-                } => "random draws".to_owned(),
-                Axis::Draws { is_latin: true, .. } => "draws of the Latin hypercube".to_owned(),
+                Axis::Draws { .. } => "random draws".to_owned(),
                 Axis::Parts { .. } => "parts".to_owned(),
                 Axis::Repetitions(_) => "repetitions".to_owned(),
             };
@@ -229,38 +226,6 @@ mod tests {
         assert_eq!(shown(&plan)[..3], ["1.5 a 1 5", "1.5 a 1 6", "1.5 a 2 5"]);
         assert_eq!(plan.point(7).varied[2], ("a.b".to_owned(), Value::Whole(2)));
         assert_eq!(plan.product(), "1 rows of the list x 2 z x 2 a.b x 2 seed");
-    }
-
-    #[test]
-    fn a_latin_hypercube_takes_each_part_of_each_key_once() {
-        let plan = plan(
-            "experiment = \"e\"\n[latin-hypercube]\npoints = 50\nseed = 3\nranges = { x = { from = 0.0, to = 50.0, unit = \"us\" }, \
-             n = { from = 1, to = 50 }, w = [\"a\", \"b\"] }\n",
-        );
-        let (mut parts, mut numbers, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        for number in 0..50 {
-            let [n, w, x] = &{
-                let mut varied = plan.point(number).varied;
-                varied.sort_by(|a, b| a.0.cmp(&b.0));
-                varied
-            }[..] else {
-                panic!("three keys")
-            };
-            let Value::Quantity(value, unit) = &x.1 else {
-                panic!("{x:?}")
-            };
-            assert_eq!(unit, "us");
-            parts.push(*value as u64);
-            let Value::Whole(whole) = n.1 else {
-                panic!("{n:?}")
-            };
-            numbers.push(whole);
-            words.push(w.1.text());
-        }
-        parts.sort_unstable();
-        numbers.sort_unstable();
-        assert!(parts.into_iter().eq(0..50) && numbers.into_iter().eq(1..=50));
-        assert_eq!(words.iter().filter(|word| *word == "a").count(), 25);
     }
 
     #[test]

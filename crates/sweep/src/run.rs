@@ -2,7 +2,6 @@
 
 use crate::chunk::{self, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
-use crate::earlier::Earlier;
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, sum_of};
@@ -105,8 +104,6 @@ pub struct Outcome {
     pub chunks: Vec<u64>,
     /// Points that were run.
     pub points: u64,
-    /// Points that were taken over from the plan before, which had fewer.
-    pub taken_over: u64,
     /// Points that failed, the first [`NAMED`]; they are run again with their chunk the next time.
     pub failed: Vec<FailedPoint>,
     /// The number of points that failed.
@@ -146,20 +143,17 @@ pub fn run(
     let begin = Instant::now();
     let plan = &fitting.plan;
     let files = FileCache::new(place.platforms);
-    let earlier = Earlier::of(dataset, fitting);
     let around = Surroundings {
         fitting,
         platforms: &files,
         conditions: &place.conditions,
         source_tree: place.source_tree,
-        earlier: &earlier,
     };
     let Standing {
         missing,
         mut outcome,
-    } = Standing::of(dataset, plan, share, &earlier, &files)?;
+    } = Standing::of(dataset, plan, share, &files)?;
     if missing.is_empty() {
-        dataset.forget_earlier()?;
         return Ok(outcome);
     }
     let points: u64 = missing
@@ -221,7 +215,6 @@ pub fn run(
     outcome.unwritten.sort_by_key(|unwritten| unwritten.chunk);
     outcome.time = begin.elapsed();
     note.end(&outcome);
-    dataset.forget_earlier()?;
     Ok(outcome)
 }
 
@@ -238,7 +231,6 @@ impl Standing {
         dataset: &Dataset,
         plan: &Plan,
         share: &Share,
-        earlier: &Earlier,
         files: &FileCache<'_>,
     ) -> Result<Self, Error> {
         let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
@@ -255,7 +247,6 @@ impl Standing {
                     .map(|(path, sum)| (path.clone(), (*sum, chunk))),
             );
         };
-        earlier.each_chunk(&mut note)?;
         for chunk in share.chunks(plan) {
             let said = dataset.whole_chunk(chunk)?;
             if let Some(said) = &said {
@@ -320,10 +311,9 @@ impl Work<'_> {
             });
             let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             match ran {
-                Ok((said, taken_over)) => {
+                Ok(said) => {
                     outcome.chunks.push(chunk);
-                    outcome.points += said.last - said.first + 1 - taken_over;
-                    outcome.taken_over += taken_over;
+                    outcome.points += said.last - said.first + 1;
                     outcome.failures += said.failed.len() as u64;
                     outcome.failed.extend(said.failed);
                     outcome.complained += said.complaints.len() as u64;

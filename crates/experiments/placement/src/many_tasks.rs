@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
 /// The experiment that its recordings name: they have a story of their own.
-const NAME: &str = "eas-energy";
+/// The form of a recording with many tasks.
+const FORM: &str = "tasks";
 
 /// The rules by which tasks are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -375,7 +376,8 @@ pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
 /// A platform cannot be read; the run is to stop.
 pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let asked = TasksRequest::read(request)?;
-    let mut header = Header::new(NAME, World::Sim.name(), "ns");
+    let mut header = Header::new("placement", World::Sim.name(), "ns");
+    header.form = FORM.to_owned();
     header.set_facts(&asked.facts());
     (header.seed, header.iterations) = asked.seeds;
     header.seeded_modes = ASSUMPTIONS.map(|assumed| assumed.name.to_owned()).to_vec();

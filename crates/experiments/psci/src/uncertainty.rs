@@ -171,7 +171,7 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
             metric,
             low,
             high,
-            middle: Some(middle),
+            middle,
             draws,
             modes,
         }

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 pub struct Header {
     /// The experiment's name.
     pub experiment: String,
+    /// The experiment's form, such as `tasks` of `placement`; empty for its usual one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub form: String,
     /// The world it ran in: `sim`, `explore`, `qemu`, `host` or `import`.
     pub world: String,
     /// Seed of everything drawn by lot.
@@ -26,7 +29,7 @@ pub struct Header {
     pub repeatable: Option<bool>,
     /// Modes whose iterations are draws, each with a seed of its own: samples even where the world
     /// is repeatable.
-    #[serde(default, alias = "drawn_modes", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeded_modes: Vec<String>,
     /// Modes in which chance decided the order of the CPUs, the same in each iteration: one of many
     /// orders, and no sample of them.
@@ -120,12 +123,10 @@ pub struct Lane {
     /// The point at which it ends; not given where the next one's begin is its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// Names of the arguments. Recordings of older versions have a text in its place, which is
-    /// passed over.
+    /// Names of the arguments.
     #[serde(
         default,
-        serialize_with = "crate::facts::numbered::serialize",
-        deserialize_with = "names_or_key",
+        with = "crate::facts::numbered",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub names: BTreeMap<u32, String>,
@@ -143,22 +144,6 @@ pub struct Lane {
     /// another. Events of such a lane must come in the order of time over all CPUs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub machine: bool,
-}
-
-/// Names by number, or the key of a text that held them, which is passed over.
-fn names_or_key<'d, D: serde::Deserializer<'d>>(
-    deserializer: D,
-) -> Result<BTreeMap<u32, String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Names(#[serde(with = "crate::facts::numbered")] BTreeMap<u32, String>),
-        Key(#[expect(dead_code, reason = "a key of older recordings")] String),
-    }
-    Ok(match Either::deserialize(deserializer)? {
-        Either::Names(names) => names,
-        Either::Key(_) => BTreeMap::new(),
-    })
 }
 
 /// A picture of some measures, drawn by reports.
@@ -223,6 +208,7 @@ impl Header {
     pub fn new(experiment: &str, world: &str, time_unit: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
+            form: String::new(),
             world: world.to_owned(),
             seed: 0,
             iterations: 0,
@@ -282,9 +268,8 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The middle of the draws; recordings before this field was there have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub middle: Option<f64>,
+    /// The middle of the draws.
+    pub middle: f64,
     /// The number of draws that there were.
     pub draws: u32,
     /// The same by the CPU that owns the timer, the likeliest first; empty where it decides

@@ -48,7 +48,7 @@ pub struct Reader {
     /// A part of a sweep may have no events, or no measures.
     events: Option<TableReader<Event>>,
     measures: Option<TableReader<Measure>>,
-    /// Recordings of earlier versions have none.
+    /// A recording that was never attributed has none.
     causes: Option<TableReader<CauseRow>>,
 }
 

@@ -44,10 +44,9 @@ pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
             "; what changed may be the machine",
         );
     }
-    if headers
-        .iter()
-        .any(|header| header.experiment != headers[0].experiment)
-    {
+    if headers.iter().any(|header| {
+        (&header.experiment, &header.form) != (&headers[0].experiment, &headers[0].form)
+    }) {
         let names: Vec<_> = headers
             .iter()
             .map(|header| header.experiment.as_str())

@@ -171,7 +171,7 @@ pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
             continue;
         };
         cell.interval = Some((drawn.low, drawn.high));
-        cell.middle = drawn.middle;
+        cell.middle = Some(drawn.middle);
         cell.modes = drawn.modes.iter().map(Mode::new).collect();
     }
     let whole = widths(compared, |cell| cell.interval.into_iter().collect());

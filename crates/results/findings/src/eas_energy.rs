@@ -452,7 +452,8 @@ mod tests {
             tasks: vec![24],
             ..Default::default()
         };
-        let mut header = recording::Header::new("eas-energy", "sim", "ns");
+        let mut header = recording::Header::new("placement", "sim", "ns");
+        header.form = "tasks".to_owned();
         header.set_facts(&facts);
         let mut recording = recording::Recording::new(header);
         let subject = recording.name("24 tasks");

@@ -78,7 +78,7 @@ findings!($, run, findings, {
     LinuxRates(linux_rates::Programs): "linux-rates" => read(run);
     RcuEnergy(energy::Savings): "rcu-energy" => read(run)?;
     RcuLazy(rcu_lazy::Lazy): "rcu-lazy" => read(run)?;
-    EasEnergy(eas_energy::EasEnergy): "eas-energy" => read(run)?;
+    EasEnergy(eas_energy::EasEnergy): "placement" if run.recording.header.form == "tasks" => read(run)?;
     Placement(placement::Placement): "placement" => read(run)?;
 });
 

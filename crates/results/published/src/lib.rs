@@ -85,7 +85,7 @@ impl Published {
             "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
             "rcu-lazy" => all.lazy = if_there(files, LAZY, LazyReference::read)?,
-            "eas-energy" => all.eas = if_there(files, EAS, EasReference::read)?,
+            "placement" => all.eas = if_there(files, EAS, EasReference::read)?,
             _ => {}
         }
         Ok(all)

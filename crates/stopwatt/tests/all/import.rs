@@ -425,7 +425,7 @@ fn tables_of_tf_a_are_written_and_read_back() {
     done(&["report", &new, "--format", "tf-a-csv", "-o", &current]);
     done(&[
         "import",
-        "csv-table",
+        "csv",
         &current,
         "--platform",
         "juno-r1",

@@ -29,7 +29,6 @@ mod psci_latency;
 mod rates;
 mod rcu_energy;
 mod report;
-mod stored;
 mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]

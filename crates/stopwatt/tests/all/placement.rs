@@ -555,12 +555,6 @@ fn equal_tasks_that_cannot_run_are_refused() {
             "--policies means nothing here",
         ),
         (&["placement", "--duty", "10"], "give --tasks, too"),
-        (&["eas-energy"], "stopwatt run placement --tasks"),
-        (
-            &["idle-predict", "a.trace"],
-            "stopwatt run idle-replay --predict",
-        ),
-        (&["idle-cases"], "stopwatt run idle-replay --case all"),
         (&["idle-replay", "--seeds", "3"], "give --case, too"),
         (
             &["idle-replay", "--case", "pipe", "--hz", "250"],

@@ -212,7 +212,7 @@ impl Wakes {
             Point::Ipi => self.answered(event, name),
             Point::IpiRaise => self.called(event.argument as u16, call),
             Point::HrtimerStart | Point::TickStart => {
-                drop(self.due.insert(event.argument, event.ticks))
+                _ = self.due.insert(event.argument, event.ticks);
             }
             Point::HrtimerExpire | Point::TickExpire | Point::TimerExpire => {
                 self.expired(event, name)

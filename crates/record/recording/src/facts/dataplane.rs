@@ -1,5 +1,4 @@
 use super::Facts;
-use crate::Header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,19 +110,4 @@ pub struct Study {
 
 impl Facts for Study {
     const ARE_SETTINGS: bool = true;
-
-    fn of_older(header: &Header) -> Option<Self> {
-        let said = |key: &str| header.settings.get(key);
-        let number = |key: &str| said(key).and_then(|text| text.parse().ok());
-        let word = |key: &str, usual: &str| said(key).cloned().unwrap_or_else(|| usual.to_owned());
-        Some(Self {
-            frame_size: number("frame_size")?,
-            frames: number("frames").unwrap_or(0),
-            buffers: number("buffers"),
-            rounds: number("rounds"),
-            work: word("work", "chained"),
-            header_in: word("header_in", "dram"),
-            data_in: word("data_in", "dram"),
-        })
-    }
 }

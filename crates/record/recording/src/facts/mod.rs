@@ -3,8 +3,7 @@
 //!
 //! An experiment writes its facts with [`Header::set_facts`], and whoever reads the recording reads
 //! them with [`Header::facts`]: by the same type, so that a key that is missing or misspelt does
-//! not compile. They stand in `recording.toml` under `[facts]`, with a version. A type that changes
-//! so that older recordings cannot be read raises its version; those are refused in a sentence.
+//! not compile. They stand in `recording.toml` under `[facts]`.
 //!
 //! | file | facts of |
 //! |---|---|
@@ -40,18 +39,9 @@ use serde::de::DeserializeOwned;
 
 /// The facts of an experiment.
 pub trait Facts: Serialize + DeserializeOwned {
-    /// The version of this type's form; recordings of another version are refused.
-    const VERSION: i64 = 1;
     /// True if its numbers and words are settings of the run, which comparisons name as inputs that
     /// differ.
     const ARE_SETTINGS: bool = false;
-
-    /// The facts as recordings have them that were made before there were facts; `None` where those
-    /// do not say enough.
-    fn of_older(header: &Header) -> Option<Self> {
-        let _ = header;
-        None
-    }
 }
 
 /// A reason why a recording's facts cannot be read.
@@ -59,25 +49,12 @@ pub trait Facts: Serialize + DeserializeOwned {
 pub enum FactsError {
     /// The recording has none.
     #[error(
-        "This recording of {experiment} was made by an older Stopwatt and has no facts to tell its story by, so its measures are shown as \
-         they are; run it again for the story."
+        "This recording of {experiment} has no [facts] to tell its story by, so its measures are shown as they are; run it again for the \
+         story."
     )]
     None {
         /// Experiment of the recording.
         experiment: String,
-    },
-    /// They are of another version.
-    #[error(
-        "The facts of this recording of {experiment} are of version {found}, and this Stopwatt reads version {expected}; read it with the \
-         Stopwatt that made it, or run it again."
-    )]
-    Version {
-        /// Experiment of the recording.
-        experiment: String,
-        /// The version in the recording.
-        found: i64,
-        /// The version that is read.
-        expected: i64,
     },
     /// They are of another form.
     #[error("[facts] of this recording of {experiment} cannot be read: {cause}; run it again.")]
@@ -89,16 +66,13 @@ pub enum FactsError {
     },
 }
 
-/// The key of the version.
-const VERSION: &str = "version";
-
 impl Header {
-    /// Writes the experiment's facts, with their version.
+    /// Writes the experiment's facts.
     ///
     /// # Panics
     /// The type has a form that TOML has not, such as an empty option within a list.
     pub fn set_facts<F: Facts>(&mut self, facts: &F) {
-        let mut table =
+        let table =
             toml::Table::try_from(facts).expect("facts are tables of numbers, texts and lists");
         if F::ARE_SETTINGS {
             self.settings.extend(
@@ -107,32 +81,20 @@ impl Header {
                     .filter_map(|(key, value)| Some((key.clone(), setting(value)?))),
             );
         }
-        table.insert(VERSION.to_owned(), F::VERSION.into());
         self.facts = Some(table);
     }
 
     /// The experiment's facts.
     ///
     /// # Errors
-    /// There are none, or they are of another version or form.
+    /// There are none, or they are of another form.
     pub fn facts<F: Facts>(&self) -> Result<F, FactsError> {
         let experiment = || self.experiment.clone();
         let Some(table) = &self.facts else {
-            return F::of_older(self).ok_or_else(|| FactsError::None {
+            return Err(FactsError::None {
                 experiment: experiment(),
             });
         };
-        let found = table
-            .get(VERSION)
-            .and_then(toml::Value::as_integer)
-            .unwrap_or(0);
-        if found != F::VERSION {
-            return Err(FactsError::Version {
-                experiment: experiment(),
-                found,
-                expected: F::VERSION,
-            });
-        }
         let form = |cause: toml::de::Error| FactsError::Form {
             experiment: experiment(),
             cause: cause.message().to_owned(),
@@ -195,7 +157,7 @@ mod tests {
     fn facts_are_read_as_they_were_written_and_others_are_refused_in_a_sentence() {
         let mut header = Header::new("explore-psci", "explore", "us");
         let none = header.facts::<Exploration>().unwrap_err();
-        assert!(none.to_string().contains("older Stopwatt"), "{none}");
+        assert!(none.to_string().contains("has no [facts]"), "{none}");
         let facts = Exploration {
             schedule: "s".to_owned(),
             sentences: vec!["one".to_owned()],
@@ -214,13 +176,6 @@ mod tests {
                 .starts_with("[facts] of this recording of explore-psci cannot be read"),
             "{form}"
         );
-        header
-            .facts
-            .as_mut()
-            .unwrap()
-            .insert(VERSION.to_owned(), 99.into());
-        let version = header.facts::<Exploration>().unwrap_err();
-        assert!(version.to_string().contains("version 99"), "{version}");
     }
 
     #[test]

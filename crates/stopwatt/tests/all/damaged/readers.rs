@@ -236,7 +236,7 @@ pub const PLAN: Target = Target {
     seeds: || {
         let plan = "experiment = \"psci-latency\"\nchunk = 4\n[settings]\niterations = 1\n[grid]\nscp.channels = [1, 2]\n\
                     topology.clusters = \"1..3\"\n[seeds]\ncount = 3\n";
-        let draws = "experiment = \"psci-latency\"\n[latin-hypercube]\npoints = 8\n[latin-hypercube.ranges]\n\
+        let draws = "experiment = \"psci-latency\"\n[random]\npoints = 8\n[random.ranges]\n\
                      scp.channels = { from = 1, to = 4 }\n";
         vec![plan.into(), draws.into()]
     },
