@@ -1,11 +1,9 @@
-//! The limits of the house: how much code there is, how large the program is, how long builds and
-//! tests take. `xtask/limits.toml` has them, and CONTRIBUTING.md shows them.
+//! The limits of the house: what code and documents weigh, how large the program is, how long builds
+//! and tests take. `xtask/limits.toml` has them, and CONTRIBUTING.md shows them.
 
-use crate::tools::{self, entries, git};
+use crate::tools::{self, git};
+use crate::weight::weigh;
 use std::path::Path;
-
-/// Lines of a function above which it is counted.
-const LONG_FUNCTION: usize = 70;
 
 /// A limit of `xtask/limits.toml`.
 struct Limit {
@@ -51,30 +49,27 @@ fn read(root: &Path) -> Result<Vec<Limit>, String> {
 /// is known, to the limits, and prints each value beside its limit.
 ///
 /// # Errors
-/// A value is above its limit, a limit rose and no ADR names it, or CONTRIBUTING.md shows others.
+/// A value is above its limit, a limit rose, or CONTRIBUTING.md shows others.
 pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String> {
-    let (lines, long) = count(root)?;
-    println!(
-        "{} functions have more than {LONG_FUNCTION} lines",
-        long.len()
-    );
+    let weight = weigh(root)?;
     let mut wrong = Vec::new();
     let limits = read(root)?;
     for limit in &limits {
         let value = match limit.name.as_str() {
-            "lines" => Some(lines as f64),
+            "rust-tokens" => Some(weight.rust as f64),
+            "explorer-tokens" => Some(weight.explorer as f64),
+            "python-tokens" => Some(weight.python as f64),
+            "c-tokens" => Some(weight.c as f64),
+            "script-tokens" => Some(weight.script as f64),
+            "document-words" => Some(weight.words as f64),
             "program-bytes" => Some(bytes as f64),
-            "long-functions" => Some(long.len() as f64),
             "release-seconds" => seconds,
             _ => None,
         };
         wrong.extend(value.and_then(|value| held(limit, value)));
-        if limit.name == "long-functions" && long.len() as f64 > limit.limit {
-            wrong.extend(long.iter().cloned());
-        }
     }
     wrong.extend(shown(root, &limits)?);
-    wrong.extend(raised(root, &limits)?);
+    wrong.extend(raised(&limits)?);
     if wrong.is_empty() {
         Ok(())
     } else {
@@ -118,74 +113,6 @@ fn held(limit: &Limit, value: f64) -> Option<String> {
     })
 }
 
-/// Lines of product code, and the functions of more than [`LONG_FUNCTION`] lines, by file and line.
-fn count(root: &Path) -> Result<(usize, Vec<String>), String> {
-    let listed = git(&["ls-files", "*.rs"])?;
-    let is_product = |name: &&str| {
-        !["/tests/", "/benches/", "/examples/"]
-            .iter()
-            .any(|folder| name.contains(folder))
-    };
-    let (mut lines, mut long) = (0, Vec::new());
-    for name in listed
-        .lines()
-        .filter(is_product)
-        .filter(|name| root.join(name).exists())
-    {
-        let text = tools::read(&root.join(name))?;
-        let tests = text
-            .find("\n#[cfg(test)]\nmod tests")
-            .or_else(|| text.find("\n#[cfg(test)]\npub(crate) mod tests"));
-        let product = &text[..tests.unwrap_or(text.len())];
-        lines += product
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with("//"))
-            .count();
-        long.extend(
-            long_functions(product)
-                .into_iter()
-                .map(|(line, length)| format!("{name}:{line}: {length} lines")),
-        );
-    }
-    Ok((lines, long))
-}
-
-/// The functions that are too long: the line at which each begins, and its lines. In rustfmt's form
-/// a function ends at the first closing brace that stands as far in as its `fn`.
-fn long_functions(text: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (line, number) in text.lines().zip(1..) {
-        let indent = line.len() - line.trim_start().len();
-        let is_function = line
-            .trim_start()
-            .split(' ')
-            .take_while(|word| !word.contains('('))
-            .any(|word| word == "fn")
-            && !line.trim_start().starts_with("//");
-        if is_function && !line.ends_with(['}', ';']) {
-            open.push((indent, number));
-        } else if line.trim() == "}"
-            && let Some(&(_, begin)) = open.last().filter(|(of, _)| *of == indent)
-        {
-            open.pop();
-            if number - begin + 1 > LONG_FUNCTION {
-                found.push((begin, number - begin + 1));
-            }
-        }
-        // A declaration without a body, over several lines, ends with a semicolon.
-        if line.trim_end().ends_with(");")
-            && open
-                .last()
-                .is_some_and(|(of, begin)| *of == indent && *begin < number)
-        {
-            open.pop();
-        }
-    }
-    found
-}
-
 /// The limits as CONTRIBUTING.md shows them.
 fn table(limits: &[Limit]) -> String {
     let row = |limit: &Limit| {
@@ -210,42 +137,41 @@ fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
     Ok((!text.contains(&wanted)).then(wrong))
 }
 
-/// Complaints about limits that are above what they once were, unless a decision names the figure.
-fn raised(root: &Path, limits: &[Limit]) -> Result<Vec<String>, String> {
+/// The limit whose appearance in `limits.toml` began the history that counts.
+const FIRST: &str = "rust-tokens";
+
+/// Complaints about limits that an earlier commit had lower, or had at all.
+fn raised(limits: &[Limit]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for commit in git(&["log", "--format=%H", "--", "xtask/limits.toml"])?.lines() {
-        let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) else {
-            continue;
-        };
-        let Ok(table) = text.parse::<toml::Table>() else {
-            continue;
-        };
-        for limit in limits {
-            let before = table
-                .get(&limit.name)
-                .and_then(|value| value.get("limit")?.as_integer());
-            if before.is_some_and(|before| (before as f64) < limit.limit)
-                && !is_decided(root, limit)?
-            {
-                let before = before.unwrap_or_default();
-                wrong.push(format!(
-                    "{}: the limit was {before}; an ADR that names {:.0} may raise it",
-                    limit.what, limit.limit
-                ));
-            }
+        if let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) {
+            wrong.extend(rose(limits, &text));
         }
     }
+    wrong.sort();
     wrong.dedup();
     Ok(wrong)
 }
 
-/// True if a decision names a limit and its figure.
-fn is_decided(root: &Path, limit: &Limit) -> Result<bool, String> {
-    let mut texts = entries(&root.join("docs/adr"))?
-        .into_iter()
-        .filter_map(|path| tools::read(&path).ok());
-    let figure = format!("{:.0}", limit.limit);
-    Ok(texts.any(|text| text.contains(&limit.name) && text.contains(&figure)))
+/// Complaints about limits that are above those of an earlier commit's text, or are gone.
+fn rose(limits: &[Limit], before: &str) -> Vec<String> {
+    let table: toml::Table = before.parse().unwrap_or_default();
+    if !table.contains_key(FIRST) {
+        return Vec::new();
+    }
+    let limit_of = |name: &str| limits.iter().find(|limit| limit.name == *name);
+    let complaint = |(name, value): (&String, &toml::Value)| {
+        let before = value.get("limit")?.as_integer()?;
+        match limit_of(name) {
+            None => Some(format!("{name}: the limit of {before} is gone")),
+            Some(limit) if limit.limit > before as f64 => Some(format!(
+                "{}: the limit was {before} and is {:.0}; a limit only falls",
+                limit.what, limit.limit
+            )),
+            Some(_) => None,
+        }
+    };
+    table.iter().filter_map(complaint).collect()
 }
 
 #[cfg(test)]
@@ -253,14 +179,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_functions_are_found_and_declarations_and_short_ones_are_not() {
-        let body = |lines: usize| "        work();\n".repeat(lines);
-        let text = format!(
-            "trait A {{\n    fn declared(\n        a: u8,\n    );\n}}\nimpl B {{\n    pub fn long() {{\n{}    }}\n    fn short() {{\n{}    }}\n}}\n",
-            body(69),
-            body(68)
-        );
-        assert_eq!(long_functions(&text), [(7, 71)]);
+    fn a_limit_that_rose_or_is_gone_is_a_complaint_and_one_that_fell_is_none() {
+        let limits = [Limit {
+            name: FIRST.to_owned(),
+            what: "tokens".to_owned(),
+            limit: 100.0,
+            aim: 90.0,
+        }];
+        let rose = |text: &str| rose(&limits, text).len();
+        assert_eq!(rose("[rust-tokens]\nlimit = 99"), 1);
+        assert_eq!(rose("[rust-tokens]\nlimit = 100"), 0);
+        assert_eq!(rose("[rust-tokens]\nlimit = 100\n[other]\nlimit = 1"), 1);
+        assert_eq!(rose("[other]\nlimit = 1"), 0, "before this history began");
     }
 
     #[test]

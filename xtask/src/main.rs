@@ -16,6 +16,7 @@ mod runner;
 mod stages;
 mod stored;
 mod tools;
+mod weight;
 mod words;
 
 use std::process::ExitCode;

@@ -4,6 +4,7 @@
 //! nor modules use each other in a circle, but for those that `crates/floors.toml` names with a
 //! reason.
 
+mod includes;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -348,6 +349,68 @@ fn read_sources(source: &Path, folder: &Path, sources: &mut uses::Sources) {
             sources.insert(name, fs::read_to_string(&path).unwrap());
         }
     }
+}
+
+/// The folder of `stated` that holds a file, or the published figures' own, whose crate is
+/// `published`.
+fn home_of(stated: &[String], file: &str) -> Option<String> {
+    if file.starts_with("data/published/") {
+        return Some("crates/results/published".to_owned());
+    }
+    let holds = |folder: &&String| file.starts_with(&format!("{folder}/"));
+    stated.iter().find(holds).cloned()
+}
+
+/// The files of other folders that sources take in as they are compiled, as pairs of folders.
+fn inclusions(stated: &[String]) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for folder in stated {
+        let source = root().join(folder).join("src");
+        let mut sources = uses::Sources::new();
+        read_sources(&source, &source, &mut sources);
+        for (file, text) in &sources {
+            let here = format!("{folder}/src/{file}");
+            let here = here.rsplit_once('/').map_or("", |(above, _)| above);
+            for path in includes::included(text) {
+                let to = from_root(here, &path).expect("a file of the repository");
+                let to = home_of(stated, &to).filter(|to| to != folder);
+                found.extend(to.map(|to| (folder.clone(), to)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn files_that_are_compiled_in_come_from_below() {
+    let stated = stated();
+    let found = inclusions(&stated);
+    assert!(!found.is_empty(), "the sources are no longer read");
+    let mut ordered = stated.clone();
+    // A crate of the results may hold published figures, as one that imports `published` may.
+    ordered.retain(|folder| folder != "crates/results/published");
+    let at = ordered
+        .iter()
+        .position(|folder| folder.starts_with("crates/results/"));
+    ordered.insert(at.expect("a floor"), "crates/results/published".to_owned());
+    let wrong = wrong(&ordered, &found);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_file_that_is_compiled_in_is_found_in_every_form() {
+    let text = r#"
+        const A: &str = include_str!("../../a.toml");
+        macro_rules! texts { ($n:literal) => { include_bytes!(concat!("../b/", $n, ".json")) }; }
+        include!(concat!(env!("OUT_DIR"), "/c.rs"));
+        #[doc = include_str!("d.md")]
+        fn f() { let _ = "include_str!(\"e\")"; }
+    "#;
+    assert_eq!(includes::included(text), ["../../a.toml", "../b/", "d.md"]);
+    let stated = stated();
+    let home = home_of(&stated, "data/published/juno-psci.csv").unwrap();
+    let leak = [("crates/experiments/psci".to_owned(), home)];
+    assert_eq!(wrong(&stated, &leak).len(), 1);
 }
 
 /// The circles of all crates that `circles` finds, each as its files' or modules' paths from the
