@@ -296,11 +296,8 @@ fn as_text(calibration: &Calibration) -> String {
     );
     gate_text(&mut out, calibration);
     for (parameter, value, error) in &calibration.parameters {
-        let unit = if parameter.key == "flush_port_share" {
-            ""
-        } else {
-            " us"
-        };
+        let is_share = parameter.key == "flush_port_share";
+        let unit = if is_share { "" } else { " us" };
         let _ = writeln!(
             out,
             "  {:38} {value:10.4} +- {error:8.4}{unit}",
@@ -334,13 +331,12 @@ fn as_text(calibration: &Calibration) -> String {
             .iter()
             .zip(valley)
             .filter(|((parameter, ..), _)| parameter.starts.len() > 1);
-        let costs: Vec<_> = costs
-            .map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key))
-            .collect();
+        let costs =
+            costs.map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key));
+        let costs = costs.collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             out,
-            "  another valley fits alike: {}; the prior is nearer to the one above",
-            costs.join(", ")
+            "  another valley fits alike: {costs}; the prior is nearer to the one above"
         );
     }
     let _ = writeln!(

@@ -120,29 +120,7 @@ pub fn run(
         .collect();
     drop(shown);
     if options.save {
-        let usual = Search::USUAL;
-        let from: String = options
-            .from
-            .iter()
-            .map(|from| format!(" --from {}", from.given))
-            .collect();
-        let number = |name, given, usual| {
-            if given == usual {
-                String::new()
-            } else {
-                format!(" --{name} {given}")
-            }
-        };
-        let frames = number("frames", search.frames, usual.frames);
-        let steps = number("steps", search.rounds, usual.rounds);
-        let given = format!("{from} --save{frames}{steps}");
-        write_costs_file(
-            console,
-            data,
-            &platform.platform.name,
-            &fit.costs_file(&used),
-            &given,
-        )?;
+        save(console, data, options, &platform, &fit.costs_file(&used))?;
     }
     match format {
         Format::Json => output::print_json(console, &as_json(&platform, &fit, &told))?,
@@ -151,6 +129,33 @@ pub fn run(
         }
     }
     Ok(Answer::Yes)
+}
+
+/// Writes the costs file, with the command line that makes it again.
+fn save(
+    console: &Console,
+    data: &Data,
+    options: &StudyOptions,
+    platform: &CorePlatform,
+    costs: &dataplane_experiments::platform::CostsFile,
+) -> miette::Result<()> {
+    let usual = Search::USUAL;
+    let from: String = options
+        .from
+        .iter()
+        .map(|from| format!(" --from {}", from.given))
+        .collect();
+    let number = |name, given, usual| {
+        if given == usual {
+            String::new()
+        } else {
+            format!(" --{name} {given}")
+        }
+    };
+    let frames = number("frames", options.frames as usize, usual.frames);
+    let steps = number("steps", options.steps as usize, usual.rounds);
+    let given = format!("{from} --save{frames}{steps}");
+    write_costs_file(console, data, &platform.platform.name, costs, &given)
 }
 
 /// A study with what the model says about it.
@@ -177,6 +182,32 @@ fn shown(name: &str) -> String {
 
 fn named(costs: &Costs) -> Vec<(&'static str, f64)> {
     Costs::NAMES.into_iter().zip(costs.values()).collect()
+}
+
+/// The rows of a study's loops in the table.
+fn rows_of(told: &StudyPrediction) -> Vec<Vec<String>> {
+    let rows = told.predicted.scores.iter().map(|score| {
+        let fitted = told.is_fitted(score.loop_name);
+        let wins = match (fitted, score.best_trivial()) {
+            (true, _) => "fitted",
+            (_, None) => "",
+            _ if score.model_wins() => "model",
+            (_, Some((name, _))) => name,
+        };
+        let trivial = |wanted: &dyn Fn(&str) -> bool| {
+            let found = score.trivial.iter().find(|(name, _)| wanted(name));
+            found.map_or_else(String::new, |(_, error)| format!("{error:.2}\u{a0}%"))
+        };
+        vec![
+            shown(&told.study.name),
+            score.loop_name.to_owned(),
+            format!("{:.2}\u{a0}%", score.model),
+            trivial(&|name| name == calibrate::BEST_OF_SINGLE),
+            trivial(&|name| name != calibrate::BEST_OF_SINGLE),
+            wins.to_owned(),
+        ]
+    });
+    rows.collect::<Vec<_>>()
 }
 
 fn as_text(
@@ -217,30 +248,7 @@ fn as_text(
             costs(other)
         );
     }
-    let rows = told.iter().flat_map(|told| {
-        let rows = told.predicted.scores.iter().map(|score| {
-            let fitted = told.is_fitted(score.loop_name);
-            let wins = match (fitted, score.best_trivial()) {
-                (true, _) => "fitted",
-                (_, None) => "",
-                _ if score.model_wins() => "model",
-                (_, Some((name, _))) => name,
-            };
-            let trivial = |wanted: &dyn Fn(&str) -> bool| {
-                let found = score.trivial.iter().find(|(name, _)| wanted(name));
-                found.map_or_else(String::new, |(_, error)| format!("{error:.2}\u{a0}%"))
-            };
-            vec![
-                shown(&told.study.name),
-                score.loop_name.to_owned(),
-                format!("{:.2}\u{a0}%", score.model),
-                trivial(&|name| name == calibrate::BEST_OF_SINGLE),
-                trivial(&|name| name != calibrate::BEST_OF_SINGLE),
-                wins.to_owned(),
-            ]
-        });
-        rows.collect::<Vec<_>>()
-    });
+    let rows = told.iter().flat_map(rows_of);
     let headings = [
         "Recording",
         "Loop",

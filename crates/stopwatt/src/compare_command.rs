@@ -12,6 +12,7 @@ use console::Console;
 use document::Document;
 use miette::IntoDiagnostic;
 use published::PsciReference;
+use recording::Recording;
 use report::{Findings, PublishedChanges, Style};
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[command(max_term_width = 100)]
 #[command(after_help = "Examples:
   stopwatt run psci-latency && stopwatt compare recordings/psci-latency@juno-v2.11 recordings/psci-latency@juno-v2.12
-  stopwatt compare recordings/before recordings/after --threshold 2 --format github-action-benchmark
+  stopwatt compare recordings/before recordings/after --threshold 2 --format junit
   stopwatt compare recordings/before recordings/after --format html > changes.html
   stopwatt compare recordings/base recordings/today --policy ci.toml
   stopwatt compare base/counts counts --on juno-r1
@@ -107,10 +108,6 @@ enum CompareFormat {
     Markdown,
     /// One self-contained page, with how the values scatter.
     Html,
-    /// `customSmallerIsBetter` of github-action-benchmark: the last recording's values.
-    GithubActionBenchmark,
-    /// Bencher Metric Format: the last recording's values.
-    Bencher,
     /// Text of Go's benchmarks with the values of all recordings, for `benchstat -col recording`.
     Benchstat,
     /// JUnit's XML: a row that became worse has failed, and one that changed with too few runs to
@@ -126,22 +123,11 @@ fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(wrong)
 }
 
-/// Compares and prints what came out; the answer is no with a regression, and unknown with too few
-/// runs.
-pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
-    let mut policy = match &options.policy {
-        Some(path) => Policy::read(&Document::open(path)?)?,
-        None => Policy::default(),
-    };
-    policy.threshold = options.threshold.unwrap_or(policy.threshold);
-    let report = options
-        .report
-        .as_ref()
-        .map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
-    let report = report.transpose()?;
-    if let Some((path, _)) = report {
-        output::check_file(path)?;
-    }
+/// The runs of a side, under the name that was given for it.
+type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>);
+
+/// Reads the recordings of each side.
+fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
     let sides: Vec<Vec<&NamedRecording>> = match options.with.is_empty() {
         true => options.recordings.iter().map(|given| vec![given]).collect(),
         false => vec![
@@ -160,6 +146,26 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
             runs.into_iter().flatten().collect::<Vec<_>>(),
         ));
     }
+    Ok(read)
+}
+
+/// Compares and prints what came out; the answer is no with a regression, and unknown with too few
+/// runs.
+pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+    let mut policy = match &options.policy {
+        Some(path) => Policy::read(&Document::open(path)?)?,
+        None => Policy::default(),
+    };
+    policy.threshold = options.threshold.unwrap_or(policy.threshold);
+    let report = options
+        .report
+        .as_ref()
+        .map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
+    let report = report.transpose()?;
+    if let Some((path, _)) = report {
+        output::check_file(path)?;
+    }
+    let read = read_sides(options)?;
     let mut findings = Vec::new();
     for (name, runs) in &read {
         findings.push(
@@ -198,10 +204,6 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Html => {
             report::comparison_html(&comparison, published.as_ref(), options.all)
         }
-        CompareFormat::GithubActionBenchmark => {
-            format!("{:#}\n", report::github_action_benchmark(&comparison))
-        }
-        CompareFormat::Bencher => format!("{:#}\n", report::bencher(&comparison)),
         CompareFormat::Benchstat => report::benchstat(&comparison),
         CompareFormat::Junit => report::junit(&comparison),
     };

@@ -29,15 +29,14 @@ struct Ability {
     found: Result<String, String>,
 }
 
-/// Looks at the machine and prints what it can do.
-pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::Result<()> {
-    let abilities = abilities(data);
+/// Each experiment in each of its worlds, with the abilities that it lacks.
+fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>)> {
     let has = |need: Need| {
         abilities
             .iter()
             .find(|ability| ability.name == name_of(need))
     };
-    let experiments: Vec<(&str, World, Vec<&Ability>)> = EXPERIMENTS
+    EXPERIMENTS
         .iter()
         .flat_map(|experiment| {
             let about = experiment.about();
@@ -59,7 +58,13 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
             missing.retain(|ability| ability.found.is_err());
             (name, world.world, missing)
         })
-        .collect();
+        .collect()
+}
+
+/// Looks at the machine and prints what it can do.
+pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::Result<()> {
+    let abilities = abilities(data);
+    let experiments = experiments(&abilities);
     if options.format == Format::Json {
         let abilities: Vec<_> = abilities
             .iter()

@@ -90,28 +90,20 @@ pub fn run(
         .as_deref()
         .map(|name| PlatformFiles::open(&files, name))
         .transpose()?;
-    let described = platform
-        .as_ref()
-        .map(|platform| soc::config::Platform::read(platform.document()))
-        .transpose()?;
+    let described = match &platform {
+        Some(platform) => Some(soc::config::Platform::read(platform.document())?),
+        None => None,
+    };
     let file = import::shown(&options.file);
-    let stem = Path::new(&file)
-        .file_stem()
-        .map(|name| name.to_string_lossy().into_owned());
+    let stem = Path::new(&file).file_stem();
+    let stem = stem.map(|name| name.to_string_lossy().into_owned());
     let how = Options {
         file,
         variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
         section: options.section.clone(),
-        cpus: described.map(|platform| {
-            platform
-                .topology
-                .cpus
-                .iter()
-                .map(|cpu| (cpu.cluster, cpu.core))
-                .collect()
-        }),
+        cpus: described.map(|platform| platform.topology.places()),
         beside: options.file.parent().map(Path::to_owned),
         lenient: options.lenient,
     };

@@ -77,21 +77,43 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     let first = read_path(&options.before)?;
     let last = options.after.as_deref().map(read_path).transpose()?;
     let before = import::shown(&options.before);
-    let name = || {
-        let path = options.after.as_ref().unwrap_or(&options.before);
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        let stem = name.split('.').next().unwrap_or_default();
-        if matches!(stem, "" | "-") {
-            CASE.to_owned()
-        } else {
-            stem.to_owned()
-        }
-    };
-    let variant = options.variant.clone().unwrap_or_else(name);
-    let (counts, between) = match (first, last) {
+    let (counts, between) = counted(options, &before, first, last)?;
+    let mut header = Header::new("cpuidle", "import", "us");
+    header.run = provenance::this_run();
+    // The dumps were taken elsewhere; this machine only read them.
+    (header.run.machine, header.run.kernel) = (None, None);
+    finish(
+        console,
+        data,
+        (header, &counts, &between),
+        (options.output.as_deref(), &how),
+    )
+}
+
+/// The name of a measurement: the file's, up to its first dot.
+fn name(options: &ImportCpuidleOptions) -> String {
+    let path = options.after.as_ref().unwrap_or(&options.before);
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    if matches!(stem, "" | "-") {
+        CASE.to_owned()
+    } else {
+        stem.to_owned()
+    }
+}
+
+/// What was counted: between two dumps, since the machine started, or in a table.
+fn counted(
+    options: &ImportCpuidleOptions,
+    before: &str,
+    first: Content,
+    last: Option<Content>,
+) -> miette::Result<(Vec<Counts>, Between)> {
+    let variant = options.variant.clone().unwrap_or_else(|| name(options));
+    Ok(match (first, last) {
         (Content::Dump(before), Some(Content::Dump(after))) => {
             two(&before, &after, &variant, options.seconds)?
         }
@@ -132,17 +154,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
                 "{after} is a table, and {before} a dump"
             ));
         }
-    };
-    let mut header = Header::new("cpuidle", "import", "us");
-    header.run = provenance::this_run();
-    // The dumps were taken elsewhere; this machine only read them.
-    (header.run.machine, header.run.kernel) = (None, None);
-    finish(
-        console,
-        data,
-        (header, &counts, &between),
-        (options.output.as_deref(), &how),
-    )
+    })
 }
 
 /// The counts between two dumps, as one measurement.

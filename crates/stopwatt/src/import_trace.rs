@@ -107,11 +107,11 @@ fn ranges(cpus: &[u16]) -> String {
 /// Causes of wake-ups that are printed; a recording's report has the others.
 const MOST_CAUSES: usize = 10;
 
-fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
-    let mut text = String::new();
+/// The idle states of CPUs, clusters and power domains.
+fn idle_text(out: &mut String, trace: &Trace) {
     if !trace.idle.is_empty() {
         let _ = writeln!(
-            text,
+            out,
             "  CPU  state    entered     total, ms    mean, us     min, us      max, us    above    below"
         );
     }
@@ -133,7 +133,7 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
     for (cpu, states) in &trace.idle {
         for (state, idle) in states {
             let _ = writeln!(
-                text,
+                out,
                 "{cpu:>5} {} {:>8} {:>8}",
                 times(*state, idle),
                 idle.above,
@@ -148,23 +148,28 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
                 .span_ns
                 .map_or(1, |(first, last)| (last - first).max(1)) as f64;
         let _ = writeln!(
-            text,
+            out,
             "CPUs {} idle together, {share:.1} % of the time, by the shallowest of their states:",
             ranges(&cluster.cpus)
         );
         for (state, idle) in &cluster.states {
-            let _ = writeln!(text, "      {}", times(*state, idle));
+            let _ = writeln!(out, "      {}", times(*state, idle));
         }
     }
     for row in &trace.kernel.domains {
         let _ = writeln!(
-            text,
+            out,
             "CPUs {}: {}, {:.3} ms",
             ranges(&row.cpus),
             row.what,
             row.total_ns as f64 / 1e6
         );
     }
+}
+
+fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
+    let mut text = String::new();
+    idle_text(&mut text, trace);
     if let Some(wake_ups) = &trace.kernel.wake_ups {
         text += "Wake-ups by cause:\n";
         for row in wake_ups.causes.iter().take(MOST_CAUSES) {

@@ -82,54 +82,64 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
             )
         }
         Format::Term => {
-            let mut out = format!("data: {}\n", data.words());
-            let _ = writeln!(out, "platforms (run psci-latency --platform NAME)");
-            for (platform, releases) in &platforms {
-                let _ = writeln!(
-                    out,
-                    "  {}: {}, {} CPUs",
-                    platform.name,
-                    platform.title,
-                    platform.topology.cpus.len()
-                );
-                for (release, published) in releases {
-                    let _ = writeln!(
-                        out,
-                        "    {}: {}, {published} published cells",
-                        release.name, release.title
-                    );
-                }
-            }
-            let _ = writeln!(out, "cores (run prefetch --world sim --platform NAME)");
-            for (core, published) in &cores {
-                let about = &core.platform;
-                let _ = writeln!(
-                    out,
-                    "  {}: {}, {published} published cells",
-                    about.name, about.about
-                );
-            }
-            let _ = writeln!(out, "experiments (run NAME)");
-            for about in abouts {
-                let worlds: Vec<_> = about
-                    .worlds
-                    .iter()
-                    .map(|world| world.world.name())
-                    .collect();
-                let _ = writeln!(
-                    out,
-                    "  {} [{}]: {}",
-                    about.name,
-                    worlds.join(", "),
-                    about.summary
-                );
-                if !about.cases.is_empty() {
-                    let _ = writeln!(out, "    {}", about.cases.join(", "));
-                }
-            }
+            let out = as_text(data, &platforms, &cores, &abouts);
             output::print_text(console, &out)
         }
     }
+}
+
+fn as_text(
+    data: &Data,
+    platforms: &[ListedPlatform],
+    cores: &[(CorePlatform, usize)],
+    abouts: &[&About],
+) -> String {
+    let mut out = format!("data: {}\n", data.words());
+    let _ = writeln!(out, "platforms (run psci-latency --platform NAME)");
+    for (platform, releases) in platforms {
+        let _ = writeln!(
+            out,
+            "  {}: {}, {} CPUs",
+            platform.name,
+            platform.title,
+            platform.topology.cpus.len()
+        );
+        for (release, published) in releases {
+            let _ = writeln!(
+                out,
+                "    {}: {}, {published} published cells",
+                release.name, release.title
+            );
+        }
+    }
+    let _ = writeln!(out, "cores (run prefetch --world sim --platform NAME)");
+    for (core, published) in cores {
+        let about = &core.platform;
+        let _ = writeln!(
+            out,
+            "  {}: {}, {published} published cells",
+            about.name, about.about
+        );
+    }
+    let _ = writeln!(out, "experiments (run NAME)");
+    for about in abouts {
+        let worlds: Vec<_> = about
+            .worlds
+            .iter()
+            .map(|world| world.world.name())
+            .collect();
+        let _ = writeln!(
+            out,
+            "  {} [{}]: {}",
+            about.name,
+            worlds.join(", "),
+            about.summary
+        );
+        if !about.cases.is_empty() {
+            let _ = writeln!(out, "    {}", about.cases.join(", "));
+        }
+    }
+    out
 }
 
 /// A platform with its releases, each with its number of published cells.

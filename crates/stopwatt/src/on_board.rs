@@ -67,21 +67,16 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
         cases: Vec::new(),
     };
     let cases = CASES.iter().zip(shares).filter_map(|(case, share)| {
-        let call = if case.action == Action::Version {
-            VERSION
-        } else {
-            POWER_DOWN
-        };
-        let us = on
-            .us(&of(call).and_then(change)?, [least, most])
-            .map(|us| us * share);
+        let is_version = case.action == Action::Version;
+        let call = if is_version { VERSION } else { POWER_DOWN };
+        let us = on.us(&of(call).and_then(change)?, [least, most]);
+        let us = us.map(|us| us * share);
         Some((case.name.to_owned(), case.mode.name().to_owned(), us))
     });
     on.cases = cases.collect();
     if of(POWER_DOWN).is_none() {
-        let message = format!(
-            "the recordings have no call `{POWER_DOWN}`, so --on tells no case that powers down"
-        );
+        let lacks = format!("the recordings have no call `{POWER_DOWN}`");
+        let message = format!("{lacks}, so --on tells no case that powers down");
         comparison.warnings.insert(0, message);
     }
     comparison.on_board = Some(on);

@@ -5,6 +5,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use experiment::{About, Error, Kind, Setting, Settings, World};
 
+/// Settings with their defaults as a command has them.
+pub type Defaults = &'static [(&'static dyn Setting, &'static str)];
+
 /// The command that runs an experiment; `command` is what stands before the experiment's arguments
 /// in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
@@ -12,14 +15,15 @@ pub fn command(about: &'static About, command: &str) -> Command {
         .about(about.summary)
         .max_term_width(100)
         .after_help(after_help(about, command));
-    for arg in arguments(about) {
+    for arg in arguments(about, None) {
         built = built.arg(arg);
     }
     built
 }
 
-/// The arguments of an experiment: its worlds and its settings.
-pub fn arguments(about: &'static About) -> Vec<Arg> {
+/// The arguments of an experiment: its worlds and its settings. Help shows the defaults of `usual`
+/// in place of a setting's own.
+pub fn arguments(about: &'static About, usual: Option<Defaults>) -> Vec<Arg> {
     let worlds = about.worlds.iter().map(|world| {
         let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
         let needs = if needs.is_empty() {
@@ -42,12 +46,12 @@ pub fn arguments(about: &'static About) -> Vec<Arg> {
         about
             .settings
             .iter()
-            .map(|setting| argument(about, *setting)),
+            .map(|setting| argument(about, *setting, usual)),
     );
     all
 }
 
-fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
+fn argument(about: &About, setting: &'static dyn Setting, usual: Option<Defaults>) -> Arg {
     let described = setting.described();
     let mut help = described.about.to_owned();
     if !described.unit.is_empty() {
@@ -55,7 +59,10 @@ fn argument(about: &About, setting: &'static dyn Setting) -> Arg {
     }
     // A default that help shows and the parser does not know: what was given must be told from what
     // was not.
-    if let Some(default) = setting.default() {
+    let here = usual.and_then(|usual| usual.iter().find(|(it, _)| it.name() == setting.name()));
+    if let Some((_, default)) = here {
+        help.push_str(&format!(" [default here: {default}]"));
+    } else if let Some(default) = setting.default() {
         help.push_str(&format!(" [default: {default}]"));
     }
     let mut arg = Arg::new(setting.name()).help(help);

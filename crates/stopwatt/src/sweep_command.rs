@@ -332,17 +332,11 @@ fn complaint(
             unwritten.chunk, unwritten.why
         ));
     }
-    match stopped {
-        None => {}
-        Some(Cancellation::Asked) => {
-            lines.push("stopped before the end; the chunks that are whole were kept".to_owned());
-        }
-        Some(Cancellation::Short(short)) => {
-            lines.push(format!(
-                "stopped before memory ran out: {short}; the chunks that are whole were kept"
-            ));
-        }
-    }
+    let kept = "the chunks that are whole were kept";
+    lines.extend(stopped.map(|stopped| match stopped {
+        Cancellation::Asked => format!("stopped before the end; {kept}"),
+        Cancellation::Short(short) => format!("stopped before memory ran out: {short}; {kept}"),
+    }));
     if lines.is_empty() && (missing == 0 || *share != Share::All) {
         return None;
     }

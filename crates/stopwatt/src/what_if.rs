@@ -57,23 +57,17 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         .about(about.summary)
         .max_term_width(100)
         .after_help(help);
-    let vary = Arg::new("vary")
-        .long("vary")
-        .value_name("KEY=VALUES")
-        .action(ArgAction::Append);
-    built = built.arg(
-        vary.value_parser(value_parser!(Vary))
-            .help("A key and its values; may be given again."),
-    );
+    let vary = Arg::new("vary").long("vary").value_name("KEY=VALUES");
+    let vary = vary
+        .action(ArgAction::Append)
+        .value_parser(value_parser!(Vary));
+    built = built.arg(vary.help("A key and its values; may be given again."));
     if !about.shipped_sweeps.is_empty() {
         let names = about.shipped_sweeps.iter().map(|shipped| shipped.name);
-        let arg = Arg::new("shipped")
-            .long("shipped")
-            .value_name("NAME")
-            .conflicts_with("vary");
-        let parser = PossibleValuesParser::new(names);
+        let arg = Arg::new("shipped").long("shipped").value_name("NAME");
+        let arg = arg.value_parser(PossibleValuesParser::new(names));
         built = built.arg(
-            arg.value_parser(parser)
+            arg.conflicts_with("vary")
                 .help("A what-if that comes with Stopwatt."),
         );
     }
@@ -93,24 +87,8 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     ] {
         built = built.arg(arg.help_heading("Output"));
     }
-    for arg in run_arguments::arguments(about) {
-        let default = about
-            .sweep_defaults
-            .iter()
-            .find(|(setting, _)| arg.get_id() == setting.name());
-        built = built.arg(match default {
-            // The help of the setting says what a run has.
-            Some((_, value)) => {
-                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                let help = help
-                    .split(" [default: ")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                arg.help(format!("{help} [default here: {value}]"))
-            }
-            None => arg,
-        });
+    for arg in run_arguments::arguments(about, Some(about.sweep_defaults)) {
+        built = built.arg(arg);
     }
     built
 }
@@ -123,11 +101,8 @@ pub fn run(
     matches: &ArgMatches,
 ) -> miette::Result<()> {
     let about = experiment.about();
-    let Variation {
-        shipped,
-        vary,
-        base,
-    } = Variation::of(about, matches)?;
+    let variation = Variation::of(about, matches)?;
+    let (vary, base) = (variation.vary, variation.base);
     if let [Vary { key, text, .. }] = &vary[..]
         && text.contains("..")
         && about
@@ -158,12 +133,7 @@ pub fn run(
     };
     let mut requests = Vec::new();
     for combination in sweep::combinations(&vary).into_diagnostic()? {
-        let told = base.iter().cloned().chain(
-            combination
-                .iter()
-                .map(|(key, value)| setting_of(about, key, value)),
-        );
-        let request = request(Settings::new(about, world(about, matches), told)?);
+        let request = request(settings_of(about, matches, &base, &combination)?);
         // All requests are checked before the first runs: what is wrong is said at once.
         experiment.check(&request)?;
         requests.push((combination, request));
@@ -179,26 +149,33 @@ pub fn run(
             add(&mut whole, &recording, combination)?;
         }
     }
-    let written = match (whole, folder) {
-        (Some(mut whole), Some(folder)) => {
-            whole.header.run = provenance::this_run();
-            recordings::write(&mut whole, folder)
-        }
-        _ => Ok(()),
-    };
+    let written = whole.zip(folder).map_or(Ok(()), |(mut whole, folder)| {
+        whole.header.run = provenance::this_run();
+        recordings::write(&mut whole, folder)
+    });
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf {
         release,
         measured,
         points,
     };
-    print(
-        console,
-        &what_if,
-        matches,
-        shipped.map(|shipped| shipped.what),
-    )?;
+    let asked = variation.shipped.map(|shipped| shipped.what);
+    print(console, &what_if, matches, asked)?;
     written
+}
+
+/// The settings of a combination.
+fn settings_of(
+    about: &'static About,
+    matches: &ArgMatches,
+    base: &[(String, String)],
+    combination: &Combination,
+) -> miette::Result<Settings> {
+    let varied = combination
+        .iter()
+        .map(|(key, value)| setting_of(about, key, value));
+    let told = base.iter().cloned().chain(varied);
+    Ok(Settings::new(about, world(about, matches), told)?)
 }
 
 /// What varies in a what-if, and what every run has.

@@ -17,6 +17,15 @@ pub enum Value {
 }
 
 impl Value {
+    /// The number, if it is one without a unit.
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        match self {
+            Self::Whole(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// The value as a setting takes it.
     pub fn text(&self) -> String {
         match self {

@@ -35,6 +35,20 @@ struct PointResult {
     why: Option<String>,
 }
 
+impl PointResult {
+    /// The result of a point that ran.
+    fn of(point: Point, recording: &Recording) -> Self {
+        let complaints = recording.header.complaints.join("\n");
+        let why = (!complaints.is_empty()).then_some(complaints);
+        Self {
+            point,
+            counter_hz: recording.header.time.counter_hz,
+            status: if why.is_some() { COMPLAINT } else { "done" },
+            why,
+        }
+    }
+}
+
 /// The kinds of results of points: those of the first kind have no rows.
 const FAILED: &str = "failed";
 const COMPLAINT: &str = "complaint";
@@ -61,21 +75,11 @@ pub(crate) fn run(
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;
         let point = plan.point(number);
-        for path in around.fitting.files_named(&point) {
-            if let Entry::Vacant(new) = named.entry(path) {
-                let Some(sum) = sum_of(new.key().as_ref()) else {
-                    continue;
-                };
-                new.insert(sum);
-            }
-        }
+        note_named(around.fitting, &point, &mut named);
         let ran = run_point(around, &noted, &kept, &point, rows.is_none(), progress);
         all.push(match ran {
             Ok(mut recording) => {
                 keep(&mut recording, plan);
-                let complaints = recording.header.complaints.join("\n");
-                let counter_hz = recording.header.time.counter_hz;
-                let why = (!complaints.is_empty()).then_some(complaints);
                 if rows.is_none() {
                     let header = header_of(&recording);
                     rows = Some((PartWriter::create(folder, &header, plan.keep)?, header));
@@ -83,13 +87,7 @@ pub(crate) fn run(
                 if let Some((writer, _)) = &mut rows {
                     writer.append(number, &recording)?;
                 }
-                let status = if why.is_some() { COMPLAINT } else { "done" };
-                PointResult {
-                    point,
-                    counter_hz,
-                    status,
-                    why,
-                }
+                PointResult::of(point, &recording)
             }
             Err(experiment::Error::Cancelled) => return Err(Error::Cancelled),
             Err(error) => PointResult {
@@ -101,32 +99,19 @@ pub(crate) fn run(
         });
         each();
     }
-    let (files, header) = match rows {
+    let (mut files, header) = match rows {
         Some((writer, header)) => (writer.finish()?, Some(header)),
         None => (BTreeMap::new(), None),
     };
-    let mut files = files;
-    files.insert(
-        POINTS_FILE.to_owned(),
-        table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?,
-    );
-    let with = |status: &str| -> Vec<FailedPoint> {
-        let ran = all.iter().filter(|ran| ran.status == status);
-        ran.filter_map(|ran| {
-            Some(FailedPoint {
-                point: ran.point.number,
-                why: ran.why.clone()?,
-            })
-        })
-        .collect()
-    };
+    let points = table::write(&folder.join(POINTS_FILE), &columns(around.fitting, &all))?;
+    files.insert(POINTS_FILE.to_owned(), points);
     let range = plan.points_of(chunk);
     let said = Chunk {
         plan: crc32fast::hash(plan.text().as_bytes()),
         first: range.start,
         last: range.end - 1,
-        failed: with(FAILED),
-        complaints: with(COMPLAINT),
+        failed: with_status(&all, FAILED),
+        complaints: with_status(&all, COMPLAINT),
         inputs: noted.seen(),
         named,
         files,
@@ -137,6 +122,29 @@ pub(crate) fn run(
     fs::write(&path, text).map_err(Error::io(&path, "write"))?;
     move_there(dataset, chunk, folder)?;
     Ok(said)
+}
+
+/// Adds the checksums of the files that a point's settings name.
+fn note_named(fitting: &Fitting, point: &Point, named: &mut BTreeMap<String, u32>) {
+    for path in fitting.files_named(point) {
+        if let Entry::Vacant(new) = named.entry(path)
+            && let Some(sum) = sum_of(new.key().as_ref())
+        {
+            new.insert(sum);
+        }
+    }
+}
+
+/// The points that ended in a status, with the reason.
+fn with_status(all: &[PointResult], status: &str) -> Vec<FailedPoint> {
+    let ran = all.iter().filter(|ran| ran.status == status);
+    ran.filter_map(|ran| {
+        Some(FailedPoint {
+            point: ran.point.number,
+            why: ran.why.clone()?,
+        })
+    })
+    .collect()
 }
 
 /// Moves a whole chunk to its place, over an earlier one with points that failed.

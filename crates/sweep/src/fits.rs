@@ -1,6 +1,6 @@
 //! A plan held to the description of its experiment, before anything runs.
 
-use crate::axis::{self, Axis, PART, PlacedValue, Span, Value, Values};
+use crate::axis::{self, Axis, PART, PlacedValue, RandomKey, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use document::one_of;
 use experiment::{Error, Experiment, Kind, Settings, World};
@@ -92,13 +92,7 @@ impl Fitting {
                     values: Values::Range { first, last },
                 } => {
                     for end in [first, last] {
-                        self.check_value(
-                            key,
-                            &PlacedValue {
-                                value: Value::Text(end.to_string()),
-                                place: place.clone(),
-                            },
-                        )?;
+                        self.check_at(key, place, Value::Text(end.to_string()))?;
                     }
                 }
                 Axis::List(rows) => {
@@ -108,38 +102,7 @@ impl Fitting {
                         .try_for_each(|(key, it)| self.check_value(key, it))?;
                 }
                 Axis::Draws { keys, .. } => {
-                    for drawn in keys {
-                        match &drawn.span {
-                            Span::Choice(values) => values
-                                .iter()
-                                .try_for_each(|it| self.check_value(&drawn.key, it))?,
-                            Span::Whole { from, to } => {
-                                for end in [from, to] {
-                                    let value = Value::Whole(*end);
-                                    self.check_value(
-                                        &drawn.key,
-                                        &PlacedValue {
-                                            value,
-                                            place: drawn.place.clone(),
-                                        },
-                                    )?;
-                                }
-                            }
-                            Span::Numbers { from, unit, .. } => {
-                                let value = match unit {
-                                    Some(unit) => Value::Quantity(*from, unit.clone()),
-                                    None => Value::Number(*from),
-                                };
-                                self.check_value(
-                                    &drawn.key,
-                                    &PlacedValue {
-                                        value,
-                                        place: drawn.place.clone(),
-                                    },
-                                )?;
-                            }
-                        }
-                    }
+                    keys.iter().try_for_each(|drawn| self.check_drawn(drawn))?;
                 }
                 Axis::Parts { count, place } => {
                     let of = self.experiment.about();
@@ -150,13 +113,7 @@ impl Fitting {
                         return Err(self.plan.source.wrong(place.clone(), &message, help));
                     }
                     for index in [0, count - 1] {
-                        self.check_value(
-                            PART,
-                            &PlacedValue {
-                                value: axis::part(index, *count),
-                                place: place.clone(),
-                            },
-                        )?;
+                        self.check_at(PART, place, axis::part(index, *count))?;
                     }
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
@@ -170,6 +127,32 @@ impl Fitting {
             }
         }
         Ok(())
+    }
+
+    fn check_drawn(&self, drawn: &RandomKey) -> Result<(), document::Error> {
+        let check = |value: Value| self.check_at(&drawn.key, &drawn.place, value);
+        match &drawn.span {
+            Span::Choice(values) => values
+                .iter()
+                .try_for_each(|it| self.check_value(&drawn.key, it)),
+            Span::Whole { from, to } => {
+                check(Value::Whole(*from)).and_then(|()| check(Value::Whole(*to)))
+            }
+            Span::Numbers { from, unit, .. } => check(match unit {
+                Some(unit) => Value::Quantity(*from, unit.clone()),
+                None => Value::Number(*from),
+            }),
+        }
+    }
+
+    fn check_at(
+        &self,
+        key: &str,
+        place: &Range<usize>,
+        value: Value,
+    ) -> Result<(), document::Error> {
+        let place = place.clone();
+        self.check_value(key, &PlacedValue { value, place })
     }
 
     fn check_value(&self, key: &str, it: &PlacedValue) -> Result<(), document::Error> {

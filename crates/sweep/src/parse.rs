@@ -365,11 +365,8 @@ impl Parser<'_> {
                             point) may be added; a list draws one of its values";
         let table = match value.get_ref() {
             DeValue::Array(all) if !all.is_empty() => {
-                return Ok(Span::Choice(
-                    all.iter()
-                        .map(|value| self.value(value))
-                        .collect::<Result<_, _>>()?,
-                ));
+                let values = all.iter().map(|value| self.value(value));
+                return values.collect::<Result<_, _>>().map(Span::Choice);
             }
             DeValue::Table(table) => table,
             _ => return self.wrong(value.span(), &format!("no range for `{key}`"), HELP),
@@ -393,18 +390,11 @@ impl Parser<'_> {
             ),
         };
         let (from, to) = (end("from")?, end("to")?);
-        let unit = table
-            .get("unit")
-            .map(|value| self.text(value, "unit"))
-            .transpose()?;
-        let digits = table
-            .get("digits")
-            .map(|value| self.number(value, "digits", 0..=15))
-            .transpose()?;
-        let as_number = |value: &Value| match value {
-            Value::Whole(number) => Some(*number as f64),
-            Value::Number(number) => Some(*number),
-            _ => None,
+        let unit = table.get("unit").map(|value| self.text(value, "unit"));
+        let unit = unit.transpose()?;
+        let digits = match table.get("digits") {
+            Some(value) => Some(self.number(value, "digits", 0..=15)? as u32),
+            None => None,
         };
         let goes_up = |is: bool| match is {
             true => Ok(()),
@@ -422,13 +412,13 @@ impl Parser<'_> {
                     to: *to,
                 })
             }
-            (low, high) => match (as_number(low), as_number(high)) {
+            (low, high) => match (low.as_number(), high.as_number()) {
                 (Some(from), Some(to)) => {
                     goes_up(from <= to)?;
                     Ok(Span::Numbers {
                         from,
                         to,
-                        digits: digits.map(|digits| digits as u32),
+                        digits,
                         unit,
                     })
                 }

@@ -188,24 +188,7 @@ pub fn run(
         full: &full,
         outcome: &Mutex::new(&mut outcome),
     };
-    thread::scope(|scope| {
-        for worker in 0..workers {
-            // What an experiment does side by side stays within the worker's own share of the
-            // cores: a thread that took up another chunk while it waits would hold two.
-            let threads = cores / workers + usize::from(worker < cores % workers);
-            let work = &work;
-            scope.spawn(move || {
-                // Where the system starts no more threads, the chunks are still run.
-                match rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads.max(1))
-                    .build()
-                {
-                    Ok(pool) => pool.install(|| work.run_chunks()),
-                    Err(_) => work.run_chunks(),
-                }
-            });
-        }
-    });
+    work.run_on(cores, workers);
     outcome.cancelled |= progress.check().is_err();
     outcome.chunks.sort_unstable();
     for named in [&mut outcome.failed, &mut outcome.complaints] {
@@ -295,6 +278,27 @@ struct Work<'w> {
 }
 
 impl Work<'_> {
+    /// Runs chunks on some threads, which share the cores.
+    fn run_on(&self, cores: usize, workers: usize) {
+        thread::scope(|scope| {
+            for worker in 0..workers {
+                // What an experiment does side by side stays within the worker's own share of the
+                // cores: a thread that took up another chunk while it waits would hold two.
+                let threads = cores / workers + usize::from(worker < cores % workers);
+                scope.spawn(move || {
+                    // Where the system starts no more threads, the chunks are still run.
+                    match rayon::ThreadPoolBuilder::new()
+                        .num_threads(threads.max(1))
+                        .build()
+                    {
+                        Ok(pool) => pool.install(|| self.run_chunks()),
+                        Err(_) => self.run_chunks(),
+                    }
+                });
+            }
+        });
+    }
+
     /// Runs chunks until none is left, the run is to stop, or one cannot be written.
     fn run_chunks(&self) {
         while !self.full.load(Relaxed)

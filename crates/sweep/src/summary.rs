@@ -116,21 +116,7 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
     }
     let kept = found.kept();
     let point = |(number, figures): (u64, Vec<f64>)| {
-        let at = plan.point(number);
-        let mut settings: Vec<Option<Value>> = Vec::with_capacity(keys.len());
-        for key in &keys {
-            settings.push(
-                at.varied
-                    .iter()
-                    .find(|(name, _)| name == key)
-                    .map(|(_, value)| value.clone()),
-            );
-        }
-        if plan.repeats()
-            && let Some(last) = settings.last_mut()
-        {
-            *last = i64::try_from(at.repetition).ok().map(Value::Whole);
-        }
+        let settings = settings_at(plan, &keys, number);
         let figures = kept
             .iter()
             .map(|&at| figures.get(at).copied().unwrap_or(f64::NAN))
@@ -159,6 +145,23 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         complaints,
         keys,
     })
+}
+
+/// The values of `keys` at a point, of which the last may be its repetition.
+fn settings_at(plan: &crate::plan::Plan, keys: &[String], number: u64) -> Vec<Option<Value>> {
+    let at = plan.point(number);
+    let value = |key: &String| {
+        let mut varied = at.varied.iter();
+        let (_, value) = varied.find(|(name, _)| name == key)?;
+        Some(value.clone())
+    };
+    let mut settings: Vec<Option<Value>> = keys.iter().map(value).collect();
+    if plan.repeats()
+        && let Some(last) = settings.last_mut()
+    {
+        *last = i64::try_from(at.repetition).ok().map(Value::Whole);
+    }
+    settings
 }
 
 /// A measure's quantity, by the names of the chunk that it is in.

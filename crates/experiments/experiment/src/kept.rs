@@ -8,23 +8,27 @@ use std::sync::{Arc, Mutex};
 /// made last is what is asked for next.
 const MOST: usize = 64;
 
-/// Things made of files and settings, by what they were made of. Whoever hands it to several runs
-/// vouches that the files do not change meanwhile.
+/// Settings as they were given: name and value of each.
+pub type KeptKey = Vec<(&'static str, String)>;
+
+type Things = HashMap<KeptKey, Arc<dyn Any + Send + Sync>>;
+
+/// Things made of files, conditions and settings, by the settings. Whoever hands it to several runs
+/// vouches that files and conditions stay the same meanwhile.
 #[derive(Default)]
-pub struct Kept(Mutex<HashMap<String, Arc<dyn Any + Send + Sync>>>);
+pub struct Kept(Mutex<Things>);
 
 impl Kept {
-    /// Returns the value that is kept for a key, or else keeps what `make` makes. The key names
-    /// every input of the value.
+    /// Returns the value that is kept for a key, or else keeps what `make` makes. The key has
+    /// every setting that the value depends on.
     ///
     /// # Errors
     /// Those of `make`; nothing is kept then.
     pub fn get_or_make<T: Any + Send + Sync, E>(
         &self,
-        key: impl FnOnce() -> String,
+        key: KeptKey,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<Arc<T>, E> {
-        let key = key();
         let of_key = self.lock().get(&key).cloned();
         if let Some(kept) = of_key.and_then(|kept| kept.downcast::<T>().ok()) {
             return Ok(kept);
@@ -38,7 +42,7 @@ impl Kept {
         Ok(made)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn Any + Send + Sync>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Things> {
         // A point that panicked left the map whole: it is changed by one call.
         self.0
             .lock()
@@ -54,7 +58,8 @@ mod tests {
     fn a_thing_is_made_once_and_an_error_is_not_kept() {
         let kept = Kept::default();
         let get = |made: Result<u32, &'static str>| {
-            kept.get_or_make(|| "key".to_owned(), || made).map(|it| *it)
+            let key = vec![("seed", "1".to_owned())];
+            kept.get_or_make(key, || made).map(|it| *it)
         };
         assert_eq!(get(Err("not yet")), Err("not yet"));
         assert_eq!(
@@ -63,7 +68,9 @@ mod tests {
         );
         for number in 0..2 * MOST {
             let other = kept
-                .get_or_make(|| format!("key {number}"), || Ok::<_, ()>(number))
+                .get_or_make(vec![("seed", format!("key {number}"))], || {
+                    Ok::<_, ()>(number)
+                })
                 .unwrap();
             assert_eq!(*other, number);
         }

@@ -36,7 +36,7 @@ pub use about::{About, Example, Need, WorldAbout};
 pub use console::Progress;
 pub use error::Error;
 pub use files::{Files, Folder};
-pub use kept::Kept;
+pub use kept::{Kept, KeptKey};
 pub use request::{Conditions, Request};
 pub use setting::{Kind, Setting};
 pub use settings::Settings;

@@ -2,6 +2,7 @@
 
 use crate::about::About;
 use crate::error::Error;
+use crate::kept::KeptKey;
 use crate::setting::{DeclaredSetting, Setting, Takes};
 use crate::world::World;
 use document::nearest;
@@ -110,6 +111,15 @@ impl Settings {
             Some(name) => Err(Error::usage(format!("--{name} means nothing here"), help)),
             None => Ok(()),
         }
+    }
+
+    /// The values that were given for some settings, as a key of what is made of them.
+    pub fn key_of(&self, settings: &[&dyn Setting]) -> KeptKey {
+        let of = |(name, _): &(&'static str, &str)| settings.iter().any(|it| it.name() == *name);
+        let given = self.given().filter(of);
+        given
+            .map(|(name, value)| (name, value.to_owned()))
+            .collect()
     }
 
     /// The values that were given, with the names of the settings.

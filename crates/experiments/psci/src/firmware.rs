@@ -298,42 +298,17 @@ pub fn linux_boot(
         "platform-coordinated"
     };
     let series = recording.series(&report.release, "linux-boot", mode);
-    recording.measure(series, 0, "cpus_up", "1", report.cpus as f64);
-    recording.measure(
-        series,
-        0,
-        "hotplug_cycles",
-        "1",
-        f64::from(report.hotplug.0),
-    );
-    recording.measure(
-        series,
-        0,
-        "hotplug_failures",
-        "1",
-        f64::from(report.hotplug.1),
-    );
-    recording.measure(
-        series,
-        0,
-        "rebooted",
-        "1",
-        f64::from(u8::from(report.rebooted())),
-    );
-    recording.measure(
-        series,
-        0,
-        "powered_off",
-        "1",
-        f64::from(u8::from(report.powered_off)),
-    );
-    recording.measure(
-        series,
-        0,
-        "trace_lines",
-        "1",
-        report.traces.iter().map(Vec::len).sum::<usize>() as f64,
-    );
+    let lines: usize = report.traces.iter().map(Vec::len).sum();
+    for (metric, value) in [
+        ("cpus_up", report.cpus as f64),
+        ("hotplug_cycles", f64::from(report.hotplug.0)),
+        ("hotplug_failures", f64::from(report.hotplug.1)),
+        ("rebooted", f64::from(u8::from(report.rebooted()))),
+        ("powered_off", f64::from(u8::from(report.powered_off))),
+        ("trace_lines", lines as f64),
+    ] {
+        recording.measure(series, 0, metric, "1", value);
+    }
     for usage in &report.usage {
         let values = [
             ("idle_entered", "1", usage.entered as f64),

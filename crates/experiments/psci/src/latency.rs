@@ -8,7 +8,7 @@ use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::sweep::ShippedSweep;
 use experiment::{
-    About, Conditions, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout,
+    About, Conditions, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout,
 };
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
@@ -269,16 +269,7 @@ impl Built {
     ) -> Result<Self, Error> {
         let settings = &request.settings;
         let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
-        let mut names = Vec::new();
-        for given in settings.get(RELEASE) {
-            let name = files.release_name(&given)?;
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        if names.is_empty() {
-            names = files.releases()?;
-        }
+        let names = release_names(&files, settings)?;
         let order_of = match order {
             Order::OfRelease(given) => Some(
                 files
@@ -300,37 +291,8 @@ impl Built {
                 Order::Free => BTreeMap::new(),
                 _ => declared_orders(&machine, order_of, &request.conditions)?,
             };
-            // Its own session says nothing here, nor does that of the order.
-            let is_own = |session: &str| {
-                let rest = |own: &&str| {
-                    session
-                        .strip_prefix(*own)
-                        .is_some_and(|it| it.is_empty() || it.starts_with(" ("))
-                };
-                [&*machine.release.name, order_of].iter().any(rest)
-            };
             let protocol = protocol_of(&table(source.release.text()));
-            let counts = |session: &str| {
-                let release = files
-                    .release(session)
-                    .ok()
-                    .and_then(|file| protocol_of(&table(file.text())));
-                let condition = request
-                    .conditions
-                    .get("scp-protocol", &[&machine.platform.name, session]);
-                !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
-            };
-            let mut owners = BTreeMap::new();
-            for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
-                let Some(order) = orders.get_mut(case.name) else {
-                    continue;
-                };
-                let sessions = OtherSessions::new(&machine, case, &request.conditions, counts);
-                order.timer = order
-                    .timer
-                    .or_else(|| sessions.likeliest(&machine, &order.scp));
-                owners.insert(case.name.to_owned(), sessions);
-            }
+            let owners = owners(request, &files, &machine, order_of, protocol, &mut orders);
             let (name, costs) = (&machine.release.name, table(source.costs.text()));
             let platform = built.platform.get_or_insert_with(|| Platform {
                 name: machine.platform.name.clone(),
@@ -354,6 +316,64 @@ impl Built {
     }
 }
 
+/// The releases that are asked for, each once; all of the platform where none is.
+fn release_names(files: &PlatformFiles<'_>, settings: &Settings) -> Result<Vec<String>, Error> {
+    let mut names = Vec::new();
+    for given in settings.get(RELEASE) {
+        let name = files.release_name(&given)?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        names = files.releases()?;
+    }
+    Ok(names)
+}
+
+/// The owners of the timer that other sessions of a board tell, by case; an order that says no
+/// owner gets the likeliest.
+fn owners(
+    request: &Request<'_>,
+    files: &PlatformFiles<'_>,
+    machine: &Machine,
+    order_of: &str,
+    protocol: Option<String>,
+    orders: &mut BTreeMap<String, DeclaredOrder>,
+) -> BTreeMap<String, OtherSessions> {
+    // Its own session says nothing here, nor does that of the order.
+    let is_own = |session: &str| {
+        let rest = |own: &&str| {
+            session
+                .strip_prefix(*own)
+                .is_some_and(|it| it.is_empty() || it.starts_with(" ("))
+        };
+        [&*machine.release.name, order_of].iter().any(rest)
+    };
+    let counts = |session: &str| {
+        let release = files
+            .release(session)
+            .ok()
+            .and_then(|file| protocol_of(&table(file.text())));
+        let condition = request
+            .conditions
+            .get("scp-protocol", &[&machine.platform.name, session]);
+        !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
+    };
+    let mut owners = BTreeMap::new();
+    for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
+        let Some(order) = orders.get_mut(case.name) else {
+            continue;
+        };
+        let sessions = OtherSessions::new(machine, case, &request.conditions, counts);
+        order.timer = order
+            .timer
+            .or_else(|| sessions.likeliest(machine, &order.scp));
+        owners.insert(case.name.to_owned(), sessions);
+    }
+    owners
+}
+
 /// A file that was read as TOML before, to build a machine.
 fn table(text: &str) -> toml::Table {
     toml::from_str(text).unwrap_or_default()
@@ -366,6 +386,53 @@ fn protocol_of(release: &toml::Table) -> Option<String> {
         .get("scp_protocol")?
         .as_str()
         .map(str::to_owned)
+}
+
+/// The cases that are asked for; all where neither case nor mode is.
+fn cases_of(case: Option<String>, mode: Option<Mode>) -> Result<Vec<Case>, Error> {
+    let wanted = |it: &Case| {
+        case.as_ref().is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode == mode)
+    };
+    let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
+    if cases.is_empty() {
+        let message = format!(
+            "there is no case {} {}",
+            case.unwrap_or_default(),
+            mode.map_or("", Mode::name)
+        );
+        return Err(Error::usage(
+            message,
+            format!("there are: {}", CASE_NAMES.join(", ")),
+        ));
+    }
+    Ok(cases)
+}
+
+/// Refuses a run whose measures the memory does not hold.
+fn has_room(releases: &[Release], cases: &[Case], options: &Options) -> Result<(), Error> {
+    let bytes = psci_latency::bytes_of_measures(releases, cases, options);
+    if bytes > MOST_MEASURES {
+        let part = MOST_MEASURES as f64 / bytes as f64;
+        let (most, asked) = (
+            (f64::from(options.iterations) * part) as u32,
+            options.iterations,
+        );
+        return Err(Error::Memory {
+            message: format!(
+                "{asked} iterations leave {} MiB of values, and a recording may have {}",
+                bytes >> 20,
+                MOST_MEASURES >> 20
+            ),
+            help: format!(
+                "ask for at most {} iterations, for fewer cases, or for fewer releases at a time",
+                most.max(1)
+            ),
+        });
+    }
+    let what = || format!("{} iterations", options.iterations);
+    memory::must_have(bytes.saturating_mul(TIMES_HELD))
+        .map_err(|short| Error::memory(&what(), &short))?;
+    Ok(())
 }
 
 impl Simulation {
@@ -384,67 +451,20 @@ impl Simulation {
             .unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
         let drawn = free_seeds > 0;
         let make = || Built::new(request, &order, drawn, &keys);
-        let key = || {
-            format!(
-                "{NAME} {:?}",
-                (
-                    settings.get(PLATFORM),
-                    settings.get(RELEASE),
-                    &order,
-                    drawn,
-                    &keys
-                )
-            )
-        };
+        let key = settings.key_of(&[&PLATFORM, &RELEASE, &ORDER, &SET, &FREE_SEEDS]);
         let built = match request.kept {
             Some(kept) => kept.get_or_make(key, make)?,
             None => Arc::new(make()?),
         };
         let (case, mode) = (settings.get(CASE), settings.get(MODE));
-        let wanted = |it: &Case| {
-            case.as_ref().is_none_or(|case| it.name == case)
-                && mode.is_none_or(|mode| it.mode == mode)
-        };
-        let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
-        if cases.is_empty() {
-            let message = format!(
-                "there is no case {} {}",
-                case.unwrap_or_default(),
-                mode.map_or("", Mode::name)
-            );
-            return Err(Error::usage(
-                message,
-                format!("there are: {}", CASE_NAMES.join(", ")),
-            ));
-        }
+        let cases = cases_of(case, mode)?;
         let options = Options {
             iterations: settings.get(ITERATIONS),
             seed: settings.get(SEED),
             free_seeds,
             events: true,
         };
-        let bytes = psci_latency::bytes_of_measures(&built.releases, &cases, &options);
-        if bytes > MOST_MEASURES {
-            let part = MOST_MEASURES as f64 / bytes as f64;
-            let (most, asked) = (
-                (f64::from(options.iterations) * part) as u32,
-                options.iterations,
-            );
-            return Err(Error::Memory {
-                message: format!(
-                    "{asked} iterations leave {} MiB of values, and a recording may have {}",
-                    bytes >> 20,
-                    MOST_MEASURES >> 20
-                ),
-                help: format!(
-                    "ask for at most {} iterations, for fewer cases, or for fewer releases at a time",
-                    most.max(1)
-                ),
-            });
-        }
-        let what = || format!("{} iterations", options.iterations);
-        memory::must_have(bytes.saturating_mul(TIMES_HELD))
-            .map_err(|short| Error::memory(&what(), &short))?;
+        has_room(&built.releases, &cases, &options)?;
         Ok(Self {
             built,
             cases,

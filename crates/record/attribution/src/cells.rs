@@ -148,13 +148,6 @@ pub(crate) fn cells_of(
         let (value, _) = values[(values.len() - 1) / 2];
         let (variant, case, mode) = recording.series_texts(series);
         let (cluster, core) = places[&cpu];
-        let split = nearest_first(&values)
-            .find_map(|(_, iteration)| {
-                let timeline = timelines.get(&(series, iteration))?;
-                window(timeline, cpu, intervals[metric].name)
-                    .map(|(from, to)| Split::new(timeline, cpu, from, to))
-            })
-            .unwrap_or_default();
         cells.push(CellResult {
             variant: variant.to_owned(),
             case: case.to_owned(),
@@ -172,12 +165,29 @@ pub(crate) fn cells_of(
             min: values[0].0,
             max: values[values.len() - 1].0,
             count: values.len(),
-            split,
+            split: split(timelines, series, cpu, intervals[metric].name, &values),
             tick_us,
         });
     }
     rank(&mut cells);
     cells
+}
+
+/// The causes of the iteration nearest to the median that has a timeline.
+fn split(
+    timelines: &BTreeMap<(Series, u32), Timeline>,
+    series: Series,
+    cpu: u16,
+    metric: &str,
+    values: &[(f64, u32)],
+) -> Split {
+    nearest_first(values)
+        .find_map(|(_, iteration)| {
+            let timeline = timelines.get(&(series, iteration))?;
+            let (from, to) = window(timeline, cpu, metric)?;
+            Some(Split::new(timeline, cpu, from, to))
+        })
+        .unwrap_or_default()
 }
 
 /// Microseconds with their iteration, by series, CPU and place among the intervals.

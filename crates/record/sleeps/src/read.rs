@@ -123,15 +123,7 @@ impl<'a> Walk<'a> {
         let (time, number) = (event.time, event.cpu);
         match point {
             Point::IdleEnter => self.enter(event),
-            Point::IdleExit => {
-                if let Phase::Idle(interval) = self.cpu(number).phase {
-                    let exit_ns = interval.exit_ns.unwrap_or(time.max(interval.enter_ns));
-                    self.cpu(number).phase = Phase::Waking(Interval {
-                        exit_ns: Some(exit_ns),
-                        ..interval
-                    });
-                }
-            }
+            Point::IdleExit => exit(self.cpu(number), time),
             Point::IdleRefused => self.summary.refused.push((number, time)),
             Point::IrqEnter => {
                 let waker = match self.timer_interrupts.contains(&event.argument) {
@@ -159,21 +151,12 @@ impl<'a> Walk<'a> {
                 cpu.switched(time, is_task);
             }
             Point::SchedWakeup => self.called(number, event),
-            Point::HrtimerStart => self.arm(
+            Point::HrtimerStart | Point::TimerStart => self.arm(
                 event,
                 ArmedTimer {
                     cpu: number,
                     at: event.ticks,
-                    is_wheel: false,
-                    armed_ns: time,
-                },
-            ),
-            Point::TimerStart => self.arm(
-                event,
-                ArmedTimer {
-                    cpu: number,
-                    at: event.ticks,
-                    is_wheel: true,
+                    is_wheel: point == Point::TimerStart,
                     armed_ns: time,
                 },
             ),
@@ -515,5 +498,16 @@ impl<'a> Walk<'a> {
             }
         }
         self.summary
+    }
+}
+
+/// A CPU leaves idle: what woke it is still to be seen.
+fn exit(cpu: &mut Cpu, time: u64) {
+    if let Phase::Idle(interval) = cpu.phase {
+        let exit_ns = interval.exit_ns.unwrap_or(time.max(interval.enter_ns));
+        cpu.phase = Phase::Waking(Interval {
+            exit_ns: Some(exit_ns),
+            ..interval
+        });
     }
 }

@@ -128,13 +128,9 @@ pub fn fit(
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
     let timers = model.timers(&costs, reference)?;
-    let rms = (cells
-        .iter()
-        .zip(&fitted)
-        .map(|(cell, fitted)| (fitted - cell.value_us).powi(2))
-        .sum::<f64>()
-        / cells.len() as f64)
-        .sqrt();
+    let squares = cells.iter().zip(&fitted);
+    let squares = squares.map(|(cell, fitted)| (fitted - cell.value_us).powi(2));
+    let rms = (squares.sum::<f64>() / cells.len() as f64).sqrt();
     let errors = standard_errors(&data, &parameters);
     let factor = factor(&data, &parameters);
     let sigmas: Vec<f64> = cells.iter().map(sigma).collect();
@@ -155,11 +151,7 @@ pub fn fit(
         declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
         gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
-        session: reference
-            .sessions
-            .get(&release.name)
-            .unwrap_or(&release.name)
-            .clone(),
+        session: reference.session_of(&release.name).to_owned(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),
         valleys,

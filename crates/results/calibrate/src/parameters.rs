@@ -92,6 +92,28 @@ const MOST_WITHIN: f64 = 1000.0;
 /// The one cost that is no time.
 const SHARE: &str = "flush_port_share";
 
+/// The prior of a parameter: microseconds, or a share.
+fn prior(document: &Document, parameter: &FileParameter) -> Result<f64, document::Error> {
+    let text = parameter.prior.get_ref();
+    let prior = if parameter.key.get_ref() == SHARE {
+        text.parse()
+            .map_err(|_| format!("`{text}` is no share: expected a part of 1, such as \"0.1\""))
+    } else {
+        text.parse::<Duration>()
+            .map(|duration| duration.0 as f64 / 1e6)
+    };
+    match prior {
+        Ok(prior) if prior > 0.0 => Ok(prior),
+        Ok(_) => {
+            let help = "give its order of magnitude";
+            Err(document.wrong(parameter.prior.span(), "a prior is more than 0", help))
+        }
+        Err(message) => {
+            Err(document.wrong(parameter.prior.span(), message, "see the other priors"))
+        }
+    }
+}
+
 impl Plan {
     /// Reads a plan file.
     ///
@@ -126,34 +148,10 @@ impl Plan {
                     help,
                 ));
             }
-            let key = parameter.key.get_ref().clone();
-            let text = parameter.prior.get_ref();
-            let prior = if key == SHARE {
-                text.parse().map_err(|_| {
-                    format!("`{text}` is no share: expected a part of 1, such as \"0.1\"")
-                })
-            } else {
-                text.parse::<Duration>()
-                    .map(|duration| duration.0 as f64 / 1e6)
-            };
-            let prior = match prior {
-                Ok(prior) if prior > 0.0 => prior,
-                Ok(_) => {
-                    let help = "give its order of magnitude";
-                    return Err(document.wrong(
-                        parameter.prior.span(),
-                        "a prior is more than 0",
-                        help,
-                    ));
-                }
-                Err(message) => {
-                    return Err(document.wrong(
-                        parameter.prior.span(),
-                        message,
-                        "see the other priors",
-                    ));
-                }
-            };
+            let (key, prior) = (
+                parameter.key.get_ref().clone(),
+                prior(document, &parameter)?,
+            );
             if let Some(starts) = parameter
                 .starts
                 .as_ref()

@@ -52,17 +52,81 @@ pub struct MeasuredStudy {
 /// Fewest cells of a single loop for a fit of five costs.
 const FEWEST: usize = 6;
 
+fn wrong(name: &str, message: String, help: &str) -> StudyError {
+    StudyError {
+        name: name.to_owned(),
+        message,
+        help: help.to_owned(),
+    }
+}
+
+/// The loop of a subject, as the model has it, with its name.
+fn cell_of<'r>(recording: &'r Recording, subject: &str) -> Result<(&'r str, Cell), String> {
+    let at = recording.header.coordinates.get(subject);
+    let number = |key: &str| usize::try_from(at?.get(key)?.as_integer()?).ok();
+    let loop_name = at.and_then(|at| at.get("loop")?.as_str());
+    let (Some(loop_name), Some(header), Some(data)) =
+        (loop_name, number("stride_first"), number("stride_second"))
+    else {
+        return Err(format!("does not say which loop `{subject}` is"));
+    };
+    let shape: Shape = loop_name.trim_end_matches("-split").parse()?;
+    let strides = dataplane::walk::Strides { header, data };
+    Ok((loop_name, Cell { shape, strides }))
+}
+
+/// The cells of a study, each with the median of its repetitions.
+fn measured_cells(name: &str, recording: &Recording) -> Result<Vec<MeasuredCell>, StudyError> {
+    let wrong = |message: String, help: &str| wrong(name, message, help);
+    let mut found: Vec<(String, Cell, Vec<f64>)> = Vec::new();
+    for measure in recording.measures() {
+        let (_, case, layout) = recording.series_texts(measure.series);
+        let Some(subject) = measure.subject.map(|subject| recording.text(subject)) else {
+            continue;
+        };
+        if case != "prefetch" || recording.text(measure.metric) != metrics::CLOCKS_PER_PACKET.name {
+            continue;
+        }
+        if layout != "in-buffer" {
+            let message =
+                "has its metadata in the frame's lanes, and the modelled loops have a line for it";
+            return Err(wrong(message.to_owned(), "a study without --in-frame"));
+        }
+        let (loop_name, cell) =
+            cell_of(recording, subject).map_err(|what| wrong(what, "record it anew"))?;
+        if !(measure.value.is_finite() && measure.value > 0.0) {
+            return Err(wrong(
+                format!("`{subject}` took {} ticks", measure.value),
+                "record it anew",
+            ));
+        }
+        match found
+            .iter_mut()
+            .find(|(name, known, _)| name == loop_name && *known == cell)
+        {
+            Some((_, _, values)) => values.push(measure.value),
+            None => found.push((loop_name.to_owned(), cell, vec![measure.value])),
+        }
+    }
+    Ok(found
+        .into_iter()
+        .filter_map(|(loop_name, cell, values)| {
+            Some(MeasuredCell {
+                loop_name,
+                cell,
+                ticks: stats::median(&values)?,
+            })
+        })
+        .collect())
+}
+
 impl MeasuredStudy {
     /// Reads a recording of `stopwatt run prefetch` on a host, which goes by `name` in errors.
     ///
     /// # Errors
     /// What the recording is instead, or what it lacks.
     pub fn from_recording(name: &str, recording: &Recording) -> Result<Self, StudyError> {
-        let wrong = |message: String, help: &str| StudyError {
-            name: name.to_owned(),
-            message,
-            help: help.to_owned(),
-        };
+        let wrong = |message: String, help: &str| wrong(name, message, help);
         let header = &recording.header;
         if (header.experiment.as_str(), header.world.as_str()) != ("prefetch", "host") {
             let is = format!(
@@ -102,65 +166,7 @@ impl MeasuredStudy {
             setting("rounds").unwrap_or("0"),
             setting("work").unwrap_or("chained")
         );
-        let mut found: Vec<(String, Cell, Vec<f64>)> = Vec::new();
-        for measure in recording.measures() {
-            let (_, case, layout) = recording.series_texts(measure.series);
-            let Some(subject) = measure.subject.map(|subject| recording.text(subject)) else {
-                continue;
-            };
-            if case != "prefetch"
-                || recording.text(measure.metric) != metrics::CLOCKS_PER_PACKET.name
-            {
-                continue;
-            }
-            if layout != "in-buffer" {
-                let message = "has its metadata in the frame's lanes, and the modelled loops have a line for it";
-                return Err(wrong(message.to_owned(), "a study without --in-frame"));
-            }
-            let at = header.coordinates.get(subject);
-            let number = |key: &str| usize::try_from(at?.get(key)?.as_integer()?).ok();
-            let loop_name = at.and_then(|at| at.get("loop")?.as_str());
-            let (Some(loop_name), Some(first), Some(second)) =
-                (loop_name, number("stride_first"), number("stride_second"))
-            else {
-                return Err(wrong(
-                    format!("does not say which loop `{subject}` is"),
-                    "record it anew",
-                ));
-            };
-            let shape: Result<Shape, _> = loop_name.trim_end_matches("-split").parse();
-            let shape = shape.map_err(|message| wrong(message, "record it anew"))?;
-            if !(measure.value.is_finite() && measure.value > 0.0) {
-                return Err(wrong(
-                    format!("`{subject}` took {} ticks", measure.value),
-                    "record it anew",
-                ));
-            }
-            let cell = Cell {
-                shape,
-                strides: dataplane::walk::Strides {
-                    header: first,
-                    data: second,
-                },
-            };
-            match found
-                .iter_mut()
-                .find(|(name, known, _)| name == loop_name && *known == cell)
-            {
-                Some((_, _, values)) => values.push(measure.value),
-                None => found.push((loop_name.to_owned(), cell, vec![measure.value])),
-            }
-        }
-        let cells: Vec<MeasuredCell> = found
-            .into_iter()
-            .filter_map(|(loop_name, cell, values)| {
-                Some(MeasuredCell {
-                    loop_name,
-                    cell,
-                    ticks: stats::median(&values)?,
-                })
-            })
-            .collect();
+        let cells = measured_cells(name, recording)?;
         let singles = cells
             .iter()
             .filter(|cell| cell.loop_name == "single")

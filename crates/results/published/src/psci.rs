@@ -252,6 +252,12 @@ impl PsciReference {
             .find(|reference| reference.platform == platform))
     }
 
+    /// The session of a board in which a release was measured; the release's own name where the file
+    /// says none.
+    pub fn session_of<'s>(&'s self, release: &'s str) -> &'s str {
+        self.sessions.get(release).map_or(release, String::as_str)
+    }
+
     /// Layout of the tables in a release's document; that of the later documents for an unknown
     /// release.
     pub fn layout(&self, release: &str) -> Layout {

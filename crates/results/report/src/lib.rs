@@ -28,8 +28,8 @@ mod what_if;
 mod words;
 
 pub use changes::{
-    PrintedChange, PublishedChanges, bencher, benchstat, comparison_html, comparison_json,
-    comparison_markdown, comparison_text, github_action_benchmark, junit, published_changes,
+    PrintedChange, PublishedChanges, benchstat, comparison_html, comparison_json,
+    comparison_markdown, comparison_text, junit, published_changes,
 };
 pub use export::Format;
 pub use findings::Findings;

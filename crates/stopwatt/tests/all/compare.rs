@@ -266,51 +266,6 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
 }
 
 #[test]
-fn ci_formats_have_the_members_that_their_readers_need() {
-    let folder = tempfile::tempdir().unwrap();
-    let base = record(folder.path(), "base", &["--release", "juno-v2.12"]);
-    let json = |format: &str| -> Value {
-        serde_json::from_slice(&stopwatt(&["compare", &base, &base, "--format", format]).stdout)
-            .unwrap()
-    };
-    let github = json("github-action-benchmark");
-    let entries = github.as_array().unwrap();
-    assert_eq!(entries.len(), 96);
-    for entry in entries {
-        assert!(
-            entry["name"].is_string() && entry["unit"] == "us" && entry["value"].is_number(),
-            "{entry}"
-        );
-        assert!(
-            entry["range"].is_string() && entry["extra"].is_string(),
-            "{entry}"
-        );
-    }
-    let bencher = json("bencher");
-    let benchmarks = bencher.as_object().unwrap();
-    assert_eq!(benchmarks.len(), 96, "names are unique");
-    for (entry, (name, benchmark)) in entries.iter().map(|entry| {
-        (
-            entry,
-            benchmarks
-                .get_key_value(entry["name"].as_str().unwrap())
-                .unwrap(),
-        )
-    }) {
-        let latency = &benchmark["latency"];
-        let value = latency["value"].as_f64().unwrap();
-        assert!(
-            (value - entry["value"].as_f64().unwrap() * 1e3).abs() < 1e-3,
-            "{name} is in nanoseconds: {benchmark}"
-        );
-        assert!(
-            latency["lower_value"].as_f64() <= Some(value)
-                && Some(value) <= latency["upper_value"].as_f64()
-        );
-    }
-}
-
-#[test]
 fn junit_and_benchstat_say_what_the_comparison_says() {
     let folder = tempfile::tempdir().unwrap();
     let case = [

@@ -1,6 +1,6 @@
 //! A kernel is built: everything is at rest, and tasks are about to start.
 
-use crate::callbacks::{Callbacks, Requests};
+use crate::callbacks::{Callbacks, Requests, Thread};
 use crate::counts::CpuCounts;
 use crate::cpu::{Alarm, Cpu, Device, Power};
 use crate::hardware::{Domain, Hardware};
@@ -15,8 +15,51 @@ use crate::timers::{Precise, Wheel};
 use engine::{SplitMix64, Time};
 use idle::{Accounting, Governor, KnownSituation, Outcome, SleepLength};
 use placement::{Pelt, Placement};
+use soc::meter::OwnerId;
 use std::collections::VecDeque;
 use std::rc::Rc;
+
+impl Cpu {
+    /// A CPU of a domain at an operating point, whose tick begins with the run.
+    fn at_rest(domain: &Domain, point: usize, settings: &Settings, start: Time) -> Self {
+        Self {
+            domain: 0,
+            capacity: domain.points[point].capacity,
+            queue: RunQueue::default(),
+            current: None,
+            reschedule: false,
+            push: None,
+            debts: VecDeque::new(),
+            computing: None,
+            taken: None,
+            softirqs: 0,
+            precise: Precise::new(),
+            wheel: Wheel::new(settings.form),
+            tick: Some(start + settings.tick()),
+            tick_for_callbacks: false,
+            callbacks_at: None,
+            ask_again: None,
+            tracked: Pelt::new(0),
+            load: 0,
+            governor: experienced(
+                Governor::new(settings.governor, &domain.table, settings.tick() / 1_000),
+                domain,
+            ),
+            accounting: Accounting::default(),
+            turn_owner: 0,
+            turn_paid: false,
+            stay: None,
+            idled: 0,
+            idled_before: 0,
+            alarm: None,
+            ipi_cause: None,
+            counts: CpuCounts::default(),
+            power: Power::Up,
+            awaited_by: None,
+            starts: None,
+        }
+    }
+}
 
 impl Kernel {
     pub(crate) fn new(
@@ -29,113 +72,33 @@ impl Kernel {
     ) -> Self {
         let owners = Owners::new(hardware.states(), workload.tasks.len());
         let tick = settings.tick();
-        let points: Vec<_> = hardware
-            .domains
-            .iter()
-            .enumerate()
-            .map(|(number, domain)| match &settings.frequency {
-                Frequency::Highest => domain.points.len() - 1,
-                Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
-                Frequency::Fixed(points) => points[number],
-            })
-            .map(|point| (point, times.start))
-            .collect();
+        let points = points(&hardware, &settings).map(|point| (point, times.start));
+        let points: Vec<_> = points.collect();
         let mut cpus = Vec::new();
         for (number, domain) in hardware.domains.iter().enumerate() {
-            cpus.extend(domain.cpus.clone().map(|_| Cpu {
-                domain: number,
-                capacity: domain.points[points[number].0].capacity,
-                queue: RunQueue::default(),
-                current: None,
-                reschedule: false,
-                push: None,
-                debts: VecDeque::new(),
-                computing: None,
-                taken: None,
-                softirqs: 0,
-                precise: Precise::new(),
-                wheel: Wheel::new(settings.form),
-                tick: Some(times.start + tick),
-                tick_for_callbacks: false,
-                callbacks_at: None,
-                ask_again: None,
-                tracked: Pelt::new(0),
-                load: 0,
-                governor: experienced(
-                    Governor::new(settings.governor, &domain.table, tick / 1_000),
-                    domain,
-                ),
-                accounting: Accounting::default(),
-                turn_owner: owners.id(Owner::Kernel),
-                turn_paid: false,
-                stay: None,
-                idled: 0,
-                idled_before: 0,
-                alarm: None,
-                ipi_cause: None,
-                counts: CpuCounts::default(),
-                power: Power::Up,
-                awaited_by: None,
-                starts: None,
-            }));
+            for _ in domain.cpus.clone() {
+                let mut cpu = Cpu::at_rest(domain, points[number].0, &settings, times.start);
+                (cpu.domain, cpu.turn_owner) = (number, owners.id(Owner::Kernel));
+                cpus.push(cpu);
+            }
         }
         let specs: Vec<_> = workload.tasks.iter().cloned().map(Rc::new).collect();
-        let mut tasks = Vec::new();
-        for (number, spec) in specs.iter().enumerate() {
-            let random = SplitMix64::fork(settings.seed, number as u64);
-            let mut task = Task::new(
-                Rc::clone(spec),
-                number,
-                owners.id(Owner::Task(number)),
-                random,
-            );
-            task.cpu = spec.cpus.iter(cpus.len()).next().unwrap_or(0);
-            if let Start::At(ns) = spec.start {
-                cpus[task.cpu].precise.set(
-                    times.start + ns * 1_000,
-                    times.start + ns * 1_000,
-                    Alarm::Start(number),
-                );
-            }
-            tasks.push(task);
-        }
+        let mut tasks = tasks_of(&specs, &mut cpus, settings.seed, times.start, &owners);
         let first_thread = tasks.len();
-        for (number, thread) in callbacks
-            .iter()
-            .flat_map(|callbacks| callbacks.threads())
-            .enumerate()
-        {
-            let spec = TaskSpec {
-                name: thread.name,
-                cpus: thread.cpus,
-                ..TaskSpec::forever("", Vec::new())
-            };
-            let random = SplitMix64::fork(settings.seed, u64::MAX - number as u64);
-            let mut task = Task::new(
-                Rc::new(spec),
-                usize::MAX,
-                owners.id(Owner::RcuThread),
-                random,
-            );
-            task.thread = Some(number);
-            task.life = Life::Blocked;
-            task.cpu = thread.cpus.iter(cpus.len()).next().unwrap_or(0);
-            tasks.push(task);
+        for (number, thread) in callbacks.iter().flat_map(|of| of.threads()).enumerate() {
+            let owner = owners.id(Owner::RcuThread);
+            tasks.push(thread_task(
+                thread,
+                number,
+                owner,
+                settings.seed,
+                cpus.len(),
+            ));
         }
-        let devices = workload
-            .devices
-            .iter()
-            .enumerate()
-            .map(|(number, spec)| Device {
-                spec: spec.clone(),
-                next: times.start,
-                // The streams of devices lie apart from those of tasks.
-                random: SplitMix64::fork(settings.seed, (1 << 32) + number as u64),
-            });
         Self {
             threads: first_thread..tasks.len(),
             objects: Objects::new(workload),
-            devices: devices.collect(),
+            devices: devices(workload, settings.seed, times.start),
             placement: Some(placement),
             callbacks,
             requests: Requests::default(),
@@ -143,8 +106,7 @@ impl Kernel {
             deadlocks: Vec::new(),
             ready: vec![0; workload.groups.len()],
             groups: workload.groups.clone(),
-            mains: workload
-                .tasks
+            mains: specs
                 .iter()
                 .filter(|task| task.main && task.start != Start::ByFork)
                 .count(),
@@ -164,6 +126,65 @@ impl Kernel {
             end: times.end,
         }
     }
+}
+
+/// The operating point of each domain at the beginning.
+fn points(hardware: &Hardware, settings: &Settings) -> impl Iterator<Item = usize> {
+    let domains = hardware.domains.iter().enumerate();
+    domains.map(|(number, domain)| match &settings.frequency {
+        Frequency::Highest => domain.points.len() - 1,
+        Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
+        Frequency::Fixed(points) => points[number],
+    })
+}
+
+/// The tasks of the workload; those that start at a time get an alarm on their CPU.
+fn tasks_of(
+    specs: &[Rc<TaskSpec>],
+    cpus: &mut [Cpu],
+    seed: u64,
+    start: Time,
+    owners: &Owners,
+) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for (number, spec) in specs.iter().enumerate() {
+        let random = SplitMix64::fork(seed, number as u64);
+        let owner = owners.id(Owner::Task(number));
+        let mut task = Task::new(Rc::clone(spec), number, owner, random);
+        task.cpu = spec.cpus.iter(cpus.len()).next().unwrap_or(0);
+        if let Start::At(ns) = spec.start {
+            let at = start + ns * 1_000;
+            cpus[task.cpu].precise.set(at, at, Alarm::Start(number));
+        }
+        tasks.push(task);
+    }
+    tasks
+}
+
+/// The task of a thread of RCU.
+fn thread_task(thread: Thread, number: usize, owner: OwnerId, seed: u64, cpus: usize) -> Task {
+    let random = SplitMix64::fork(seed, u64::MAX - number as u64);
+    let spec = TaskSpec {
+        name: thread.name,
+        cpus: thread.cpus,
+        ..TaskSpec::forever("", Vec::new())
+    };
+    let mut task = Task::new(Rc::new(spec), usize::MAX, owner, random);
+    (task.thread, task.life) = (Some(number), Life::Blocked);
+    task.cpu = thread.cpus.iter(cpus).next().unwrap_or(0);
+    task
+}
+
+/// The devices, at rest.
+fn devices(workload: &Workload, seed: u64, start: Time) -> Vec<Device> {
+    let devices = workload.devices.iter().enumerate();
+    let devices = devices.map(|(number, spec)| Device {
+        spec: spec.clone(),
+        next: start,
+        // The streams of devices lie apart from those of tasks.
+        random: SplitMix64::fork(seed, (1 << 32) + number as u64),
+    });
+    devices.collect()
 }
 
 /// A governor with the past of a CPU that had nothing to do: long stays that ended when the timer

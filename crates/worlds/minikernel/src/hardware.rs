@@ -117,6 +117,73 @@ impl Domain {
     }
 }
 
+/// The idle states of a domain with some CPUs.
+///
+/// # Errors
+/// Another domain has some of the CPUs, there are no operating points, or no idle states.
+fn idle_domain<'i>(
+    machine: &Machine,
+    idle: &'i IdlePlatform,
+    number: usize,
+    cpus: &std::ops::Range<usize>,
+) -> Result<&'i IdleDomain, String> {
+    let topology = &machine.platform.topology;
+    let name = &machine.platform.name;
+    let domain = &topology.domains[number];
+    if topology.cpus[cpus.clone()]
+        .iter()
+        .any(|cpu| cpu.domain != number)
+    {
+        return Err(format!(
+            "{name}: the CPUs of domain `{}` are not numbered consecutively; list one domain's CPUs before the next's",
+            domain.name
+        ));
+    }
+    if domain.operating_points.is_empty() {
+        return Err(format!(
+            "{name}: domain `{}` has no operating points; give it an `operating_point` table with clock, capacity, core_power and domain_power",
+            domain.name
+        ));
+    }
+    let same = |idle: &&IdleDomain| {
+        idle.cpus
+            .iter()
+            .map(|&cpu| usize::from(cpu))
+            .eq(cpus.clone())
+    };
+    idle.domains.iter().find(same).ok_or_else(|| {
+        format!(
+            "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
+            idle.name, domain.name
+        )
+    })
+}
+
+/// The idle states of a domain, at a part of their range.
+fn states(idle: &IdleDomain, part: u64) -> Vec<IdleState> {
+    let states = idle
+        .states
+        .iter()
+        .enumerate()
+        .map(|(depth, state)| IdleState {
+            name: state.name.clone(),
+            entry: state.entry_ns * 1_000,
+            exit: state.exit_ns * 1_000,
+            power: IdlePower {
+                core: state.core_power,
+                domain: state.domain_power,
+                core_round_trip: state.core_round_trip.part(part) * 1_000,
+                domain_round_trip: state.domain_round_trip.part(part) * 1_000,
+            },
+            suspend: match (depth, state.coupled) {
+                (0, _) => None,
+                (_, true) => Some("deepest"),
+                (_, false) => Some("level0"),
+            },
+        });
+    states.collect()
+}
+
 impl Hardware {
     /// A machine whose idle states cost what `idle` says. `part` says how much a round trip costs
     /// within its range, from 0 (lowest) to 1024.
@@ -145,58 +212,13 @@ impl Hardware {
             }
             let cpus = first..first + count;
             first = cpus.end;
-            if topology.cpus[cpus.clone()]
-                .iter()
-                .any(|cpu| cpu.domain != number)
-            {
-                return Err(format!(
-                    "{name}: the CPUs of domain `{}` are not numbered consecutively; list one domain's CPUs before the next's",
-                    domain.name
-                ));
-            }
-            if domain.operating_points.is_empty() {
-                return Err(format!(
-                    "{name}: domain `{}` has no operating points; give it an `operating_point` table with clock, capacity, core_power and domain_power",
-                    domain.name
-                ));
-            }
-            let same = |idle: &&IdleDomain| {
-                idle.cpus
-                    .iter()
-                    .map(|&cpu| usize::from(cpu))
-                    .eq(cpus.clone())
-            };
-            let Some(idle_domain) = idle.domains.iter().find(same) else {
-                return Err(format!(
-                    "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
-                    idle.name, domain.name
-                ));
-            };
-            let states = idle_domain
-                .states
-                .iter()
-                .enumerate()
-                .map(|(depth, state)| IdleState {
-                    name: state.name.clone(),
-                    entry: state.entry_ns * 1_000,
-                    exit: state.exit_ns * 1_000,
-                    power: IdlePower {
-                        core: state.core_power,
-                        domain: state.domain_power,
-                        core_round_trip: state.core_round_trip.part(part) * 1_000,
-                        domain_round_trip: state.domain_round_trip.part(part) * 1_000,
-                    },
-                    suspend: match (depth, state.coupled) {
-                        (0, _) => None,
-                        (_, true) => Some("deepest"),
-                        (_, false) => Some("level0"),
-                    },
-                });
+            let idle_domain = idle_domain(machine, idle, number, &cpus)?;
+            let states = states(idle_domain, part);
             domains.push(Domain {
                 name: domain.name.clone(),
                 cpus,
                 points: domain.operating_points.clone(),
-                states: states.collect(),
+                states,
                 table: idle_domain.table,
             });
         }

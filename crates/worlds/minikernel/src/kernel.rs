@@ -17,7 +17,7 @@ use engine::Time;
 use placement::{Placement, View};
 use points::Point;
 use soc::meter::{Activity, OwnerId};
-use soc::{Soc, Source, Work};
+use soc::{Interrupts, Soc, Source, Work};
 use std::rc::Rc;
 
 /// The kernel's state.
@@ -90,13 +90,7 @@ impl Kernel {
                 self.softirq(soc, cpu);
                 continue;
             }
-            let mut pending = soc.take_interrupts(cpu);
-            // Where the always-on timer or another CPU stands in for the CPU's own timer, that is
-            // the one interrupt.
-            let stands_in = pending.has(Source::Broadcast) || pending.has(Source::Ipi(IPI_TIMER));
-            if self.next_event(cpu) <= now && !stands_in {
-                pending = pending.with(Source::LocalTimer);
-            }
+            let pending = self.pending(soc, cpu);
             if pending.any() {
                 self.enter_interrupt(cpu, pending);
                 continue;
@@ -133,6 +127,18 @@ impl Kernel {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes the interrupts of a CPU, its own timer's among them.
+    fn pending(&mut self, soc: &Soc, cpu: usize) -> Interrupts {
+        let pending = soc.take_interrupts(cpu);
+        // Where the always-on timer or another CPU stands in for the CPU's own timer, that is the
+        // one interrupt.
+        let stands_in = pending.has(Source::Broadcast) || pending.has(Source::Ipi(IPI_TIMER));
+        match self.next_event(cpu) <= self.now && !stands_in {
+            true => pending.with(Source::LocalTimer),
+            false => pending,
         }
     }
 

@@ -70,10 +70,10 @@ impl Kernel {
         }
     }
 
-    fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
+    /// Does an action that lets time pass.
+    fn pause(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
         let this = &mut self.tasks[task];
         match action {
-            Action::Run { .. } | Action::RunTime(_) => this.add_work(action),
             Action::Sleep(time) => {
                 let until = self
                     .now
@@ -114,6 +114,18 @@ impl Kernel {
                 self.objects.timers[usize::from(timer)] = Some(next);
                 self.await_period(soc, cpu, task, next);
             }
+            _ => {}
+        }
+    }
+
+    fn act(&mut self, soc: &Soc, cpu: usize, task: TaskId, action: Action) {
+        let this = &mut self.tasks[task];
+        match action {
+            Action::Run { .. } | Action::RunTime(_) => this.add_work(action),
+            Action::Sleep(_)
+            | Action::SleepJiffies(_)
+            | Action::Timer { .. }
+            | Action::SharedTimer { .. } => self.pause(soc, cpu, task, action),
             Action::Lock(mutex) => {
                 if !self.lock(task, mutex) {
                     self.block(cpu, task);
@@ -159,14 +171,11 @@ impl Kernel {
             Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
-                let is_of_2013 = self.settings.form == Form::Y2013;
-                self.queue_callbacks(
-                    soc,
-                    cpu,
-                    task,
-                    if is_of_2013 { LIFE_2013 } else { LIFE_MODERN },
-                    false,
-                );
+                let count = match self.settings.form {
+                    Form::Y2013 => LIFE_2013,
+                    Form::Modern => LIFE_MODERN,
+                };
+                self.queue_callbacks(soc, cpu, task, count, false);
             }
             Action::TakeOff(other) => self.take_off(soc, cpu, task, other),
             Action::BringUp(other) => self.bring_up(cpu, task, other),

@@ -72,6 +72,12 @@ pub(crate) fn kind(opcode: u32) -> Option<Kind> {
         let (crn, crm, op2) = (opcode >> 12 & 0xf, opcode >> 8 & 0xf, opcode >> 5 & 7);
         return Some(Kind::SystemWrite(register(op0, op1, crn, crm, op2)));
     }
+    access(opcode)
+}
+
+/// A load or a store; `None` for what accesses no memory.
+fn access(opcode: u32) -> Option<Kind> {
+    let is = |mask: u32, value: u32| opcode & mask == value;
     // Loads and stores: bit 27 set, bit 25 clear.
     if !is(0x0a00_0000, 0x0800_0000) {
         return None;

@@ -140,13 +140,9 @@ impl Soc {
     /// leaves to chance.
     pub fn new(machine: &Machine, seed: u64) -> Self {
         let platform = &machine.platform;
-        let cpus: Vec<Cpu> = platform
-            .topology
-            .cpus
-            .iter()
-            .map(|cpu| cold(machine, cpu))
-            .collect();
-        let places = (0u16..).zip(&platform.topology.cpus);
+        let of_platform = &platform.topology.cpus;
+        let cpus: Vec<Cpu> = of_platform.iter().map(|cpu| cold(machine, cpu)).collect();
+        let places = (0u16..).zip(of_platform);
         let mut by_mpidr: Vec<(u64, u16)> =
             places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
         by_mpidr.sort_unstable();
@@ -157,11 +153,7 @@ impl Soc {
             .unwrap_or(0);
         let channels = platform.scp_channels;
         // A power unit for each CPU, where there is work for them.
-        let units = if machine.needs_power_units() {
-            cpus.len()
-        } else {
-            0
-        };
+        let units = usize::from(machine.needs_power_units()) * cpus.len();
         let frequency = platform.counter_frequency;
         let tick = match 1_000_000_000_000 % frequency {
             0 => Tick::Picoseconds(1_000_000_000_000 / frequency),

@@ -110,7 +110,6 @@ impl Thread<'_> {
         to: &mut Vec<Action>,
     ) -> Result<(), Error> {
         let what = format!("`{event}`");
-        let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);
         let capacity = self.capacity;
         let action = match event {
             "run" => Action::Run {
@@ -125,80 +124,9 @@ impl Thread<'_> {
             },
             "stopwatt_sleep" => Action::Sleep(self.draw(item, &what)?),
             "timer" => self.timer(item)?,
-            "lock" => {
-                let mutex = self
-                    .objects
-                    .mutexes
-                    .number(self.source, item.at, &name(self)?)?;
-                self.held.push(mutex);
-                Action::Lock(mutex)
-            }
-            "unlock" => {
-                let mutex = self
-                    .objects
-                    .mutexes
-                    .number(self.source, item.at, &name(self)?)?;
-                self.held.retain(|other| *other != mutex);
-                Action::Unlock(mutex)
-            }
-            "wait" | "sync" => {
-                let (condition, mutex) = self.condition(item, &what)?;
-                self.objects.awaited.insert(condition);
-                if event == "wait" {
-                    Action::Wait { condition, mutex }
-                } else if self.held.contains(&mutex) {
-                    Action::Sync { condition, mutex }
-                } else {
-                    // rt-app's tutorial has it take the mutex before, and give it back afterwards;
-                    // its examples do that themselves.
-                    to.extend([Action::Lock(mutex), Action::Sync { condition, mutex }]);
-                    Action::Unlock(mutex)
-                }
-            }
-            "signal" => Action::Signal(self.objects.conditions.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
-            "broad" => Action::Broadcast(self.objects.conditions.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
-            "barrier" => {
-                self.barrier = Some(item.at);
-                Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
-            }
-            // Both act on what they name, which need not be a task; without a name, on what the
-            // task is called.
-            "suspend" => {
-                let condition = self.condition_or_own(item)?.0;
-                self.objects.awaited.insert(condition);
-                Action::Suspend(condition)
-            }
-            "resume" => {
-                let (condition, name) = self.condition_or_own(item)?;
-                self.objects
-                    .resumed
-                    .push((condition, name, self.name.to_owned()));
-                Action::Resume(condition)
-            }
-            "sem_post" => Action::SemPost(self.objects.semaphores.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
-            "sem_wait" => Action::SemWait(self.objects.semaphores.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
+            "wait" | "sync" => self.wait(event, item, to)?,
+            "suspend" | "resume" => self.suspend(event, item)?,
             "yield" => Action::Yield,
-            "fork" => {
-                let task = self.objects.task(self.source, item.at, &name(self)?)?.first;
-                self.objects.forked.push(task);
-                Action::Fork(task)
-            }
             "mem" | "memrun" => self.bytes(
                 item,
                 &what,
@@ -223,10 +151,96 @@ impl Thread<'_> {
                 to.extend((1..count).map(|_| action));
                 action
             }
-            _ => Action::Exit,
+            "exit" => Action::Exit,
+            _ => self.on_object(event, item)?,
         };
         to.push(action);
         Ok(())
+    }
+
+    /// The action on the object that an event names.
+    fn on_object(&mut self, event: &str, item: &Item) -> Result<Action, Error> {
+        let what = format!("`{event}`");
+        let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);
+        Ok(match event {
+            "lock" => {
+                let mutex = self
+                    .objects
+                    .mutexes
+                    .number(self.source, item.at, &name(self)?)?;
+                self.held.push(mutex);
+                Action::Lock(mutex)
+            }
+            "unlock" => {
+                let mutex = self
+                    .objects
+                    .mutexes
+                    .number(self.source, item.at, &name(self)?)?;
+                self.held.retain(|other| *other != mutex);
+                Action::Unlock(mutex)
+            }
+            "signal" => Action::Signal(self.objects.conditions.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "broad" => Action::Broadcast(self.objects.conditions.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "barrier" => {
+                self.barrier = Some(item.at);
+                Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
+            }
+            "sem_post" => Action::SemPost(self.objects.semaphores.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "sem_wait" => Action::SemWait(self.objects.semaphores.number(
+                self.source,
+                item.at,
+                &name(self)?,
+            )?),
+            "fork" => {
+                let task = self.objects.task(self.source, item.at, &name(self)?)?.first;
+                self.objects.forked.push(task);
+                Action::Fork(task)
+            }
+            _ => Action::Exit,
+        })
+    }
+
+    /// Waits for a condition, or wakes one that waits and then waits.
+    fn wait(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<Action, Error> {
+        let what = format!("`{event}`");
+        let (condition, mutex) = self.condition(item, &what)?;
+        self.objects.awaited.insert(condition);
+        Ok(if event == "wait" {
+            Action::Wait { condition, mutex }
+        } else if self.held.contains(&mutex) {
+            Action::Sync { condition, mutex }
+        } else {
+            // rt-app's tutorial has it take the mutex before, and give it back afterwards;
+            // its examples do that themselves.
+            to.extend([Action::Lock(mutex), Action::Sync { condition, mutex }]);
+            Action::Unlock(mutex)
+        })
+    }
+
+    /// Suspends a task, or resumes those that were suspended.
+    fn suspend(&mut self, event: &str, item: &Item) -> Result<Action, Error> {
+        // Both act on what they name, which need not be a task; without a name, on what the task is
+        // called.
+        let (condition, name) = self.condition_or_own(item)?;
+        if event == "suspend" {
+            self.objects.awaited.insert(condition);
+            return Ok(Action::Suspend(condition));
+        }
+        let by = self.name.to_owned();
+        self.objects.resumed.push((condition, name, by));
+        Ok(Action::Resume(condition))
     }
 
     /// The condition that an event names, and its name: the task's own where it names none.

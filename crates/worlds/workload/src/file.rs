@@ -6,9 +6,9 @@ use crate::names::{DeclaredTask, Objects};
 use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
-use document::json::{Item, Key};
+use document::json::{Item, Key, Span};
 use document::{Document, Error, quoted};
-use minikernel::{GroupSpec, Start, Workload};
+use minikernel::{GroupSpec, Start, TaskSpec, Workload};
 use std::collections::BTreeMap;
 
 /// The most tasks, instances counted, and the most events of all of them.
@@ -69,6 +69,54 @@ fn declare(
     Ok(())
 }
 
+/// Refuses a barrier in a task that is forked: how many copies will arrive at it is not known.
+fn none_is_forked(
+    source: &Source<'_>,
+    objects: &Objects,
+    specs: &[TaskSpec],
+    barriers: &[(usize, Span)],
+) -> Result<(), Error> {
+    let never = |&&(task, _): &&(usize, _)| {
+        objects.forked.contains(&task) || specs[task].start == Start::ByFork
+    };
+    if let Some(&(_, at)) = barriers.iter().find(never) {
+        let what = "a barrier in a task that is forked: how many will be there is not known";
+        return Err(source.error(at, what, "use a semaphore or a condition"));
+    }
+    Ok(())
+}
+
+/// The tasks with what they share.
+fn workload(specs: Vec<TaskSpec>, objects: Objects) -> Workload {
+    Workload {
+        tasks: specs,
+        devices: Vec::new(),
+        mutexes: objects.mutexes.in_order(),
+        conditions: objects.conditions.count(),
+        semaphores: vec![0; objects.semaphores.count()],
+        barriers: objects.parties,
+        timers: objects.timers.count(),
+        groups: objects
+            .groups
+            .into_iter()
+            .map(|(name, parent)| GroupSpec { name, parent })
+            .collect(),
+    }
+}
+
+/// Marks the tasks whose end ends the run: those that the file chooses, or all if all end.
+fn mark_mains(specs: &mut [TaskSpec], mains: Vec<Option<bool>>) {
+    let started = |spec: &TaskSpec| spec.start != Start::ByFork;
+    let all_end = specs
+        .iter()
+        .filter(|spec| started(spec))
+        .all(|spec| spec.loops.is_some());
+    let chosen = mains.contains(&Some(true));
+    for (spec, main) in specs.iter_mut().zip(mains) {
+        spec.main = started(spec) && if chosen { main == Some(true) } else { all_end };
+    }
+}
+
 /// Reads a file of rt-app.
 ///
 /// # Errors
@@ -127,38 +175,10 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
             mains.push(main);
         }
     }
-    // How many copies will arrive at a barrier is not known.
-    let never = |&&(task, _): &&(usize, _)| {
-        objects.forked.contains(&task) || specs[task].start == Start::ByFork
-    };
-    if let Some(&(_, at)) = barriers.iter().find(never) {
-        let what = "a barrier in a task that is forked: how many will be there is not known";
-        return Err(source.error(at, what, "use a semaphore or a condition"));
-    }
-    let started = |spec: &minikernel::TaskSpec| spec.start != Start::ByFork;
-    let all_end = specs
-        .iter()
-        .filter(|spec| started(spec))
-        .all(|spec| spec.loops.is_some());
-    let chosen = mains.contains(&Some(true));
-    for (spec, main) in specs.iter_mut().zip(mains) {
-        spec.main = started(spec) && if chosen { main == Some(true) } else { all_end };
-    }
+    none_is_forked(&source, &objects, &specs, &barriers)?;
+    mark_mains(&mut specs, mains);
     let warnings = objects.lost();
-    let workload = Workload {
-        tasks: specs,
-        devices: Vec::new(),
-        mutexes: objects.mutexes.in_order(),
-        conditions: objects.conditions.count(),
-        semaphores: vec![0; objects.semaphores.count()],
-        barriers: objects.parties,
-        timers: objects.timers.count(),
-        groups: objects
-            .groups
-            .into_iter()
-            .map(|(name, parent)| GroupSpec { name, parent })
-            .collect(),
-    };
+    let workload = workload(specs, objects);
     let (duration_ns, capacity) = (global.duration_ns, global.capacity);
     Ok(File {
         workload,

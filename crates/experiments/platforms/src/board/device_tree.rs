@@ -69,8 +69,14 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
         );
         board.cpus.push(cpu);
     }
+    set_capacities(&mut board, &speeds);
+    Ok(board)
+}
+
+/// Gives each CPU its capacity, from the work in a second at its highest clock.
+fn set_capacities(board: &mut Board, speeds: &[u64]) {
     let most = speeds.iter().max().copied().unwrap_or(0).max(1);
-    if speeds.len() == nodes.len() {
+    if speeds.len() == board.cpus.len() {
         let capacities = speeds
             .iter()
             .map(|speed| Some(speed.saturating_mul(1024) / most));
@@ -84,7 +90,6 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
             "each CPU has capacity 1024, since capacity-dmips-mhz or clocks are missing".to_owned(),
         );
     }
-    Ok(board)
 }
 
 impl Tree<'_> {

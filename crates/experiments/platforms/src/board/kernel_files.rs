@@ -61,31 +61,7 @@ pub(super) fn board(file: &str, path: &Path) -> Result<Board, Error> {
                 .transpose()?,
             ..Cpu::default()
         };
-        for state in states {
-            let missing = || {
-                format!(
-                    "{file}: {} of CPU {id} has no latency or no residency",
-                    state.name
-                )
-            };
-            let missing = || Error::new(missing(), "copy the whole folder");
-            let (exit, residency) = state
-                .latency_us
-                .zip(state.residency_us)
-                .ok_or_else(missing)?;
-            let disabled = if state.disabled {
-                ", where it was disabled"
-            } else {
-                ""
-            };
-            cpu.states.push(State {
-                name: state.name.clone(),
-                times: [0, exit, residency],
-                coupled: state.name.to_lowercase().contains("cluster"),
-                source: format!("cpuidle/state{}{disabled}", cpu.states.len()),
-                ..State::default()
-            });
-        }
+        cpu.states = idle_states(file, *id, states)?;
         for name in [
             "cpufreq/cpuinfo_max_freq",
             "cpufreq/scaling_available_frequencies",
@@ -100,22 +76,54 @@ pub(super) fn board(file: &str, path: &Path) -> Result<Board, Error> {
     Ok(board)
 }
 
+/// The idle states of a CPU.
+fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<State>, Error> {
+    let mut found: Vec<State> = Vec::new();
+    for state in states {
+        let missing = || {
+            format!(
+                "{file}: {} of CPU {id} has no latency or no residency",
+                state.name
+            )
+        };
+        let missing = || Error::new(missing(), "copy the whole folder");
+        let (exit, residency) = state
+            .latency_us
+            .zip(state.residency_us)
+            .ok_or_else(missing)?;
+        let disabled = if state.disabled {
+            ", where it was disabled"
+        } else {
+            ""
+        };
+        found.push(State {
+            name: state.name.clone(),
+            times: [0, exit, residency],
+            coupled: state.name.to_lowercase().contains("cluster"),
+            source: format!("cpuidle/state{}{disabled}", found.len()),
+            ..State::default()
+        });
+    }
+    Ok(found)
+}
+
+/// The domain of a line of a dump, what follows it in the path, and the content.
+fn energy_line(line: &str) -> Option<[&str; 3]> {
+    let (path, content) = str::trim_matches(line, ['>', ' ', '\t', '\r']).rsplit_once(':')?;
+    let path = path
+        .rsplit_once("energy_model/")
+        .map_or(path, |(_, path)| path)
+        .trim_start_matches("./");
+    let (domain, rest) = path.split_once('/')?;
+    let is_read = ["cpus", "/power", "/performance"]
+        .iter()
+        .any(|end| rest.ends_with(end));
+    is_read.then_some([domain, rest, content])
+}
+
 /// Gives the CPUs of a dump of `energy_model` its operating points. Lines may be quoted in a mail.
 pub(super) fn take_energy_model(board: &mut Board, file: &str, text: &str) -> Result<(), Error> {
-    // Of each line the domain, what follows it in the path, and the content.
-    let parts = |line| -> Option<[&str; 3]> {
-        let (path, content) = str::trim_matches(line, ['>', ' ', '\t', '\r']).rsplit_once(':')?;
-        let path = path
-            .rsplit_once("energy_model/")
-            .map_or(path, |(_, path)| path)
-            .trim_start_matches("./");
-        let (domain, rest) = path.split_once('/')?;
-        let is_read = ["cpus", "/power", "/performance"]
-            .iter()
-            .any(|end| rest.ends_with(end));
-        is_read.then_some([domain, rest, content])
-    };
-    let all: Vec<[&str; 3]> = text.lines().filter_map(parts).collect();
+    let all: Vec<[&str; 3]> = text.lines().filter_map(energy_line).collect();
     let mut taken = false;
     for [domain, _, listed] in all.iter().filter(|[_, rest, _]| *rest == "cpus") {
         let mut model = Cpu {

@@ -44,40 +44,12 @@ pub(crate) fn names(
                 if count > rows - all.len() {
                     return Err(wrong(&format!("more than the {rows} values that must be")));
                 }
-                let mut rest = &buf[..];
-                levels.clear();
-                if nullable {
-                    let (length, behind) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-                    let length = u32::from_le_bytes(*length) as usize;
-                    let (packed, behind) = behind.split_at_checked(length).ok_or_else(short)?;
-                    hybrid(packed, 1, count, &mut levels)?;
-                    rest = behind;
-                }
-                let there = if nullable {
-                    levels.iter().filter(|level| **level > 0).count()
-                } else {
-                    count
+                let page = DataPage {
+                    buf: &buf,
+                    count,
+                    nullable,
                 };
-                numbers.clear();
-                if there > 0 {
-                    let (width, packed) = rest.split_first().ok_or_else(short)?;
-                    hybrid(packed, u32::from(*width), there, &mut numbers)?;
-                }
-                let entry = |number: u32| {
-                    let entry = entries.get(number as usize).copied();
-                    entry.ok_or_else(|| wrong("an entry that its dictionary lacks"))
-                };
-                if !nullable {
-                    for number in &numbers {
-                        all.push(Some(entry(*number)?));
-                    }
-                    continue;
-                }
-                let mut there = numbers.iter();
-                for level in &levels {
-                    let number = if *level > 0 { there.next() } else { None };
-                    all.push(number.map(|number| entry(*number)).transpose()?);
-                }
+                page.read(&entries, &mut numbers, &mut levels, &mut all)?;
             }
             Page::DataPageV2 { .. } => return Ok(None),
         }
@@ -85,6 +57,60 @@ pub(crate) fn names(
     match all.len() == rows {
         true => Ok(Some(all)),
         false => Err(wrong(&format!("{} values where {rows} must be", all.len()))),
+    }
+}
+
+/// A page of `count` values whose entries stand in a dictionary.
+struct DataPage<'p> {
+    buf: &'p [u8],
+    count: usize,
+    nullable: bool,
+}
+
+impl DataPage<'_> {
+    /// Adds the values to `all`; `numbers` and `levels` are room to work in.
+    fn read(
+        &self,
+        entries: &[Name],
+        numbers: &mut Vec<u32>,
+        levels: &mut Vec<u32>,
+        all: &mut Vec<Option<Name>>,
+    ) -> Result<(), ParquetError> {
+        let mut rest = self.buf;
+        levels.clear();
+        if self.nullable {
+            let (length, behind) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+            let length = u32::from_le_bytes(*length) as usize;
+            let (packed, behind) = behind.split_at_checked(length).ok_or_else(short)?;
+            hybrid(packed, 1, self.count, levels)?;
+            rest = behind;
+        }
+        let there = if self.nullable {
+            levels.iter().filter(|level| **level > 0).count()
+        } else {
+            self.count
+        };
+        numbers.clear();
+        if there > 0 {
+            let (width, packed) = rest.split_first().ok_or_else(short)?;
+            hybrid(packed, u32::from(*width), there, numbers)?;
+        }
+        let entry = |number: u32| {
+            let entry = entries.get(number as usize).copied();
+            entry.ok_or_else(|| wrong("an entry that its dictionary lacks"))
+        };
+        if !self.nullable {
+            for number in &*numbers {
+                all.push(Some(entry(*number)?));
+            }
+            return Ok(());
+        }
+        let mut there = numbers.iter();
+        for level in &*levels {
+            let number = if *level > 0 { there.next() } else { None };
+            all.push(number.map(|number| entry(*number)).transpose()?);
+        }
+        Ok(())
     }
 }
 

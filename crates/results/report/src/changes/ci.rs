@@ -1,12 +1,9 @@
-//! A comparison in the formats that continuous integration reads. Those that track one recording
-//! over time print the values of the last one; what the comparison found stands beside them where
-//! the format has room.
+//! A comparison in the formats that continuous integration reads.
 
 use super::sizes::{in_common, runs_a_side};
-use comparison::{Basis, Better, Change, Comparison, Row, Shift, Unjudged, Verdict};
+use comparison::{Basis, Change, Comparison, Row, Shift, Unjudged, Verdict};
 use maud::html;
 use recording::grouped;
-use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 /// A row, its figure in the last recording, and the change of that.
@@ -21,25 +18,7 @@ fn last(comparison: &Comparison) -> impl Iterator<Item = LastRow<'_>> {
     })
 }
 
-/// The array of github-action-benchmark's `customSmallerIsBetter`: name, unit, value, range, extra.
-/// Rows of which less is not better are left out, since the format has one direction.
-pub fn github_action_benchmark(comparison: &Comparison) -> Value {
-    let rows = last(comparison).filter(|(row, ..)| row.better == Better::Lower);
-    let entries = rows.map(|(row, cell, change)| {
-        let mut entry = json!({
-            "name": row.key.label(),
-            "unit": row.unit,
-            "value": cell.median,
-            "extra": extra(row, change),
-        });
-        if cell.n > 1 {
-            entry["range"] = json!(format!("{:.3} to {:.3}", cell.min, cell.max));
-        }
-        entry
-    });
-    Value::Array(entries.collect())
-}
-
+/// What the comparison found of a row, with its causes.
 fn extra(row: &Row, change: &Change) -> String {
     let base = row.cells[0].map_or(0.0, |cell| cell.median);
     let mut lines = vec![format!(
@@ -59,35 +38,6 @@ fn extra(row: &Row, change: &Change) -> String {
             .map(|cause| format!("{} {:+.3} us", cause.cause.name(), cause.absolute())),
     );
     lines.join("\n")
-}
-
-/// Bencher Metric Format: by benchmark and measure a value with its smallest and largest. Times are
-/// under Bencher's own measure `latency` in nanoseconds and rates under `throughput` a second, as
-/// Bencher has them; all else goes by its own name.
-pub fn bencher(comparison: &Comparison) -> Value {
-    let mut benchmarks: Map<String, Value> = Map::new();
-    for (row, cell, _) in last(comparison) {
-        let (measure, factor) = match row.unit.as_str() {
-            "ps" => ("latency".to_owned(), 1e-3),
-            "ns" => ("latency".to_owned(), 1.0),
-            "us" => ("latency".to_owned(), 1e3),
-            "ms" => ("latency".to_owned(), 1e6),
-            "s" => ("latency".to_owned(), 1e9),
-            "Mpps" => ("throughput".to_owned(), 1e6),
-            _ => (row.key.metric.replace('_', "-"), 1.0),
-        };
-        let scaled = |value: f64| (value * factor * 1e6).round() / 1e6;
-        let mut metric = json!({ "value": scaled(cell.median) });
-        if cell.n > 1 {
-            metric["lower_value"] = json!(scaled(cell.min));
-            metric["upper_value"] = json!(scaled(cell.max));
-        }
-        let benchmark = benchmarks
-            .entry(row.key.label())
-            .or_insert_with(|| json!({}));
-        benchmark[measure] = metric;
-    }
-    Value::Object(benchmarks)
 }
 
 /// A unit of time in seconds.

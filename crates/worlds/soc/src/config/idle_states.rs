@@ -427,6 +427,50 @@ impl PowerDomain {
     }
 }
 
+impl StateRead {
+    /// Refuses a figure that no idle state has, with what would be right.
+    fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        let state = self;
+        let wrong = |what, help| Err((what, help));
+        if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
+            return wrong(
+                "entering or leaving takes longer than 1 s",
+                "times are in us",
+            );
+        }
+        if state.residency_us > MOST_US {
+            return wrong("the residency is above 1000 s", "times are in us");
+        }
+        if state.core_power.max(state.domain_power) > MOST_POWER {
+            return wrong("a power is above 1000000 units", "take a greater unit");
+        }
+        let energies = state
+            .round_trip
+            .iter()
+            .flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
+        if energies.max() > Some(MOST_US * MOST_POWER) {
+            return wrong(
+                "the energy of a round trip is above 10^15 units times us",
+                "take a greater unit",
+            );
+        }
+        let domain_energies = state.round_trip.iter().map(|trip| trip.domain_unit_us);
+        if !state.coupled && domain_energies.max() > Some(0) {
+            return wrong(
+                "a round trip costs the domain energy, and the domain does not go down in it",
+                "only a state with coupled = true has `domain_unit_us` above 0",
+            );
+        }
+        if !state.coupled && state.last_entry_us > 0 {
+            return wrong(
+                "entering takes the last CPU longer, and the domain does not go down in it",
+                "only a state with coupled = true has `last_entry_us` above 0",
+            );
+        }
+        Ok(())
+    }
+}
+
 impl IdleDomain {
     fn read(document: &Document, read: Spanned<DomainRead>) -> Result<Self, Error> {
         let domain_place = read.span();
@@ -443,49 +487,15 @@ impl IdleDomain {
         for state in &read.state {
             let place = state.span();
             let state = state.get_ref();
-            let wrong = |what: &str, help: &str| {
+            state.check().map_err(|(what, help)| {
                 let what = format!("domain `{}`, state `{}`: {what}", read.name, state.name);
-                Err(document.wrong(place.clone(), what, help))
-            };
-            if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
-                return wrong(
-                    "entering or leaving takes longer than 1 s",
-                    "times are in us",
-                );
-            }
-            if state.residency_us > MOST_US {
-                return wrong("the residency is above 1000 s", "times are in us");
-            }
-            if state.core_power.max(state.domain_power) > MOST_POWER {
-                return wrong("a power is above 1000000 units", "take a greater unit");
-            }
-            let energies = state
-                .round_trip
-                .iter()
-                .flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
-            if energies.max() > Some(MOST_US * MOST_POWER) {
-                return wrong(
-                    "the energy of a round trip is above 10^15 units times us",
-                    "take a greater unit",
-                );
-            }
+                document.wrong(place, what, help)
+            })?;
             let range = |energy: fn(&RoundTripRead) -> u64| Range {
                 low: state.round_trip.iter().map(energy).min().unwrap_or(0) * US,
                 high: state.round_trip.iter().map(energy).max().unwrap_or(0) * US,
             };
             let domain_round_trip = range(|trip| trip.domain_unit_us);
-            if !state.coupled && domain_round_trip.high > 0 {
-                return wrong(
-                    "a round trip costs the domain energy, and the domain does not go down in it",
-                    "only a state with coupled = true has `domain_unit_us` above 0",
-                );
-            }
-            if !state.coupled && state.last_entry_us > 0 {
-                return wrong(
-                    "entering takes the last CPU longer, and the domain does not go down in it",
-                    "only a state with coupled = true has `last_entry_us` above 0",
-                );
-            }
             table.push(State {
                 polling: state.polling,
                 stops_timer: state.stops_timer,

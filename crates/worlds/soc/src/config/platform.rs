@@ -487,6 +487,36 @@ fn cache_size(
     }
 }
 
+/// Refuses a core type that the file has no table of.
+fn known_core(
+    document: &Document,
+    core: &Spanned<String>,
+    cores: &BTreeMap<String, CoreType>,
+) -> Result<(), Error> {
+    if cores.contains_key(core.get_ref()) {
+        return Ok(());
+    }
+    let known: Vec<_> = cores.keys().cloned().collect();
+    Err(document.wrong(
+        core.span(),
+        format!("there is no core type `{}`", core.get_ref()),
+        format!(
+            "core types have a table of their own; there are: {}",
+            known.join(", ")
+        ),
+    ))
+}
+
+impl Topology {
+    /// Cluster and core of each CPU, by their labels.
+    pub fn places(&self) -> Vec<(u16, u16)> {
+        self.cpus
+            .iter()
+            .map(|cpu| (cpu.cluster, cpu.core))
+            .collect()
+    }
+}
+
 fn topology(
     document: &Document,
     file: &FileTopology,
@@ -510,36 +540,19 @@ fn topology(
         match (&domain.core, domain.cores) {
             (None, None) if tree.parents.contains(&Some(index)) => {}
             (Some(core), Some(count)) if !tree.parents.contains(&Some(index)) => {
+                let cluster = domain.cluster.unwrap_or(index as u16);
                 if level != 1 {
                     let help = "every domain with cores has the same number of domains above it";
-                    return wrong(
-                        format!(
-                            "`{}` sits higher than other domains with cores",
-                            domain.name
-                        ),
-                        help,
-                    );
+                    let what = "sits higher than other domains with cores";
+                    return wrong(format!("`{}` {what}", domain.name), help);
                 }
-                if !cores.contains_key(core.get_ref()) {
-                    let known: Vec<_> = cores.keys().cloned().collect();
-                    return Err(document.wrong(
-                        core.span(),
-                        format!("there is no core type `{}`", core.get_ref()),
-                        format!(
-                            "core types have a table of their own; there are: {}",
-                            known.join(", ")
-                        ),
-                    ));
-                }
+                known_core(document, core, cores)?;
                 if count == 0 || count > 256 {
                     return wrong(format!("{count} cores"), "a cluster has 1 to 256 cores");
                 }
-                let cluster = domain.cluster.unwrap_or(index as u16);
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    return wrong(
-                        format!("there are two clusters {cluster}"),
-                        "give each its own `cluster` label",
-                    );
+                    let help = "give each its own `cluster` label";
+                    return wrong(format!("there are two clusters {cluster}"), help);
                 }
                 let core_type = core.get_ref();
                 let cpu = |core| WorldCpu {
@@ -552,13 +565,8 @@ fn topology(
             }
             _ => {
                 let help = "a domain has either child domains, or both `core` and `cores`";
-                return wrong(
-                    format!(
-                        "`{}` is neither a cluster nor a parent of domains",
-                        domain.name
-                    ),
-                    help,
-                );
+                let what = "is neither a cluster nor a parent of domains";
+                return wrong(format!("`{}` {what}", domain.name), help);
             }
         }
     }
@@ -806,6 +814,42 @@ fn idle_states(
     Ok(states)
 }
 
+/// The clusters of a shape, each as its core type and its cores; a number of clusters are `like`
+/// one.
+fn clusters_of(shape: &str, like: &(String, u16)) -> Option<Vec<(String, u16)>> {
+    let (core, cores) = like;
+    if let Ok(count) = shape.parse::<u16>() {
+        return Some((0..count).map(|_| (core.clone(), *cores)).collect());
+    }
+    if let Some((count, size)) = shape.split_once('x').filter(|_| !shape.contains('*')) {
+        let (count, size): (u16, u16) = (count.trim().parse().ok()?, size.trim().parse().ok()?);
+        return Some((0..count).map(|_| (core.clone(), size)).collect());
+    }
+    let part = |part: &str| {
+        let (count, core) = part.split_once('*')?;
+        Some((core.trim().to_owned(), count.trim().parse().ok()?))
+    };
+    shape.split('+').map(part).collect()
+}
+
+/// The table of a cluster that lies where another one does.
+fn cluster_table(label: usize, like: &FileDomain, core: String, count: u16) -> toml_edit::Table {
+    let mut table = toml_edit::Table::new();
+    table.insert("name", toml_edit::value(format!("cluster{label}")));
+    if let Some(parent) = &like.parent {
+        table.insert("parent", toml_edit::value(parent.get_ref().clone()));
+    }
+    table.insert("cluster", toml_edit::value(label as i64));
+    table.insert("core", toml_edit::value(core));
+    table.insert("cores", toml_edit::value(i64::from(count)));
+    for (key, size) in [("l2", &like.l2), ("l3", &like.l3)] {
+        if let Some(size) = size {
+            table.insert(key, toml_edit::value(format!("{} B", size.get_ref().0)));
+        }
+    }
+    table
+}
+
 /// Replaces the clusters of a platform by a shape given on the command line.
 pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
@@ -836,29 +880,14 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), E
             ),
         )
     };
-    let mut wanted: Vec<(String, u16)> = Vec::new();
-    if let Ok(count) = shape.parse::<u16>() {
-        wanted.extend((0..count).map(|_| (core_of(&first), first.cores.unwrap_or(1))));
-    } else if let Some((count, size)) = shape.split_once('x').filter(|_| !shape.contains('*')) {
-        let (Ok(count), Ok(size)) = (count.trim().parse::<u16>(), size.trim().parse::<u16>())
-        else {
-            return Err(refuse());
-        };
-        wanted.extend((0..count).map(|_| (core_of(&first), size)));
-    } else {
-        for part in shape.split('+') {
-            let Some((count, core)) = part.split_once('*') else {
-                return Err(refuse());
-            };
-            let (Ok(count), core) = (count.trim().parse(), core.trim()) else {
-                return Err(refuse());
-            };
-            if !platform.cores.contains_key(core) {
-                return Err(refuse());
-            }
-            wanted.push((core.to_owned(), count));
-        }
-    }
+    let like = (core_of(&first), first.cores.unwrap_or(1));
+    let wanted = clusters_of(shape, &like)
+        .filter(|wanted| {
+            wanted
+                .iter()
+                .all(|(core, _)| platform.cores.contains_key(core))
+        })
+        .ok_or_else(refuse)?;
     if wanted.is_empty() || wanted.len() > MAX_CPUS {
         return Err(refuse());
     }
@@ -878,20 +907,7 @@ pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), E
             .iter()
             .find(|cluster| core_of(cluster) == core)
             .unwrap_or(&first);
-        let mut table = toml_edit::Table::new();
-        table.insert("name", toml_edit::value(format!("cluster{label}")));
-        if let Some(parent) = &like.parent {
-            table.insert("parent", toml_edit::value(parent.get_ref().clone()));
-        }
-        table.insert("cluster", toml_edit::value(label as i64));
-        table.insert("core", toml_edit::value(core));
-        table.insert("cores", toml_edit::value(i64::from(count)));
-        for (key, size) in [("l2", &like.l2), ("l3", &like.l3)] {
-            if let Some(size) = size {
-                table.insert(key, toml_edit::value(format!("{} B", size.get_ref().0)));
-            }
-        }
-        tables.push(table);
+        tables.push(cluster_table(label, like, core, count));
     }
     editable["topology"]["domain"] = toml_edit::Item::ArrayOfTables(tables);
     editable["topology"]["reshaped"] = toml_edit::value(true);

@@ -163,6 +163,47 @@ fn scp_send<'de, D: Deserializer<'de>>(deserializer: D) -> Result<MessageOrder, 
     }
 }
 
+impl File {
+    /// Refuses a lock or a flush that does not go with the coherency of the CPUs.
+    fn check_coherency(
+        &self,
+        document: &Document,
+        platform: &Platform,
+    ) -> Result<(), document::Error> {
+        if *self.psci.lock.get_ref() == LockKind::Ticket && !self.psci.hardware_coherency.get_ref()
+        {
+            return Err(document.wrong(
+                self.psci.lock.span(),
+                "a ticket lock needs CPUs that stay coherent while they power down",
+                "use `bakery`, or set `psci.hardware_coherency` to true as well",
+            ));
+        }
+        if let Some(l2_flush) = self
+            .psci
+            .l2_flush
+            .as_ref()
+            .filter(|_| *self.psci.hardware_coherency.get_ref())
+        {
+            return Err(document.wrong(
+                l2_flush.span(),
+                "CPUs that stay coherent while they power down flush nothing",
+                "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
+            ));
+        }
+        if let Some(cache) = platform
+            .cache_for_hardware()
+            .filter(|_| !self.psci.hardware_coherency.get_ref())
+        {
+            return Err(document.wrong(
+                self.psci.hardware_coherency.span(),
+                format!("software does not flush {cache} of {}", platform.name),
+                "set `psci.hardware_coherency` to true: hardware flushes private L2 caches and an L3",
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Release {
     /// Reads a release file for a platform.
     ///
@@ -192,36 +233,7 @@ impl Release {
                 ));
             }
         };
-        if *file.psci.lock.get_ref() == LockKind::Ticket && !file.psci.hardware_coherency.get_ref()
-        {
-            return Err(document.wrong(
-                file.psci.lock.span(),
-                "a ticket lock needs CPUs that stay coherent while they power down",
-                "use `bakery`, or set `psci.hardware_coherency` to true as well",
-            ));
-        }
-        if let Some(l2_flush) = file
-            .psci
-            .l2_flush
-            .as_ref()
-            .filter(|_| *file.psci.hardware_coherency.get_ref())
-        {
-            return Err(document.wrong(
-                l2_flush.span(),
-                "CPUs that stay coherent while they power down flush nothing",
-                "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
-            ));
-        }
-        if let Some(cache) = platform
-            .cache_for_hardware()
-            .filter(|_| !file.psci.hardware_coherency.get_ref())
-        {
-            return Err(document.wrong(
-                file.psci.hardware_coherency.span(),
-                format!("software does not flush {cache} of {}", platform.name),
-                "set `psci.hardware_coherency` to true: hardware flushes private L2 caches and an L3",
-            ));
-        }
+        file.check_coherency(document, platform)?;
         let top = platform.topology.top_level;
         Ok(Self {
             scp_messages: file
