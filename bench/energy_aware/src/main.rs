@@ -122,10 +122,69 @@ struct State {
     line: String,
 }
 
+/// Operating points of a domain, whose highest has a capacity.
+fn random_points(random: &mut fastrand::Rng, capacity: u32) -> Vec<PointFigures> {
+    let mut khz: Vec<u64> = (0..random.usize(1..=8))
+        .map(|_| random.u64(200..3000) * 1_000)
+        .collect();
+    khz.sort_unstable();
+    khz.dedup();
+    let top = khz[khz.len() - 1];
+    let coefficient = random.f64() * 600.0 + 50.0;
+    let mut points: Vec<PointFigures> = Vec::new();
+    for clock in khz {
+        let at = (u64::from(capacity) * clock / top) as u32;
+        if at == 0 || points.last().is_some_and(|&(_, below, _)| below >= at) {
+            continue;
+        }
+        let volt = 0.6 + 0.6 * clock as f64 / top as f64 * random.f64();
+        let milliwatt = (coefficient * clock as f64 / 1e6 * volt * volt).max(1.0) as u32;
+        points.push((clock * 1_000, at, milliwatt));
+    }
+    points
+}
+
+/// A domain: its CPUs, and its operating points.
+type DomainFigures = (Vec<usize>, Vec<PointFigures>);
+
+/// The state as the kernel's program reads it.
+fn line(
+    cpus: &[CpuUse],
+    domains: &[DomainFigures],
+    task: &WakingTask,
+) -> Result<String, std::fmt::Error> {
+    let mut line = cpus.len().to_string();
+    for cpu in cpus {
+        write!(
+            line,
+            " {} {} {} {}",
+            cpu.capacity, cpu.left, cpu.utilisation, cpu.estimated
+        )?;
+    }
+    write!(line, " {}", domains.len())?;
+    for (own, points) in domains {
+        write!(
+            line,
+            " {} {}",
+            CpuSet::from_cpus(own.iter().copied()).0,
+            points.len()
+        )?;
+        for (clock, _, power) in points {
+            write!(line, " {} {power}", clock / 1_000)?;
+        }
+    }
+    write!(
+        line,
+        " {} {} {} {}",
+        task.utilisation, task.estimate, task.previous, task.allowed.0
+    )?;
+    Ok(line)
+}
+
 impl State {
     fn random(random: &mut fastrand::Rng) -> Result<Self, Box<dyn Error>> {
         let mut cpus: Vec<CpuUse> = Vec::new();
-        let mut domains: Vec<(Vec<usize>, Vec<PointFigures>)> = Vec::new();
+        let mut domains: Vec<DomainFigures> = Vec::new();
         let count = random.usize(1..=3);
         // One load for all CPUs of a state: some states are nearly full, and others nearly empty.
         let fill = random.u32(1..=110);
@@ -151,23 +210,7 @@ impl State {
                     left,
                 });
             }
-            let mut khz: Vec<u64> = (0..random.usize(1..=8))
-                .map(|_| random.u64(200..3000) * 1_000)
-                .collect();
-            khz.sort_unstable();
-            khz.dedup();
-            let top = khz[khz.len() - 1];
-            let coefficient = random.f64() * 600.0 + 50.0;
-            let mut points: Vec<PointFigures> = Vec::new();
-            for clock in khz {
-                let at = (u64::from(capacity) * clock / top) as u32;
-                if at == 0 || points.last().is_some_and(|&(_, below, _)| below >= at) {
-                    continue;
-                }
-                let volt = 0.6 + 0.6 * clock as f64 / top as f64 * random.f64();
-                let milliwatt = (coefficient * clock as f64 / 1e6 * volt * volt).max(1.0) as u32;
-                points.push((clock * 1_000, at, milliwatt));
-            }
+            let points = random_points(random, capacity);
             domains.push(((first..cpus.len()).collect(), points));
         }
         let previous = random.usize(0..cpus.len());
@@ -193,31 +236,7 @@ impl State {
         // Its utilisation is a part of that of the CPU where it was.
         let home = &mut cpus[previous];
         home.utilisation = home.utilisation.max(task.utilisation);
-        let mut line = cpus.len().to_string();
-        for cpu in &cpus {
-            write!(
-                line,
-                " {} {} {} {}",
-                cpu.capacity, cpu.left, cpu.utilisation, cpu.estimated
-            )?;
-        }
-        write!(line, " {}", domains.len())?;
-        for (own, points) in &domains {
-            write!(
-                line,
-                " {} {}",
-                CpuSet::from_cpus(own.iter().copied()).0,
-                points.len()
-            )?;
-            for (clock, _, power) in points {
-                write!(line, " {} {power}", clock / 1_000)?;
-            }
-        }
-        write!(
-            line,
-            " {} {} {} {}",
-            task.utilisation, task.estimate, task.previous, task.allowed.0
-        )?;
+        let line = line(&cpus, &domains, &task)?;
         let borrowed: Vec<_> = domains
             .iter()
             .map(|(own, points)| (&own[..], &points[..]))

@@ -393,6 +393,18 @@ fn flat(
     ))
 }
 
+/// A power domain with its states, below its parent's.
+fn power_domain(name: String, states: &[u32], parent: Option<u32>, handle: u32) -> DeviceTreeNode {
+    let mut described = node(name);
+    set(&mut described, "#power-domain-cells", 0u32);
+    set(&mut described, "domain-idle-states", states);
+    if let Some(parent) = parent {
+        set(&mut described, "power-domains", parent);
+    }
+    set(&mut described, "phandle", handle);
+    described
+}
+
 /// States of cores with the cores' domains, states of clusters and system with theirs.
 fn hierarchical(
     machine: &Machine,
@@ -412,28 +424,13 @@ fn hierarchical(
         if level == 0 {
             cpu.add_child(state_node(state, "arm,idle-state", 0, options, handle));
         } else {
-            domain.add_child(state_node(
-                state,
-                "domain-idle-state",
-                level,
-                options,
-                handle,
-            ));
+            let kind = "domain-idle-state";
+            domain.add_child(state_node(state, kind, level, options, handle));
         }
     }
     let [core_states, cluster_states, system_states] = &by_level;
 
     let mut psci = psci_node();
-    let power_domain = |name: String, states: &[u32], parent: Option<u32>, handle: u32| {
-        let mut described = node(name);
-        set(&mut described, "#power-domain-cells", 0u32);
-        set(&mut described, "domain-idle-states", states);
-        if let Some(parent) = parent {
-            set(&mut described, "power-domains", parent);
-        }
-        set(&mut described, "phandle", handle);
-        described
-    };
     let system = phandles.next()?;
     psci.add_child(power_domain(
         String::from("power-domain-system"),

@@ -124,14 +124,7 @@ extern "C" fn cold_boot() -> ! {
     }
     check_entry(options.entry, &memory);
     device_tree::edit(&mut tree, &machine, &options).unwrap_or_else(|error| give_up(&error));
-    let blob = tree.to_dtb();
-    if blob.len() > MAX_SIZE {
-        give_up(&"device tree: no room for it after the idle states were added");
-    }
-    // SAFETY: the place of the machine's own tree, which is not used any more; the normal world is
-    // not running.
-    unsafe { core::ptr::copy_nonoverlapping(blob.as_ptr(), MEMORY as *mut u8, blob.len()) }
-    memory::clean(MEMORY, blob.len());
+    place_tree(&tree.to_dtb());
     drop(window);
 
     gic.boot(cpus);
@@ -157,6 +150,17 @@ extern "C" fn cold_boot() -> ! {
         after: PowerUp::On,
         endianness: Endianness::Little,
     })
+}
+
+/// Puts the device tree where the machine's own one was.
+fn place_tree(blob: &[u8]) {
+    if blob.len() > MAX_SIZE {
+        give_up(&"device tree: no room for it after the idle states were added");
+    }
+    // SAFETY: the place of the machine's own tree, which is not used any more; the normal world is
+    // not running.
+    unsafe { core::ptr::copy_nonoverlapping(blob.as_ptr(), MEMORY as *mut u8, blob.len()) }
+    memory::clean(MEMORY, blob.len());
 }
 
 /// Gives up if the normal world's entry is outside of its memory.

@@ -161,6 +161,13 @@ fn answers(checks: &mut Checks, cpus: usize) {
         call(SUSPEND, [0x0001_2222, 4, 0]),
         accepted,
     );
+    nodes(checks, cpus);
+    services(checks);
+    unknown_functions(checks);
+}
+
+/// NODE_HW_STATE of what there is, and of what there is not.
+fn nodes(checks: &mut Checks, cpus: usize) {
     for level in 0..3 {
         checks.check(
             "NODE_HW_STATE of the caller and its domains",
@@ -183,6 +190,10 @@ fn answers(checks: &mut Checks, cpus: usize) {
             HW_OFF,
         );
     }
+}
+
+/// Calls and identities of the services.
+fn services(checks: &mut Checks) {
     // The plain build has no PMF, and neither service of which it would be part.
     let pmf = cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
     for (count, there) in [
@@ -211,6 +222,10 @@ fn answers(checks: &mut Checks, cpus: usize) {
             if there { 0 } else { NOT_SUPPORTED },
         );
     }
+}
+
+/// Workarounds, and functions that nobody has.
+fn unknown_functions(checks: &mut Checks) {
     for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
         let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
         checks.check(

@@ -30,6 +30,40 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 /// The others are where they should be: now the last one may.
 static READY: AtomicBool = AtomicBool::new(false);
 
+fn call(function: u32, arguments: [u64; 3]) -> i64 {
+    cpu::smc(function, arguments)[0] as i64
+}
+
+/// Has memory protected, and sees that what is in use is not.
+fn protect(
+    check: &mut impl FnMut(&str, i64, i64),
+    first: *mut u64,
+    last: *mut u64,
+    memory_end: u64,
+) {
+    check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);
+    for place in [first, last] {
+        check(
+            "memory is protected",
+            call(CHECK_RANGE, [place as u64, 0x1000, 0]),
+            0,
+        );
+    }
+    for (base, length) in [
+        (STEP as u64, 8),
+        (0x4000_0000, 8),
+        (last as u64, 0x1001),
+        (0x0e00_0000, 8),
+        (memory_end, 8),
+    ] {
+        check(
+            "memory is not protected",
+            call(CHECK_RANGE, [base, length, 0]),
+            DENIED,
+        );
+    }
+}
+
 /// Goes through all steps, a reset after each; true if all was as it should be.
 pub fn run(cpus: usize, memory_end: u64) -> bool {
     // In memory that MEM_PROTECT protects, as far up as there is any.
@@ -51,7 +85,6 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
             well = false;
         }
     };
-    let call = |function: u32, arguments| cpu::smc(function, arguments)[0] as i64;
     let next = |secret: u64| {
         // SAFETY: as above.
         unsafe {
@@ -61,78 +94,38 @@ pub fn run(cpus: usize, memory_end: u64) -> bool {
         }
     };
     let state = STATES[1].power_state(PowerStateFormat::Original, 0);
-    let sleeps = || {
-        call(
-            id::PSCI_STAT_COUNT | id::SMC64,
-            [mpidr_of(cpu::this()), state.into(), 0],
-        )
-    };
+    let me = mpidr_of(cpu::this());
+    let sleeps = || call(id::PSCI_STAT_COUNT | id::SMC64, [me, state.into(), 0]);
     check("statistics begin with a reset", sleeps(), 0);
     check("CPU_SUSPEND", sleep_until(state, || sleeps() != 0), 0);
     check("PSCI_STAT_COUNT", sleeps(), 1);
-    check(
-        "the image is loaded anew",
-        IS_CLEAN.swap(false, Ordering::AcqRel).into(),
-        1,
-    );
+    let is_clean = IS_CLEAN.swap(false, Ordering::AcqRel);
+    check("the image is loaded anew", is_clean.into(), 1);
+    let is_kept = secrets == [A_SECRET; 2];
     match step {
         0 => {
-            check("MEM_PROTECT was off", call(id::MEM_PROTECT, [1, 0, 0]), 0);
-            for place in [FIRST, last] {
-                check(
-                    "memory is protected",
-                    call(CHECK_RANGE, [place as u64, 0x1000, 0]),
-                    0,
-                );
-            }
-            for (base, length) in [
-                (STEP as u64, 8),
-                (0x4000_0000, 8),
-                (last as u64, 0x1001),
-                (0x0e00_0000, 8),
-                (memory_end, 8),
-            ] {
-                check(
-                    "memory is not protected",
-                    call(CHECK_RANGE, [base, length, 0]),
-                    DENIED,
-                );
-            }
+            protect(&mut check, FIRST, last, memory_end);
             next(A_SECRET);
             reset_from_another(cpus)
         }
         1 => {
-            check(
-                "a warm reset keeps memory",
-                (secrets == [A_SECRET; 2]).into(),
-                1,
-            );
-            check(
-                "a warm reset keeps MEM_PROTECT",
-                call(id::MEM_PROTECT, [1, 0, 0]),
-                1,
-            );
+            check("a warm reset keeps memory", is_kept.into(), 1);
+            let was_on = call(id::MEM_PROTECT, [1, 0, 0]);
+            check("a warm reset keeps MEM_PROTECT", was_on, 1);
             turn_all_on(cpus, &mut check);
             next(A_SECRET);
             call(id::SYSTEM_RESET, [0; 3]);
         }
         2 => {
-            check(
-                "a cold reset overwrites memory",
-                (secrets == [0; 2]).into(),
-                1,
-            );
+            let is_empty = secrets == [0; 2];
+            check("a cold reset overwrites memory", is_empty.into(), 1);
             check("then MEM_PROTECT is off", call(id::MEM_PROTECT, [0; 3]), 0);
             next(A_SECRET);
             // By the first CPU, too.
             call(id::SYSTEM_RESET2 | id::SMC64, [0; 3]);
         }
         _ => {
-            check(
-                "a warm reset keeps memory",
-                (secrets == [A_SECRET; 2]).into(),
-                1,
-            );
+            check("a warm reset keeps memory", is_kept.into(), 1);
             turn_all_on(cpus, &mut check);
             return well;
         }

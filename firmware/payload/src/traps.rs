@@ -131,19 +131,24 @@ pub fn run(mut check: impl FnMut(&str, i64, i64)) {
         let class = class_of(attempt).map_or(-1, |class| class as i64);
         check(name, class, if is_there { -1 } else { 0 });
     }
-    let answer: u64;
-    // SAFETY: an SMC with an immediate is of no convention that the firmware knows; it keeps X4 and
-    // up all the same.
-    unsafe {
-        asm!("smc #1", inout("x0") 0x8400_0000u64 => answer, out("x1") _, out("x2") _, out("x3") _, options(nostack))
-    }
-    check("SMC #1", answer as i64, -1);
+    check("SMC #1", smc_one() as i64, -1);
 
     if el2 && at_least(pfr0, 4, 2) {
         let [answer, how] = in_aarch32();
         check("SMC of AArch32", answer as i64, 0xffff_ffff);
         check("ICC_IAR0 of AArch32", how as i64, UNDEFINED_32 as i64);
     }
+}
+
+/// The answer to an SMC with an immediate.
+fn smc_one() -> u64 {
+    let answer: u64;
+    // SAFETY: an SMC with an immediate is of no convention that the firmware knows; it keeps X4 and
+    // up all the same.
+    unsafe {
+        asm!("smc #1", inout("x0") 0x8400_0000u64 => answer, out("x1") _, out("x2") _, out("x3") _, options(nostack))
+    }
+    answer
 }
 
 /// Opens floating point and vectors, as far as they are this level's to open.

@@ -15,8 +15,38 @@ use crate::session::{leave_to_sessions, withhold_paths};
 use crate::shift::shifts;
 use crate::table::Table;
 use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
+use findings::Findings;
 use recording::Header;
 use std::collections::BTreeSet;
+
+/// Refuses a metric that no recording has.
+fn has_metrics(tables: &[Table], wanted: &[String]) -> Result<(), Error> {
+    let rows = tables.iter().flat_map(|table| &table.rows);
+    let known: BTreeSet<&str> = rows.map(|(key, _)| key.metric.as_str()).collect();
+    match wanted
+        .iter()
+        .find(|metric| !known.contains(metric.as_str()))
+    {
+        None => Ok(()),
+        Some(metric) => Err(Error::NoSuchMetric {
+            metric: metric.clone(),
+            known: known.into_iter().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Warnings about the rules of a policy that match no row.
+fn idle_rules<'p>(
+    policy: &'p crate::policy::Policy,
+    used: &'p BTreeSet<usize>,
+) -> impl Iterator<Item = String> + 'p {
+    let idle = policy.rules.iter().enumerate();
+    let idle = idle.filter(|(index, _)| !used.contains(index));
+    idle.map(|(index, rule)| {
+        let rule = describe(rule);
+        format!("rule {} of the policy ({rule}) matches no row", index + 1)
+    })
+}
 
 /// Compares recordings with the first of them.
 ///
@@ -26,43 +56,21 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     if inputs.len() < 2 {
         return Err(Error::TooFew);
     }
-    let chosen = choose(inputs)?;
+    let (chosen, policy) = (choose(inputs)?, &options.policy);
     let read = inputs.iter().enumerate().map(|(side, input)| {
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        let table = runs::table(input, &options.policy, |findings| {
-            Table::new(&findings.timelines, variant)
-        });
+        let of_run = |findings: &Findings<'_>| Table::new(&findings.timelines, variant);
+        let table = runs::table(input, policy, of_run);
         (table, paths(&input.findings.timelines, variant))
     });
     let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
-    let known: BTreeSet<&str> = tables
-        .iter()
-        .flat_map(|table| &table.rows)
-        .map(|(key, _)| key.metric.as_str())
-        .collect();
-    if let Some(metric) = options
-        .metrics
-        .iter()
-        .find(|metric| !known.contains(metric.as_str()))
-    {
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Error::NoSuchMetric {
-            metric: metric.clone(),
-            known,
-        });
-    }
+    has_metrics(&tables, &options.metrics)?;
     let headers: Vec<&Header> = inputs.iter().map(Input::header).collect();
-    let sides: Vec<Side> = inputs
-        .iter()
-        .enumerate()
-        .map(|(place, input)| side(place, input, &chosen))
-        .collect();
-
+    let sides = (0..inputs.len()).map(|at| side(at, &inputs[at], &chosen));
+    let sides: Vec<Side> = sides.collect();
     let mut rules_used = BTreeSet::new();
-    let one_run: Vec<bool> = inputs
-        .iter()
-        .map(|input| is_one_run(input, &options.policy))
-        .collect();
+    let one_run = inputs.iter().map(|input| is_one_run(input, policy));
+    let one_run: Vec<bool> = one_run.collect();
     let MatchedRows {
         mut rows,
         unmatched,
@@ -74,42 +82,23 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     }
     let orders = other_orders(&tables, &headers);
     leave_unjudged(&mut rows, &orders);
-    judge(&mut rows, &options.policy, row_alpha);
+    judge(&mut rows, policy, row_alpha);
     let is_run = |side: usize| has_runs(&headers, &one_run, side);
-    let shifts = shifts(&rows, &options.policy, is_run);
-    leave_open(&mut rows, &shifts, &options.policy, is_run);
+    let shifts = shifts(&rows, policy, is_run);
+    leave_open(&mut rows, &shifts, policy, is_run);
     let sessions = leave_to_sessions(&mut rows, &headers, &sides);
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
     warnings.extend(other_units(&tables));
-    for (index, rule) in options
-        .policy
-        .rules
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !rules_used.contains(index))
-    {
-        warnings.push(format!(
-            "rule {} of the policy ({}) matches no row",
-            index + 1,
-            describe(rule)
-        ));
-    }
+    warnings.extend(idle_rules(policy, &rules_used));
     warnings.extend(dependent(&rows));
-    let measured = sides
-        .iter()
-        .zip(&tables)
-        .zip(&headers)
-        .filter(|(_, header)| !header.is_repeatable());
-    warnings.extend(measured.filter_map(|((side, table), _)| uneven(&side.name, table)));
+    let measured = (0..sides.len()).filter(|side| !headers[*side].is_repeatable());
+    warnings.extend(measured.filter_map(|at| uneven(&sides[at].name, &tables[at])));
     // With several releases in each recording, the first that they share speaks for the inputs.
-    let variants: Vec<&str> = sides
-        .iter()
-        .map(|side| side.variants.first().map_or("", String::as_str))
-        .collect();
-    let rows: Vec<Row> = rows.into_iter().map(|pending| pending.row).collect();
-    let mut paths = side_by_side(&rows, &paths);
-    withhold_paths(&mut paths, &sessions);
+    let first = |side: &Side| side.variants.first().cloned().unwrap_or_default();
+    let variants: Vec<String> = sides.iter().map(first).collect();
+    let rows: Vec<Row> = rows.into_iter().map(|it| it.row).collect();
+    let paths = withhold_paths(side_by_side(&rows, &paths), &sessions);
     let idle = idle_tests(inputs, &chosen, &mut warnings);
     let functions = functions::functions(&sides, inputs, &mut warnings);
     Ok(Comparison {
@@ -125,10 +114,10 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         on_board: None,
         unmatched,
         tests,
-        alpha: options.policy.alpha,
+        alpha: policy.alpha,
         row_alpha,
-        unjudged: options.policy.unjudged,
-        threshold: options.policy.threshold,
+        unjudged: policy.unjudged,
+        threshold: policy.threshold,
         sides,
     })
 }

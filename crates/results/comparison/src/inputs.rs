@@ -21,7 +21,7 @@ const LABELS: [&str; 5] = ["name", "title", "source", "release", "fit"];
 
 /// All inputs that differ, in order of their keys; none between a simulation and a board.
 /// `variants` names the release that is compared in each recording.
-pub(crate) fn differences(headers: &[&Header], variants: &[&str]) -> Vec<Difference> {
+pub(crate) fn differences(headers: &[&Header], variants: &[impl AsRef<str>]) -> Vec<Difference> {
     // Costs of a simulation beside none of a board would only say that the one is simulated.
     if headers
         .iter()
@@ -32,7 +32,7 @@ pub(crate) fn differences(headers: &[&Header], variants: &[&str]) -> Vec<Differe
     let inputs: Vec<BTreeMap<String, String>> = headers
         .iter()
         .zip(variants)
-        .map(|(header, variant)| inputs(header, variant))
+        .map(|(header, variant)| inputs(header, variant.as_ref()))
         .collect();
     let mut keys: Vec<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
     keys.sort();

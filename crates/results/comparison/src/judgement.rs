@@ -2,7 +2,7 @@
 
 use crate::matching::Pending;
 use crate::policy::Policy;
-use crate::result::{Basis, Change, Shift, Test, Verdict};
+use crate::result::{Basis, Change, Row, Shift, Test, Verdict};
 use crate::statistics::{FEWEST_RUNS, holm};
 use recording::metrics::Better;
 
@@ -30,7 +30,8 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
                 .collect()
         };
         let Pending { row, ticks, .. } = pending;
-        for ((change, tick), below) in row.changes.iter_mut().zip(ticks).zip(below) {
+        let mut changes = std::mem::take(&mut row.changes);
+        for ((change, tick), below) in changes.iter_mut().zip(ticks).zip(below) {
             let Some(change) = change else { continue };
             change.below = below;
             if let Basis::Sampled { corrected, .. } = &mut change.basis {
@@ -39,51 +40,50 @@ pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
             if matches!(change.verdict, Verdict::Same | Verdict::Order) || change.too_few {
                 continue;
             }
-            let within_tick = change.absolute.abs() <= *tick * (1.0 + 1e-6);
-            let differs = match change.basis {
-                // Each of the two stamps of a span is rounded down to a tick: two spans of the same
-                // length can differ by one.
-                Basis::Exact if within_tick => {
-                    change.verdict = Verdict::Same;
-                    continue;
-                }
-                Basis::Exact => true,
-                // Runs that are all alike do not show how coarse their counter is.
-                Basis::Sampled {
-                    test: Test::Student,
-                    ..
-                } if within_tick => false,
-                Basis::Sampled {
-                    corrected,
-                    interval,
-                    ..
-                } => {
-                    corrected < level && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
-                }
-            };
-            let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
-            change.verdict = match (differs, change.basis) {
-                (
-                    false,
-                    Basis::Sampled {
-                        interval: Some(interval),
-                        ..
-                    },
-                ) if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS)
-                    && within(interval) =>
-                {
-                    Verdict::Same
-                }
-                (false, _) => Verdict::Unclear,
-                (true, _) if below => Verdict::Small,
-                (true, _) => match row.better {
-                    Better::Neither => Verdict::Changed,
-                    Better::Lower if change.absolute < 0.0 => Verdict::Better,
-                    Better::Higher if change.absolute > 0.0 => Verdict::Better,
-                    Better::Lower | Better::Higher => Verdict::Worse,
-                },
-            };
+            change.verdict = verdict(change, row, *tick, level, threshold);
         }
+        row.changes = changes;
+    }
+}
+
+/// The verdict on a change of a row, whose counter ticks in `tick` of the row's unit.
+fn verdict(change: &Change, row: &Row, tick: f64, level: f64, threshold: f64) -> Verdict {
+    let within_tick = change.absolute.abs() <= tick * (1.0 + 1e-6);
+    let differs = match change.basis {
+        // Each of the two stamps of a span is rounded down to a tick: two spans of the same
+        // length can differ by one.
+        Basis::Exact if within_tick => return Verdict::Same,
+        Basis::Exact => true,
+        // Runs that are all alike do not show how coarse their counter is.
+        Basis::Sampled {
+            test: Test::Student,
+            ..
+        } if within_tick => false,
+        Basis::Sampled {
+            corrected,
+            interval,
+            ..
+        } => corrected < level && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+    };
+    let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
+    match (differs, change.basis) {
+        (
+            false,
+            Basis::Sampled {
+                interval: Some(interval),
+                ..
+            },
+        ) if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS) && within(interval) => {
+            Verdict::Same
+        }
+        (false, _) => Verdict::Unclear,
+        (true, _) if change.below => Verdict::Small,
+        (true, _) => match row.better {
+            Better::Neither => Verdict::Changed,
+            Better::Lower if change.absolute < 0.0 => Verdict::Better,
+            Better::Higher if change.absolute > 0.0 => Verdict::Better,
+            Better::Lower | Better::Higher => Verdict::Worse,
+        },
     }
 }
 

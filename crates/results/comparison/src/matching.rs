@@ -64,26 +64,20 @@ pub(crate) fn has_runs(headers: &[&Header], one_run: &[bool], side: usize) -> bo
     !repeatable && !one_run[0] && !one_run[side]
 }
 
-pub(crate) fn match_rows<'o>(
-    tables: &[Table],
-    (headers, one_run): (&[&Header], &[bool]),
-    options: &'o Options,
+/// A row of the base, with the rule that it goes by.
+type BaseRow<'r> = (&'r Key, &'r Samples, Option<&'r Rule>);
+
+/// Parts the rows of the base that another side has from those that one side alone has.
+fn pair<'r>(
+    tables: &'r [Table],
+    find: &[HashMap<&Key, &Samples>],
+    options: &'r Options,
     rules_used: &mut BTreeSet<usize>,
-) -> MatchedRows<'o> {
+) -> (Vec<BaseRow<'r>>, Vec<(usize, Key)>) {
     let wanted = |key: &Key| match options.metrics.as_slice() {
         [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
         named => named.contains(&key.metric),
     };
-    let find: Vec<HashMap<&Key, &Samples>> = tables
-        .iter()
-        .map(|table| {
-            table
-                .rows
-                .iter()
-                .map(|(key, samples)| (key, samples))
-                .collect()
-        })
-        .collect();
     let mut matched = Vec::new();
     let mut unmatched = Vec::new();
     for (key, samples) in tables[0].rows.iter().filter(|(key, _)| wanted(key)) {
@@ -115,6 +109,17 @@ pub(crate) fn match_rows<'o>(
             }
         }
     }
+    (matched, unmatched)
+}
+
+pub(crate) fn match_rows<'o>(
+    tables: &'o [Table],
+    (headers, one_run): (&[&Header], &[bool]),
+    options: &'o Options,
+    rules_used: &mut BTreeSet<usize>,
+) -> MatchedRows<'o> {
+    let find: Vec<HashMap<&Key, &Samples>> = tables.iter().map(Table::by_key).collect();
+    let (matched, unmatched) = pair(tables, &find, options, rules_used);
     // What intervals are widened for is known before the first is drawn.
     let tests = matched
         .iter()
@@ -126,15 +131,7 @@ pub(crate) fn match_rows<'o>(
             (1..).zip(&find[1..]).filter(is_test).count()
         })
         .sum();
-    // What rows of a measure have in common is tested as well, where there are runs.
-    let mut metrics = BTreeSet::new();
-    let several = matched.iter().any(|(key, ..)| !metrics.insert(&key.metric));
-    let in_common = several && (1..headers.len()).any(|side| has_runs(headers, one_run, side));
-    let row_alpha = if in_common {
-        options.policy.alpha / 2.0
-    } else {
-        options.policy.alpha
-    };
+    let row_alpha = row_alpha(&matched, headers, one_run, options.policy.alpha);
     let level = interval_level(row_alpha, tests);
     let resamples = resamples(options.resamples, level);
     let mut plan = Plan {
@@ -171,6 +168,15 @@ pub(crate) fn match_rows<'o>(
         tests,
         row_alpha,
     }
+}
+
+/// The level of the rows' tests. What rows of a measure have in common is tested as well, where
+/// there are runs.
+fn row_alpha(matched: &[BaseRow<'_>], headers: &[&Header], one_run: &[bool], alpha: f64) -> f64 {
+    let mut metrics = BTreeSet::new();
+    let several = matched.iter().any(|(key, ..)| !metrics.insert(&key.metric));
+    let in_common = several && (1..headers.len()).any(|side| has_runs(headers, one_run, side));
+    if in_common { alpha / 2.0 } else { alpha }
 }
 
 /// The variances of logarithms within sides, a mean over the rows of each measure that Student's
@@ -305,6 +311,11 @@ impl Plan<'_> {
     }
 }
 
+/// Nanoseconds of a tick of a recording's counter; 0 where it is not known.
+fn tick_ns(header: &Header) -> f64 {
+    header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64)
+}
+
 pub(crate) fn pend<'o>(
     number: usize,
     key: &Key,
@@ -329,10 +340,8 @@ pub(crate) fn pend<'o>(
     for (side, other) in (1..).zip(others) {
         let other = other.and_then(|other| Some((other, factor(&other.unit, &base.unit)?)));
         let Some((other, factor)) = other else {
-            cells.push(None);
-            all_values.push(Vec::new());
-            changes.push(None);
-            ticks.push(0.0);
+            (cells.push(None), changes.push(None));
+            (all_values.push(Vec::new()), ticks.push(0.0));
             continue;
         };
         let values: Vec<f64> = other.values.iter().map(|value| value * factor).collect();
@@ -344,7 +353,6 @@ pub(crate) fn pend<'o>(
             true => Basis::Exact,
             false => plan.sampled(number * others.len() + side, (side, key), samples, change),
         };
-        let tick_ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);
         let tick = tick_ns(headers[0]).max(tick_ns(headers[side]));
         ticks.push(nanoseconds(&base.unit).map_or(0.0, |unit| tick / unit));
         let absolute = after - base_median;
@@ -353,15 +361,13 @@ pub(crate) fn pend<'o>(
             percent: (base_median != 0.0).then(|| absolute / base_median.abs() * 100.0),
             basis,
             // Equal samples are equal whatever a test makes of them.
-            verdict: if base.values == values {
-                Verdict::Same
-            } else {
-                Verdict::Unclear
+            verdict: match base.values == values {
+                true => Verdict::Same,
+                false => Verdict::Unclear,
             },
-            runs: if plan.one_run[0] || plan.one_run[side] {
-                1
-            } else {
-                base.values.len().min(values.len())
+            runs: match plan.one_run[0] || plan.one_run[side] {
+                true => 1,
+                false => base.values.len().min(values.len()),
             },
             too_few: plan.is_too_few(side, basis, samples),
             below: false,
@@ -369,13 +375,11 @@ pub(crate) fn pend<'o>(
         }));
         all_values.push(values);
     }
-    let better = rule
-        .and_then(|rule| rule.better)
-        .unwrap_or_else(|| metrics::better(&key.metric, &base.unit));
+    let better = rule.and_then(|rule| rule.better);
     let row = Row {
         key: key.clone(),
         unit: base.unit.clone(),
-        better,
+        better: better.unwrap_or_else(|| metrics::better(&key.metric, &base.unit)),
         cells,
         values: all_values,
         changes,

@@ -322,13 +322,14 @@ fn either_way(factor: f64) -> f64 {
 }
 
 /// Drops the critical paths of recordings whose board was in another state.
-pub(crate) fn withhold_paths(paths: &mut Vec<TablePaths>, sessions: &[Sessions]) {
+pub(crate) fn withhold_paths(mut paths: Vec<TablePaths>, sessions: &[Sessions]) -> Vec<TablePaths> {
     for of in sessions.iter().filter(|of| !of.moved.is_empty()) {
         paths
             .iter_mut()
             .for_each(|table| table.paths[of.side] = None);
     }
     paths.retain(|table| table.paths.iter().skip(1).any(Option::is_some));
+    paths
 }
 
 #[cfg(test)]

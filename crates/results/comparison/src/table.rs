@@ -144,12 +144,50 @@ pub(crate) struct Table {
     pub(crate) orders: BTreeMap<(String, String, String), Vec<u16>>,
 }
 
+/// The causes of spans, by series, iteration, CPU and metric.
+type Splits<'m> = HashMap<(Series, u32, u16, &'m str), Split>;
+
+impl Samples {
+    /// The causes of the median, in microseconds. Of a long run only some iterations have events:
+    /// then those of the value next to the median that has some.
+    fn add_causes(&mut self, metric: &str, splits: &Splits<'_>, tick_us: f64) {
+        let Some(median) = self.median_index() else {
+            return;
+        };
+        let split_of = |index: usize| {
+            let (series, iteration, cpu) = self.places[index];
+            splits.get(&(series, iteration, cpu, metric))
+        };
+        let mut nearest = Vec::new();
+        if split_of(median).is_none() {
+            nearest = self.in_order();
+            let from = |index: usize| (self.values[index] - self.values[median]).abs();
+            nearest.sort_by(|&a, &b| from(a).total_cmp(&from(b)));
+        }
+        if let Some(split) = std::iter::once(median).chain(nearest).find_map(split_of) {
+            self.causes = split
+                .causes
+                .iter()
+                .map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us))
+                .collect();
+        }
+    }
+}
+
 impl Table {
+    /// The samples of each row.
+    pub(crate) fn by_key(&self) -> HashMap<&Key, &Samples> {
+        self.rows
+            .iter()
+            .map(|(key, samples)| (key, samples))
+            .collect()
+    }
+
     /// The rows of the variants that `variant` renames; those for which it has nothing are left
     /// out.
     pub(crate) fn new(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
         let recording = timelines.recording();
-        let splits: HashMap<(Series, u32, u16, &str), Split> = timelines
+        let splits: Splits<'_> = timelines
             .each()
             .into_iter()
             .map(|span| {
@@ -210,27 +248,7 @@ impl Table {
             ));
         }
         for (key, samples) in &mut rows {
-            let Some(median) = samples.median_index() else {
-                continue;
-            };
-            let split_of = |index: usize| {
-                let (series, iteration, cpu) = samples.places[index];
-                splits.get(&(series, iteration, cpu, key.metric.as_str()))
-            };
-            // Of a long run only some iterations have events: the one next to the median does.
-            let mut nearest = Vec::new();
-            if split_of(median).is_none() {
-                nearest = samples.in_order();
-                let from = |index: usize| (samples.values[index] - samples.values[median]).abs();
-                nearest.sort_by(|&a, &b| from(a).total_cmp(&from(b)));
-            }
-            if let Some(split) = std::iter::once(median).chain(nearest).find_map(split_of) {
-                samples.causes = split
-                    .causes
-                    .iter()
-                    .map(|(&cause, &ticks)| (cause, ticks as f64 * tick_us))
-                    .collect();
-            }
+            samples.add_causes(&key.metric, &splits, tick_us);
         }
         sort(&mut rows);
         let orders = orders(&rows);

@@ -145,6 +145,34 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         .iter()
         .find_map(|point| point.over_seeds)
         .map(|(.., seeds)| seeds);
+    let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);
+    let table = table(what_if, seeds, of_cpus);
+    let over = seeds.map_or_else(
+        || "the iterations".to_owned(),
+        |seeds| format!("{seeds} seeds"),
+    );
+    let case = format!("{case} {mode}");
+    let (over_cpus, unit) = (if of_cpus { " over the CPUs" } else { "" }, what_if.unit());
+    let title = format!(
+        "{}: {}, {metric}{over_cpus} ({unit}); medians over {over}",
+        what_if.release,
+        case.trim_end()
+    );
+    let table = table.titled(title);
+    told.table(match seeds {
+        Some(_) => {
+            table.noted("What the longest hung on is told of one order, that of the first seed.")
+        }
+        None => table,
+    });
+    if let Some(picture) = scatter(what_if, of_cpus) {
+        told.picture(picture);
+    }
+    told
+}
+
+/// The table of the combinations.
+fn table(what_if: &WhatIf, seeds: Option<usize>, of_cpus: bool) -> Table {
     let keys = what_if
         .points
         .first()
@@ -152,8 +180,7 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
         .iter()
         .enumerate();
     let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
-    let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);
-    let table = Table::with_rows(&what_if.points)
+    Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
             table.numbers(key.as_str(), "", move |point| {
                 point.settings.get(at).map(|(_, value)| value.as_str())
@@ -180,25 +207,13 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
                 .words("most of its CPU", |point| {
                     point.most.map(|(cause, part)| spent(cause.title(), part))
                 })
-        });
-    let over = seeds.map_or_else(
-        || "the iterations".to_owned(),
-        |seeds| format!("{seeds} seeds"),
-    );
-    let case = format!("{case} {mode}");
-    let (over_cpus, unit) = (if of_cpus { " over the CPUs" } else { "" }, what_if.unit());
-    let title = format!(
-        "{}: {}, {metric}{over_cpus} ({unit}); medians over {over}",
-        what_if.release,
-        case.trim_end()
-    );
-    let table = table.done().titled(title);
-    told.table(match seeds {
-        Some(_) => {
-            table.noted("What the longest hung on is told of one order, that of the first seed.")
-        }
-        None => table,
-    });
+        })
+        .done()
+}
+
+/// How the CPUs of combinations scatter, or their values; `None` where each has one.
+fn scatter(what_if: &WhatIf, of_cpus: bool) -> Option<Picture> {
+    let unit = what_if.unit();
     let samples = what_if
         .points
         .iter()
@@ -209,27 +224,27 @@ fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
             values: point.values.clone(),
         });
     let samples: Vec<Sample> = samples.filter(|sample| sample.values.len() > 1).collect();
-    if !samples.is_empty() {
-        let picture = Picture::new(
-            format!(
-                "How the {} scatter",
-                if of_cpus { "CPUs" } else { "values" }
-            ),
-            &what_if.measured.2,
-            unit,
-            Drawing::Samples(samples),
-        );
-        let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
-        let first = if left_out > 0 {
-            format!(" The first {MOST_SAMPLES} combinations.")
-        } else {
-            String::new()
-        };
-        told.picture(picture.noted(format!(
-            "A box holds half of the values, the line in it is their median.{first}"
-        )));
+    if samples.is_empty() {
+        return None;
     }
-    told
+    let picture = Picture::new(
+        format!(
+            "How the {} scatter",
+            if of_cpus { "CPUs" } else { "values" }
+        ),
+        &what_if.measured.2,
+        unit,
+        Drawing::Samples(samples),
+    );
+    let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
+    let first = if left_out > 0 {
+        format!(" The first {MOST_SAMPLES} combinations.")
+    } else {
+        String::new()
+    };
+    Some(picture.noted(format!(
+        "A box holds half of the values, the line in it is their median.{first}"
+    )))
 }
 
 /// A curve over the number of cores for each line; where all machines have as many cores, a bar for

@@ -63,27 +63,12 @@ pub(super) fn answer(comparison: &Comparison) -> String {
         *first = format!("{first} {path}");
     }
     // What is open comes first, unless there is a regression to tell.
+    let sessions = || comparison.sessions.iter();
     let few = (1..comparison.sides.len()).filter_map(|side| too_few(comparison, side));
-    let open = few.chain(
-        comparison
-            .sessions
-            .iter()
-            .filter_map(|of| in_sessions(comparison, of)),
-    );
-    let at = if comparison.has_regression() {
-        sentences.len()
-    } else {
-        0
-    };
+    let open = few.chain(sessions().filter_map(|of| in_sessions(comparison, of)));
+    let at = usize::from(comparison.has_regression()) * sentences.len();
     sentences.splice(at..at, open.collect::<Vec<_>>());
-    sentences.splice(
-        0..0,
-        comparison
-            .sessions
-            .iter()
-            .filter_map(state)
-            .collect::<Vec<_>>(),
-    );
+    sentences.splice(0..0, sessions().filter_map(state).collect::<Vec<_>>());
     if sentences.is_empty() {
         sentences.push(nothing(comparison));
     }

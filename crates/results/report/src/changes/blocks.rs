@@ -452,6 +452,16 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     for line in paths(comparison, head) {
         told.paragraph(line);
     }
+    if let Some(picture) = scatter(&shown, head, &title) {
+        told.extend([Block::Folded {
+            summary: "How the values scatter".into(),
+            blocks: vec![Block::Picture(picture)],
+        }]);
+    }
+}
+
+/// How the values of rows scatter; `None` where each has one.
+fn scatter(shown: &[&Row], head: &Row, title: &str) -> Option<Picture> {
     let samples = shown.iter().take(MOST_SAMPLES).flat_map(|row| {
         let with_values = row
             .values
@@ -465,28 +475,24 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
         })
     });
     let samples: Vec<Sample> = samples.collect();
-    if samples.iter().any(|sample| sample.values.len() > 1) {
-        let title = format!("How the values of {title} scatter");
-        let picture = Picture::new(
-            title,
-            head.key.metric.replace('_', " "),
-            &head.unit,
-            Drawing::Samples(samples),
-        );
-        let first = if shown.len() > MOST_SAMPLES {
-            format!(" The first {MOST_SAMPLES} of {} rows.", shown.len())
-        } else {
-            String::new()
-        };
-        let picture = picture.noted(format!(
-            "A box holds half of the values, the line in it is their median.{first}"
-        ));
-        let summary = "How the values scatter".into();
-        told.extend([Block::Folded {
-            summary,
-            blocks: vec![Block::Picture(picture)],
-        }]);
+    if samples.iter().all(|sample| sample.values.len() <= 1) {
+        return None;
     }
+    let title = format!("How the values of {title} scatter");
+    let picture = Picture::new(
+        title,
+        head.key.metric.replace('_', " "),
+        &head.unit,
+        Drawing::Samples(samples),
+    );
+    let first = if shown.len() > MOST_SAMPLES {
+        format!(" The first {MOST_SAMPLES} of {} rows.", shown.len())
+    } else {
+        String::new()
+    };
+    Some(picture.noted(format!(
+        "A box holds half of the values, the line in it is their median.{first}"
+    )))
 }
 
 /// The change of a row in a recording.

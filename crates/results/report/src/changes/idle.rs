@@ -56,6 +56,13 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
             .done()
             .titled("Entries into a wrong idle state, changes in points"),
     );
+    shares(told, tests, sides, several);
+    told.note("above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs.");
+}
+
+/// The share of each state, by test and recording.
+fn shares(told: &mut Blocks, tests: &[IdleTest], sides: usize, several: bool) {
+    let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
     let shares: Vec<_> = tests
         .iter()
         .flat_map(|test| test.states.iter().map(move |share| (test, share)))
@@ -90,7 +97,6 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
             .done()
             .titled(format!("Share of the {of} in each state")),
     );
-    told.note("above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs.");
 }
 
 /// A change in points; one that is written as 0 has no minus.

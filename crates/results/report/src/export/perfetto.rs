@@ -12,7 +12,7 @@ use crate::blocks::lanes::argument_name;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use findings::Findings;
 use prost::Message;
-use recording::{Event, PointName, Series};
+use recording::{Event, PointName, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 
 /// `TrackEvent.Type`.
@@ -320,25 +320,10 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         .filter_map(|measure| Some((measure.cpu?, (measure.cluster?, measure.core?))))
         .map(|(cpu, (cluster, core))| (cpu, format!("{cluster}.{core} (CPU {cpu})")))
         .collect();
-    let cpu_name = |cpu: u16| {
-        names
-            .get(&cpu)
-            .cloned()
-            .unwrap_or_else(|| format!("CPU {cpu}"))
-    };
-
+    let name = |cpu: u16| names.get(&cpu).cloned();
+    let cpu_name = |cpu: u16| name(cpu).unwrap_or_else(|| format!("CPU {cpu}"));
     let lanes = cpu_lanes(recording);
-    let mut by_series: BTreeMap<Series, BTreeMap<u32, BTreeMap<u16, Vec<&Event>>>> =
-        BTreeMap::new();
-    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
-    for events in recording.events().chunk_by(same) {
-        let iterations = by_series.entry(events[0].series).or_default();
-        let cpus = iterations.entry(events[0].iteration).or_default();
-        for event in events {
-            cpus.entry(event.cpu).or_default().push(event);
-        }
-    }
-
+    let by_series = by_series(recording);
     let releases = [
         recording.find_point("lock-released"),
         recording.find_point("scp-done"),
@@ -346,10 +331,8 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let mut next_flow = 1;
     for (number, (&series, iterations)) in by_series.iter().enumerate() {
         let (variant, case, mode) = recording.series_texts(series);
-        let title: Vec<&str> = [variant, case, mode]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect();
+        let mut title = vec![variant, case, mode];
+        title.retain(|text| !text.is_empty());
         let process = (number as u64 + 1) << 32;
         writer.process(process, number as i32 + 1, &title.join(" "));
         let mut tracks = Tracks {
@@ -357,10 +340,8 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             clock: Clock::new(findings),
             ends: HashMap::new(),
         };
-        let mut cpus: Vec<u16> = iterations
-            .values()
-            .flat_map(|cpus| cpus.keys().copied())
-            .collect();
+        let cpus = iterations.values().flat_map(|cpus| cpus.keys().copied());
+        let mut cpus: Vec<u16> = cpus.collect();
         cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
         cpus.dedup();
         for (rank, &cpu) in cpus.iter().enumerate() {
@@ -383,28 +364,7 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             };
             if let Some(iteration) = &iteration {
                 flows.find(iteration, &cpus);
-                for service in iteration.services() {
-                    if !channels.contains(&service.channel) {
-                        channels.push(service.channel);
-                        let rank = (cpus.len() + channels.len()) as i32;
-                        let name = format!("SCP, channel {}", service.channel);
-                        writer.track(tracks.scp(service.channel), &name, Some(process), rank);
-                    }
-                    let cpu = cpu_name(service.cpu);
-                    let track = tracks.scp(service.channel);
-                    for (from, to, what) in [
-                        (service.turned, service.from, "takes"),
-                        (service.from, service.to, "serves"),
-                    ] {
-                        tracks.slice(
-                            &mut writer,
-                            track,
-                            (from, to),
-                            ("scp", &format!("{what} {cpu}")),
-                            Extra::default(),
-                        );
-                    }
-                }
+                tracks.services(&mut writer, iteration, &mut channels, cpus.len(), &cpu_name);
             }
             for (&cpu, events) in events {
                 let items = tracks.items(iteration.as_ref(), cpu, events, releases, &mut flows);
@@ -415,6 +375,22 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         }
     }
     writer.bytes
+}
+
+/// The events of each CPU, by iteration.
+type Iterations<'r> = BTreeMap<u32, BTreeMap<u16, Vec<&'r Event>>>;
+
+fn by_series(recording: &Recording) -> BTreeMap<Series, Iterations<'_>> {
+    let mut by_series = BTreeMap::<Series, Iterations<'_>>::new();
+    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
+    for events in recording.events().chunk_by(same) {
+        let iterations = by_series.entry(events[0].series).or_default();
+        let cpus = iterations.entry(events[0].iteration).or_default();
+        for event in events {
+            cpus.entry(event.cpu).or_default().push(event);
+        }
+    }
+    by_series
 }
 
 /// The events of all CPUs.
@@ -452,6 +428,39 @@ impl Item<'_> {
 }
 
 impl Tracks {
+    /// The turns of the SCP's channels; a channel gets its track with its first turn.
+    fn services(
+        &mut self,
+        writer: &mut Writer,
+        iteration: &Iteration<'_>,
+        channels: &mut Vec<u32>,
+        cpus: usize,
+        cpu_name: &dyn Fn(u16) -> String,
+    ) {
+        for service in iteration.services() {
+            if !channels.contains(&service.channel) {
+                channels.push(service.channel);
+                let rank = (cpus + channels.len()) as i32;
+                let name = format!("SCP, channel {}", service.channel);
+                writer.track(self.scp(service.channel), &name, Some(self.process), rank);
+            }
+            let cpu = cpu_name(service.cpu);
+            let track = self.scp(service.channel);
+            for (from, to, what) in [
+                (service.turned, service.from, "takes"),
+                (service.from, service.to, "serves"),
+            ] {
+                self.slice(
+                    writer,
+                    track,
+                    (from, to),
+                    ("scp", &format!("{what} {cpu}")),
+                    Extra::default(),
+                );
+            }
+        }
+    }
+
     fn cpu(&self, cpu: u16) -> u64 {
         self.process + 1 + u64::from(cpu)
     }

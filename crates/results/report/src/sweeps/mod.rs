@@ -403,29 +403,7 @@ impl<'s> SweepStory<'s> {
             .iter()
             .find(|groups| is_numbers(groups) && groups.groups.len() > 2)
         else {
-            let groups = ranked.first()?;
-            let bar = |(group, mean): (&sweep_effects::Group, f64)| Bar {
-                name: group.name.clone(),
-                parts: vec![(
-                    groups.key.clone(),
-                    Figure {
-                        value: mean,
-                        published: None,
-                    },
-                )],
-            };
-            let bars = groups
-                .means(self.summary, quantity)
-                .into_iter()
-                .map(bar)
-                .collect();
-            let title = format!("Means of {} by {}", words(of), groups.key);
-            return Some(Picture::new(
-                title,
-                metrics::heading(&of.metric),
-                &of.unit,
-                Drawing::Bars(bars),
-            ));
+            return Some(self.bars(quantity, ranked.first()?));
         };
         let second = ranked.iter().find(|groups| groups.key != x.key);
         let lines: Vec<(String, BTreeSet<usize>)> = match second {
@@ -451,28 +429,7 @@ impl<'s> SweepStory<'s> {
             None => format!("Means of {} by {}", words(of), x.key),
         };
         let drawing = if let (true, Some(second)) = (is_map, second) {
-            let row = |(_, line): &(String, BTreeSet<usize>)| {
-                let field = |group| {
-                    mean(group, line).map(|value| Figure {
-                        value,
-                        published: None,
-                    })
-                };
-                x.groups.iter().map(field).collect()
-            };
-            let map = HeatMap {
-                name: String::new(),
-                xs: x.groups.iter().map(at).collect(),
-                ys: second.groups.iter().map(at).collect(),
-                fields: lines.iter().map(row).collect(),
-            };
-            let is_cost = metrics::better(&of.metric, &of.unit) == Better::Lower;
-            Drawing::HeatMap {
-                x: Axis::new(&x.key, None),
-                y: Axis::new(&second.key, None),
-                is_cost,
-                maps: vec![map],
-            }
+            self.map(of, x, second, &lines, &mean)
         } else {
             let curve = |(name, line): &(String, BTreeSet<usize>)| {
                 let place = |group| {
@@ -501,6 +458,67 @@ impl<'s> SweepStory<'s> {
             &of.unit,
             drawing,
         ))
+    }
+
+    /// A bar for the mean of each group.
+    fn bars(&self, quantity: usize, groups: &Groups) -> Picture {
+        let of = self.quantity(quantity);
+        let bar = |(group, mean): (&sweep_effects::Group, f64)| Bar {
+            name: group.name.clone(),
+            parts: vec![(
+                groups.key.clone(),
+                Figure {
+                    value: mean,
+                    published: None,
+                },
+            )],
+        };
+        let bars = groups
+            .means(self.summary, quantity)
+            .into_iter()
+            .map(bar)
+            .collect();
+        let title = format!("Means of {} by {}", words(of), groups.key);
+        Picture::new(
+            title,
+            metrics::heading(&of.metric),
+            &of.unit,
+            Drawing::Bars(bars),
+        )
+    }
+
+    /// A field for each pair of groups of two keys; `lines` are those of the second.
+    fn map(
+        &self,
+        of: &Quantity,
+        x: &Groups,
+        second: &Groups,
+        lines: &[(String, BTreeSet<usize>)],
+        mean: &dyn Fn(&sweep_effects::Group, &BTreeSet<usize>) -> Option<f64>,
+    ) -> Drawing {
+        let at = |group: &sweep_effects::Group| group.at.unwrap_or_default();
+        let row = |(_, line): &(String, BTreeSet<usize>)| {
+            let field = |group| {
+                mean(group, line).map(|value| Figure {
+                    value,
+                    published: None,
+                })
+            };
+            x.groups.iter().map(field).collect()
+        };
+        let map = HeatMap {
+            name: String::new(),
+            xs: x.groups.iter().map(at).collect(),
+            ys: second.groups.iter().map(at).collect(),
+            fields: lines.iter().map(row).collect(),
+        };
+        let is_cost = metrics::better(&of.metric, &of.unit) == Better::Lower;
+        Drawing::HeatMap {
+            x: Axis::new(&x.key, None),
+            y: Axis::new(&second.key, None),
+            is_cost,
+            maps: vec![map],
+        }
     }
 
     /// A row for each point: its number, its settings, and its figures.

@@ -115,14 +115,8 @@ pub(super) fn samples(
     points: usize,
     colours: &Colours<'_>,
 ) -> Markup {
-    let scale = Scale::new(
-        words,
-        samples
-            .iter()
-            .flat_map(|sample| sample.values.clone())
-            .collect(),
-        false,
-    );
+    let all = samples.iter().flat_map(|sample| sample.values.clone());
+    let scale = Scale::new(words, all.collect(), false);
     let row = |sample: &Sample| {
         let mut values: Vec<f64> = sample
             .values
@@ -149,11 +143,8 @@ pub(super) fn samples(
         );
         let shown = values.len().min(points);
         let point = |number: usize| {
-            values[if shown > 1 {
-                number * (values.len() - 1) / (shown - 1)
-            } else {
-                0
-            }]
+            let gaps = shown.saturating_sub(1).max(1);
+            values[number * (values.len() - 1) / gaps]
         };
         let drawn = html! {
             i.range.(class) style=(scale.between_style(least, most)) title=(words) {}

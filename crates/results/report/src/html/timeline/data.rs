@@ -1,7 +1,7 @@
 //! The data that the script needs of a picture: all spans, calls and paths, in few characters.
 
 use super::kinds;
-use super::picture::{Axis, Names, Picture, What, cpu_name};
+use super::picture::{Axis, Lane, Names, Picture, What, cpu_name};
 use attribution::Actor;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -50,24 +50,7 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
             numbers.extend([span.to.saturating_sub(span.from.max(at)), what, more]);
             at = span.to.max(at);
         }
-        let mut calls: Vec<u64> = Vec::with_capacity(lane.calls.len() * 3);
-        let mut before = t0;
-        for call in &lane.calls {
-            let name = call.name();
-            let function = functions
-                .iter()
-                .position(|&other| other == name)
-                .unwrap_or_else(|| {
-                    functions.push(name);
-                    functions.len() - 1
-                });
-            calls.extend([
-                call.from.saturating_sub(before),
-                call.to - call.from,
-                function as u64,
-            ]);
-            before = call.from.max(before);
-        }
+        let calls = calls(lane, t0, &mut functions);
         let place = match lane.place {
             Actor::Cpu(cpu) => i64::from(cpu),
             Actor::Scp(channel) => -1 - i64::from(channel),
@@ -89,6 +72,29 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         .map(|axis| self::axis(picture, axis, t0))
         .collect();
     json!({ "tick": picture.tick_us, "lanes": lanes, "waits": waits, "calls": functions, "names": names, "axes": axes })
+}
+
+/// The calls of a lane in numbers; `functions` are the names so far.
+fn calls(lane: &Lane, t0: u64, functions: &mut Vec<&'static str>) -> Vec<u64> {
+    let mut calls: Vec<u64> = Vec::with_capacity(lane.calls.len() * 3);
+    let mut before = t0;
+    for call in &lane.calls {
+        let name = call.name();
+        let function = functions
+            .iter()
+            .position(|&other| other == name)
+            .unwrap_or_else(|| {
+                functions.push(name);
+                functions.len() - 1
+            });
+        calls.extend([
+            call.from.saturating_sub(before),
+            call.to - call.from,
+            function as u64,
+        ]);
+        before = call.from.max(before);
+    }
+    calls
 }
 
 fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {

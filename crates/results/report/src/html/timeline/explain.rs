@@ -4,7 +4,7 @@ use super::picture::{Names, cpu_name};
 use crate::blocks::figure as number;
 use crate::model::headline::purpose;
 use crate::words::listed;
-use attribution::{Actor, Cause, Iteration, PathPart};
+use attribution::{Activity, Actor, Cause, Iteration, LaneSpan, PathPart};
 use recording::metrics;
 use std::collections::BTreeMap;
 
@@ -46,87 +46,15 @@ pub(super) fn answer(
     let ticks = |cause: Cause| split.causes.get(&cause).copied().unwrap_or(0);
     let mut parts: Vec<(u64, String)> = Vec::new();
 
-    // A lock is told with its holders, in the order in which they had it.
-    let mut locks: BTreeMap<u32, Vec<(u16, u64)>> = BTreeMap::new();
     let lane = iteration.lane(cpu);
-    let within = || {
-        lane.iter()
-            .filter(|span| span.from >= from && span.to <= to)
-    };
-    for span in within() {
-        if let (attribution::Activity::Cause(Cause::LockWait), Some(lock), Some(holder)) =
-            (span.activity, span.on, span.holder)
-        {
-            add(locks.entry(lock).or_default(), holder, span.to - span.from);
-        }
-    }
-    for (lock, holders) in &locks {
-        let sum = holders.iter().map(|(_, ticks)| ticks).sum();
-        let whose = whose_lock(iteration, names, *lock);
-        parts.push((
-            sum,
-            format!(
-                "waited {} for {whose}, held {}",
-                us(sum),
-                by(holders, names, &us)
-            ),
-        ));
-    }
-    let mut queue = Vec::new();
-    let mut served = Vec::new();
-    for span in within() {
-        let Some(holder) = span.holder else { continue };
-        match span.activity {
-            attribution::Activity::Cause(Cause::ScpChannelWait) => {
-                add(&mut queue, holder, span.to - span.from)
-            }
-            attribution::Activity::Cause(Cause::ScpWait) => {
-                add(&mut served, holder, span.to - span.from)
-            }
-            _ => {}
-        }
-    }
-    if ticks(Cause::ScpChannelWait) > 0 {
-        let sum = ticks(Cause::ScpChannelWait);
-        parts.push((
-            sum,
-            format!(
-                "waited {} for the channel to the SCP, held {}",
-                us(sum),
-                by(&queue, names, &us)
-            ),
-        ));
-    }
-    if ticks(Cause::ScpWait) > 0 {
-        let sum = ticks(Cause::ScpWait);
-        // What is not worth telling is in the sum all the same.
-        served.retain(|&(_, ticks)| ticks * 100 >= to - from);
-        let whom = match served.is_empty() {
-            true => String::new(),
-            false if served.len() > MOST_NAMED => {
-                let sum = served.iter().map(|&(_, ticks)| ticks).sum();
-                format!(
-                    ", of it {} while it served {} others",
-                    us(sum),
-                    served.len()
-                )
-            }
-            false => format!(
-                ", of it {}",
-                listed(
-                    &served
-                        .iter()
-                        .map(|&(holder, ticks)| format!(
-                            "{} while it served {}",
-                            us(ticks),
-                            cpu_name(names, holder)
-                        ))
-                        .collect::<Vec<_>>(),
-                )
-            ),
-        };
-        parts.push((sum, format!("waited {} for the SCP{whom}", us(sum))));
-    }
+    let within = lane
+        .iter()
+        .filter(|span| span.from >= from && span.to <= to);
+    let within: Vec<&LaneSpan> = within.collect();
+    parts.extend(lock_waits(iteration, names, &within, &us));
+    let [channel, scp] = [Cause::ScpChannelWait, Cause::ScpWait].map(ticks);
+    parts.extend(channel_wait(names, &within, channel, &us));
+    parts.extend(scp_wait(names, &within, scp, to - from, &us));
     let (l1, l2) = (ticks(Cause::FlushL1), ticks(Cause::FlushL2));
     if l2 > 0 {
         parts.push((
@@ -147,14 +75,10 @@ pub(super) fn answer(
         Cause::FlushL1,
         Cause::FlushL2,
     ];
-    for cause in Cause::ALL
-        .into_iter()
-        .filter(|cause| !told.contains(cause) && ticks(*cause) > 0)
-    {
-        parts.push((
-            ticks(cause),
-            format!("{} {}", cause.row().sentence, us(ticks(cause))),
-        ));
+    for cause in Cause::ALL.into_iter().filter(|cause| !told.contains(cause)) {
+        let sum = ticks(cause);
+        let words = || format!("{} {}", cause.row().sentence, us(sum));
+        parts.extend((sum > 0).then(|| (sum, words())));
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.0));
     let texts: Vec<String> = parts.into_iter().map(|(_, text)| text).collect();
@@ -170,6 +94,110 @@ pub(super) fn answer(
     })
 }
 
+/// A part of a time: its ticks, and what was done in it.
+type Part = (u64, String);
+
+/// The waits for locks; a lock is told with its holders, in the order in which they had it.
+fn lock_waits(
+    iteration: &Iteration<'_>,
+    names: &Names,
+    within: &[&LaneSpan],
+    us: &dyn Fn(u64) -> String,
+) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut locks: BTreeMap<u32, Vec<(u16, u64)>> = BTreeMap::new();
+    for span in within {
+        if let (Activity::Cause(Cause::LockWait), Some(lock), Some(holder)) =
+            (span.activity, span.on, span.holder)
+        {
+            add(locks.entry(lock).or_default(), holder, span.to - span.from);
+        }
+    }
+    for (lock, holders) in &locks {
+        let sum = holders.iter().map(|(_, ticks)| ticks).sum();
+        let whose = whose_lock(iteration, names, *lock);
+        parts.push((
+            sum,
+            format!(
+                "waited {} for {whose}, held {}",
+                us(sum),
+                by(holders, names, us)
+            ),
+        ));
+    }
+    parts
+}
+
+/// The ticks for which each holder was waited for, by a cause.
+fn waited_for(within: &[&LaneSpan], cause: Cause) -> Vec<(u16, u64)> {
+    let mut shares = Vec::new();
+    for span in within {
+        if let (Some(holder), true) = (span.holder, span.activity == Activity::Cause(cause)) {
+            add(&mut shares, holder, span.to - span.from);
+        }
+    }
+    shares
+}
+
+/// The wait for the channel to the SCP.
+fn channel_wait(
+    names: &Names,
+    within: &[&LaneSpan],
+    sum: u64,
+    us: &dyn Fn(u64) -> String,
+) -> Option<Part> {
+    let queue = waited_for(within, Cause::ScpChannelWait);
+    let held = by(&queue, names, us);
+    (sum > 0).then(|| {
+        let waited = us(sum);
+        (
+            sum,
+            format!("waited {waited} for the channel to the SCP, held {held}"),
+        )
+    })
+}
+
+/// The wait for the SCP, of a time of `whole` ticks.
+fn scp_wait(
+    names: &Names,
+    within: &[&LaneSpan],
+    sum: u64,
+    whole: u64,
+    us: &dyn Fn(u64) -> String,
+) -> Option<Part> {
+    if sum == 0 {
+        return None;
+    }
+    let mut served = waited_for(within, Cause::ScpWait);
+    // What is not worth telling is in the sum all the same.
+    served.retain(|&(_, ticks)| ticks * 100 >= whole);
+    let whom = match served.is_empty() {
+        true => String::new(),
+        false if served.len() > MOST_NAMED => {
+            let sum = served.iter().map(|&(_, ticks)| ticks).sum();
+            format!(
+                ", of it {} while it served {} others",
+                us(sum),
+                served.len()
+            )
+        }
+        false => format!(
+            ", of it {}",
+            listed(
+                &served
+                    .iter()
+                    .map(|&(holder, ticks)| format!(
+                        "{} while it served {}",
+                        us(ticks),
+                        cpu_name(names, holder)
+                    ))
+                    .collect::<Vec<_>>(),
+            )
+        ),
+    };
+    Some((sum, format!("waited {} for the SCP{whom}", us(sum))))
+}
+
 /// Adds to the share of a holder that came last, or starts a new one.
 fn add(shares: &mut Vec<(u16, u64)>, holder: u16, ticks: u64) {
     match shares.iter_mut().find(|(other, _)| *other == holder) {
@@ -178,7 +206,7 @@ fn add(shares: &mut Vec<(u16, u64)>, holder: u16, ticks: u64) {
     }
 }
 
-fn by(holders: &[(u16, u64)], names: &Names, us: &impl Fn(u64) -> String) -> String {
+fn by(holders: &[(u16, u64)], names: &Names, us: &dyn Fn(u64) -> String) -> String {
     match holders {
         [(holder, _)] => format!("by {}", cpu_name(names, *holder)),
         [(first, _), .., (last, _)] if holders.len() > MOST_NAMED => {
@@ -219,12 +247,7 @@ fn whose_lock(iteration: &Iteration<'_>, names: &Names, lock: u32) -> String {
 }
 
 /// The parts of a critical path on other CPUs, in words.
-fn path_in_words(
-    path: &[PathPart],
-    names: &Names,
-    cpu: u16,
-    us: &impl Fn(u64) -> String,
-) -> String {
+fn path_in_words(path: &[PathPart], names: &Names, cpu: u16, us: &dyn Fn(u64) -> String) -> String {
     let all: u64 = path.iter().map(|part| part.to - part.from).sum();
     let mut scp = 0;
     let mut taking = 0;

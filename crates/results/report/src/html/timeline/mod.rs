@@ -135,9 +135,8 @@ fn pictures<'a>(
     };
     let metrics = whole_metrics(&section.group);
     let value = |number: u32| {
-        chosen
-            .slowest
-            .iter()
+        let mut slowest = chosen.slowest.iter();
+        slowest
             .find(|(other, _)| *other == number)
             .map_or(0.0, |(_, value)| *value)
     };
@@ -174,10 +173,8 @@ fn pictures<'a>(
         let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);
         left_out.worst |= word == "Worst";
-        let title = format!(
-            "{word} iteration (no. {number_of}, {} us)",
-            number(value(number_of))
-        );
+        let us = number(value(number_of));
+        let title = format!("{word} iteration (no. {number_of}, {us} us)");
         shown.push(Shown {
             title,
             picture,
