@@ -1,6 +1,5 @@
-//! Every cause, one row each: what it is called, how it is recognised among a CPU's events, and how
-//! it is drawn. Attribution, tables, the page's style sheet and pictures, and output for machines
-//! read this table.
+//! Every cause, one row each: what it is called, and how it is recognised among a CPU's events.
+//! Attribution, tables and output for machines read this table; `report` draws them.
 //!
 //! Who adds a cause adds one row to the table at the end of the first part of this file.
 
@@ -30,41 +29,6 @@ pub enum WaitFor {
     Scp,
 }
 
-/// The pattern over a cause's colour, so that causes can be told apart without it. Lengths in
-/// pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pattern {
-    /// Nothing.
-    Plain,
-    /// Stripes.
-    Stripes {
-        /// From stripe to stripe.
-        distance: f32,
-        /// Width of a stripe.
-        width: f32,
-        /// 0 for standing stripes, 90 for lying ones, 45 for rising ones; degrees.
-        turn: i16,
-    },
-    /// Dots.
-    Dots {
-        /// Side of the square that repeats.
-        distance: f32,
-        /// Radius of a dot.
-        radius: f32,
-        /// Centres of the dots in the square.
-        centres: &'static [(f32, f32)],
-    },
-}
-
-/// Colours of a cause on a page, as CSS writes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colours {
-    /// The ground.
-    pub ground: &'static str,
-    /// The pattern on it; the ground's own where there is none.
-    pub marks: &'static str,
-}
-
 /// A row of the table of causes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseRow {
@@ -81,20 +45,6 @@ pub struct CauseRow {
     pub waited: (&'static str, &'static str),
     /// Letter of the row, the same in every output.
     pub letter: char,
-    /// Colour of the row in a terminal: the code of an SGR sequence.
-    pub terminal: &'static str,
-    /// Class in the page's style sheet; short, since a page says it thousands of times.
-    pub class: &'static str,
-    /// Colours of the row on a light page.
-    pub light: Colours,
-    /// Colours of the row on a dark page.
-    pub dark: Colours,
-    /// The pattern over the colour.
-    pub pattern: Pattern,
-    /// Colour and pattern in words.
-    pub colour_words: &'static str,
-    /// True if a label on it is light; else it is dark, and has a ground of its own.
-    pub light_label: bool,
     /// Points that show the cause; `None` for the rest, which no other cause claims.
     pub recognition: Option<Recognition>,
 }
@@ -133,10 +83,6 @@ const fn waiting(
     })
 }
 
-const fn colours(ground: &'static str, marks: &'static str) -> Colours {
-    Colours { ground, marks }
-}
-
 macro_rules! causes {
     ($(#[doc = $about:literal] $cause:ident = $row:expr;)*) => {
         /// The cause on which a CPU spent time.
@@ -168,13 +114,6 @@ causes! {
         activity: "the firmware's code",
         waited: ("", ""),
         letter: 'c',
-        terminal: "34",
-        class: "code",
-        light: colours("#3f72a6", "#3f72a6"),
-        dark: colours("#4d82b8", "#4d82b8"),
-        pattern: Pattern::Plain,
-        colour_words: "blue",
-        light_label: true,
         recognition: None,
     };
     /// From reset to code that runs.
@@ -185,13 +124,6 @@ causes! {
         activity: "the reset",
         waited: ("", ""),
         letter: 'r',
-        terminal: "36",
-        class: "reset",
-        light: colours("#cfe0ee", "#5b8db8"),
-        dark: colours("#24384a", "#7fb0d9"),
-        pattern: Pattern::Dots { distance: 6.0, radius: 1.0, centres: &[(3.0, 3.0)] },
-        colour_words: "pale blue, dotted",
-        light_label: false,
         recognition: since("exit-hw-low-pwr", "reset-done"),
     };
     /// Waiting for a power domain's lock while another CPU held it.
@@ -202,13 +134,6 @@ causes! {
         activity: "waits for a lock",
         waited: ("for ", " to release its lock"),
         letter: 'L',
-        terminal: "31",
-        class: "lock",
-        light: colours("#f6d7d0", "#c2452d"),
-        dark: colours("#4a211a", "#e0664c"),
-        pattern: Pattern::Stripes { distance: 7.0, width: 2.4, turn: 45 },
-        colour_words: "red, rising stripes",
-        light_label: false,
         recognition: waiting("lock-wait", "lock-acquired", (0, FIRST_CHANNEL_LOCK - 1), WaitFor::Lock),
     };
     /// Flushing the L1 data cache.
@@ -219,13 +144,6 @@ causes! {
         activity: "flushing the L1",
         waited: ("", ""),
         letter: 'f',
-        terminal: "32",
-        class: "l1",
-        light: colours("#7fc08f", "#7fc08f"),
-        dark: colours("#4f9a63", "#4f9a63"),
-        pattern: Pattern::Plain,
-        colour_words: "green",
-        light_label: true,
         recognition: since(FLUSH.first, FLUSH.last),
     };
     /// Flushing the L2 cache.
@@ -236,13 +154,6 @@ causes! {
         activity: "flushing the L2",
         waited: ("", ""),
         letter: 'F',
-        terminal: "92",
-        class: "l2",
-        light: colours("#2c6e49", "#4f9068"),
-        dark: colours("#24593b", "#4b9169"),
-        pattern: Pattern::Stripes { distance: 6.0, width: 1.0, turn: 90 },
-        colour_words: "dark green, lying stripes",
-        light_label: true,
         recognition: since("flushed-l2-lines", FLUSH.last),
     };
     /// Opening or closing a cluster's port of the interconnect.
@@ -253,13 +164,6 @@ causes! {
         activity: "the interconnect's port",
         waited: ("", ""),
         letter: 'i',
-        terminal: "37",
-        class: "port",
-        light: colours("#8b8f97", "#8b8f97"),
-        dark: colours("#6d727b", "#6d727b"),
-        pattern: Pattern::Plain,
-        colour_words: "grey",
-        light_label: true,
         recognition: since("interconnect", "interconnect-end"),
     };
     /// Waiting for the SCP channel's lock while another CPU held it.
@@ -270,13 +174,6 @@ causes! {
         activity: "the wait for the channel to the SCP",
         waited: ("for ", " to leave the SCP channel"),
         letter: 'S',
-        terminal: "33",
-        class: "channel",
-        light: colours("#f8e4bf", "#c98a1b"),
-        dark: colours("#46340f", "#dba338"),
-        pattern: Pattern::Stripes { distance: 7.0, width: 2.4, turn: -45 },
-        colour_words: "amber, falling stripes",
-        light_label: false,
         recognition: waiting("lock-wait", "lock-acquired", (FIRST_CHANNEL_LOCK, u32::MAX), WaitFor::Lock),
     };
     /// Waiting for the SCP itself: for its slot or its response.
@@ -287,13 +184,6 @@ causes! {
         activity: "the wait for the SCP",
         waited: ("while the SCP served ", ""),
         letter: 's',
-        terminal: "93",
-        class: "scp",
-        light: colours("#e6d8f0", "#8453a8"),
-        dark: colours("#38264a", "#b182d6"),
-        pattern: Pattern::Stripes { distance: 6.0, width: 1.8, turn: 0 },
-        colour_words: "violet, standing stripes",
-        light_label: false,
         recognition: waiting("scp-wait", "scp-wait-end", ANY, WaitFor::Scp),
     };
     /// Kept back so that CPUs reach the SCP in the order that the case declares.
@@ -304,13 +194,6 @@ causes! {
         activity: "the order that the case declares",
         waited: ("", ""),
         letter: 'o',
-        terminal: "35",
-        class: "order",
-        light: colours("#ece3d7", "#8d7456"),
-        dark: colours("#352d22", "#b3946e"),
-        pattern: Pattern::Dots { distance: 5.0, radius: 0.9, centres: &[(1.3, 1.3), (3.8, 3.8)] },
-        colour_words: "brown, dotted",
-        light_label: false,
         recognition: since("order-wait", "order-wait-end"),
     };
 }
@@ -352,11 +235,6 @@ mod tests {
         distinct("name", &|row| row.name.to_owned());
         distinct("title", &|row| row.title.to_owned());
         distinct("letter", &|row| row.letter.to_string());
-        distinct("terminal colour", &|row| row.terminal.to_owned());
-        distinct("class", &|row| row.class.to_owned());
-        distinct("light colours", &|row| format!("{:?}", row.light));
-        distinct("dark colours", &|row| format!("{:?}", row.dark));
-        distinct("colour in words", &|row| row.colour_words.to_owned());
         distinct("recognition", &|row| format!("{:?}", row.recognition));
     }
 

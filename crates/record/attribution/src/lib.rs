@@ -24,7 +24,7 @@ mod testing;
 mod timeline;
 
 pub use activity::{Activity, LaneSpan};
-pub use causes::{Cause, CauseRow, Colours, Pattern, Recognition, WaitFor};
+pub use causes::{Cause, CauseRow, Recognition, WaitFor};
 pub use cells::{CellResult, cells, lock_order_decides, microseconds};
 pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};

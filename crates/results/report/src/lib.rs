@@ -15,6 +15,7 @@
 
 mod blocks;
 mod changes;
+mod drawn;
 mod export;
 mod html;
 mod markup;

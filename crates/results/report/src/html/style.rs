@@ -2,7 +2,8 @@
 //! says.
 
 use super::timeline::{AXIS, LANE};
-use attribution::{Cause, Colours, Pattern};
+use crate::drawn::{Colours, Pattern, drawn};
+use attribution::Cause;
 use std::fmt::Write;
 
 const FIXED: &str = include_str!("../../assets/report.css");
@@ -13,17 +14,17 @@ pub(super) fn style_sheet() -> String {
     let _ = write!(
         css,
         ":root{{--axis:{AXIS}px;--lane:{LANE}px;{}}}",
-        variables(|cause| cause.row().light)
+        variables(|cause| drawn(cause).light)
     );
     // Paper is white.
     let _ = write!(
         css,
         "@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}",
-        variables(|cause| cause.row().dark)
+        variables(|cause| drawn(cause).dark)
     );
     for cause in Cause::ALL {
-        let class = cause.row().class;
-        let _ = match cause.row().pattern {
+        let class = drawn(cause).class;
+        let _ = match drawn(cause).pattern {
             Pattern::Plain => write!(css, ".{class}{{fill:var(--{class})}}"),
             _ => write!(
                 css,
@@ -33,7 +34,7 @@ pub(super) fn style_sheet() -> String {
     }
     let classes: Vec<String> = Cause::ALL
         .iter()
-        .map(|cause| format!(".plot .{}", cause.row().class))
+        .map(|cause| format!(".plot .{}", drawn(*cause).class))
         .collect();
     let _ = writeln!(
         css,
@@ -56,7 +57,7 @@ pub(super) fn without_indents(source: &str) -> String {
 fn variables(colours: impl Fn(Cause) -> Colours) -> String {
     let mut css = String::new();
     for cause in Cause::ALL {
-        let (class, colours) = (cause.row().class, colours(cause));
+        let (class, colours) = (drawn(cause).class, colours(cause));
         let _ = write!(css, "--{class}:{};", colours.ground);
         if colours.marks != colours.ground {
             let _ = write!(css, "--{class}-s:{};", colours.marks);
@@ -71,8 +72,8 @@ pub(super) fn patterns() -> String {
         "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" focusable=\"false\"><defs>\n",
     );
     for cause in Cause::ALL {
-        let class = cause.row().class;
-        let (side, turn) = match cause.row().pattern {
+        let class = drawn(cause).class;
+        let (side, turn) = match drawn(cause).pattern {
             Pattern::Plain => continue,
             Pattern::Stripes { distance, turn, .. } => (distance, turn),
             Pattern::Dots { distance, .. } => (distance, 0),
@@ -87,7 +88,7 @@ pub(super) fn patterns() -> String {
             "<pattern id=\"p-{class}\" patternUnits=\"userSpaceOnUse\" width=\"{side}\" height=\"{side}\"{turned}>\
              <rect width=\"{side}\" height=\"{side}\" class=\"f-{class}\"/>"
         );
-        match cause.row().pattern {
+        match drawn(cause).pattern {
             Pattern::Plain => {}
             Pattern::Stripes { width, .. } => {
                 let _ = write!(
@@ -125,7 +126,7 @@ mod tests {
     fn every_cause_has_its_colours_and_its_pattern_in_the_page() {
         let (css, svg) = (style_sheet(), patterns());
         for cause in Cause::ALL {
-            let row = cause.row();
+            let row = drawn(cause);
             for colours in [row.light, row.dark] {
                 assert!(
                     css.contains(&format!("--{}:{};", row.class, colours.ground)),

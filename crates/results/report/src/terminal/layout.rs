@@ -150,7 +150,7 @@ fn letter(paint: &Paint, names: &[&Paint]) -> char {
 fn colour(paint: &Paint) -> &'static str {
     match paint {
         Paint::Cause(cause) | Paint::Spent(attribution::Spent::Cause(cause)) => {
-            cause.row().terminal
+            crate::drawn::drawn(*cause).terminal
         }
         Paint::Spent(_) | Paint::Name(_) => "",
     }

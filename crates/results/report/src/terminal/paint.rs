@@ -12,7 +12,7 @@ pub(super) const WARNING: &str = "33";
 pub(super) fn painted(text: &Text, style: Style) -> String {
     let span = |span: &Span| match span {
         Span::Code(code) => style.paint(CODE, code),
-        Span::Cause(cause) => style.paint(cause.row().terminal, cause.title()),
+        Span::Cause(cause) => style.paint(crate::drawn::drawn(*cause).terminal, cause.title()),
         Span::Words(words) | Span::Name(words) | Span::Link { words, .. } => words.clone(),
     };
     text.spans().iter().map(span).collect()

@@ -2,6 +2,7 @@
 //! pictures and, as data, for the script.
 
 use super::picture::What;
+use crate::drawn::drawn;
 use attribution::{Cause, WaitFor};
 use serde_json::{Value, json};
 
@@ -90,7 +91,7 @@ pub(super) fn kinds() -> Vec<Kind> {
         let letter = row.letter.to_string();
         let to_scp = cause.wait() == Some(WaitFor::Scp);
         Kind {
-            class: row.class,
+            class: drawn(cause).class,
             form: Form::Bar,
             words: row.title.to_owned(),
             labels: vec![row.title.to_owned(), letter.clone()],
@@ -99,7 +100,7 @@ pub(super) fn kinds() -> Vec<Kind> {
                 format!("{letter} {{}}"),
                 letter,
             ],
-            light_label: row.light_label,
+            light_label: drawn(cause).light_label,
             margin: 14.0,
             names_cpu: true,
             waiting_words: if to_scp {

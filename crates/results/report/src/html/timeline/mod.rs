@@ -335,10 +335,10 @@ fn legend(causes: &[Cause]) -> Markup {
     html! {
         ul.legend aria-label="Legend" {
             @for &cause in causes {
-                @let row = cause.row();
+                @let row = crate::drawn::drawn(cause);
                 li {
                     svg width="22" height="12" aria-hidden="true" { rect class=(row.class) width="22" height="12" {} }
-                    " " b { (row.letter) } " " (cause.title()) span.colour { " (" (row.colour_words) ")" }
+                    " " b { (cause.row().letter) } " " (cause.title()) span.colour { " (" (row.colour_words) ")" }
                 }
             }
             li { svg width="22" height="12" aria-hidden="true" { rect.serves width="22" height="12" {} } " the SCP serves a CPU" }
