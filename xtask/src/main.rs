@@ -29,7 +29,7 @@ const HELP: &str = "cargo xtask <command>
   needs          installs what the tests need: programs, Rust targets, Python packages
   quick          format, clippy and tests of the packages that differ from main, clippy of those that use them; installs nothing
   judge          what takes hours or fetches large sources, with a table of verdicts; before a release. Names after it choose of
-                 tests, costs, core, explore, site, firmware, governors, placement, boards, predictions, litmus, rates
+                 tests, costs, core, explore, site, firmware, governors, placement, boards, litmus
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
   dist           programs for x86_64 and aarch64 Linux, wheels, completions, manual page, checksums, bill of materials and licences,

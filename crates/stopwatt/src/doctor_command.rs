@@ -195,7 +195,7 @@ fn abilities(data: &Data) -> Vec<Ability> {
         ),
         ability(
             "root",
-            "find-rate, dataplane --receive: interfaces and namespaces",
+            "dataplane --receive: packets of an interface",
             root(),
         ),
         ability("idle states", "capture cpuidle", idle_states()),

@@ -10,17 +10,11 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &dataplane_experiments::Dataplane,
     &dataplane_experiments::Prefetch,
     &dataplane_experiments::Batch,
-    &dataplane_experiments::Patterns,
     #[cfg(target_os = "linux")]
     &tune_experiments::Tune,
-    #[cfg(target_os = "linux")]
-    &dataplane_experiments::FindRate,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
-    &rcu_experiments::RcuDoses,
-    &rcu_experiments::LinuxRates,
     &energy_experiments::RcuEnergy,
-    &energy_experiments::RcuLazy,
     &placement_experiments::Placement,
     &explorations::ExplorePsci,
     &explorations::ExploreRcu,

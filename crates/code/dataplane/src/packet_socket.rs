@@ -16,22 +16,19 @@ use crate::plane::Plane;
 use nix::errno::Errno;
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::net::if_::if_nametoindex;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use nix::sys::socket::{
     AddressFamily, LinkAddr, SockFlag, SockType, SockaddrLike, bind, getsockopt, setsockopt, socket,
 };
 use options::{
     PacketIgnoreOutgoing, PacketMembership, PacketRing, PacketStatistics, PacketVersion,
-    SocketFilter,
 };
 use std::io;
 use std::mem::zeroed;
 use std::num::NonZeroUsize;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 /// Options of sockets that the crate `nix` has no names for.
 mod options {
@@ -74,13 +71,6 @@ mod options {
         libc::PACKET_STATISTICS,
         libc::tpacket_stats
     );
-    sockopt_impl!(
-        SocketFilter,
-        SetOnly,
-        libc::SOL_SOCKET,
-        libc::SO_ATTACH_FILTER,
-        libc::sock_fprog
-    );
 }
 
 /// Bytes of a packet's slot in the ring, with the kernel's header in front of it.
@@ -122,36 +112,6 @@ pub fn mac(interface: &str) -> io::Result<Mac> {
         .find_map(link)
         .map(Mac)
         .ok_or_else(no_interface)
-}
-
-/// Lets only packets with two given bytes at an offset into a socket.
-fn filter(socket: &OwnedFd, offset: u16, mark: [u8; 2]) -> io::Result<()> {
-    let step = |code, jf, k| libc::sock_filter {
-        code: code as u16,
-        jt: 0,
-        jf,
-        k,
-    };
-    // A packet that is too short to have the bytes is passed over, too.
-    let mut steps = [
-        step(
-            libc::BPF_LD | libc::BPF_H | libc::BPF_ABS,
-            0,
-            u32::from(offset),
-        ),
-        step(
-            libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
-            1,
-            u32::from(u16::from_be_bytes(mark)),
-        ),
-        step(libc::BPF_RET | libc::BPF_K, 0, u32::MAX),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0),
-    ];
-    let program = libc::sock_fprog {
-        len: steps.len() as u16,
-        filter: steps.as_mut_ptr(),
-    };
-    Ok(setsockopt(socket, SocketFilter, &program)?)
 }
 
 /// A packet socket that is not bound yet, so that nothing comes in before all is set up.
@@ -197,8 +157,6 @@ pub struct ReceivedPacket<'a> {
     pub tag: Option<[u8; 4]>,
     /// True if the packet was longer than what the ring holds of it.
     pub is_cut: bool,
-    /// When the kernel put it into the ring, by the system's clock: since 1970.
-    pub stamp: Duration,
 }
 
 /// Receives through a ring (TPACKET_V2): each packet is handed over as it comes. In a ring of
@@ -219,20 +177,7 @@ impl Receiver {
     /// Receives what comes in on an interface, in promiscuous mode; what goes out of it is left
     /// alone.
     pub fn new(interface: &str) -> io::Result<Self> {
-        Self::made(interface, None)
-    }
-
-    /// The same, of those packets alone that have two given bytes at an offset from the Ethernet
-    /// header on. The kernel passes over the others before they are copied.
-    pub fn marked(interface: &str, offset: u16, mark: [u8; 2]) -> io::Result<Self> {
-        Self::made(interface, Some((offset, mark)))
-    }
-
-    fn made(interface: &str, marked: Option<(u16, [u8; 2])>) -> io::Result<Self> {
         let socket = open()?;
-        if let Some((offset, mark)) = marked {
-            filter(&socket, offset, mark)?;
-        }
         setsockopt(&socket, PacketVersion, &libc::tpacket_versions::TPACKET_V2)?;
         let request = libc::tpacket_req {
             tp_block_size: BLOCK_BYTES as u32,
@@ -296,7 +241,6 @@ impl Receiver {
             let [c, d] = header.tp_vlan_tci.to_be_bytes();
             [a, b, c, d]
         });
-        let stamp = Duration::new(header.tp_sec.into(), header.tp_nsec);
         let from = (header.tp_mac as usize).min(SLOT_BYTES);
         let length = (header.tp_snaplen as usize).min(SLOT_BYTES - from);
         let is_cut = header.tp_len > header.tp_snaplen;
@@ -307,26 +251,12 @@ impl Receiver {
                 length,
             )
         };
-        Some(ReceivedPacket {
-            bytes,
-            tag,
-            is_cut,
-            stamp,
-        })
+        Some(ReceivedPacket { bytes, tag, is_cut })
     }
 
     /// Packets that the kernel dropped because the ring was full, since the last call.
     pub fn kernel_drops(&self) -> io::Result<u64> {
         Ok(getsockopt(&self.socket, PacketStatistics)?.tp_drops.into())
-    }
-
-    /// Waits until something may have come in, or the time is over.
-    pub fn wait(&self, milliseconds: u16) -> io::Result<()> {
-        poll(
-            &mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)],
-            PollTimeout::from(milliseconds),
-        )?;
-        Ok(())
     }
 }
 
@@ -369,9 +299,7 @@ impl PacketInput {
     /// Writes the next packet into a buffer's data and returns its length; `None` if there is none.
     fn next_into(&mut self, data: &mut [u8; DATA_BYTES]) -> Option<usize> {
         loop {
-            let ReceivedPacket {
-                bytes, tag, is_cut, ..
-            } = self.receiver.next_packet()?;
+            let ReceivedPacket { bytes, tag, is_cut } = self.receiver.next_packet()?;
             let length = bytes.len() + tag.map_or(0, |tag| tag.len());
             if is_cut || length > DATA_BYTES {
                 self.too_long += 1;

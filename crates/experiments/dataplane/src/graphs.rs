@@ -77,12 +77,12 @@ impl Load {
 }
 
 /// The address of an interface by its number.
-pub(crate) fn our_mac(interface: u16) -> Mac {
+fn our_mac(interface: u16) -> Mac {
     Mac([2, 0xfe, 0, 0, 0, 1 + interface as u8])
 }
 
 /// The address of whoever is at the other end of an interface.
-pub(crate) fn peer_mac(interface: u16) -> Mac {
+fn peer_mac(interface: u16) -> Mac {
     Mac([2, 0xfe, 0, 0, 1, 1 + interface as u8])
 }
 
@@ -122,7 +122,7 @@ pub fn planes(load: Load, workers: usize) -> Vec<Plane> {
 pub const INSIDE: u16 = 0;
 
 /// The second interface, where packets go out.
-pub(crate) const OUTSIDE: u16 = 1;
+const OUTSIDE: u16 = 1;
 
 /// Interfaces and routes.
 fn plane(load: Load) -> Plane {

@@ -10,8 +10,6 @@ mod accesses;
 mod batch;
 #[cfg(target_os = "linux")]
 mod events;
-#[cfg(target_os = "linux")]
-mod find_rate;
 pub mod fit;
 pub mod footprint;
 pub mod frame_path;
@@ -22,22 +20,16 @@ mod loaded;
 pub mod model;
 #[cfg(target_os = "linux")]
 mod own_graph;
-mod patterns;
 pub mod places;
 pub mod platform;
 mod prefetch;
-#[cfg(target_os = "linux")]
-mod rates;
 pub mod results;
 pub mod slice;
 
 pub use batch::Batch;
-#[cfg(target_os = "linux")]
-pub use find_rate::FindRate;
 pub use loaded::Dataplane;
 #[cfg(target_os = "linux")]
 pub use own_graph::{ARGUMENT as GRAPH_WORKER, check as check_graph, work as run_graph};
-pub use patterns::Patterns;
 pub use prefetch::Prefetch;
 
 use ::dataplane::study::Work;

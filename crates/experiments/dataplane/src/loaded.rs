@@ -81,10 +81,9 @@ const PATIENCE: Or<Number<u64>> = Number::new(
 .unit("s")
 .or(30);
 
-pub(crate) const WINDOWS: Or<Number<u32>> =
-    Number::new("windows", 1..=10_000, "Windows of load.").or(10);
+const WINDOWS: Or<Number<u32>> = Number::new("windows", 1..=10_000, "Windows of load.").or(10);
 
-pub(crate) const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.")
+const WINDOW: Or<Number> = Number::new("window", 1..=600_000, "Length of a window.")
     .unit("ms")
     .or(200);
 
@@ -107,7 +106,7 @@ const STRIDES: Or<CheckedSetting<Strides>> = CheckedSetting::new(
 )
 .or((|| Strides::both(0), |_| "0".to_owned()));
 
-pub(crate) const BUFFERS: Or<Number<usize>> = Number::new(
+const BUFFERS: Or<Number<usize>> = Number::new(
     "buffers",
     128..=1 << 22,
     "Buffers; at least those of two frames.",
@@ -119,7 +118,7 @@ const HOT: Switch = Switch::new(
     "Hand out the buffer freed last, rather than cycle through all.",
 );
 
-pub(crate) const ROUTES: Or<Number<u32>> =
+const ROUTES: Or<Number<u32>> =
     Number::new("routes", 1..=65_536, "Routes of the IPv4 graphs.").or(1000);
 
 const OUTPUTS: Or<Number<u16>> = Number::new(
@@ -129,10 +128,9 @@ const OUTPUTS: Or<Number<u16>> = Number::new(
 )
 .or(1);
 
-pub(crate) const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "Flows.").or(1);
+const FLOWS: Or<Number<u32>> = Number::new("flows", 1..=1_000_000, "Flows.").or(1);
 
-pub(crate) const NO_CHECKSUM: Switch =
-    Switch::new("no-checksum", "Do not verify header checksums.");
+const NO_CHECKSUM: Switch = Switch::new("no-checksum", "Do not verify header checksums.");
 
 const WORKERS: Or<Number<usize>> = Number::new(
     "workers",
@@ -286,7 +284,7 @@ fn strides(text: &str) -> Result<Strides, String> {
 ///
 /// # Errors
 /// They are less than those of two frames.
-pub(crate) fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
+fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
     let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
     match buffers < 2 * frame {
         true => {

@@ -4,10 +4,6 @@ use crate::footprint::Footprint;
 use crate::graphs::{ErrorCount, EventCounts, LoadResult};
 use crate::latency::Percentiles;
 use crate::model::Cell;
-#[cfg(target_os = "linux")]
-use crate::rates::bench::{GENERATOR_CPU, forwarder_cpu};
-#[cfg(target_os = "linux")]
-use crate::rates::find::DriverRates;
 use dataplane::graph::{Balance, RuntimeRow};
 use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
@@ -17,9 +13,6 @@ pub const LOADED_CASE: &str = "mrr";
 
 /// The case of how long packets are on their way.
 pub const LATENCY_CASE: &str = "latency";
-/// The case of drivers at full load.
-#[cfg(target_os = "linux")]
-const FULL_LOAD_CASE: &str = "full-load";
 /// The case of events of nodes.
 const EVENTS_CASE: &str = "events";
 
@@ -164,12 +157,6 @@ pub fn run_measures(
     recording.add(series, iteration, metrics::LOOPS, "", loops as f64);
 }
 
-/// The cost of a way of making accesses in a repetition.
-pub fn pattern(recording: &mut Recording, case: &str, way: &str, repetition: u32, clocks: f64) {
-    let series = recording.series("host", case, "");
-    recording.add(series, repetition, metrics::CLOCKS_PER_PACKET, way, clocks);
-}
-
 /// The cost of each kind of access, one measure per repetition.
 pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
     let series = recording.series("accesses", "accesses", "");
@@ -239,63 +226,4 @@ pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, 
     ] {
         recording.add(series, iteration, metric, &node.name, value);
     }
-}
-
-/// Rates of drivers: what they did at full load, the bounds that were found, and latencies at parts
-/// of them.
-#[cfg(target_os = "linux")]
-pub(crate) fn rates(header: Header, found: &[DriverRates]) -> Recording {
-    let mut recording = Recording::new(header);
-    for found in found {
-        let variant = found.driver.name();
-        let series = recording.series(variant, FULL_LOAD_CASE, "");
-        for (iteration, trial) in found.full.iter().enumerate() {
-            for (metric, value) in [
-                (metrics::OFFERED, trial.offered() / 1e6),
-                (metrics::RATE, trial.forwarded() / 1e6),
-                (metrics::LOSS_RATIO, trial.loss()),
-                (metrics::SENT, trial.sent.packets as f64),
-                (metrics::DROPPED, trial.lost() as f64),
-            ] {
-                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
-            }
-            for loss in &trial.lost_at {
-                let names = [&*loss.place, &*loss.reason];
-                recording.add_part(
-                    series,
-                    iteration as u32,
-                    metrics::PACKETS,
-                    names,
-                    loss.packets as f64,
-                );
-            }
-        }
-        for (role, cpu) in [("generates", GENERATOR_CPU), ("forwards", forwarder_cpu())] {
-            recording.add(series, 0, metrics::PROCESSOR, role, cpu as f64);
-        }
-        for (case, bounds) in [("ndr", found.none), ("pdr", found.partial)] {
-            let series = recording.series(variant, case, "");
-            for (name, bound) in [("lower", bounds.lower), ("upper", bounds.upper)] {
-                if let Some(bound) = bound {
-                    recording.add(series, 0, metrics::RATE, name, bound / 1e6);
-                }
-            }
-        }
-        let series = recording.series(variant, "trials", "");
-        let outcomes = found.tried.iter().flat_map(|tried| tried.outcomes.iter());
-        for (iteration, outcome) in outcomes.enumerate() {
-            for (metric, value) in [
-                (metrics::OFFERED, outcome.offered / 1e6),
-                (metrics::LOSS_RATIO, outcome.loss),
-            ] {
-                recording.measure(series, iteration as u32, metric.name, metric.unit, value);
-            }
-        }
-        for (iteration, (load, percentiles)) in found.latencies.iter().enumerate() {
-            latencies(&mut recording, variant, iteration as u32, percentiles);
-            let series = recording.series(variant, LATENCY_CASE, "");
-            recording.add(series, iteration as u32, metrics::OFFERED, "", load / 1e6);
-        }
-    }
-    recording
 }

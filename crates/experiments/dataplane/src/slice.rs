@@ -40,7 +40,7 @@ impl Slices {
 
 /// The calling thread's clocks and count of switches at a moment; a slice has one before it and one
 /// behind it.
-pub(crate) struct Look {
+struct Look {
     at: Instant,
     /// Time that the thread had a processor; `None` where the system does not say.
     ran: Option<Duration>,
@@ -51,7 +51,7 @@ pub(crate) struct Look {
 impl Look {
     /// The calling thread's, now.
     #[cfg(target_os = "linux")]
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
         use nix::time::{ClockId, clock_gettime};
         let taken = getrusage(UsageWho::RUSAGE_THREAD)
@@ -67,7 +67,7 @@ impl Look {
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self {
             at: Instant::now(),
             ran: None,
@@ -82,7 +82,7 @@ impl Look {
 
     /// True if the thread lacked the processor for long. Of work that takes long it is the better
     /// question: in a second the processor is always taken away for a moment.
-    pub(crate) fn is_held_up(&self, before: &Self) -> bool {
+    fn is_held_up(&self, before: &Self) -> bool {
         let took = self.at - before.at;
         let ran = self
             .ran

@@ -18,7 +18,6 @@
 //! | `rows.rs` | the recording |
 //! | `lanes.rs` | the timelines in it |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
-//! | `rcu_lazy.rs` | the experiment `rcu-lazy`: callbacks that may wait, on a system that idles |
 #![forbid(unsafe_code)]
 
 pub mod actions;
@@ -29,7 +28,6 @@ mod part;
 pub mod plan;
 pub mod point;
 mod rcu_energy;
-mod rcu_lazy;
 pub mod rows;
 pub mod runs;
 pub mod suite;
@@ -37,4 +35,3 @@ pub mod unknown;
 pub mod workload;
 
 pub use rcu_energy::RcuEnergy;
-pub use rcu_lazy::RcuLazy;

@@ -24,7 +24,7 @@ pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::ne
     "governors",
     "NAMES",
     kinds,
-    "Governors, parted by commas [default: the traced kernel's own where the trace names it, menu and teo of Linux 7.1; menu-6.1,menu,ladder with --predict]; menu or teo of any release as menu@6.12.117 \
+    "Governors, parted by commas [default: the traced kernel's own where the trace names it, menu and teo of Linux 7.1]; menu or teo of any release as menu@6.12.117 \
      (`stopwatt list governors`), menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
      never-deep, always-deepest.",
 );

@@ -1,10 +1,8 @@
-//! `idle-replay`: governors on a trace, or on published workloads.
+//! `idle-replay`: governors on a trace.
 
 use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
 use crate::energy::{Segments, energy};
 use crate::envelope::Envelope;
-use crate::idle_cases::{self, CASE, SEED, SEEDS};
-use crate::idle_predict::{self, OBSERVED, PREDICT};
 use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_state};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
@@ -26,11 +24,7 @@ static ABOUT: About = About {
     name: "idle-replay",
     summary: "What other idle governors would have done with a trace, and what that would have cost",
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
-              nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too. With --predict the \
-              loop is closed, and counts are predicted: the open loop does as well (docs/idle-prediction.md has the figures). With --case a CPU \
-              lives through workloads of reports: only what the reports say is known of them, so only the order of the governors can be \
-              compared. Where a commit was reverted, trivial rules do as well: \"no change\" is nearer to the published sizes, and \"reverted goes deeper\" has as many \
-              orders right (docs/idle-cases.md).",
+              nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too.",
     worlds: &[WorldAbout {
         world: World::Sim,
         about: "governors on the intervals of the trace",
@@ -45,11 +39,6 @@ static ABOUT: About = About {
         &DISABLE,
         &WAKEUP_LIMIT,
         &DOMAIN_GOVERNOR,
-        &PREDICT,
-        &OBSERVED,
-        &CASE,
-        &SEED,
-        &SEEDS,
     ],
     examples: &[
         Example {
@@ -72,18 +61,6 @@ static ABOUT: About = About {
             arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
             about: "governors of releases, by the changes that each has",
         },
-        Example {
-            arguments: "a.trace --predict --governors ladder --observed b.trace",
-            about: "in closed loop, beside a trace of ladder",
-        },
-        Example {
-            arguments: "--case all",
-            about: "published workloads on which governors choose badly",
-        },
-        Example {
-            arguments: "--case mt8196 --governors teo@6.6,teo@6.12,teo@7.1",
-            about: "one of them, governors of yours",
-        },
     ],
     ..About::BARE
 };
@@ -95,19 +72,6 @@ impl Experiment for IdleReplay {
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let settings = &request.settings;
-        if settings.is_given(&CASE) {
-            let help = "--case runs a workload in place of a trace; leave it out";
-            return settings.refuse_all_but(&[&CASE, &GOVERNORS, &SEED, &SEEDS], help);
-        }
-        settings.refuse(&[&SEED, &SEEDS], "give --case, too")?;
-        if settings.get(PREDICT) {
-            settings.refuse(
-                &[&WAKEUP_LIMIT, &DOMAIN_GOVERNOR],
-                "it is of a replay; leave out --predict",
-            )?;
-            return idle_predict::check(request);
-        }
-        settings.refuse(&[&OBSERVED], "give --predict, too")?;
         check_there(request.settings.get(TRACE).as_deref())?;
         let platform =
             platforms::idle_states(request.platforms, &request.settings.get(PLATFORM_OR_USUAL))?;
@@ -126,12 +90,6 @@ impl Experiment for IdleReplay {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        if let Some(cases) = settings.get(CASE) {
-            return idle_cases::run(cases, settings, sink);
-        }
-        if settings.get(PREDICT) {
-            return idle_predict::run(request, sink);
-        }
         let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM_OR_USUAL))?;
         let progress = sink.progress();
         progress.say("reading the trace");

@@ -1,8 +1,7 @@
 //! The idle loop's experiments.
 //!
 //! `idle-replay` asks of a trace what other governors would have done with it, and what that would
-//! have cost, in open loop or in closed loop (`--predict`), or runs published workloads (`--case`);
-//! `idle-clock` what it costs the idle loop to read a clock and to divide.
+//! have cost; `idle-clock` what it costs the idle loop to read a clock and to divide.
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -10,7 +9,6 @@
 //! | `trace.rs` | the idle intervals of a trace |
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
-//! | `predict.rs`, `idle_predict.rs` | a governor on a trace of another, in closed loop |
 //! | `envelope.rs` | both ends of what a governor may have done |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
@@ -18,7 +16,6 @@
 //! | `power_domains.rs` | power domains that the operating system switches off with the last of their CPUs |
 //! | `asked.rs` | what several of the experiments are told alike |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
-//! | `closed_loop.rs`, `load_file.rs`, `idle_cases.rs` | published workloads on which governors choose badly |
 //! | `clocks.rs` | clocks of this machine |
 //! | `reads.rs` | how long reads of a clock and divisions take |
 //! | `published_reads.rs` | reads that take as long as published ones |
@@ -27,21 +24,16 @@
 
 mod asked;
 pub mod clocks;
-pub mod closed_loop;
 pub mod counters;
 pub mod energy;
 pub mod envelope;
-mod idle_cases;
 mod idle_clock;
-mod idle_predict;
 mod idle_replay;
 mod lanes;
 pub mod limits;
-mod load_file;
 pub mod oracle;
 pub mod platform;
 pub mod power_domains;
-pub mod predict;
 pub mod published_reads;
 pub mod reads;
 pub mod replay;

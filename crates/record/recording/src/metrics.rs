@@ -213,22 +213,10 @@ metrics! {
     WAKE_RUN = Metric::new("wake_run", ("From end of idle to run", "to run"), "us", Lower);
     /// Entries into idle states while a call from another CPU was on its way.
     IDLE_CALLED = Metric::new("idle_called", ("Entries with a call pending", "called"), "1", Lower);
-    /// Ticks that came to idle CPUs, per second.
-    IDLE_TICK_RATE = Metric::new("idle_tick_rate", ("Ticks of idle CPUs", "ticks"), "1/s", Lower);
     /// RCU callbacks that were queued, per second.
     CALLBACK_RATE = Metric::new("callback_rate", ("Callbacks queued", "queued"), "1/s", Neither);
-    /// RCU callbacks that were queued neither in the first nor in the last 50 ms of a program, per
-    /// second.
-    STEADY_CALLBACK_RATE =
-        Metric::new("steady_callback_rate", ("Callbacks queued in between", "in between"), "1/s", Neither);
-    /// Grace periods of RCU that began.
-    GRACE_PERIODS = Metric::new("grace_periods", ("Grace periods", "grace periods"), "1", Neither);
     /// Context switches of all CPUs.
     CONTEXT_SWITCHES = Metric::new("context_switches", ("Context switches", "switches"), "1", Neither);
-    /// Processes and threads that began.
-    FORKS = Metric::new("forks", ("Processes and threads", "forks"), "1", Neither);
-    /// The number of times that a program did what may queue callbacks; the unit says what.
-    UNITS_OF_WORK = Metric::new("units_of_work", ("Units of work", "units"), "1", Neither);
     /// RCU callbacks that were invoked in a softirq, per second.
     SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
     /// RCU callbacks that were invoked in threads, per second.
@@ -341,17 +329,11 @@ metrics! {
     PUNTED = Metric::new("punted", ("Punted", "punted"), "packets", Neither);
     /// Packets that a device refused.
     REFUSED = Metric::new("refused", ("Refused", "refused"), "packets", Neither);
-    /// Packets sent to a forwarder in a second.
-    OFFERED = Metric::new("offered", ("Offered", "offered"), "Mpps", Neither);
-    /// Share of the packets sent to a forwarder that did not come out of it in time.
-    LOSS_RATIO = Metric::new("loss-ratio", ("Loss ratio", "loss"), "1", Lower);
     /// From when a packet was sent until it came out; the subject says which share of the packets
     /// was as fast.
     PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
     /// Events of the processor or the kernel for each packet; the role says of which kind.
     EVENTS = Metric::new("events", ("Events per packet", "events"), "1", Lower);
-    /// The processor that somebody worked on.
-    PROCESSOR = Metric::new("processor", ("Processor", "CPU"), "1", Neither);
     /// Bytes that a frame touches.
     FOOTPRINT = Metric::new("footprint", ("Footprint", "bytes"), "bytes", Neither);
     /// Packets that were dropped or punted for a reason.

@@ -68,16 +68,10 @@ findings!($, run, findings, {
     WorkingSet(working_set::WorkingSet): "batch" if crate::working_set::is_of(run.recording) => read(run);
     Batch(batch::Batch): "batch" => read(run);
     Tune(tune::Tune): "tune" => read(run)?;
-    FindRate(rates::Rates): "find-rate" => read(run)?;
     IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
-    IdlePredict(idle_predict::Predictions): "idle-predict" => read(run);
     IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
     Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(run.recording) => read(findings)?;
-    IdleCases(idle_cases::Cases): "idle-cases" => read(run);
-    RcuDoses(rcu_doses::Doses): "rcu-doses" => read(run);
-    LinuxRates(linux_rates::Programs): "linux-rates" => read(run);
     RcuEnergy(energy::Savings): "rcu-energy" => read(run)?;
-    RcuLazy(rcu_lazy::Lazy): "rcu-lazy" => read(run)?;
     EasEnergy(eas_energy::EasEnergy): "placement" if run.recording.header.form == "tasks" => read(run)?;
     Placement(placement::Placement): "placement" => read(run)?;
 });

@@ -89,21 +89,6 @@ pub fn values(recording: &Recording, case: &str, metric: Metric, wanted: &str) -
         .collect()
 }
 
-/// Values of a metric of a variant, one per iteration, without those that have a subject.
-pub fn values_of(recording: &Recording, variant: &str, metric: Metric) -> Vec<f64> {
-    let is_of = |measure: &&Measure| {
-        measure.subject.is_none()
-            && recording.text(measure.metric) == metric.name
-            && recording.series_texts(measure.series).0 == variant
-    };
-    recording
-        .measures()
-        .iter()
-        .filter(is_of)
-        .map(|measure| measure.value)
-        .collect()
-}
-
 /// The median of [`values`]; 0 where there are none.
 pub fn median(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f64 {
     stats::median(&values(recording, case, metric, wanted)).unwrap_or(0.0)

@@ -12,8 +12,6 @@ mod dataplane;
 mod eas;
 mod energy;
 mod guess;
-mod idle_cases;
-mod lazy;
 mod psci;
 mod strides;
 
@@ -22,8 +20,6 @@ pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
-pub use idle_cases::{CaseFigure, CaseReference, CaseSource, IDLE_CASES, Sign, SignOf};
-pub use lazy::{LAZY, LazyFigure, LazyReference};
 pub use psci::{Cell, Layout, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
@@ -46,17 +42,12 @@ pub struct Published {
     pub footprint: Option<DataplaneReference<FootprintFigure>>,
     /// The cost of clocks and divisions in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
-    /// Reported counts of idle governors, if there are any.
-    pub idle_cases: Option<CaseReference>,
     /// The savings of configurations of RCU, if there are such figures. No experiment is told
     /// anything of them.
     pub energy: Option<EnergyReference>,
     /// Energy of small tasks under energy-aware scheduling, if there are such figures. No
     /// experiment is told anything of them.
     pub eas: Option<EasReference>,
-    /// The savings of lazy callbacks, if there are such figures. No experiment is told anything of
-    /// them.
-    pub lazy: Option<LazyReference>,
 }
 
 impl Published {
@@ -82,9 +73,7 @@ impl Published {
                 all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;
             }
             "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
-            "idle-cases" => all.idle_cases = if_there(files, IDLE_CASES, CaseReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
-            "rcu-lazy" => all.lazy = if_there(files, LAZY, LazyReference::read)?,
             "placement" => all.eas = if_there(files, EAS, EasReference::read)?,
             _ => {}
         }

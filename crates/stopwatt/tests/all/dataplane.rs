@@ -891,45 +891,6 @@ fn a_core_without_published_figures_has_the_cells_of_a_host() {
 }
 
 #[test]
-fn accesses_in_other_orders_are_measured_in_three_cases() {
-    let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("r").display().to_string();
-    let run = [
-        "run",
-        "patterns",
-        "--repetitions",
-        "2",
-        "--frames",
-        "2",
-        "--buffers",
-        "1024",
-        "-o",
-        &to,
-    ];
-    let result = json(&run);
-    let measures = result["measures"].as_array().unwrap();
-    let of = |case: &str| {
-        measures
-            .iter()
-            .filter(|measure| measure["case"] == case)
-            .count()
-    };
-    assert_eq!(["order", "loops", "copy"].map(of), [3, 2, 4]);
-    assert!(
-        measures
-            .iter()
-            .all(|measure| measure["median"].as_f64().unwrap() > 0.0),
-        "{result}"
-    );
-    let text = done(&["report", &to]);
-    assert!(
-        text.contains("copied after a store prefetch") && text.contains("a barrier per access"),
-        "{text}"
-    );
-    assert!(refused(&["run", "patterns", "--stride", "0"]).contains("from 1 to 64"));
-}
-
-#[test]
 fn a_recording_to_which_no_core_can_be_fitted_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let made = |name: &str, arguments: &[&str]| {

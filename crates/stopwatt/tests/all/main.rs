@@ -26,7 +26,6 @@ mod paths;
 mod placement;
 mod psci_latency;
 #[cfg(target_os = "linux")]
-mod rates;
 mod rcu_energy;
 mod report;
 mod stories;

@@ -555,11 +555,6 @@ fn equal_tasks_that_cannot_run_are_refused() {
             "--policies means nothing here",
         ),
         (&["placement", "--duty", "10"], "give --tasks, too"),
-        (&["idle-replay", "--seeds", "3"], "give --case, too"),
-        (
-            &["idle-replay", "--case", "pipe", "--hz", "250"],
-            "--hz means nothing here",
-        ),
     ] {
         let output = stopwatt(&[&["run"], given].concat());
         assert_eq!(output.status.code(), Some(2), "{given:?}");

@@ -1,7 +1,7 @@
 //! Programs of Debian for the guest, with the libraries that they need.
 
 use crate::Error;
-use crate::debian::{self, Packages, create_folder, unpacked};
+use crate::debian::{self, Packages, create_folder};
 use crate::initramfs::Entry;
 use elf::ElfBytes;
 use elf::abi::DT_NEEDED;
@@ -15,30 +15,8 @@ pub(crate) struct Programs {
     pub(crate) name: &'static str,
     /// The packages, and where they have the programs.
     programs: &'static [(&'static str, &'static str)],
-    /// Folders of data that a library reads.
-    data: &'static [&'static str],
-    /// Modules of the kernel's package, in the order in which they are to be loaded.
-    modules: &'static [&'static str],
 }
 
-/// Real-time tests, a benchmark and a player of sound with the settings of its library, and the
-/// modules that make a sound card without hardware.
-pub(crate) const CALLBACKS: Programs = Programs {
-    name: "programs",
-    programs: &[
-        ("rt-tests", "usr/bin/cyclictest"),
-        ("sysbench", "usr/bin/sysbench"),
-        ("alsa-utils", "usr/bin/aplay"),
-    ],
-    data: &["usr/share/alsa"],
-    modules: &[
-        "soundcore.ko",
-        "core/snd.ko",
-        "core/snd-timer.ko",
-        "core/snd-pcm.ko",
-        "drivers/snd-aloop.ko",
-    ],
-};
 /// Messages between many tasks.
 pub(crate) const HACKBENCH: Programs =
     Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
@@ -49,12 +27,7 @@ pub(crate) const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]
 
 impl Programs {
     const fn only(name: &'static str, programs: &'static [(&'static str, &'static str)]) -> Self {
-        Self {
-            name,
-            programs,
-            data: &[],
-            modules: &[],
-        }
+        Self { name, programs }
     }
 
     fn packages(&self) -> Vec<&'static str> {
@@ -65,7 +38,7 @@ impl Programs {
 /// Names the packages that were fetched. Written when all are there.
 const LIST: &str = "fetched";
 
-/// Versions of the packages, and the files: programs, the libraries that they load, data, modules.
+/// Versions of the packages, and the files: programs, and the libraries that they load.
 pub(crate) fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
     let root = cache.join(wanted.name).join("unpacked");
     let versions = fetch(wanted, cache, &root)?;
@@ -88,10 +61,6 @@ pub(crate) fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec
             entries.push(Entry::copy(&format!("lib/{name}"), &path)?);
         }
     }
-    for data in wanted.data {
-        folder(&root, data, &mut entries)?;
-    }
-    entries.extend(modules(wanted, cache)?);
     Ok((versions, entries))
 }
 
@@ -167,42 +136,4 @@ fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
             what: name.to_owned(),
             output: "no package that was fetched has this library".to_owned(),
         })
-}
-
-/// A folder with all that is in it.
-fn folder(root: &Path, name: &str, entries: &mut Vec<Entry>) -> Result<(), Error> {
-    entries.push(Entry::folder(name));
-    let path = root.join(name);
-    let mut names: Vec<_> = std::fs::read_dir(&path)
-        .map_err(Error::file(&path))?
-        .flatten()
-        .collect();
-    names.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in names {
-        let inner = format!("{name}/{}", entry.file_name().to_string_lossy());
-        match entry.path() {
-            path if path.is_dir() => folder(root, &inner, entries)?,
-            path if path.exists() => entries.push(Entry::copy(&inner, &path)?),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// The modules, with names that say their order. A kernel without one of them has none of those
-/// after it either.
-fn modules(wanted: &Programs, cache: &Path) -> Result<Vec<Entry>, Error> {
-    let Some(kernel) = debian::find(&unpacked(cache).join("lib/modules"), "")? else {
-        return Ok(Vec::new());
-    };
-    let paths = wanted
-        .modules
-        .iter()
-        .map(|module| kernel.join("kernel/sound").join(module));
-    let there = paths.take_while(|path| path.exists()).enumerate();
-    let named = there.map(|(number, path)| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Entry::copy(&format!("modules/{number}-{name}"), &path)
-    });
-    named.collect()
 }

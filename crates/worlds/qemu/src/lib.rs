@@ -4,7 +4,7 @@
 //! Images::find  ──▶ el3.bin, payload.bin ─┐
 //! linux::fetch  ──▶ kernel, initramfs ────┤
 //!                                         ▼
-//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report, programs::ProgramRun
+//!                    Guest::start ── console lines ──▶ payload::Report, linux::Report
 //! ```
 //!
 //! With `-icount` the machine's time is instructions: `shift=4` makes one tick of the 62.5 MHz
@@ -27,7 +27,6 @@ mod machine;
 mod opcodes;
 mod own;
 pub mod payload;
-pub mod programs;
 mod symbols;
 mod target;
 

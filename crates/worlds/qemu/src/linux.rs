@@ -15,7 +15,7 @@ const TO_INITRAMFS: u64 = 128 << 20;
 /// The first process, which the host talks to.
 static INIT: &str = include_str!("../../../../firmware/linux/init");
 /// Programs that the first process calls, all of them busybox.
-const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset insmod dd reboot poweroff";
+const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset dd reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
@@ -44,19 +44,10 @@ pub fn fetch(cache: &Path) -> Result<Linux, Error> {
     Ok(linux)
 }
 
-/// As [`fetch`], with cyclictest, sysbench, aplay, their libraries and the kernel's sound modules
-/// in the initramfs.
+/// As [`fetch`], with the programs of the workload in the initramfs.
 ///
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
-pub fn fetch_with_programs(cache: &Path) -> Result<Linux, Error> {
-    with(&debian_programs::CALLBACKS, cache)
-}
-
-/// As [`fetch`], with what the workload needs.
-///
-/// # Errors
-/// As [`fetch_with_programs`].
 pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux, Error> {
     match workload.programs() {
         Some(programs) => with(programs, cache),
@@ -509,123 +500,6 @@ pub(crate) fn boot(
 /// The kernel's argument by which threads invoke the callbacks of all CPUs.
 fn offload_all(machine: &Machine) -> String {
     format!("rcu_nocbs=0-{}", machine.cpus - 1)
-}
-
-/// Handling of callbacks by the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handling {
-    /// Each CPU invokes its own.
-    Ordinary,
-    /// Threads invoke those of all CPUs (`rcu_nocbs=`).
-    Offloaded,
-    /// The same, and callbacks may wait for ten seconds (`rcutree.enable_rcu_lazy=1`, Linux 6.2 and
-    /// later with `RCU_LAZY`).
-    Lazy,
-}
-
-/// Files closed on one CPU, at several rates.
-#[derive(Clone, Debug)]
-pub struct Doses {
-    /// Closes a second; 0 for none.
-    pub rates: Vec<u32>,
-    /// The number of times that the rates are gone through.
-    pub runs: u32,
-    /// The time that each is traced, in seconds.
-    pub seconds: u32,
-    /// Handling of callbacks.
-    pub handling: Handling,
-}
-
-/// The trace of one rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DoseTrace {
-    /// Closes a second.
-    pub rate: u32,
-    /// The number of the run.
-    pub run: u32,
-    /// The ftrace text: idle states, tasks, ticks, interrupts, and probes on callbacks that are
-    /// queued and invoked.
-    pub lines: Vec<String>,
-}
-
-/// Boots, closes files at each rate, powers off. The traces come in the order in which they were
-/// made.
-///
-/// # Errors
-/// The guest hangs, ends too early, or cannot probe what it should.
-pub fn doses(
-    images: &Images,
-    linux: &Linux,
-    machine: &Machine,
-    doses: &Doses,
-    mut progress: impl FnMut(&str),
-) -> Result<Vec<DoseTrace>, Error> {
-    let bootargs = match doses.handling {
-        Handling::Ordinary => String::new(),
-        Handling::Offloaded => format!("{} rcutree.enable_rcu_lazy=0", offload_all(machine)),
-        Handling::Lazy => format!("{} rcutree.enable_rcu_lazy=1", offload_all(machine)),
-    };
-    let mut is_lazy = false;
-    let work = 60 * u64::from(doses.seconds) * u64::from(doses.runs) * doses.rates.len() as u64;
-    let mut guest = boot(images, linux, machine, &bootargs, "", work)?;
-    let dose = |&rate: &u32| match rate {
-        0 => "0:".to_owned(),
-        rate => format!("{rate}:{}", 1.0 / f64::from(rate)),
-    };
-    let rates: Vec<String> = doses.rates.iter().map(dose).collect();
-    let mut traces: Vec<DoseTrace> = Vec::new();
-    let mut is_trace = false;
-    while let Some(line) = guest.line()? {
-        let Some(at) = line.find('@').filter(|&at| at == 0 || !is_trace) else {
-            if is_trace {
-                traces
-                    .last_mut()
-                    .into_iter()
-                    .for_each(|trace| trace.lines.push(line.clone()));
-            } else {
-                guest.check_line(line)?;
-            }
-            continue;
-        };
-        let (word, rest) = line[at..].split_once(' ').unwrap_or((&line[at..], ""));
-        match word {
-            "@linux" => {
-                progress(rest);
-                guest.type_line(&format!(
-                    "doses {} {} {}",
-                    doses.seconds,
-                    doses.runs,
-                    rates.join(" ")
-                ))?;
-            }
-            "@lazy" => is_lazy = rest == "Y",
-            "@trace-begin" if doses.handling == Handling::Lazy && !is_lazy => {
-                guest.hear_out();
-                let what = "this kernel has no lazy callbacks (RCU_LAZY); Debian's 6.12 has: --kernel 6.12";
-                return Err(guest.failed(what));
-            }
-            "@trace-begin" => {
-                is_trace = true;
-                let run = (traces.len() / doses.rates.len().max(1)) as u32;
-                let rate = rest.parse().unwrap_or(0);
-                progress(&format!("{rate} closes a second"));
-                traces.push(DoseTrace {
-                    rate,
-                    run,
-                    lines: Vec::new(),
-                });
-            }
-            "@trace-end" => is_trace = false,
-            "@event-missing" => return Err(guest.failed(format!("the kernel has no event {rest}"))),
-            "@failed:" => return Err(guest.failed(rest)),
-            _ => {}
-        }
-    }
-    let wanted = doses.rates.len() * doses.runs as usize;
-    match traces.len() == wanted {
-        true => Ok(traces),
-        false => Err(guest.failed(format!("{} of {wanted} traces came", traces.len()))),
-    }
 }
 
 /// Keeps the growth of one state's counters while that state was the only one allowed: `before-N`

@@ -5,7 +5,6 @@ use elf::ElfBytes;
 use elf::endian::AnyEndian;
 use qemu::count;
 use qemu::payload::{self, Options, Report, Run};
-use qemu::programs::{self, Program};
 use qemu::{
     Build, Error, Gic, Guest, Images, Kind, Load, Machine, OtherFirmware, Placement, Symbols, linux,
 };
@@ -651,73 +650,6 @@ fn linux_boots_idles_unplugs_reboots_and_powers_off() {
         );
         assert_eq!(!report.domains.is_empty(), os_initiated);
     }
-}
-
-#[test]
-fn programs_run_in_the_guest_and_their_callbacks_are_traced() {
-    let images = images(Build::Instrumented);
-    let linux = fetched(linux::fetch_with_programs);
-    let machine = machine(2, Gic::V3, true, Some(0));
-    let commands = [
-        ("closes", "closes 100"),
-        ("lives", "lives 5"),
-        ("cyclictest", "cyclictest -q -t1 -l 20"),
-        ("sysbench", "sysbench cpu --time=0 --events=10 run"),
-        (
-            "aplay",
-            "aplay -q -D hw:0 -t raw -f S16_LE -r 48000 -c 2 -d 1 /dev/zero",
-        ),
-        ("missing", "no-such-program"),
-    ];
-    let programs: Vec<Program> = commands
-        .map(|(name, command)| Program {
-            name: name.to_owned(),
-            command: command.to_owned(),
-            seconds: 1,
-        })
-        .into();
-    let report = programs::run(&images, &linux, &machine, &programs, |_| ())
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(report.failures, Vec::<String>::new());
-    assert!(
-        report.probes.iter().any(|probe| probe == "call_rcu"),
-        "{report:?}"
-    );
-    let [closes, lives, cyclictest, sysbench, aplay, missing] = &report.ran[..] else {
-        panic!("{} programs ran", report.ran.len())
-    };
-    for (ran, (name, _)) in report.ran.iter().zip(commands).take(5) {
-        assert_eq!(ran.status, 0, "{name}: {:?}", ran.output);
-        assert!(
-            ran.lines
-                .iter()
-                .any(|line| line.contains("stopwatt: program-end")),
-            "{name}"
-        );
-    }
-    let callbacks = |ran: &programs::ProgramRun, function: &str| {
-        ran.lines
-            .iter()
-            .filter(|line| line.contains("rcu_callback: ") && line.contains(function))
-            .count()
-    };
-    assert!(
-        (100..120).contains(&callbacks(closes, "func=file_free_rcu")),
-        "{}",
-        callbacks(closes, "func=")
-    );
-    assert!(
-        (5..10).contains(&lives.forks) && callbacks(lives, "func=") > 50,
-        "{}",
-        lives.forks
-    );
-    assert!(cyclictest.switches > 40 && sysbench.forks > 0 && aplay.switches > 0);
-    assert_ne!(missing.status, 0);
-    assert!(
-        missing.output.iter().any(|line| line.contains("not found")),
-        "{:?}",
-        missing.output
-    );
 }
 
 /// No emulator raises a physical SError, so the image is read: before SCR_EL3.EA is cleared, which

@@ -4,6 +4,5 @@ mod guest;
 mod limits;
 mod platforms;
 mod power_domains;
-mod predict;
 mod replay;
 mod unsaid;

@@ -27,7 +27,7 @@ pub struct Trace {
     /// The times in which all CPUs of a cluster were idle.
     pub clusters: Vec<ClusterIdle>,
     /// The facts that the trace gives about its kernel, and names by number: tasks by process
-    /// number, interrupts, and callbacks' functions from 1 in the order in which they came.
+    /// number, and interrupts.
     pub kernel: KernelTrace,
     /// Time of the first event and of the last, in nanoseconds of the trace's clock.
     pub span_ns: Option<(u64, u64)>,
@@ -68,7 +68,6 @@ pub(super) struct Collector<'a> {
     others: HashMap<Vec<u8>, u64>,
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
-    functions: HashMap<Vec<u8>, u32>,
     /// Switches away from tasks in a wait that nothing interrupts; `None` before the first switch.
     waits: Option<u64>,
     /// A switch did not tell.
@@ -111,7 +110,6 @@ impl<'a> Collector<'a> {
             others: HashMap::new(),
             tasks: HashMap::new(),
             interrupts: BTreeMap::new(),
-            functions: HashMap::new(),
             waits: None,
             has_untold_wait: false,
             last_jiffies: u64::MAX,
@@ -251,19 +249,6 @@ impl<'a> Collector<'a> {
         );
     }
 
-    /// A number for a function, from 1; 0 when there are too many.
-    pub(super) fn function(&mut self, name: &[u8]) -> u32 {
-        if let Some(&number) = self.functions.get(name) {
-            return number;
-        }
-        if self.functions.len() >= MOST_NAMES {
-            return 0;
-        }
-        let number = self.functions.len() as u32 + 1;
-        self.functions.insert(name.to_vec(), number);
-        number
-    }
-
     /// True if writing failed, so that reading on is of no use.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.is_some()
@@ -364,11 +349,6 @@ impl<'a> Collector<'a> {
             .kernel
             .interrupts
             .extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
-        trace.kernel.functions.extend(
-            self.functions
-                .iter()
-                .map(|(name, number)| (*number, text(name))),
-        );
         for (number, cpu) in self.cpus.into_iter().enumerate() {
             let states = cpu
                 .states

@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, printable};
 use crate::text::some_bytes;
-use recording::facts::{IdleState, IdleUsage, KernelTrace, Mark};
+use recording::facts::{IdleState, IdleUsage, KernelTrace};
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -124,16 +124,6 @@ impl Remainder {
                 above,
                 below,
                 rejected,
-            });
-        }
-    }
-
-    /// Notes a mark of a guest.
-    pub(super) fn mark(&mut self, at_ns: u64, name: &str) {
-        if self.kernel.marks.len() < MOST_SAID {
-            self.kernel.marks.push(Mark {
-                at_ns,
-                name: printable(name),
             });
         }
     }

@@ -23,8 +23,6 @@ pub(super) enum Kind {
     IpiRaise,
     SchedSwitch,
     SchedWakeup(Point),
-    /// A callback of RCU's, with its function.
-    Callback(Point),
     /// An event whose fields are not looked at.
     Plain(Point),
 }
@@ -61,9 +59,9 @@ impl Kind {
             b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
             b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
-            b"rcu_callback" => Self::Callback(Point::RcuCallback),
+            b"rcu_callback" => Self::Plain(Point::RcuCallback),
             b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
-            b"rcu_invoke_callback" => Self::Callback(Point::RcuInvokeCallback),
+            b"rcu_invoke_callback" => Self::Plain(Point::RcuInvokeCallback),
             b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
             b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
             b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),
@@ -303,14 +301,6 @@ pub(super) fn take(
                 point,
                 pid,
                 fields.number("target_cpu").unwrap_or(cpu.into()),
-            )
-        }
-        Kind::Callback(point) => {
-            let name = fields.text("func").map(without_place);
-            event(
-                point,
-                name.map_or(0, |name| collector.function(name)).into(),
-                0,
             )
         }
         Kind::Plain(point) => event(point, 0, 0),

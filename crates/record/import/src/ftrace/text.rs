@@ -68,8 +68,6 @@ pub(super) fn read(
             may_go_on = false;
             if let Some(usage) = event.idle_usage() {
                 left.idle_usage(event.time_ns, usage);
-            } else if let Some(mark) = event.mark() {
-                left.mark(event.time_ns, mark);
             }
             if let Err(Wrong(field)) = take(collector, &event, left, &mut may_go_on) {
                 if line.whole == Whole::Unended {
@@ -269,14 +267,6 @@ impl LineParts<'_> {
         Some(rest).filter(|rest| {
             rest.bytes()
                 .all(|byte| byte == b' ' || byte.is_ascii_digit())
-        })
-    }
-
-    /// Any other mark: a word.
-    fn mark(&self) -> Option<&str> {
-        self.of_guest().filter(|mark| {
-            mark.bytes()
-                .all(|byte| byte == b'-' || byte.is_ascii_lowercase())
         })
     }
 }

@@ -45,35 +45,6 @@ impl Facts for GraphLoad {
     const ARE_SETTINGS: bool = true;
 }
 
-/// Rates and latencies over real interfaces.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Rates {
-    /// The graph's name.
-    pub graph: String,
-    /// The drivers, in the order in which they took turns.
-    pub drivers: Vec<Driver>,
-    /// The partial drop rate in percent, as it was given.
-    pub loss: String,
-    /// Trials of a load.
-    pub trials: u64,
-    /// Length of a window in milliseconds.
-    pub window_ms: u64,
-    /// Loads at which latency was measured, in percent of the partial drop rate.
-    pub loads: Vec<u64>,
-    /// Packets of a frame.
-    pub frame_size: u64,
-    /// Buffers that packets lie in.
-    pub buffers: u64,
-    /// Routes of the table.
-    pub routes: u64,
-    /// Flows that packets belong to.
-    pub flows: u64,
-    /// Threads.
-    pub workers: u64,
-    /// True if header checksums are verified.
-    pub checksum: bool,
-}
-
 /// A driver of interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
@@ -81,10 +52,6 @@ pub struct Driver {
     pub name: String,
     /// The mode in which it ran, in words; may be empty.
     pub mode: String,
-}
-
-impl Facts for Rates {
-    const ARE_SETTINGS: bool = true;
 }
 
 /// The stride study, or the study of frame sizes.

@@ -90,20 +90,6 @@ pub struct Energy {
     pub unknowns: Vec<Unknown>,
 }
 
-/// Callbacks that may wait, on a system that idles.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LazyCallbacks {
-    /// The suite's title.
-    pub title: String,
-    /// The configurations of RCU, in their order.
-    pub configurations: Vec<String>,
-    /// The watts that a unit of power is, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watts_per_unit: Option<f64>,
-}
-
-impl Facts for LazyCallbacks {}
-
 /// The time that a core needs for what the fastest core does in a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkOfCore {

@@ -23,18 +23,12 @@ pub struct KernelTrace {
     /// The kernel's own counts of idle states, at each mark.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub usage: Vec<IdleUsage>,
-    /// Marks that a guest wrote into the trace.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
     /// Command names of tasks by process number.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub tasks: BTreeMap<u32, String>,
     /// Names of interrupts by number.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub interrupts: BTreeMap<u32, String>,
-    /// Names of callbacks' functions by number.
-    #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
-    pub functions: BTreeMap<u32, String>,
     /// Who woke the CPUs; `None` in recordings of older Stopwatts and where no CPU slept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<WakeUps>,
@@ -131,32 +125,7 @@ pub struct IdleUsage {
     pub rejected: u64,
 }
 
-/// A mark in a trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// Time of the trace's clock in nanoseconds.
-    pub at_ns: u64,
-    /// The word that was written.
-    pub name: String,
-}
-
 impl KernelTrace {
-    /// The time of the first mark of a name, in nanoseconds.
-    pub fn mark(&self, name: &str) -> Option<u64> {
-        self.marks
-            .iter()
-            .find(|mark| mark.name == name)
-            .map(|mark| mark.at_ns)
-    }
-
-    /// The number of a callback's function.
-    pub fn function(&self, name: &str) -> Option<u32> {
-        self.functions
-            .iter()
-            .find(|(_, other)| *other == name)
-            .map(|(number, _)| *number)
-    }
-
     /// Names of the idle states, by their numbers.
     pub fn state_names(&self) -> BTreeMap<u32, String> {
         (0..)

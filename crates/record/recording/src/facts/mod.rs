@@ -23,14 +23,12 @@ mod idle;
 mod kernel;
 mod tune;
 
-pub use dataplane::{Driver, GraphLoad, Rates, Study};
-pub use energy::{
-    Benchmark, Energy, LazyCallbacks, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore,
-};
+pub use dataplane::{Driver, GraphLoad, Study};
+pub use energy::{Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
 pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};
-pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, Mark, WakeRow, WakeUps};
+pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, WakeRow, WakeUps};
 pub use tune::{TunedKnob, TunedLoop, TunedPlace, TunedSet};
 
 use crate::Header;
