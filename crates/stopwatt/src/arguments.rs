@@ -2,7 +2,6 @@
 
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 #[cfg(target_os = "linux")]
-use crate::calibrate_core::CalibrateCoreOptions;
 use crate::capture_command::Capture;
 use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
@@ -56,7 +55,6 @@ Describe a board:
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
   calibrate-prefetch  Fit a modelled core to the stride study's declared cells
-  calibrate-core      Measure this machine's core by loops of known shape, in two passes
 
 Install:
   completions         Completions for a shell
@@ -119,7 +117,6 @@ pub enum Command {
     CalibratePrefetch(CalibratePrefetchOptions),
     /// Measure this machine's core by loops of known shape.
     #[cfg(target_os = "linux")]
-    CalibrateCore(CalibrateCoreOptions),
     /// Make a recording of what another program printed.
     #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board

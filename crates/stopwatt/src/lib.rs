@@ -8,7 +8,6 @@ mod answer;
 mod arguments;
 mod calibrate_command;
 #[cfg(target_os = "linux")]
-mod calibrate_core;
 mod calibrate_study;
 mod capture_command;
 pub mod compare_command;
@@ -243,7 +242,6 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Explore { what } => return explore_command::run(console, what),
         Command::Sweep(options) => return sweep_command::run(console, &data, options),
         #[cfg(target_os = "linux")]
-        Command::CalibrateCore(options) => calibrate_core::run(console, options),
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
         Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),

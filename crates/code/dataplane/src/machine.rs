@@ -6,25 +6,6 @@
 
 pub use stopwatt_loop::prefetch;
 
-/// Asks for the cache line at `address`, for writing, into L1: a store that comes later finds it
-/// owned. Any address is allowed.
-#[inline(always)]
-pub fn prefetch_for_store<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction changes nothing that the program can see, and does not fault on any
-    // address. A 64-bit processor without it takes it for a no-operation.
-    unsafe {
-        core::arch::asm!("prefetchw [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above; PRFM is a hint.
-    unsafe {
-        core::arch::asm!("prfm pstl1keep, [{0}]", in(reg) address, options(nostack, preserves_flags, readonly));
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let _ = address;
-}
-
 /// The counter's value: TSC on x86-64, CNTVCT on aarch64, nanoseconds elsewhere.
 #[inline(always)]
 pub fn ticks() -> u64 {
@@ -49,30 +30,6 @@ pub fn ticks() -> u64 {
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64
     }
-}
-
-/// The counter's value when all that stands before is done; nothing behind starts before it is
-/// read. For single accesses: it takes longer than [`ticks`].
-#[inline(always)]
-pub fn ticks_in_order() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has both instructions.
-    unsafe {
-        core::arch::x86_64::_mm_lfence();
-        let value = core::arch::x86_64::_rdtsc();
-        core::arch::x86_64::_mm_lfence();
-        value
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: barriers change nothing that the program can see.
-    unsafe {
-        core::arch::asm!("dsb ld", "isb", options(nostack, preserves_flags));
-        let value = ticks();
-        core::arch::asm!("isb", options(nostack, preserves_flags));
-        value
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    ticks()
 }
 
 /// Keeps the calling thread on one processor.
@@ -244,6 +201,5 @@ mod tests {
     fn a_prefetch_of_any_address_is_harmless() {
         prefetch(std::ptr::null::<u8>());
         prefetch(usize::MAX as *const u8);
-        prefetch_for_store(usize::MAX as *const u8);
     }
 }

@@ -128,9 +128,6 @@ impl Checker {
     /// # Errors
     /// The loop crashed or hung.
     pub fn new(source: &Source, batch: u64, patience: Duration) -> Result<Option<Self>, Error> {
-        if !matches!(source, Source::Shared { .. }) {
-            return Ok(None);
-        }
         let mut process = Process::start(source, false, patience)?;
         let records = FIRST_RECORDS
             .max(2 * batch)

@@ -25,14 +25,9 @@ impl Process {
     pub fn start(source: &Source, huge_pages: bool, patience: Duration) -> Result<Self, Failure> {
         let process = worker_process::Process::start("a loop", &[ARGUMENT.into()], huge_pages)
             .map_err(Failure::Refused)?;
-        let name = match source {
-            Source::Shared {
-                path,
-                name: Some(name),
-            } => format!("`{name}` of {}", path.display()),
-            Source::Shared { path, .. } => format!("of {}", path.display()),
-            Source::Node(node) => format!("`{node}`"),
-            Source::Recipe(recipe) => format!("`{}`", recipe.name),
+        let name = match &source.name {
+            Some(name) => format!("`{name}` of {}", source.path.display()),
+            None => format!("of {}", source.path.display()),
         };
         let about = LoopAbout {
             name: String::new(),
@@ -47,9 +42,7 @@ impl Process {
             about,
         };
         let about: LoopAbout = process.ask(&Request::Open(source.clone()), "as it was loaded")?;
-        if let Source::Shared { path, .. } = source {
-            process.name = format!("`{}` of {}", about.name, path.display());
-        }
+        process.name = format!("`{}` of {}", about.name, source.path.display());
         process.about = about;
         Ok(process)
     }

@@ -1,23 +1,15 @@
 //! Requests to the process that runs a loop, and its replies.
 
-use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Origin of a loop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Source {
-    /// A shared object, and the name of one of its loops; the first where none is named.
-    Shared {
-        /// Path of the shared object.
-        path: PathBuf,
-        /// The loop's name.
-        name: Option<String>,
-    },
-    /// A node of ours.
-    Node(String),
-    /// A loop that is only described.
-    Recipe(Recipe),
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Path of the shared object.
+    pub path: PathBuf,
+    /// The loop's name; the first where none is named.
+    pub name: Option<String>,
 }
 
 /// A knob of a loop.
@@ -54,6 +46,7 @@ pub enum KnobKind {
 
 impl KnobAbout {
     /// A distance of no limit, of which a source says nothing.
+    #[cfg(test)]
     pub fn distance(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -158,20 +151,9 @@ mod tests {
     use worker_process::protocol::{Reply, check, parse};
 
     use super::*;
-    use crate::recipe::RecipeLine;
 
     #[test]
     fn each_request_arrives_whole_or_not_at_all() {
-        let line = RecipeLine {
-            name: "key".to_owned(),
-            after: None,
-        };
-        let recipe = Recipe {
-            name: "a".to_owned(),
-            multiplications: 2,
-            chained: true,
-            line: vec![line],
-        };
         let measure = Measure {
             records: 10,
             batch: 2,
@@ -179,12 +161,10 @@ mod tests {
             ticks: 1 << 40,
         };
         for request in [
-            Request::Open(Source::Shared {
+            Request::Open(Source {
                 path: "a/b.so".into(),
                 name: Some("acl".to_owned()),
             }),
-            Request::Open(Source::Node("ip4-lookup".to_owned())),
-            Request::Open(Source::Recipe(recipe)),
             Request::SetUp { count: 7 },
             Request::Measure(measure),
             Request::Check {

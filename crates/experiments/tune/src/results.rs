@@ -2,7 +2,7 @@
 
 use crate::loop_bench::WorkingSet;
 use crate::process::Process;
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout, Source};
+use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::search::Compared;
 use crate::space::{Space, Start, places};
 use crate::system;
@@ -80,7 +80,7 @@ pub fn facts(
         about.knobs[at].is_distance() && pick[at] > 0 && space.ladder(at).last() == Some(&pick[at])
     };
     let named = |start: &Start| facts::TunedPlace {
-        name: start.name.unwrap_or_default().to_owned(),
+        name: start.name.to_owned(),
         values: own(&start.values),
     };
     facts::TunedLoop {
@@ -108,13 +108,7 @@ pub fn facts(
 }
 
 /// What a reader should know of how it was measured.
-pub fn notes(
-    process: &Process,
-    source: &Source,
-    memory: u64,
-    records: u64,
-    measured: &Measurements,
-) -> Vec<String> {
+pub fn notes(process: &Process, memory: u64, records: u64, measured: &Measurements) -> Vec<String> {
     let about = &process.about;
     let mut notes = Vec::new();
     if records < memory / about.record_bytes {
@@ -124,7 +118,7 @@ pub fn notes(
             memory >> 20
         ));
     }
-    if !measured.is_checked && matches!(source, Source::Shared { .. }) {
+    if !measured.is_checked {
         notes.push(
             "It was not checked whether the loop does the same work with all values.".to_owned(),
         );

@@ -32,8 +32,8 @@ pub struct Space<'a> {
 /// A place where a search starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// The name that the answer gives it; `None` for one that is only tried.
-    pub name: Option<&'static str>,
+    /// The name that the answer gives it.
+    pub name: &'static str,
     /// A value for each knob.
     pub values: Vec<u32>,
 }
@@ -113,20 +113,20 @@ impl<'a> Space<'a> {
         let today: Vec<u32> = self.knobs.iter().map(|knob| knob.today).collect();
         let mut all = vec![
             Start {
-                name: Some("today"),
+                name: "today",
                 values: self.fit(&today),
             },
             Start {
-                name: Some("no prefetch"),
+                name: "no prefetch",
                 values: self.none(),
             },
             Start {
-                name: Some("rule of thumb"),
+                name: "rule of thumb",
                 values: self.by_place(|_, height| RULE << height.min(16)),
             },
         ];
         all.extend(TRIED.map(|ahead| Start {
-            name: Some("4, 8, 16 or 32"),
+            name: "4, 8, 16 or 32",
             values: self.by_place(|depth, _| ahead >> depth.min(31)),
         }));
         all

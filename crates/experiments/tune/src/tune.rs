@@ -1,21 +1,16 @@
-//! `tune`: a loop's distances and batch, tried on this machine and predicted from its model.
+//! `tune`: a loop's distances and batch, tried on this machine.
 
-use crate::core_file::CoreFile;
 use crate::loop_bench::{Checker, LoopBench, WorkingSet, set_up, working_sets};
-use crate::nodes::Node;
 use crate::process::Process;
 use crate::protocol::{LoopAbout, Source};
-use crate::recipe::Recipe;
 use crate::results::{self, Measurements, Table};
-use crate::search::{Bench, Compared, search};
+use crate::search::{Compared, search};
 use crate::space::{Space, Start};
 use crate::system;
 use dataplane_experiments::host_header;
-use document::Document;
-use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Tries a loop's distances and batch.
@@ -30,19 +25,7 @@ const NAME: CheckedSetting<String> = CheckedSetting::new(
     "The loop of the shared object; its first where none is named.",
 );
 
-const NODE: Choice<Node> = Choice::new("node", Node::CHOICES, "A loop of our own data plane.");
-
-const RECIPE: InputFile = InputFile::new(
-    "recipe",
-    "A loop that is described in TOML: its lines and its work.",
-);
-
 const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call.").or(256);
-
-const CORE: InputFile = InputFile::new(
-    "core",
-    "A core file of `calibrate-core`, for one more place to start from.",
-);
 
 const ROUNDS: Or<Number<usize>> = Number::new(
     "rounds",
@@ -78,7 +61,7 @@ const SMALL_PAGES: Switch =
 static ABOUT: About = About {
     name: "tune",
     summary: "Prefetch distances and choices of a loop that you wrote: searched for, and compared in pairs",
-    details: "The loop is a shared object with a small C interface, a node of ours, or a description. It runs in a process of its own. \
+    details: "The loop is a shared object with a small C interface. It runs in a process of its own. \
               Candidates start from today's values, no prefetch, what an engineer would try, and a coarse grid; they are compared in \
               the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
               today's values with an interval, and says so if they cannot be told apart. Values with which the loop leaves other \
@@ -91,10 +74,7 @@ static ABOUT: About = About {
     settings: &[
         &LOOP,
         &NAME,
-        &NODE,
-        &RECIPE,
         &BATCH,
-        &CORE,
         &ROUNDS,
         &MEMORY,
         &PATIENCE,
@@ -107,11 +87,7 @@ static ABOUT: About = About {
             about: "",
         },
         Example {
-            arguments: "--node study --batch 64",
-            about: "",
-        },
-        Example {
-            arguments: "--recipe parser.toml --report tune.html",
+            arguments: "--loop parser.so --batch 64 --report parser.html",
             about: "",
         },
     ],
@@ -140,14 +116,12 @@ impl Experiment for Tune {
     }
 
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
-        source(&request.settings).map(drop)?;
-        core(&request.settings).map(drop)
+        source(&request.settings).map(drop)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let (source, from) = source(settings)?;
-        let core = core(settings)?;
+        let source = source(settings)?;
         let progress = sink.progress();
         progress.say("starting the loop");
         let patience = Duration::from_secs(settings.get(PATIENCE));
@@ -170,12 +144,8 @@ impl Experiment for Tune {
             checked: HashMap::new(),
             slices: 0,
         };
-        let by_core = match &core {
-            Some(core) => by_latency(&mut bench, &about, core, huge)?,
-            None => None,
-        };
         progress.say("searching");
-        let (last, named) = last_comparison(&mut bench, &about, by_core, settings.get(ROUNDS))?;
+        let (last, named) = last_comparison(&mut bench, &about, settings.get(ROUNDS))?;
         let pick = last.values[0].clone();
         let mut measured = Measurements {
             tables: vec![Table {
@@ -206,11 +176,17 @@ impl Experiment for Tune {
             measured.tables[0].compared.ticks[0].len() as u32,
         );
         header.set_facts(&results::facts(
-            &process, &from, batch, &sets, huge, &measured, slices,
+            &process,
+            &source.path.display().to_string(),
+            batch,
+            &sets,
+            huge,
+            &measured,
+            slices,
         ));
-        header.notes.extend(results::notes(
-            &process, &source, memory, records, &measured,
-        ));
+        header
+            .notes
+            .extend(results::notes(&process, memory, records, &measured));
         header.complaints.extend(
             measured
                 .ended
@@ -223,37 +199,14 @@ impl Experiment for Tune {
     }
 }
 
-/// The distances by the core's file: a line is there in time if it is asked for as many records
-/// ahead as their work takes. `None` if the file's times failed their check.
-fn by_latency(
-    bench: &mut LoopBench<'_>,
-    about: &LoopAbout,
-    core: &CoreFile,
-    huge: Option<f64>,
-) -> Result<Option<Start>, Error> {
-    let Some(line) = core.latency(bench.records * about.record_bytes, huge.unwrap_or(0.0)) else {
-        return Ok(None);
-    };
-    let space = Space::new(&about.knobs, bench.batch);
-    let records = std::mem::replace(&mut bench.records, bench.batch);
-    let work = bench.round(&[space.none().as_slice(); 9])?;
-    bench.records = records;
-    let ahead = (line / recording::stats::median(&work).unwrap_or(line)).ceil() as u32;
-    Ok(Some(Start {
-        name: Some("latency by work"),
-        values: space.linear(ahead),
-    }))
-}
-
 /// Searches on the largest working set, and compares the best with what stands beside it.
 fn last_comparison(
     bench: &mut LoopBench<'_>,
     about: &LoopAbout,
-    by_core: Option<Start>,
     rounds: usize,
 ) -> Result<(Compared, Vec<Start>), Error> {
     let space = Space::new(&about.knobs, bench.batch);
-    let named: Vec<Start> = space.named().into_iter().chain(by_core).collect();
+    let named: Vec<Start> = space.named();
     let seconds = bench.seconds(&space.none())?;
     let is_slow = seconds > SLOW_SECONDS;
     let most = (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize;
@@ -306,47 +259,19 @@ fn elsewhere(
     Ok(())
 }
 
-/// The loop that is asked for, and where it is from.
-fn source(settings: &Settings) -> Result<(Source, String), Error> {
-    let given = (settings.get(LOOP), settings.get(NODE), settings.get(RECIPE));
-    match given {
-        (Some(path), None, None) => {
-            let from = path.display().to_string();
-            if !path.is_file() {
-                return Err(Error::usage(
-                    format!("{from} is no file"),
-                    "a shared object: cc -O2 -shared -fPIC my.c -o my.so",
-                ));
-            }
-            Ok((
-                Source::Shared {
-                    path,
-                    name: settings.get(NAME),
-                },
-                from,
-            ))
-        }
-        (None, Some(node), None) => Ok((
-            Source::Node(node.name().to_owned()),
-            "a node of ours".to_owned(),
-        )),
-        (None, None, Some(path)) => {
-            let recipe = Recipe::read(&Document::open(&path)?)?;
-            Ok((Source::Recipe(recipe), path.display().to_string()))
-        }
-        (None, None, None) => Err(Error::usage(
-            "no loop is named",
-            "one of --loop FILE.so, --node NAME, --recipe FILE.toml",
-        )),
-        _ => Err(Error::usage(
-            "more than one loop is named",
-            "one of --loop, --node and --recipe",
-        )),
+/// The loop that is asked for.
+fn source(settings: &Settings) -> Result<Source, Error> {
+    let Some(path) = settings.get(LOOP) else {
+        return Err(Error::usage("no loop is named", "give --loop FILE.so"));
+    };
+    if !path.is_file() {
+        return Err(Error::usage(
+            format!("{} is no file", path.display()),
+            "a shared object: cc -O2 -shared -fPIC my.c -o my.so",
+        ));
     }
-}
-
-/// The core file that is named.
-fn core(settings: &Settings) -> Result<Option<CoreFile>, Error> {
-    let read = |path: PathBuf| Ok(CoreFile::read(&Document::open(&path)?)?);
-    settings.get(CORE).map(read).transpose()
+    Ok(Source {
+        path,
+        name: settings.get(NAME),
+    })
 }

@@ -3,10 +3,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::footprint::{Turn, changed};
-use crate::nodes::{Node, NodeLoop};
-use crate::protocol::{KnobAbout, LoopAbout, Made, Measure, Reply, Request, Source};
-use crate::recipe::Recipe;
-use crate::shaped::{LINE_BYTES, ShapedLoop};
+use crate::protocol::{Made, Measure, Reply, Request, Source};
 use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system;
 use dataplane::machine;
@@ -23,18 +20,6 @@ const STRETCH: u64 = 1024;
 /// The argument that makes the program such a process.
 pub const ARGUMENT: &str = "tune-worker";
 
-enum Loop {
-    Shared(SharedLoop),
-    Node(Node),
-    Recipe(Recipe),
-}
-
-enum Records {
-    Shared(SharedRecords),
-    Node(NodeLoop),
-    ShapedLoop(ShapedLoop),
-}
-
 /// Runs a loop for the process that started this one: 0 when there is nothing more to do, 2 if the
 /// pipes broke.
 pub fn work() -> u8 {
@@ -48,8 +33,8 @@ pub fn work() -> u8 {
 }
 
 struct Worker {
-    opened: Option<(Loop, LoopAbout)>,
-    records: Option<Records>,
+    opened: Option<SharedLoop>,
+    records: Option<SharedRecords>,
     /// The records that are gone through, in their order, and the next of them.
     order: Vec<*mut c_void>,
     next: usize,
@@ -70,69 +55,29 @@ impl Worker {
     }
 
     fn open(&mut self, source: Source) -> Result<Reply, Wrong> {
-        let (opened, about) = match source {
-            Source::Shared { path, name } => {
-                let shared = SharedLoop::open(&path, name.as_deref())?;
-                let about = shared.about.clone();
-                (Loop::Shared(shared), about)
-            }
-            Source::Node(name) => match Node::named(&name) {
-                Some(node) => (Loop::Node(node), node.about()),
-                None => return refused(format!("there is no node `{name}`"), "--help lists them"),
-            },
-            Source::Recipe(recipe) => {
-                let about = about_recipe(&recipe);
-                (Loop::Recipe(recipe), about)
-            }
-        };
+        let opened = SharedLoop::open(&source.path, source.name.as_deref())?;
+        let about = opened.about.clone();
         self.records = None;
-        self.opened = Some((opened, about.clone()));
+        self.opened = Some(opened);
         Ok(Reply::Opened(about))
     }
 
     fn set_up(&mut self, count: u64) -> Result<Reply, Wrong> {
-        let Some((opened, _)) = &self.opened else {
+        let Some(opened) = &self.opened else {
             return refused("no loop is open", "open one first");
         };
         // What is there goes first: both together may be more than there is memory.
         self.records = None;
         self.order = Vec::new();
         let before = system::own_bytes();
-        let (records, first) = match opened {
-            Loop::Shared(shared) => {
-                let Some(made) = shared.set_up(count, SEED) else {
-                    return Ok(Reply::SetUp(None));
-                };
-                let first = made
-                    .records
-                    .first()
-                    .copied()
-                    .unwrap_or(std::ptr::null_mut());
-                (Records::Shared(made), first.cast_const())
-            }
-            Loop::Node(node) => {
-                let made = NodeLoop::new(*node, count as usize);
-                let first = made.address();
-                (Records::Node(made), first)
-            }
-            Loop::Recipe(recipe) => {
-                let made = ShapedLoop::new(
-                    count as usize,
-                    &recipe.after(),
-                    recipe.multiplications,
-                    recipe.chained,
-                );
-                let Some(made) = made else {
-                    return Ok(Reply::SetUp(None));
-                };
-                let first = made.address(0);
-                (Records::ShapedLoop(made), first)
-            }
+        let Some(records) = opened.set_up(count, SEED) else {
+            return Ok(Reply::SetUp(None));
         };
+        let first = records.records.first().map_or(0, |first| *first as usize);
         self.records = Some(records);
         let bytes = system::own_bytes().saturating_sub(before);
         Ok(Reply::SetUp(Some(Made {
-            huge: system::huge_share(first as usize),
+            huge: system::huge_share(first),
             bytes,
         })))
     }
@@ -144,9 +89,7 @@ impl Worker {
         }
         let all = match &self.records {
             None => return refused("there are no records", "set them up first"),
-            Some(Records::Shared(made)) => made.records.clone(),
-            Some(Records::Node(made)) => made.records(),
-            Some(Records::ShapedLoop(made)) => made.records(),
+            Some(made) => made.records.clone(),
         };
         self.order = all;
         self.order.truncate(records.max(1) as usize);
@@ -164,16 +107,16 @@ impl Worker {
         values: &[u32],
     ) -> Result<(Calls<'_>, &mut usize), Wrong> {
         self.choose(records.max(batch as u64))?;
-        let Some((opened, about)) = &self.opened else {
+        let Some(opened) = &self.opened else {
             return refused("no loop is open", "open one first");
         };
-        if values.len() != about.knobs.len() || self.order.len() < batch {
+        if values.len() != opened.about.knobs.len() || self.order.len() < batch {
             return refused(
                 "a value for each knob, and a batch of records",
                 "this process is for stopwatt alone",
             );
         }
-        let Some(records) = &mut self.records else {
+        let Some(records) = &self.records else {
             return refused("there are no records", "set them up first");
         };
         Ok((
@@ -188,7 +131,7 @@ impl Worker {
 
     fn measure(&mut self, how: &Measure) -> Result<Reply, Wrong> {
         let batch = how.batch.max(1) as usize;
-        let (mut calls, next) = self.ready(how.records, batch, &how.values)?;
+        let (calls, next) = self.ready(how.records, batch, &how.values)?;
         let mut stretch = |batches: usize| {
             for _ in 0..batches {
                 if *next + batch > calls.order.len() {
@@ -225,7 +168,7 @@ impl Worker {
         #[cfg(target_os = "linux")]
         {
             let batch = batch.max(1) as usize;
-            let (mut calls, _) = self.ready(2 * batch as u64, batch, values)?;
+            let (calls, _) = self.ready(2 * batch as u64, batch, values)?;
             // The second call has records of its own, if there are any.
             let last = calls.order.len() - batch;
             let from = |turn| if turn == Turn::First { 0 } else { last };
@@ -240,40 +183,19 @@ impl Worker {
 
 /// A loop and its records.
 struct Calls<'a> {
-    opened: &'a Loop,
-    records: &'a mut Records,
+    opened: &'a SharedLoop,
+    records: &'a SharedRecords,
     order: &'a [*mut c_void],
 }
 
 impl Calls<'_> {
     /// Calls the loop with a batch from a place on.
     #[inline(always)]
-    fn call(&mut self, from: usize, batch: usize, values: &[u32]) {
+    fn call(&self, from: usize, batch: usize, values: &[u32]) {
         let some = &self.order[from..from + batch];
-        match (&mut *self.records, self.opened) {
-            (Records::Shared(made), Loop::Shared(shared)) => shared.run(made, some, values),
-            (Records::Node(node), _) => node.run(some, values),
-            (Records::ShapedLoop(shaped), _) => shaped.run(some, values),
-            // Records are always of the loop that is open.
-            (Records::Shared(_), _) => {}
-        }
+        self.opened.run(self.records, some, values);
     }
 }
 
 /// The largest set that is gone through before a measurement.
 const FIRST_RECORDS: u64 = 1 << 17;
-
-/// A described loop, as others describe themselves: every line has a distance.
-pub fn about_recipe(recipe: &Recipe) -> LoopAbout {
-    let after = recipe.after();
-    let knob = |(line, after): (&crate::recipe::RecipeLine, &Option<usize>)| KnobAbout {
-        after: *after,
-        ..KnobAbout::distance(&line.name)
-    };
-    LoopAbout {
-        name: recipe.name.clone(),
-        knobs: recipe.line.iter().zip(&after).map(knob).collect(),
-        record_bytes: recipe.line.len() as u64 * LINE_BYTES,
-        most_records: None,
-    }
-}

@@ -383,34 +383,13 @@ fn what_is_no_loop_is_refused() {
     write("text.so", "no shared object");
     write("other.c", "int something_else;\n");
     shared_object(&folder.path().join("other.c"), folder.path());
-    write(
-        "two.toml",
-        "name = \"x\"\nmultiplications = 1\n[[line]]\nname = \"a\"\nafter = \"b\"\n",
-    );
-    write("core.toml", "[core]\nname = 1\n");
     for (arguments, says) in [
         (&["tune"][..], "no loop is named"),
-        (
-            &["tune", "--node", "study", "--loop", "text.so"],
-            "more than one loop is named",
-        ),
         (&["tune", "--loop", "text.so"], "text.so cannot be loaded"),
         (&["tune", "--loop", "missing.so"], "missing.so is no file"),
         (
             &["tune", "--loop", "other.so"],
             "other.so has no function `stopwatt_loop`",
-        ),
-        (
-            &["tune", "--recipe", "two.toml"],
-            "line `a` comes after `b`",
-        ),
-        (
-            &["tune", "--node", "study", "--core", "core.toml"],
-            "core.toml:2",
-        ),
-        (
-            &["tune", "--node", "nobody"],
-            "possible values: ethernet-input, study",
         ),
     ] {
         let output = stopwatt_in(folder.path(), arguments);
@@ -418,57 +397,4 @@ fn what_is_no_loop_is_refused() {
         assert!(error.contains(says), "{arguments:?}: {error}");
         assert_eq!(output.status.code(), Some(2));
     }
-}
-
-#[test]
-fn a_measured_core_gives_one_more_place_to_start_from() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = stopwatt_in(
-        folder.path(),
-        &["calibrate-core", "-o", "core.toml", "--format", "json"],
-    );
-    assert!(output.status.success(), "{}", error_of(&output));
-    let core: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let failed: Vec<&str> = core["failed"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part.as_str().unwrap())
-        .collect();
-    let latency = core["latency"].as_array().unwrap();
-    for pages in latency.chunks(latency.len() / 2) {
-        let ticks: Vec<f64> = pages
-            .iter()
-            .map(|of| of["ticks"].as_f64().unwrap())
-            .collect();
-        assert!(ticks.is_sorted(), "{ticks:?}");
-    }
-    let recipe = root().join("crates/code/stopwatt-loop/examples/flow_cache.toml");
-    std::fs::copy(recipe, folder.path().join("flow_cache.toml")).unwrap();
-    let run = [
-        "tune",
-        "--recipe",
-        "flow_cache.toml",
-        "--core",
-        "core.toml",
-        "--rounds",
-        "8",
-        "--memory",
-        "8",
-    ];
-    let output = stopwatt_in(
-        folder.path(),
-        &[&run[..], &["--batch", "64", "--format", "json"]].concat(),
-    );
-    assert!(output.status.success(), "{}", error_of(&output));
-    let story: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let is_there = story["beside"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .any(|of| of["name"] == "latency by work");
-    assert!(
-        is_there || failed.iter().any(|part| part.starts_with("a line of")),
-        "{failed:?}"
-    );
 }

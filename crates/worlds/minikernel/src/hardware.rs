@@ -92,31 +92,6 @@ impl SwitchedDomain {
     }
 }
 
-impl Domain {
-    /// Takes the idle states of another platform, for what a governor makes of them: they take no
-    /// time and no power here.
-    pub fn take_idle_states(&mut self, other: &IdleDomain) {
-        let state = |name: &str| IdleState {
-            name: name.to_owned(),
-            entry: 0,
-            exit: 0,
-            power: IdlePower {
-                core: 0,
-                domain: 0,
-                core_round_trip: 0,
-                domain_round_trip: 0,
-            },
-            suspend: None,
-        };
-        self.states = other
-            .states
-            .iter()
-            .map(|of_other| state(&of_other.name))
-            .collect();
-        self.table = other.table;
-    }
-}
-
 /// The idle states of a domain with some CPUs.
 ///
 /// # Errors
