@@ -14,18 +14,6 @@ use core::fmt;
 pub enum Kind {
     /// menu as in Linux 3.10.
     Menu310,
-    /// menu as in Linux 6.1.
-    Menu61,
-    /// menu as in Linux 7.1.
-    Menu,
-    /// teo as in Linux 6.10, before its changes of June 2024.
-    Teo610,
-    /// teo as in Linux 6.11, after them.
-    Teo611,
-    /// teo as in Linux 6.18.
-    Teo618,
-    /// teo as in Linux 6.18 with the fix of November 2025.
-    Teo618Fixed,
     /// ladder, as in Linux 6.1.
     Ladder,
     /// A yardstick: the shallowest state, always.
@@ -37,48 +25,47 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kinds that have names of their own, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
+    /// One for each way to choose that is told apart, in the order in which they are shown.
+    pub const ALL: [Self; 9] = [
         Self::Menu310,
-        Self::Menu61,
-        Self::Menu,
-        Self::Teo610,
-        Self::Teo611,
-        Self::Teo618,
-        Self::Teo618Fixed,
+        Self::menu(6, 1),
+        Self::menu(7, 1),
+        Self::teo(6, 10),
+        Self::teo(6, 11),
+        Self::teo(6, 18),
         Self::Ladder,
         Self::NeverDeep,
         Self::AlwaysDeepest,
     ];
 
-    /// Name without the release: menu or teo where it is that of a release.
-    const fn own_name(self) -> &'static str {
-        match self {
-            Self::Menu310 => "menu-3.10",
-            Self::Menu61 => "menu-6.1",
-            Self::Menu => "menu",
-            Self::Teo610 => "teo-6.10",
-            Self::Teo611 => "teo-6.11",
-            Self::Teo618 => "teo-6.18",
-            Self::Teo618Fixed => "teo-6.18-fixed",
-            Self::Ladder => "ladder",
-            Self::NeverDeep => "never-deep",
-            Self::AlwaysDeepest => "always-deepest",
-            Self::Dated(family, _) => family.name(),
-        }
+    /// menu of a release.
+    pub const fn menu(major: u16, minor: u16) -> Self {
+        Self::Dated(Family::Menu, Release::new(major, minor))
+    }
+
+    /// teo of a release.
+    pub const fn teo(major: u16, minor: u16) -> Self {
+        Self::Dated(Family::Teo, Release::new(major, minor))
     }
 
     /// The kind of a name: one of [`Kind::ALL`], or that of a release as menu@6.12.117. `None`
     /// where there is none, and where the release is older than [`Family::oldest`].
     pub fn find(name: &str) -> Option<Self> {
-        if let Some((family, release)) = name.split_once('@') {
-            let family = [Family::Menu, Family::Teo]
-                .into_iter()
-                .find(|known| known.name() == family)?;
-            let release = Release::parse(release).filter(|release| *release >= family.oldest())?;
-            return Some(Self::Dated(family, release));
+        let undated = [
+            ("menu@3.10", Self::Menu310),
+            ("ladder", Self::Ladder),
+            ("never-deep", Self::NeverDeep),
+            ("always-deepest", Self::AlwaysDeepest),
+        ];
+        if let Some((_, kind)) = undated.into_iter().find(|(known, _)| *known == name) {
+            return Some(kind);
         }
-        Self::ALL.into_iter().find(|kind| kind.own_name() == name)
+        let (family, release) = name.split_once('@')?;
+        let family = [Family::Menu, Family::Teo]
+            .into_iter()
+            .find(|known| known.name() == family)?;
+        let release = Release::parse(release).filter(|release| *release >= family.oldest())?;
+        Some(Self::Dated(family, release))
     }
 
     /// True if it asks whether the CPU is utilised.
@@ -96,32 +83,21 @@ impl Kind {
 
     /// The rules by which it chooses, where they changed with the kernel.
     fn rules(self) -> Option<(Family, Rules)> {
-        let (family, release) = match self {
-            Self::Menu61 => (Family::Menu, Release::new(6, 1)),
-            Self::Menu => (Family::Menu, Release::new(7, 1)),
-            Self::Teo610 => (Family::Teo, Release::new(6, 10)),
-            Self::Teo611 => (Family::Teo, Release::new(6, 11)),
-            Self::Teo618 | Self::Teo618Fixed => (Family::Teo, Release::new(6, 18)),
-            Self::Dated(family, release) => (family, release),
-            _ => return None,
-        };
-        let rules = Rules::of_release(family, release);
-        Some((
-            family,
-            if self == Self::Teo618Fixed {
-                rules.with(Rule::TeoTickIntercepts)
-            } else {
-                rules
-            },
-        ))
+        match self {
+            Self::Dated(family, release) => Some((family, Rules::of_release(family, release))),
+            _ => None,
+        }
     }
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Menu310 => f.pad("menu@3.10"),
+            Self::Ladder => f.pad("ladder"),
+            Self::NeverDeep => f.pad("never-deep"),
+            Self::AlwaysDeepest => f.pad("always-deepest"),
             Self::Dated(family, release) => write!(f, "{}@{release}", family.name()),
-            kind => f.pad(kind.own_name()),
         }
     }
 }

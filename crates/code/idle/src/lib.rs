@@ -11,7 +11,7 @@
 //! use idle::{Accounting, KnownSituation, Governor, Kind, Outcome, SleepLength, State, States};
 //!
 //! let states = States::new(&[State::new(1_000, 1_000), State::new(1_500_000, 2_000_000)])?;
-//! let mut governor = Governor::new(Kind::Menu61, &states, idle::TICK_NS);
+//! let mut governor = Governor::new(Kind::menu(6, 1), &states, idle::TICK_NS);
 //! let mut accounting = Accounting::default();
 //!
 //! // The next timer is ten milliseconds away, and it fires: soon the governor relies on that.

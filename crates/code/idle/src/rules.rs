@@ -284,10 +284,6 @@ impl Rules {
         Self(here.fold(0, |rules, change| rules | 1 << change.bit))
     }
 
-    pub(crate) const fn with(self, rule: Rule) -> Self {
-        Self(self.0 | 1 << rule as u32)
-    }
-
     pub(crate) const fn has(self, rule: Rule) -> bool {
         self.0 & 1 << rule as u32 != 0
     }

@@ -24,9 +24,8 @@ pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::ne
     "governors",
     "NAMES",
     kinds,
-    "Governors, parted by commas [default: the traced kernel's own where the trace names it, menu and teo of Linux 7.1]; menu or teo of any release as menu@6.12.117 \
-     (`stopwatt list governors`), menu-6.1, menu, teo-6.10, teo-6.11, teo-6.18, teo-6.18-fixed, ladder, \
-     never-deep, always-deepest.",
+    "Governors, parted by commas [default: the traced kernel's own where the trace names it, menu and teo of Linux 7.1]: menu or teo of a release, as menu@6.12.117 \
+     (`stopwatt list governors`), menu@3.10, ladder, never-deep, always-deepest.",
 );
 
 /// Ticks of the scheduler.

@@ -12,7 +12,7 @@ use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use idle::{DomainKind, Family, Release};
+use idle::DomainKind;
 use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::Header;
@@ -50,7 +50,7 @@ static ABOUT: About = About {
             about: "the same, and the kernel's own, on a trace of yours",
         },
         Example {
-            arguments: "recordings/ftrace --platform tc2 --governors menu-6.1,ladder",
+            arguments: "recordings/ftrace --platform tc2 --governors menu@6.1,ladder",
             about: "two, on a recording",
         },
         Example {
@@ -99,9 +99,10 @@ impl Experiment for IdleReplay {
         let recorded = traced.has_states_of(platform.state_names());
         // What its own governor does tells how near a replay comes to the kernel.
         let own = traced.governor.filter(|_| recorded);
-        let kinds = settings
-            .get(GOVERNORS)
-            .unwrap_or_else(|| traced.governor.into_iter().chain(CURRENT).collect());
+        let kinds = settings.get(GOVERNORS).unwrap_or_else(|| {
+            let own = traced.governor.filter(|own| !CURRENT.contains(own));
+            own.into_iter().chain(CURRENT).collect()
+        });
         let named = kinds.clone();
         let kinds: Vec<idle::Kind> = own
             .into_iter()
@@ -161,10 +162,7 @@ impl Experiment for IdleReplay {
 }
 
 /// The governors of a current kernel.
-const CURRENT: [idle::Kind; 2] = [
-    idle::Kind::Menu,
-    idle::Kind::Dated(Family::Teo, Release::new(7, 1)),
-];
+const CURRENT: [idle::Kind; 2] = [idle::Kind::menu(7, 1), idle::Kind::teo(7, 1)];
 
 /// Intervals that are listed for each governor.
 const WORST: usize = 5;

@@ -148,7 +148,10 @@ fn a_trace_is_replayed_with_its_kernels_governor_and_those_of_a_current_kernel()
         .iter()
         .map(|governor| governor["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["recorded", "menu@6.1", "menu", "teo@7.1", "oracle"]);
+    assert_eq!(
+        names,
+        ["recorded", "menu@6.1", "menu@7.1", "teo@7.1", "oracle"]
+    );
     assert_eq!(json["own_governor"], "menu@6.1");
     assert_eq!(json["powers_sourced"], false);
     // The kernel did what its own governor may have done.
@@ -249,7 +252,7 @@ fn governors_of_releases_are_replayed_by_the_changes_that_each_has() {
         ("menu@5.4", "from Linux 5.10 on"),
         ("tea@6.1", "menu@6.12.117 and teo@6.6"),
         ("teo@x", "is no release of Linux"),
-        ("mneu", "there are: menu-3.10"),
+        ("mneu", "there are: menu@3.10"),
     ] {
         for command in [
             &["run", "idle-replay", "--governors", name][..],
@@ -352,9 +355,9 @@ fn what_is_wrong_is_said_before_anything_runs() {
         error.contains("did you mean juno-r1?") && error.contains("qemu-virt"),
         "{error}"
     );
-    let error = said(&["idle-replay", TRACE, "--governors", "menu-6.1,tea"]);
+    let error = said(&["idle-replay", TRACE, "--governors", "menu@6.1,tea"]);
     assert!(
-        error.contains("`tea`") && error.contains("menu-6.1, menu"),
+        error.contains("`tea`") && error.contains("menu@6.1, menu@7.1"),
         "{error}"
     );
     let error = said(&["idle-clock", TRACE]);
@@ -418,7 +421,7 @@ fn limits_have_rows_beside_what_has_none() {
     let base = [
         "idle-replay",
         "--governors",
-        "menu",
+        "menu@7.1",
         "--latency-limit",
         "10..2000",
         "--disable",
@@ -450,7 +453,7 @@ fn limits_have_rows_beside_what_has_none() {
         }
     }
     assert!(
-        states(&json, "menu")
+        states(&json, "menu@7.1")
             .iter()
             .any(|state| state["name"] == "cpu-sleep"),
         "{json}"
@@ -459,7 +462,7 @@ fn limits_have_rows_beside_what_has_none() {
         "what-if",
         "idle-replay",
         "--governors",
-        "menu",
+        "menu@7.1",
         "--vary",
         "latency-limit=10..2000",
     ];

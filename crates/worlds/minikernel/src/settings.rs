@@ -119,7 +119,7 @@ impl Default for Settings {
         Self {
             form: Form::Modern,
             hz: 250,
-            governor: idle::Kind::Menu61,
+            governor: idle::Kind::menu(6, 1),
             latency_limit_ns: idle::NO_LIMIT_NS,
             idle_path: IdlePath::Firmware,
             broadcast: Broadcast::ToSleeper,

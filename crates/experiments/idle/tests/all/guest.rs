@@ -13,7 +13,7 @@ use sleeps::{SleepLength, Waker};
 use std::path::{Path, PathBuf};
 
 const TICK_NS: u64 = 4_000_000;
-const GOVERNORS: [(&str, Kind); 2] = [("menu", Kind::Menu61), ("ladder", Kind::Ladder)];
+const GOVERNORS: [(&str, Kind); 2] = [("menu", Kind::menu(6, 1)), ("ladder", Kind::Ladder)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")

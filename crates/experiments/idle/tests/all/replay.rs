@@ -477,7 +477,7 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
             },
         )
     }));
-    let agreement = Agreement::new(&platform, &traced, Kind::Menu61, TICK_NS);
+    let agreement = Agreement::new(&platform, &traced, Kind::menu(6, 1), TICK_NS);
     assert_eq!(
         (agreement.all(), agreement.same(), agreement.balanced()),
         (50, Some(1.0), Some(1.0))
@@ -530,7 +530,7 @@ fn short_pipe_wake_ups_mislead_ladder_and_menu_but_not_teo() {
         )
     });
     let traced = TracedIntervals::from_sleeps(wakes);
-    let [menu, ladder, teo] = [Kind::Menu61, Kind::Ladder, Kind::Teo611]
+    let [menu, ladder, teo] = [Kind::menu(6, 1), Kind::Ladder, Kind::teo(6, 11)]
         .map(|kind| errors(&platform, &traced, kind, TICK_NS).0);
     println!("above of 5000: menu {menu}, ladder {ladder}, teo {teo}");
     assert!(

@@ -380,7 +380,7 @@ fn idling_between_ticks_that_callbacks_need_belongs_to_those_ticks() {
     // Where the others sleep deeply, it is the tick alone that keeps the cluster up. The menu of
     // 2013 would take the first of these stays for as long as the ones before, although the tick is
     // near.
-    let governor = idle::Kind::Menu61;
+    let governor = idle::Kind::menu(6, 1);
     let deep = Settings {
         latency_limit_ns: idle::NO_LIMIT_NS,
         governor,

@@ -340,7 +340,7 @@ fn the_menu_of_2013_does_not_leave_a_cpu_in_wfi_by_mistake() {
     let later = run_put(
         &tc2(0),
         &Settings {
-            governor: idle::Kind::Menu61,
+            governor: idle::Kind::menu(6, 1),
             ..settings
         },
         &tasks,
