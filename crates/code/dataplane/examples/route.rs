@@ -13,6 +13,7 @@
 //! Run it with `cargo run --release -p dataplane --example route`.
 
 use dataplane::buffers::Reuse;
+use dataplane::fib::Prefix;
 use dataplane::inputs::{Generator, udp_packet};
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
@@ -29,9 +30,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plane = Plane::new(16 * 1024, Reuse::Hot, Settings::default());
     let west = plane.add_interface("west", WEST, Mode::Route);
     let east = plane.add_interface("east", EAST, Mode::Route);
-    let next_hop = plane.add_neighbour(east, NEXT_HOP)?;
+    let next_hop = plane
+        .add_neighbour(east, NEXT_HOP)
+        .ok_or("the table of neighbours is full")?;
     plane
-        .add_route("203.0.113.0/24".parse()?, next_hop)
+        .add_route(
+            Prefix::new(Ipv4Addr::new(203, 0, 113, 0), 24).ok_or("24 bits are a length")?,
+            next_hop,
+        )
         .map_err(|_| "the table is full")?;
 
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(Discard)];

@@ -258,10 +258,8 @@ pub mod region {
     unsafe impl Plain for u16 {}
     // SAFETY: an integer.
     unsafe impl Plain for u32 {}
-    // SAFETY: as an integer.
-    unsafe impl Plain for std::sync::atomic::AtomicU16 {}
-    // SAFETY: as an integer.
-    unsafe impl Plain for std::sync::atomic::AtomicU64 {}
+    // SAFETY: an integer.
+    unsafe impl Plain for u64 {}
     // SAFETY: zeros are a value of each element.
     unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 

@@ -52,8 +52,6 @@ struct Slot {
     waiting: Vec<Box<Frame>>,
     counters: NodeCounters,
     errors: Vec<u64>,
-    /// Arcs that are taken for a reason, as bits.
-    reasoned: u64,
 }
 
 struct InputSlot {
@@ -229,7 +227,6 @@ impl Graph {
 
     pub(crate) fn add_boxed(&mut self, node: Box<dyn Node>) -> NodeId {
         self.slots.push(Slot {
-            reasoned: node.reasoned_arcs(),
             errors: vec![0; node.reasons().len()],
             node,
             arcs: Vec::new(),
@@ -349,7 +346,7 @@ impl Graph {
         }
         let len = frame.len;
         match verdict {
-            Verdict::All(arc) if slot.reasoned >> arc & 1 == 0 => {
+            Verdict::All(arc) if arc > PUNT => {
                 let to = slot.arcs[arc as usize];
                 self.again |= to >= index;
                 self.slots[to].waiting.push(frame);
@@ -386,7 +383,7 @@ impl Graph {
     /// The node that an arc leads to; the packets' reasons are counted if the arc has them.
     fn follow(&mut self, index: usize, arc: u8, reasons: impl IntoIterator<Item = u8>) -> usize {
         let slot = &mut self.slots[index];
-        if slot.reasoned >> arc & 1 != 0 {
+        if arc <= PUNT {
             for reason in reasons {
                 if let Some(count) = slot.errors.get_mut(reason as usize) {
                     *count += 1;

@@ -22,7 +22,6 @@
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |
 //! | [`fib`], [`checksum`] | longest-prefix match; the Internet checksum |
-//! | [`tables`] | the tables that all workers read, and the one lock of whoever fills them |
 //! | [`adjacency`] | where packets may be sent next |
 //! | [`mac`] | Ethernet addresses |
 //! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
@@ -54,7 +53,6 @@ pub mod plane;
 pub mod show;
 pub mod standard;
 pub mod study;
-pub mod tables;
 pub mod trace;
 pub mod walk;
 pub mod wiring;

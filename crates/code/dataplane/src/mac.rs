@@ -12,12 +12,6 @@ impl Mac {
         u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
     }
 
-    /// The address in the low 48 bits of a number.
-    pub fn from_bits(bits: u64) -> Self {
-        let [a, b, c, d, e, f, ..] = bits.to_le_bytes();
-        Self([a, b, c, d, e, f])
-    }
-
     /// The address of everyone.
     pub const BROADCAST: Self = Self([0xff; 6]);
 }

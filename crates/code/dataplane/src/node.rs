@@ -63,12 +63,6 @@ pub trait Node: Send {
         &[]
     }
 
-    /// The arcs, as bits, that are taken for a reason: [`Frame::reason`] has it, and it is counted.
-    /// Drop and punt are among them.
-    fn reasoned_arcs(&self) -> u64 {
-        0b11
-    }
-
     /// The counts of what else it met, beside its reasons, for `show errors`.
     fn counts(&self) -> Vec<(Reason, u64)> {
         Vec::new()

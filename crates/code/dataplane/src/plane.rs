@@ -1,15 +1,15 @@
 //! The state that all nodes share: buffers, interfaces, tables, settings.
 
+use crate::adjacency::Adjacencies;
 use crate::buffers::{Pool, Reuse};
-use crate::fib::{Prefix, RouteError};
+use crate::fib::{Fib, Prefix, RouteError};
 use crate::frame::FRAME_SIZES;
-use crate::tables::{NoRoom, Side, Tables};
 use crate::walk::{Shape, Strides};
 use std::sync::Arc;
 
 pub use crate::mac::Mac;
 
-pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS, OURS};
+pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS};
 
 /// The use that an interface makes of packets that come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,14 @@ impl Settings {
     }
 }
 
+/// The tables that all workers read. They are filled before there is a second worker.
+pub struct Tables {
+    /// Routes.
+    pub routes: Fib,
+    /// The adjacencies to which packets may be sent next.
+    pub adjacencies: Adjacencies,
+}
+
 /// The state that all nodes of a worker share.
 pub struct Plane {
     /// Packet buffers.
@@ -131,7 +139,7 @@ impl Plane {
     /// forwarded to (RFC 1122, section 3.2.1.3). Of 0.0.0.0/8 that is the first address alone: the
     /// others are as good as any, as Linux has it since version 5.3.
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
-        let tables = Tables::new();
+        let mut routes = Fib::new(MISS);
         for (network, length, adjacency) in [
             ([0, 0, 0, 0], 32, MARTIAN),
             ([127, 0, 0, 0], 8, MARTIAN),
@@ -140,13 +148,16 @@ impl Plane {
         ] {
             if let Some(prefix) = Prefix::new(network.into(), length) {
                 // An empty table has room for these.
-                let _ = tables.change().fib.add(prefix, adjacency);
+                let _ = routes.add(prefix, adjacency);
             }
         }
         Self {
             pool: Pool::new(buffers, reuse),
             interfaces: Vec::new(),
-            tables: Arc::new(tables),
+            tables: Arc::new(Tables {
+                routes,
+                adjacencies: Adjacencies::new(),
+            }),
             settings,
         }
     }
@@ -185,25 +196,28 @@ impl Plane {
         (self.interfaces.len() - 1) as u16
     }
 
-    /// Our side of an interface.
-    pub fn side(&self, interface: u16) -> Side {
-        let Interface { mac, mtu, .. } = self.interfaces[interface as usize];
-        Side {
-            interface,
-            mac,
-            mtu,
-        }
-    }
-
-    /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number.
-    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Result<u16, NoRoom> {
-        self.tables
-            .change()
-            .add_adjacency(self.side(interface), mac, None)
+    /// Adds an adjacency to a neighbour whose Ethernet address is given; returns its number, or
+    /// `None` if the table of neighbours is full.
+    ///
+    /// # Panics
+    /// Another worker shares the tables.
+    pub fn add_neighbour(&mut self, interface: u16, mac: Mac) -> Option<u16> {
+        let Interface { mac: ours, mtu, .. } = self.interfaces[interface as usize];
+        self.tables().adjacencies.add(interface, ours, mtu, mac)
     }
 
     /// Adds a route to an adjacency.
+    ///
+    /// # Errors
+    /// The table has no room for it.
+    ///
+    /// # Panics
+    /// Another worker shares the tables.
     pub fn add_route(&mut self, prefix: Prefix, adjacency: u16) -> Result<(), RouteError> {
-        self.tables.change().fib.add(prefix, adjacency).map(|_| ())
+        self.tables().routes.add(prefix, adjacency)
+    }
+
+    fn tables(&mut self) -> &mut Tables {
+        Arc::get_mut(&mut self.tables).expect("tables are filled before a worker shares them")
     }
 }

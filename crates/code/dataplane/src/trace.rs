@@ -1,6 +1,6 @@
 //! Following packets through the graph.
 
-use crate::arcs::Verdict;
+use crate::arcs::{PUNT, Verdict};
 use crate::buffers::DATA_BYTES;
 use crate::frame::Frame;
 use crate::mac::Mac;
@@ -111,7 +111,7 @@ impl Tracer {
                 Some(Verdict::Consumed) | None => None,
             };
             if let Some(arc) = arc
-                && node.reasoned_arcs() >> arc & 1 != 0
+                && arc <= PUNT
                 && let Some(reason) = node.reasons().get(frame.reason[row] as usize)
             {
                 lines.push(format!("{}: {}", reason.severity.name(), reason.text));

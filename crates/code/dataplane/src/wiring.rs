@@ -31,8 +31,8 @@ pub enum Arcs {
     None,
     /// Drop, punt, and the named ones.
     Named(&'static [&'static str]),
-    /// Drop, punt, the named ones, and one to each interface's output.
-    AndOutputs(&'static [&'static str]),
+    /// Drop, punt, and one to each interface's output.
+    AndOutputs,
 }
 
 /// The names of the nodes that a packet is dropped or handed to the host at: the first two arcs
@@ -43,8 +43,8 @@ impl Arcs {
     /// The named ones.
     pub fn names(self) -> &'static [&'static str] {
         match self {
-            Self::None => &[],
-            Self::Named(names) | Self::AndOutputs(names) => names,
+            Self::None | Self::AndOutputs => &[],
+            Self::Named(names) => names,
         }
     }
 
@@ -52,7 +52,7 @@ impl Arcs {
     fn count(self) -> usize {
         match self {
             Self::None => 0,
-            Self::Named(names) | Self::AndOutputs(names) => DROP_AND_PUNT.len() + names.len(),
+            _ => DROP_AND_PUNT.len() + self.names().len(),
         }
     }
 }
@@ -74,28 +74,14 @@ impl Registry {
         registry.add(DROP_AND_PUNT[1], Arcs::None, |_| Punt);
         registry.add(
             "ethernet-input",
-            Arcs::Named(&["l2-input", "ip4-input", "arp-input"]),
+            Arcs::Named(&["l2-input", "ip4-input"]),
             |_| EthernetInput,
         );
         registry.add("l2-input", Arcs::Named(&["l2-output"]), |_| L2Input);
-        registry.add("l2-output", Arcs::AndOutputs(&[]), |_| L2Output);
-        registry.add(
-            "ip4-input",
-            Arcs::Named(&["ip4-lookup", "ip4-options"]),
-            |_| Ip4Input,
-        );
-        registry.add(
-            "ip4-lookup",
-            Arcs::Named(&["ip4-rewrite", "ip4-local", "icmp-net-unreachable"]),
-            |_| Ip4Lookup,
-        );
-        const SLOW: &[&str] = &[
-            "icmp-time-exceeded",
-            "icmp-fragmentation-needed",
-            "ip4-fragment",
-            "ip4-resolve",
-        ];
-        registry.add("ip4-rewrite", Arcs::AndOutputs(SLOW), |_| Ip4Rewrite);
+        registry.add("l2-output", Arcs::AndOutputs, |_| L2Output);
+        registry.add("ip4-input", Arcs::Named(&["ip4-lookup"]), |_| Ip4Input);
+        registry.add("ip4-lookup", Arcs::Named(&["ip4-rewrite"]), |_| Ip4Lookup);
+        registry.add("ip4-rewrite", Arcs::AndOutputs, |_| Ip4Rewrite);
         registry
     }
 
@@ -186,11 +172,11 @@ impl Wiring {
             };
             let (count, has_outputs) = (arcs.len(), arcs.iter().any(|arc| arc == OUTPUTS));
             let right = match wanted {
-                Arcs::AndOutputs(_) => count == wanted.count() + 1 && has_outputs,
+                Arcs::AndOutputs => count == wanted.count() + 1 && has_outputs,
                 _ => count == wanted.count() && !has_outputs,
             };
             if !right {
-                let and_outputs = if matches!(wanted, Arcs::AndOutputs(_)) {
+                let and_outputs = if matches!(wanted, Arcs::AndOutputs) {
                     " and `outputs`"
                 } else {
                     ""

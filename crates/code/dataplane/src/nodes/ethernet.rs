@@ -1,9 +1,9 @@
 //! `ethernet-input`: the first node that reads a packet.
 
-use crate::adjacency::{GROUP, LOCAL, OURS};
+use crate::adjacency::{GROUP, LOCAL};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
-use crate::fib::Table;
+use crate::fib::Fib;
 use crate::frame::Frame;
 use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
@@ -20,7 +20,6 @@ const SHORTEST_IP4: u16 = HEADER + 20;
 
 const NEXT_L2: u8 = FIRST_ARC;
 const NEXT_IP4: u8 = FIRST_ARC + 1;
-const NEXT_ARP: u8 = FIRST_ARC + 2;
 
 const TRUNCATED: u8 = 0;
 const GIANT: u8 = 1;
@@ -30,8 +29,9 @@ const UNKNOWN_TYPE: u8 = 4;
 const BAD_SOURCE: u8 = 5;
 const IP6: u8 = 6;
 const UNICAST_TO_GROUP: u8 = 7;
+const ARP: u8 = 8;
 
-const REASONS: [Reason; 8] = [
+const REASONS: [Reason; 9] = [
     Reason::error("ethernet header or payload truncated"),
     Reason::error("packet longer than the interface's mtu"),
     Reason::error("l3 mac mismatch"),
@@ -40,10 +40,11 @@ const REASONS: [Reason; 8] = [
     Reason::error("source address is a group"),
     Reason::info("ip6 to the host"),
     Reason::error("ip4 for one host in a frame for several"),
+    Reason::info("arp to the host"),
 ];
 
 /// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input,
-/// ip4-input, arp-input.
+/// ip4-input.
 #[derive(Default)]
 pub struct EthernetInput;
 
@@ -56,7 +57,7 @@ struct Interface {
 /// The loop of an interface that is cross connected, or of one that routes.
 struct Classify<'a, const CROSS_CONNECT: bool> {
     interface: Interface,
-    routes: &'a Table,
+    routes: &'a Fib,
 }
 
 /// The addresses' first eight bytes as a number, first byte lowest, and the EtherType as it lies in
@@ -199,12 +200,12 @@ fn arc_and_reason<M: PacketMemory, const CROSS_CONNECT: bool>(
                 .load_u32(frame.buffer[row], HEADER as usize + 16)
                 .swap_bytes();
             match routes.reader().lookup(destination) {
-                LOCAL | OURS | GROUP => (NEXT_IP4, 0),
+                LOCAL | GROUP => (NEXT_IP4, 0),
                 _ => (DROP, UNICAST_TO_GROUP),
             }
         }
         TYPE_IP4 => (NEXT_IP4, 0),
-        TYPE_ARP => (NEXT_ARP, 0),
+        TYPE_ARP => (PUNT, ARP),
         TYPE_IP6 => (PUNT, IP6),
         _ => (DROP, UNKNOWN_TYPE),
     }

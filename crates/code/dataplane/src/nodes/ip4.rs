@@ -1,6 +1,6 @@
 //! `ip4-input`, `ip4-lookup`, `ip4-rewrite`, and all of them in one loop.
 
-use crate::adjacency::{self, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, OURS, Rewrite};
+use crate::adjacency::{self, DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, Rewrite};
 use crate::arcs::{DROP, FIRST_ARC, PUNT, Verdict};
 use crate::buffers::Buffer;
 use crate::checksum;
@@ -27,22 +27,22 @@ mod bad {
     pub const CHECKSUM: u8 = 3;
     pub const SOURCE: u8 = 4;
     pub const BROADCAST: u8 = 5;
+    pub const OPTIONS: u8 = 6;
 }
 
-const INPUT_REASONS: [Reason; 6] = [
+const INPUT_REASONS: [Reason; 7] = [
     Reason::error("ip4 header truncated"),
     Reason::error("ip4 version or header length wrong"),
     Reason::error("ip4 length > l2 length"),
     Reason::error("bad ip4 checksum"),
     Reason::error("ip4 source is of no host"),
     Reason::info("ip4 from no address or to everyone"),
+    Reason::info("ip4 options to the host"),
 ];
 
-/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup, ip4-options.
+/// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
 #[derive(Default)]
 pub struct Ip4Input;
-
-const TO_OPTIONS: u8 = FIRST_ARC + 1;
 
 struct Validate {
     verify_checksum: bool,
@@ -167,7 +167,7 @@ impl<M: PacketMemory> Body<M> for Validate {
             // Padding behind the packet: it ends here.
             frame.length[row] = (total + L3) as u16;
             match source_verdict(header) {
-                (FIRST_ARC, _) if header_bytes > 20 => (TO_OPTIONS, 0),
+                (FIRST_ARC, _) if header_bytes > 20 => (PUNT, bad::OPTIONS),
                 other => other,
             }
         };
@@ -247,12 +247,9 @@ const LOOKUP_REASONS: [Reason; 5] = [
     Reason::info("ip4 multicast or broadcast to the host"),
 ];
 
-/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite, ip4-local, icmp-net-unreachable.
+/// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
 #[derive(Default)]
 pub struct Ip4Lookup;
-
-const TO_LOCAL: u8 = FIRST_ARC + 1;
-const TO_NET_UNREACHABLE: u8 = FIRST_ARC + 2;
 
 struct Lookup<'a> {
     fib: Reader<'a>,
@@ -287,12 +284,11 @@ impl<M: PacketMemory> Body<M> for Lookup<'_> {
 
     fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
         let (arc, reason) = match frame.adjacency[row] {
-            OURS => (TO_LOCAL, 0),
             LOCAL => (PUNT, 2),
             DISCARD => (DROP, 1),
             MARTIAN => (DROP, 3),
             GROUP => (PUNT, 4),
-            _ => (TO_NET_UNREACHABLE, 0),
+            _ => (PUNT, 0),
         };
         frame.reason[row] = reason;
         arc
@@ -306,10 +302,6 @@ impl Node for Ip4Lookup {
 
     fn reasons(&self) -> &'static [Reason] {
         &LOOKUP_REASONS
-    }
-
-    fn reasoned_arcs(&self) -> u64 {
-        0b11 | 1 << TO_NET_UNREACHABLE
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
@@ -347,15 +339,8 @@ const REWRITE_REASONS: [Reason; 2] = [
     Reason::error("ip4 length > mtu of the output"),
 ];
 
-const TO_TIME_EXCEEDED: u8 = FIRST_ARC;
-const TO_FRAGMENTATION_NEEDED: u8 = FIRST_ARC + 1;
-const TO_FRAGMENT: u8 = FIRST_ARC + 2;
-const TO_RESOLVE: u8 = FIRST_ARC + 3;
-/// The arc of `ip4-rewrite` to the output of interface 0.
-const OUTPUT: u8 = FIRST_ARC + 4;
-
-/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, icmp-time-exceeded,
-/// icmp-fragmentation-needed, ip4-fragment, ip4-resolve, the interfaces' outputs by number.
+/// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs
+/// by number.
 #[derive(Default)]
 pub struct Ip4Rewrite;
 
@@ -369,7 +354,7 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
 
     #[inline(always)]
     fn expected(&self, frame: &Frame) -> u8 {
-        OUTPUT + self.adjacencies.rewrite(frame.adjacency[0]).interface() as u8
+        FIRST_ARC + self.adjacencies.rewrite(frame.adjacency[0]).interface() as u8
     }
 
     #[inline(always)]
@@ -389,29 +374,13 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
         let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
         rare!(loaded as u8 <= 1 => None);
         rare!(!rewrite.takes(frame.length[row]) => None);
-        Some(OUTPUT + write(memory, buffer, loaded, rewrite))
+        Some(FIRST_ARC + write(memory, buffer, loaded, rewrite))
     }
 
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
-        const DO_NOT_FRAGMENT: u8 = 0x40;
-        let buffer = frame.buffer[row];
-        let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
-        let [ttl] = memory.load(buffer, L3 + 8);
-        let [flags] = memory.load(buffer, L3 + 6);
-        let is_too_long = frame.length[row] as usize > rewrite.mtu() as usize + L3;
-        if ttl <= 1 {
-            frame.reason[row] = EXPIRED;
-            TO_TIME_EXCEEDED
-        } else if is_too_long && flags & DO_NOT_FRAGMENT != 0 {
-            frame.reason[row] = TOO_BIG;
-            TO_FRAGMENTATION_NEEDED
-        } else if is_too_long {
-            TO_FRAGMENT
-        } else {
-            // Also where its address came to be known since the packet's turn: it comes back at
-            // once then.
-            TO_RESOLVE
-        }
+        let [ttl] = memory.load(frame.buffer[row], L3 + 8);
+        frame.reason[row] = if ttl <= 1 { EXPIRED } else { TOO_BIG };
+        PUNT
     }
 }
 
@@ -440,10 +409,6 @@ impl Node for Ip4Rewrite {
 
     fn reasons(&self) -> &'static [Reason] {
         &REWRITE_REASONS
-    }
-
-    fn reasoned_arcs(&self) -> u64 {
-        0b11 | 1 << TO_TIME_EXCEEDED | 1 << TO_FRAGMENTATION_NEEDED
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {

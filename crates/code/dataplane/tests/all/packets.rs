@@ -3,6 +3,7 @@
 
 use dataplane::buffers::Reuse;
 use dataplane::checksum;
+use dataplane::fib::Prefix;
 use dataplane::frame::Frame;
 use dataplane::graph::Graph;
 use dataplane::inputs::{Packets, udp_packet};
@@ -43,24 +44,24 @@ impl Device for Full {
     }
 }
 
+fn prefix(address: [u8; 4], length: u8) -> Prefix {
+    Prefix::new(address.into(), length).unwrap()
+}
+
 fn plane(mode: Mode, settings: Settings) -> Plane {
     let mut plane = Plane::new(4096, Reuse::Hot, settings);
     plane.add_interface("in", US, mode);
     let out = plane.add_interface("out", OUT, Mode::Route);
     let next = plane.add_neighbour(out, NEXT).unwrap();
+    plane.add_route(prefix([20, 0, 0, 0], 8), next).unwrap();
     plane
-        .add_route("20.0.0.0/8".parse().unwrap(), next)
+        .add_route(prefix([20, 9, 0, 0], 16), dataplane::plane::DISCARD)
         .unwrap();
     plane
-        .add_route("20.9.0.0/16".parse().unwrap(), dataplane::plane::DISCARD)
-        .unwrap();
-    plane
-        .add_route("10.0.0.1/32".parse().unwrap(), dataplane::plane::LOCAL)
+        .add_route(prefix([10, 0, 0, 1], 32), dataplane::plane::LOCAL)
         .unwrap();
     let peer = plane.add_neighbour(0, PEER).unwrap();
-    plane
-        .add_route("10.0.0.9/32".parse().unwrap(), peer)
-        .unwrap();
+    plane.add_route(prefix([10, 0, 0, 9], 32), peer).unwrap();
     plane
 }
 
@@ -179,6 +180,11 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             changed(|p| p[12..14].copy_from_slice(&[0x86, 0xdd])),
             "ethernet-input",
             "ip6 to the host",
+        ),
+        (
+            changed(|p| p[12..14].copy_from_slice(&[0x08, 0x06])),
+            "ethernet-input",
+            "arp to the host",
         ),
         (
             changed(|p| p[..6].fill(0xff)),

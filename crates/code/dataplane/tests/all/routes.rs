@@ -40,12 +40,8 @@ impl Both {
     }
 
     fn add(&mut self, prefix: Prefix, adjacency: u16) {
-        let before = self.ours.add(prefix, adjacency).unwrap();
-        assert_eq!(
-            before,
-            self.oracle.0.insert(key(prefix), adjacency),
-            "add {prefix}"
-        );
+        self.ours.add(prefix, adjacency).unwrap();
+        self.oracle.0.insert(key(prefix), adjacency);
     }
 
     fn agree(&self, address: u32) {
@@ -100,7 +96,6 @@ proptest! {
         for (prefix, _) in &steps {
             both.agree_around(*prefix);
         }
-        prop_assert_eq!(both.ours.len(), both.oracle.0.len());
     }
 }
 
@@ -111,7 +106,7 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
     let mut routes: HashMap<Prefix, ()> = HashMap::new();
     // Lengths as in the Internet's table: most of them 24 bits, few very short; and some longer
     // than 24.
-    while both.ours.len() < 200_000 {
+    while both.oracle.0.len() < 200_000 {
         let length = match random.u8(..100) {
             0 => random.u8(8..16),
             1..=35 => random.u8(16..24),
@@ -128,26 +123,14 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
     for prefix in routes.keys().take(20_000) {
         both.agree_around(*prefix);
     }
-    assert_eq!(both.ours.len(), both.oracle.0.len());
-    assert_eq!(both.ours.routes().len(), both.ours.len());
 }
 
 #[test]
 fn a_full_table_says_so_and_stays_right() {
     let mut fib = Fib::new(MISS);
-    let mut added = 0;
     let full =
-        (0..40_000_u32).find_map(
-            |n| match fib.add(Prefix::new((n << 8).into(), 25).unwrap(), 7) {
-                Ok(_) => {
-                    added += 1;
-                    None
-                }
-                Err(full) => Some(full),
-            },
-        );
+        (0..40_000_u32).find_map(|n| fib.add(Prefix::new((n << 8).into(), 25).unwrap(), 7).err());
     assert!(full.unwrap().to_string().contains("32 766"));
-    assert_eq!(fib.len(), added);
     assert_eq!(fib.lookup(5 << 8), 7);
     assert!(
         fib.add(Prefix::new(0.into(), 24).unwrap(), u16::MAX)

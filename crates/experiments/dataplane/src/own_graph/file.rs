@@ -1,8 +1,7 @@
 //! The file of a graph: read, and compared with the nodes that there are.
 //!
-//! Nodes of ours need not be in it. An arc of theirs leads to the node of its name, or to
-//! `error-punt` where we have none of it, unless the file says otherwise; so a file says what is
-//! different.
+//! Nodes of ours need not be in it. An arc of theirs leads to the node of its name, unless the file
+//! says otherwise; so a file says what is different.
 
 use super::objects::is_name;
 use super::parse::{Mode, NodeEntry, Tables};
@@ -349,7 +348,7 @@ impl GraphFile {
                 ours,
             ) {
                 (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
-                (None, Some(_)) => arcs.push((usual(registry, arc), None)),
+                (None, Some(_)) => arcs.push((arc.to_owned(), None)),
                 (None, None) => {
                     let message = format!("the arc `{arc}` of `{name}` leads nowhere");
                     let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
@@ -357,7 +356,7 @@ impl GraphFile {
                 }
             }
         }
-        let has_outputs = matches!(ours, Some(Arcs::AndOutputs(_)));
+        let has_outputs = matches!(ours, Some(Arcs::AndOutputs));
         Ok((
             Wiring {
                 name: name.clone(),
@@ -369,16 +368,6 @@ impl GraphFile {
     }
 }
 
-/// The node that an arc of ours leads to, unless a file says otherwise.
-fn usual(registry: &Registry, arc: &str) -> String {
-    if registry.arcs(arc).is_some() {
-        arc
-    } else {
-        DROP_AND_PUNT[1]
-    }
-    .to_owned()
-}
-
 /// Our nodes, wired as usual.
 fn ours(registry: &Registry) -> Vec<Wiring> {
     let wired = |name: &str| {
@@ -386,12 +375,12 @@ fn ours(registry: &Registry) -> Vec<Wiring> {
         let to = arcs
             .names()
             .iter()
-            .map(|arc| (usual(registry, arc), None))
+            .map(|arc| ((*arc).to_owned(), None))
             .collect();
         Wiring {
             name: name.to_owned(),
             arcs: to,
-            has_outputs: matches!(arcs, Arcs::AndOutputs(_)),
+            has_outputs: matches!(arcs, Arcs::AndOutputs),
         }
     };
     registry.names().into_iter().map(wired).collect()

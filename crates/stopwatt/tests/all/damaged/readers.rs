@@ -214,7 +214,7 @@ pub const OWN_GRAPH: Target = Target {
             b"[packets]\nfrom = \"flows\"\nstart = \"l2-input\"\nmode = \"cross-connect\"\n[[flow]]\nsource = \"10.0.0.1\"\n\
               destination = \"20.0.0.1\"\nttl = 3\n"
                 .to_vec(),
-            b"[packets]\nfrom = \"generator\"\n[[node]]\nname = \"ip4-input\"\nnext = { ip4-options = \"l2-input\" }\n"
+            b"[packets]\nfrom = \"generator\"\n[[node]]\nname = \"ip4-input\"\nnext = { ip4-lookup = \"l2-input\" }\n"
                 .to_vec(),
         ]
     },
