@@ -11,9 +11,6 @@ impl Mac {
         let [a, b, c, d, e, f] = self.0;
         u64::from_le_bytes([a, b, c, d, e, f, 0, 0])
     }
-
-    /// The address of everyone.
-    pub const BROADCAST: Self = Self([0xff; 6]);
 }
 
 impl std::fmt::Display for Mac {

@@ -8,11 +8,8 @@ use crate::published_reads::{Reads, Spread};
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
-use experiment::setting::{self, CheckedSetting, Folder, InputFile, Number, Or};
-use experiment::{
-    About, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout,
-};
-use qemu::{Build, Images, Machine, clock_reads, linux};
+use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
+use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 use soc::config::IdlePlatform as Platform;
@@ -23,7 +20,6 @@ pub struct IdleClock;
 
 const HOST: &[World] = &[World::Host];
 const SIM: &[World] = &[World::Sim];
-const QEMU: &[World] = &[World::Qemu];
 
 const TRACE: InputFile = asked::TRACE.only(SIM);
 
@@ -41,12 +37,6 @@ const ROUNDS: Or<Number<usize>> = Number::new("rounds", 1..=100_000, "Rounds of 
 const READS: Or<Number<usize>> = Number::new("reads", 1..=1_000_000, "Reads of a round.")
     .only(HOST)
     .or(10_000);
-
-const CACHE: Folder = Folder::new(
-    "cache",
-    "Folder for kernel and busybox; by default `target/linux` of the checkout.",
-)
-.only(QEMU);
 
 const PLATFORM: Or<setting::Platform> = asked::PLATFORM.only(SIM).or(USUAL_PLATFORM);
 
@@ -74,12 +64,7 @@ static ABOUT: About = About {
         WorldAbout {
             world: World::Host,
             about: "clocks and divisions of this machine",
-            needs: &[] as &[Need],
-        },
-        WorldAbout {
-            world: World::Qemu,
-            about: "the clocks of Debian's kernel in a guest, by the stamps of its own trace",
-            needs: &[Need::Qemu, Need::SourceTree],
+            needs: &[],
         },
         WorldAbout {
             world: World::Sim,
@@ -88,16 +73,12 @@ static ABOUT: About = About {
         },
     ],
     settings: &[
-        &TRACE, &THREADS, &ROUNDS, &READS, &CACHE, &PLATFORM, &GOVERNORS, &HZ, &SEED,
+        &TRACE, &THREADS, &ROUNDS, &READS, &PLATFORM, &GOVERNORS, &HZ, &SEED,
     ],
     examples: &[
         Example {
             arguments: "",
             about: "this machine",
-        },
-        Example {
-            arguments: "--world qemu",
-            about: "ktime_get and local_clock of a kernel",
         },
         Example {
             arguments: "--world sim trace.txt --platform juno-r2",
@@ -127,7 +108,6 @@ impl Experiment for IdleClock {
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let recording = match request.world {
             World::Sim => replayed(request, sink)?,
-            World::Qemu => guest(request, sink)?,
             _ => here(&request.settings, sink)?,
         };
         sink.start(recording.header.clone())?;
@@ -218,71 +198,6 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         "Each read is timed by the counter, whose own two reads take {:.1} ns, which is taken off.",
         overhead as f64 * tick_ns
     ));
-    Ok(recording)
-}
-
-/// The rounds of a guest: time counts instructions, so that few say enough.
-const GUEST_EFFORT: clock_reads::Effort = clock_reads::Effort {
-    rounds: 3,
-    reads: 10_000,
-};
-
-fn guest(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
-    let progress = sink.progress();
-    progress.say("building the firmware");
-    let images = Images::find(request.source_tree, Build::Instrumented).map_err(Error::failed)?;
-    progress.check()?;
-    progress.say("fetching kernel and busybox");
-    let cache = request
-        .settings
-        .get(CACHE)
-        .unwrap_or_else(|| Images::linux_cache(request.source_tree));
-    let system = linux::fetch(&cache).map_err(Error::failed)?;
-    progress.check()?;
-    let machine = Machine {
-        virtualization: true,
-        icount: Some(0),
-        ..Machine::new(1)
-    };
-    let read = clock_reads::run(&images, &system, &machine, GUEST_EFFORT, |line| {
-        progress.say(line)
-    });
-    let mut recording = Recording::new(header(World::Qemu));
-    for times in read.map_err(Error::failed)? {
-        let function = clock_reads::CLOCKS
-            .iter()
-            .find(|clock| clock.0 == times.clock)
-            .map_or("", |clock| clock.1);
-        let statistics = Times::from_ns(times.ns);
-        add(
-            &mut recording,
-            function,
-            "clock-read",
-            "1",
-            metrics::CLOCK_READ,
-            &statistics,
-        );
-    }
-    let header = &mut recording.header;
-    header.iterations = GUEST_EFFORT.rounds;
-    header
-        .versions
-        .insert("linux".to_owned(), system.kernel_version);
-    let virtual_machine = Some("QEMU translates its instructions".to_owned());
-    header.set_facts(&facts::Clocks {
-        source: Some("arch_sys_counter".to_owned()),
-        virtual_machine,
-    });
-    header.notes.push(format!(
-        "The kernel stamps {} events of its trace with each clock, {} times over; what an event takes more than one that is stamped with \
-         the count of ticks is a read. Each value is the mean of a round.",
-        GUEST_EFFORT.reads, GUEST_EFFORT.rounds
-    ));
-    header.notes.push(
-        "The guest is emulated, and an instruction takes a nanosecond: these are counts of instructions, and no times of a processor. CPUs that \
-         read at once take turns then, so one reads; in the host's time an event varied by 20 us, and no read was to be seen."
-            .to_owned(),
-    );
     Ok(recording)
 }
 

@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod carried;
-pub mod clock_reads;
 pub mod count;
 mod counts;
 mod debian;

@@ -15,7 +15,7 @@ const TO_INITRAMFS: u64 = 128 << 20;
 /// The first process, which the host talks to.
 static INIT: &str = include_str!("../../../../firmware/linux/init");
 /// Programs that the first process calls, all of them busybox.
-const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail basename dmesg grep mkfifo taskset dd reboot poweroff";
+const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail dmesg grep mkfifo taskset reboot poweroff";
 
 /// A kernel and what it boots into.
 #[derive(Clone, Debug)]
