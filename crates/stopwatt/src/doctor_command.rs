@@ -179,11 +179,6 @@ fn abilities(data: &Data) -> Vec<Ability> {
             apt(),
         ),
         ability(
-            "KVM",
-            "nothing: instructions are counted in the emulator",
-            kvm(),
-        ),
-        ability(
             "hardware counters",
             "dataplane: cache misses and stalls beside the clocks",
             counters(),
@@ -192,11 +187,6 @@ fn abilities(data: &Data) -> Vec<Ability> {
             "huge pages",
             "dataplane: fewer misses of the TLB",
             huge_pages(),
-        ),
-        ability(
-            "root",
-            "dataplane --receive: packets of an interface",
-            root(),
         ),
         ability("idle states", "capture cpuidle", idle_states()),
         ability(
@@ -244,13 +234,6 @@ fn apt() -> Result<String, String> {
     match first_line("apt-get", &["--version"]) {
         Some(version) => Ok(version),
         None => Err("a system of Debian's family, or linux-boot --kernel FILE".to_owned()),
-    }
-}
-
-fn kvm() -> Result<String, String> {
-    match fs::File::options().read(true).write(true).open("/dev/kvm") {
-        Ok(_) => Ok("/dev/kvm".to_owned()),
-        Err(error) => Err(format!("/dev/kvm: {error}")),
     }
 }
 
@@ -309,13 +292,6 @@ const NETWORK: u64 = 1 << 12 | 1 << 13;
 
 fn is_root() -> bool {
     capabilities() & NETWORK == NETWORK
-}
-
-fn root() -> Result<String, String> {
-    match is_root() {
-        true => Ok("this process may configure networks".to_owned()),
-        false => Err("run it as root".to_owned()),
-    }
 }
 
 fn idle_states() -> Result<String, String> {

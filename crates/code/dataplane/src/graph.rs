@@ -120,8 +120,6 @@ pub struct Report {
     pub loops: u64,
     /// [`Graph::seconds`].
     pub seconds: f64,
-    /// Interface of each input, and how packets come in there.
-    pub hardware: Vec<(u16, String)>,
     /// Traces so far.
     pub traces: Vec<Trace>,
 }
@@ -430,17 +428,6 @@ impl Graph {
     /// The packets that were dropped or punted, by reason, and what else nodes count; counts of
     /// zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
-        let inputs = self.inputs.iter().flat_map(|slot| {
-            let node = slot.input.name();
-            slot.input
-                .counts()
-                .into_iter()
-                .map(|(reason, count)| ErrorRow {
-                    count,
-                    node: node.to_owned(),
-                    reason,
-                })
-        });
         let rows = self.slots.iter().rev().flat_map(|slot| {
             let node = slot.node.name();
             let reasons = slot
@@ -456,7 +443,7 @@ impl Graph {
                 reason,
             })
         });
-        inputs.chain(rows).collect()
+        rows.collect()
     }
 
     /// All that the prompt and recordings tell of this graph.
@@ -468,11 +455,6 @@ impl Graph {
             balance: self.balance(),
             loops: self.loops,
             seconds: self.seconds(),
-            hardware: self
-                .inputs
-                .iter()
-                .map(|slot| (slot.input.interface(), slot.input.hardware()))
-                .collect(),
             traces: self.tracer.traces().to_vec(),
         }
     }

@@ -131,8 +131,6 @@ pub struct Packets {
     next: usize,
     /// True if the first one comes again after the last.
     again: bool,
-    /// Longer than a buffer; they never become packets of the graph.
-    too_long: u64,
 }
 
 impl Packets {
@@ -145,7 +143,6 @@ impl Packets {
             packets,
             next: 0,
             again: false,
-            too_long: 0,
         }
     }
 
@@ -194,19 +191,11 @@ impl Input for Packets {
             data[length..(length + 64).min(crate::buffers::DATA_BYTES)].fill(0);
             frame.length[row] = length as u16;
             bytes += length as u64;
-            self.too_long += u64::from(length < packet.len());
         }
         frame.len = count;
         plane.interfaces[self.interface as usize]
             .rx
             .add(count as u64, bytes);
-    }
-
-    fn hardware(&self) -> String {
-        format!(
-            "a list of packets, {} left; nothing is done in a device's place",
-            self.left()
-        )
     }
 
     fn is_done(&self) -> bool {

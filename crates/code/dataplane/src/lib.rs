@@ -25,7 +25,6 @@
 //! | [`adjacency`] | where packets may be sent next |
 //! | [`mac`] | Ethernet addresses |
 //! | [`inputs`], [`pcap`] | packets from a generator or a list; capture files |
-//! | `packet_socket` | packets of a Linux interface, in and out |
 //! | [`machine`] | prefetch instruction and counter |
 //! | [`show`] | traces of packets, in the words of VPP |
 //! | [`trace`] | following packets through the graph |
@@ -46,8 +45,6 @@ pub mod machine;
 pub mod memory;
 mod node;
 pub mod nodes;
-#[cfg(target_os = "linux")]
-pub mod packet_socket;
 pub mod pcap;
 pub mod plane;
 pub mod show;

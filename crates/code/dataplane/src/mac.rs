@@ -19,26 +19,3 @@ impl std::fmt::Display for Mac {
         write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
     }
 }
-
-impl std::str::FromStr for Mac {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{text}` is no Ethernet address: it must look like 02:fe:00:00:00:01");
-        let mut mac = [0; 6];
-        let mut parts = text.split(':');
-        for byte in &mut mac {
-            let part = parts
-                .next()
-                .filter(|part| part.len() == 2)
-                .ok_or_else(wrong)?;
-            *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
-        }
-        if parts.next().is_some() {
-            Err(wrong())
-        } else {
-            Ok(Self(mac))
-        }
-    }
-}

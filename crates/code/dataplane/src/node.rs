@@ -91,16 +91,6 @@ pub trait Input: Send {
     fn is_done(&self) -> bool {
         false
     }
-
-    /// Driver of an input, its mode, and what it does in a device's place.
-    fn hardware(&self) -> String {
-        "memory of this process".to_owned()
-    }
-
-    /// The counts of what it met, for `show errors`.
-    fn counts(&self) -> Vec<(Reason, u64)> {
-        Vec::new()
-    }
 }
 
 impl Input for Box<dyn Input> {
@@ -118,13 +108,5 @@ impl Input for Box<dyn Input> {
 
     fn is_done(&self) -> bool {
         (**self).is_done()
-    }
-
-    fn hardware(&self) -> String {
-        (**self).hardware()
-    }
-
-    fn counts(&self) -> Vec<(Reason, u64)> {
-        (**self).counts()
     }
 }

@@ -62,8 +62,6 @@ pub struct Interface {
     pub punts: u64,
     /// Packets that were to go out here and that the device did not take.
     pub tx_errors: u64,
-    /// Packets that the kernel dropped before they came in, because its queue was full.
-    pub kernel_drops: u64,
 }
 
 impl Interface {
@@ -74,7 +72,6 @@ impl Interface {
         self.drops += other.drops;
         self.punts += other.punts;
         self.tx_errors += other.tx_errors;
-        self.kernel_drops += other.kernel_drops;
     }
 }
 
@@ -169,7 +166,7 @@ impl Plane {
         for interface in &mut interfaces {
             (interface.rx, interface.tx) = (Traffic::default(), Traffic::default());
             (interface.drops, interface.punts) = (0, 0);
-            (interface.tx_errors, interface.kernel_drops) = (0, 0);
+            interface.tx_errors = 0;
         }
         Self {
             pool: Pool::new(self.pool.capacity(), self.pool.reuse()),
@@ -191,7 +188,6 @@ impl Plane {
             drops: 0,
             punts: 0,
             tx_errors: 0,
-            kernel_drops: 0,
         });
         (self.interfaces.len() - 1) as u16
     }

@@ -2,12 +2,10 @@
 
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
-use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow, Severity};
+use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow};
 use dataplane::inputs::{Generator, Packets, udp_packet};
 use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
-#[cfg(target_os = "linux")]
-use dataplane::packet_socket::{PacketInput, Receiver, Sender};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::build;
@@ -206,39 +204,6 @@ fn with_input(plane: Plane, devices: Vec<Box<dyn Device>>, input: impl Input + '
     let (mut graph, first) = build(plane, devices);
     graph.add_input(input, first);
     graph
-}
-
-/// The two interfaces of this machine that a graph lies between: where packets come in, and where
-/// they go out.
-#[cfg(target_os = "linux")]
-pub struct Ends {
-    /// The names of the interfaces.
-    pub interfaces: [String; 2],
-    /// The Ethernet addresses of the interfaces.
-    pub macs: [Mac; 2],
-}
-
-/// Builds a graph between two interfaces, through packet sockets. Its routes lead to the neighbour
-/// with this Ethernet address on the second one.
-///
-/// # Errors
-/// An interface is not there, or packet sockets are not allowed.
-#[cfg(target_os = "linux")]
-pub fn between(load: Load, ends: &Ends, neighbour: Mac) -> std::io::Result<Graph> {
-    let load = Load { outputs: 1, ..load };
-    let interface = |number: u16| {
-        let number = usize::from(number);
-        (ends.interfaces[number].clone(), ends.macs[number])
-    };
-    let plane = plane_of(load, &interface, &[Mac::default(), neighbour]);
-    let [inside, outside] = &ends.interfaces;
-    let (receiver, sender) = (Receiver::new(inside)?, Sender::new(outside)?);
-    let devices: Vec<Box<dyn Device>> = vec![Box::new(Discard), Box::new(sender)];
-    Ok(with_input(
-        plane,
-        devices,
-        PacketInput::new(receiver, INSIDE),
-    ))
 }
 
 /// The node that captured packets come in at.
@@ -531,14 +496,9 @@ impl Running {
         let Some(sum) = self.sum() else {
             return Vec::new();
         };
-        let of_kernel = sum.interfaces.iter().map(|interface| ErrorCount {
-            node: interface.name.clone(),
-            reason: "the kernel's queue was full".to_owned(),
-            severity: Severity::Error.name().to_owned(),
-            count: interface.kernel_drops,
-        });
-        of_kernel
-            .chain(sum.errors.into_iter().map(ErrorCount::from))
+        sum.errors
+            .into_iter()
+            .map(ErrorCount::from)
             .filter(|row| row.count > 0)
             .collect()
     }

@@ -9,9 +9,9 @@ use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
 use dataplane::pcap;
-use dataplane::plane::{Mac, Settings};
+use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
-use experiment::setting::{CheckedSetting, Choice, Number, Or, Switch};
+use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
 use experiment::{
     About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World,
     WorldAbout,
@@ -139,41 +139,9 @@ const WORKERS: Or<Number<usize>> = Number::new(
 )
 .or(1);
 
-/// The source of packets: an interface or a capture file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
-    Interface(String),
-    Capture(PathBuf),
-}
-
-const RECEIVE: CheckedSetting<Source> = CheckedSetting::new(
+const RECEIVE: InputFile = InputFile::new(
     "receive",
-    "INTERFACE|FILE.pcap",
-    |text| {
-        Ok(match text.ends_with(".pcap") {
-            true => Source::Capture(text.into()),
-            false => Source::Interface(text.to_owned()),
-        })
-    },
-    "Take packets from an interface of this machine, through a packet socket (Linux, root), or those of a capture file again and \
-     again, in place of generated ones.",
-);
-
-const SEND: CheckedSetting<String> = CheckedSetting::new(
-    "send",
-    "INTERFACE",
-    |text| Ok(text.to_owned()),
-    "With an interface of --receive: the interface where packets go out.",
-);
-
-const NEIGHBOUR: CheckedSetting<Mac> = CheckedSetting::new(
-    "neighbour",
-    "MAC",
-    |text| {
-        text.parse()
-            .map_err(|_| format!("`{text}` is no Ethernet address such as 02:fe:00:00:01:02"))
-    },
-    "With an interface of --receive, for the IPv4 graphs: whom all routes lead to, behind the interface of --send.",
+    "Take the packets of a capture file (pcap) again and again, in place of generated ones.",
 );
 
 const TRACE: Or<Number<usize>> = Number::new(
@@ -235,8 +203,6 @@ static ABOUT: About = About {
         &NO_CHECKSUM,
         &WORKERS,
         &RECEIVE,
-        &SEND,
-        &NEIGHBOUR,
         &TRACE,
         &COUNTERS,
     ],
@@ -251,8 +217,8 @@ static ABOUT: About = About {
             about: "",
         },
         Example {
-            arguments: "--graph l2-xconnect --receive eth0 --send eth1",
-            about: "packets of this machine's interfaces (root)",
+            arguments: "--graph ip4-route --receive capture.pcap",
+            about: "packets of a capture file",
         },
         Example {
             arguments: "--graph acl.toml --nodes acl.so --trace 2 --all",
@@ -298,40 +264,23 @@ fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
     }
 }
 
-/// Says which settings of interfaces contradict each other.
-fn check_ends(settings: &Given) -> Result<(), Error> {
-    let usage = |message: &str, help: &str| Err(Error::usage(message, help));
-    let is_ours = match settings.get(GRAPH) {
-        GraphAsked::Ours(kind) => Some(kind),
-        GraphAsked::File(_) => None,
-    };
-    let (send, neighbour) = (
-        settings.get(SEND).is_some(),
-        settings.get(NEIGHBOUR).is_some(),
-    );
-    match settings.get(RECEIVE) {
-        Some(_) if is_ours.is_none() => usage(
+/// Says if packets of a capture file are asked for where they mean nothing.
+fn check_received(settings: &Given) -> Result<(), Error> {
+    if !settings.is_given(&RECEIVE) {
+        return Ok(());
+    }
+    if matches!(settings.get(GRAPH), GraphAsked::File(_)) {
+        return Err(Error::usage(
             "--receive is for a graph of ours",
             "a graph of your own names a capture file in its [packets]",
-        ),
-        Some(_) if settings.get(WORKERS) > 1 => {
-            usage("--receive is for one worker", "leave --workers out")
-        }
-        Some(Source::Interface(_)) if !send => {
-            usage("--receive says no way out", "give --send INTERFACE, too")
-        }
-        Some(Source::Interface(_)) if !neighbour && is_ours != Some(GraphKind::L2CrossConnect) => {
-            usage(
-                "the routes lead to nobody",
-                "give --neighbour MAC, too, or --graph l2-xconnect",
-            )
-        }
-        Some(Source::Interface(_)) => Ok(()),
-        _ if send || neighbour => usage(
-            "--send and --neighbour are for interfaces",
-            "name the one where packets come in: --receive INTERFACE",
-        ),
-        _ => Ok(()),
+        ));
+    }
+    match settings.get(WORKERS) > 1 {
+        true => Err(Error::usage(
+            "--receive is for one worker",
+            "leave --workers out",
+        )),
+        false => Ok(()),
     }
 }
 
@@ -343,7 +292,7 @@ impl Experiment for Dataplane {
     fn check(&self, request: &Request<'_>) -> Result<(), Error> {
         let settings = &request.settings;
         buffers_hold_frames(settings)?;
-        check_ends(settings)
+        check_received(settings)
     }
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
@@ -390,7 +339,6 @@ impl Experiment for Dataplane {
             name,
             loaded,
             no_counters,
-            driver,
             packets,
             has_routes,
         } = ran;
@@ -416,7 +364,7 @@ impl Experiment for Dataplane {
             flows: load.flows.into(),
             workers: asked.workers as u64,
             checksum: load.settings.verify_checksum,
-            driver,
+            driver: MEMORY.to_owned(),
             packets,
             objects: objects
                 .iter()
@@ -469,8 +417,6 @@ struct FinishedGraph {
     loaded: LoadResult,
     /// A line that says why no events are counted.
     no_counters: Option<String>,
-    /// Driver by which packets come in and go out.
-    driver: String,
     /// The packets, where they are not the generator's.
     packets: Option<String>,
     has_routes: bool,
@@ -492,7 +438,7 @@ impl LoadRequest {
     fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>), Error> {
         match given.get(RECEIVE) {
             None => Ok((graphs::graphs(self.load, self.workers), "pg-input", None)),
-            Some(Source::Capture(path)) => {
+            Some(path) => {
                 let packets = captured(&path)?;
                 let words = format!("{} packets of {}", packets.len(), path.display());
                 Ok((
@@ -500,13 +446,6 @@ impl LoadRequest {
                     graphs::CAPTURED,
                     Some(words),
                 ))
-            }
-            Some(Source::Interface(inside)) => {
-                let ends = [inside, given.get(SEND).unwrap_or_default()];
-                let words = format!("from {} to {}", ends[0], ends[1]);
-                let (graph, input) =
-                    between(self.load, ends, given.get(NEIGHBOUR).unwrap_or_default())?;
-                Ok((vec![graph], input, Some(words)))
             }
         }
     }
@@ -540,17 +479,10 @@ impl LoadRequest {
             counted,
             trace: (self.trace > 0).then(|| running.trace()),
         };
-        let driver = running.graphs[0]
-            .report()
-            .hardware
-            .into_iter()
-            .map(|(_, words)| words)
-            .collect();
         Ok(FinishedGraph {
             name: kind.name().to_owned(),
             loaded,
             no_counters,
-            driver,
             packets,
             has_routes: true,
         })
@@ -590,7 +522,6 @@ impl LoadRequest {
             name,
             loaded,
             no_counters,
-            driver: MEMORY.to_owned(),
             packets,
             has_routes,
         })
@@ -615,7 +546,7 @@ impl LoadRequest {
     }
 }
 
-/// The driver of generated packets.
+/// The driver of packets that are in memory before they are sent.
 const MEMORY: &str = "memory of this process";
 
 /// The packets of a capture file.
@@ -627,31 +558,6 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
         true => Err(wrong("there is no packet in it".to_owned())),
         false => Ok(packets),
     }
-}
-
-/// The graph between two interfaces of this machine, and the node that packets come in at.
-#[cfg(target_os = "linux")]
-fn between(
-    load: Load,
-    interfaces: [String; 2],
-    neighbour: Mac,
-) -> Result<(Graph, &'static str), Error> {
-    use dataplane::packet_socket::{INPUT, mac};
-    let address = |name: &String| {
-        mac(name).map_err(|error| Error::Failed(format!("interface `{name}`: {error}")))
-    };
-    let macs = [address(&interfaces[0])?, address(&interfaces[1])?];
-    let ends = graphs::Ends { interfaces, macs };
-    let graph = graphs::between(load, &ends, neighbour)
-        .map_err(|error| Error::Failed(error.to_string()))?;
-    Ok((graph, INPUT))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn between(_: Load, [inside, _]: [String; 2], _: Mac) -> Result<(Graph, &'static str), Error> {
-    Err(Error::Failed(format!(
-        "interface `{inside}`: packet sockets are there on Linux alone"
-    )))
 }
 
 #[cfg(target_os = "linux")]

@@ -717,10 +717,11 @@ fn two_workers_each_with_a_generator_share_the_routes() {
 #[test]
 fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     use dataplane::inputs::udp_packet;
+    use dataplane::mac::Mac;
     let folder = tempfile::tempdir().unwrap();
     let (us, peer) = (
-        "02:00:00:00:00:01".parse().unwrap(),
-        "02:00:00:00:00:02".parse().unwrap(),
+        Mac([0x02, 0x00, 0x00, 0x00, 0x00, 0x01]),
+        Mac([0x02, 0x00, 0x00, 0x00, 0x00, 0x02]),
     );
     let packets = [(64, 1), (1, 2), (9, 3), (2, 4)].map(|(ttl, last)| {
         udp_packet(us, peer, [10, 0, 0, 1].into(), [20, 0, 0, last].into(), ttl)
@@ -772,19 +773,8 @@ fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
 }
 
 #[test]
-fn interfaces_need_a_way_out_and_a_neighbour_and_are_looked_for() {
+fn packets_of_a_file_are_for_one_worker_and_a_graph_of_ours() {
     for (given, expected) in [
-        ("--receive eth0", "give --send INTERFACE"),
-        ("--receive eth0 --send eth1", "give --neighbour MAC"),
-        (
-            "--receive eth0 --send eth1 --neighbour 02:00",
-            "no Ethernet address",
-        ),
-        (
-            "--receive a.pcap --send eth1",
-            "--send and --neighbour are for interfaces",
-        ),
-        ("--send eth1", "--send and --neighbour are for interfaces"),
         ("--receive a.pcap --workers 2", "leave --workers out"),
         ("--receive a.pcap --graph g.toml", "for a graph of ours"),
     ] {

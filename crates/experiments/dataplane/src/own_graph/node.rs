@@ -284,12 +284,4 @@ impl Input for ClearedInput {
     fn is_done(&self) -> bool {
         self.0.is_done()
     }
-
-    fn hardware(&self) -> String {
-        self.0.hardware()
-    }
-
-    fn counts(&self) -> Vec<(Reason, u64)> {
-        self.0.counts()
-    }
 }
