@@ -64,8 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while !graph.is_done() {
         graph.run_once();
     }
-    let reports = [graph.report()];
-    println!("{}", show::trace(&reports, 3));
+    println!("{}", show::trace(graph.tracer.traces(), 3));
     for row in graph.errors().iter().filter(|row| row.count > 0) {
         println!("{} {}: {}", row.count, row.node, row.reason.text);
     }

@@ -1,4 +1,4 @@
-//! Packet buffers: one region, fixed slots, reference counts.
+//! Packet buffers: one region, fixed slots.
 
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
@@ -64,10 +64,6 @@ impl Slots<'_> {
 /// A region of buffers.
 pub struct Pool {
     slots: region::Region<Slot>,
-    /// Holders of a buffer beyond the first one.
-    extra: Vec<u16>,
-    /// Their sum: while nobody shares a buffer, letting go of a frame's buffers is one copy.
-    shared: usize,
     /// Free buffers: a stack ([`Reuse::Hot`]) or a ring ([`Reuse::Cycle`]).
     free: Vec<Buffer>,
     first: usize,
@@ -87,8 +83,6 @@ impl Pool {
         );
         Self {
             slots: region::Region::new(count),
-            extra: vec![0; count],
-            shared: 0,
             free: (0..count as u32).collect(),
             first: 0,
             free_count: count,
@@ -111,12 +105,7 @@ impl Pool {
         self.free_count
     }
 
-    /// True if the kernel was asked for huge pages and did not refuse.
-    pub fn huge_pages_advised(&self) -> bool {
-        self.slots.huge_pages_advised()
-    }
-
-    /// Takes up to `into.len()` buffers, each with one holder; returns how many.
+    /// Takes up to `into.len()` buffers, returns how many.
     #[inline]
     pub fn allocate(&mut self, into: &mut [Buffer]) -> usize {
         let count = into.len().min(self.free_count);
@@ -136,45 +125,12 @@ impl Pool {
         count
     }
 
-    /// Adds a holder: the buffer is free again only when each holder has let go.
-    pub fn share(&mut self, buffer: Buffer) {
-        let extra = &mut self.extra[buffer as usize];
-        *extra = extra.checked_add(1).expect("fewer than 2^16 holders");
-        self.shared += 1;
-    }
-
-    /// Number of holders of a buffer that was allocated.
-    pub fn holders(&self, buffer: Buffer) -> usize {
-        self.extra[buffer as usize] as usize + 1
-    }
-
     /// Lets go of buffers.
     ///
     /// # Panics
     /// If more are free then than there are: a packet was freed twice.
     #[inline]
     pub fn free(&mut self, buffers: &[Buffer]) {
-        if self.shared == 0 {
-            self.put_back(buffers);
-        } else {
-            self.free_shared(buffers);
-        }
-    }
-
-    #[cold]
-    fn free_shared(&mut self, buffers: &[Buffer]) {
-        for &buffer in buffers {
-            let extra = &mut self.extra[buffer as usize];
-            if *extra > 0 {
-                *extra -= 1;
-                self.shared -= 1;
-            } else {
-                self.put_back(&[buffer]);
-            }
-        }
-    }
-
-    fn put_back(&mut self, buffers: &[Buffer]) {
         let capacity = self.free.len();
         assert!(
             self.free_count + buffers.len() <= capacity,
@@ -528,19 +484,6 @@ mod tests {
         let mut pool = Pool::new(3, Reuse::Cycle);
         assert_eq!(pool.allocate(&mut [0; 8]), 3);
         assert_eq!(pool.allocate(&mut [0; 8]), 0);
-    }
-
-    #[test]
-    fn a_shared_buffer_is_free_when_the_last_holder_lets_go() {
-        let mut pool = Pool::new(1, Reuse::Hot);
-        let mut one = [0];
-        pool.allocate(&mut one);
-        pool.share(one[0]);
-        assert_eq!(pool.holders(one[0]), 2);
-        pool.free(&one);
-        assert_eq!((pool.available(), pool.holders(one[0])), (0, 1));
-        pool.free(&one);
-        assert_eq!(pool.available(), 1);
     }
 
     #[test]

@@ -11,8 +11,8 @@
 
 use crate::frame::{FRAME_MAX, Frame, Rows};
 use crate::machine;
-use crate::plane::{Interface, Plane};
-use crate::trace::{Trace, Tracer};
+use crate::plane::Plane;
+use crate::trace::Tracer;
 
 pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
@@ -105,23 +105,15 @@ pub struct ErrorRow {
     pub reason: Reason,
 }
 
-/// The state of a graph, for those who print it while it goes on.
+/// The counters of a graph.
 #[derive(Clone)]
 pub struct Report {
     /// [`Graph::runtime`].
     pub runtime: Vec<RuntimeRow>,
     /// [`Graph::errors`].
     pub errors: Vec<ErrorRow>,
-    /// Interfaces with this graph's counters.
-    pub interfaces: Vec<Interface>,
-    /// [`Graph::balance`].
-    pub balance: Balance,
-    /// [`Graph::loops`].
+    /// Rounds since the counters were cleared.
     pub loops: u64,
-    /// [`Graph::seconds`].
-    pub seconds: f64,
-    /// Traces so far.
-    pub traces: Vec<Trace>,
 }
 
 impl Report {
@@ -143,13 +135,7 @@ impl Report {
                 |one, other| (&one.node, one.reason) == (&other.node, other.reason),
                 |row, other| row.count += other.count,
             );
-            for (interface, other) in sum.interfaces.iter_mut().zip(&other.interfaces) {
-                interface.add(other);
-            }
-            sum.balance.add(other.balance);
             sum.loops += other.loops;
-            sum.seconds = sum.seconds.max(other.seconds);
-            sum.traces.extend(other.traces.iter().cloned());
         }
         Some(sum)
     }
@@ -187,7 +173,6 @@ pub struct Graph {
     inputs: Vec<InputSlot>,
     spare: Vec<Box<Frame>>,
     loops: u64,
-    started: std::time::Instant,
     /// A frame waits at a node that this pass has been at already.
     again: bool,
     /// The probe that counts events, and its last counts.
@@ -206,7 +191,6 @@ impl Graph {
             inputs: Vec::new(),
             spare: Vec::new(),
             loops: 0,
-            started: std::time::Instant::now(),
         }
     }
 
@@ -446,27 +430,13 @@ impl Graph {
         rows.collect()
     }
 
-    /// All that the prompt and recordings tell of this graph.
+    /// The counters that recordings have of this graph.
     pub fn report(&self) -> Report {
         Report {
             runtime: self.runtime(),
             errors: self.errors(),
-            interfaces: self.plane.interfaces.clone(),
-            balance: self.balance(),
             loops: self.loops,
-            seconds: self.seconds(),
-            traces: self.tracer.traces().to_vec(),
         }
-    }
-
-    /// Rounds since the counters were cleared.
-    pub fn loops(&self) -> u64 {
-        self.loops
-    }
-
-    /// Seconds since the counters were cleared.
-    pub fn seconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64()
     }
 
     /// Rounds and all nodes' counters, for [`Self::set_counters`].
@@ -494,7 +464,6 @@ impl Graph {
     pub fn clear_runtime(&mut self) {
         let nodes = self.inputs.len() + self.slots.len();
         self.set_counters(&(0, vec![NodeCounters::default(); nodes]));
-        self.started = std::time::Instant::now();
     }
 
     /// Packets that came in, went out, were dropped, were punted, and that a device refused, over
@@ -541,15 +510,7 @@ impl Balance {
     }
 }
 
-impl Balance {
-    fn add(&mut self, other: Self) {
-        self.received += other.received;
-        self.sent += other.sent;
-        self.dropped += other.dropped;
-        self.punted += other.punted;
-        self.refused += other.refused;
-    }
-}
+impl Balance {}
 
 impl NodeCounters {
     fn add(&mut self, other: Self) {

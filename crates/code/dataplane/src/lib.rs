@@ -13,7 +13,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | [`frame`] | a vector of packets, and what nodes tell each other about them |
-//! | [`buffers`] | the memory of packets: a pool of slots with reference counts |
+//! | [`buffers`] | the memory of packets: a pool of slots |
 //! | [`plane`] | what all nodes share: buffers, interfaces, routes, settings |
 //! | [`graph`] | nodes and the arcs between them, and what is counted |
 //! | [`nodes`] | the nodes: Ethernet, cross connect, IPv4, output |

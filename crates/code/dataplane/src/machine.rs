@@ -38,43 +38,12 @@ pub fn ticks() -> u64 {
 /// There is no such processor.
 #[cfg(target_os = "linux")]
 pub fn pin(cpu: usize) -> std::io::Result<()> {
-    keep_on(&processors(&[cpu])?)
-}
-
-/// A set of processors.
-///
-/// # Errors
-/// A number is larger than any processor's.
-#[cfg(target_os = "linux")]
-pub fn processors(cpus: &[usize]) -> std::io::Result<nix::sched::CpuSet> {
     let mut set = nix::sched::CpuSet::new();
-    for &cpu in cpus {
-        set.set(cpu).map_err(|_| {
-            std::io::Error::other(format!(
-                "processors are numbered below {}",
-                nix::sched::CpuSet::count()
-            ))
-        })?;
-    }
-    Ok(set)
-}
-
-/// Keeps the calling thread on some processors.
-///
-/// # Errors
-/// None of them is there.
-#[cfg(target_os = "linux")]
-pub fn keep_on(set: &nix::sched::CpuSet) -> std::io::Result<()> {
+    set.set(cpu)?;
     Ok(nix::sched::sched_setaffinity(
         nix::unistd::Pid::from_raw(0),
-        set,
+        &set,
     )?)
-}
-
-/// The processor that the calling thread is on just now.
-#[cfg(target_os = "linux")]
-pub fn cpu() -> Option<usize> {
-    nix::sched::sched_getcpu().ok()
 }
 
 /// Bytes of the machine code of a function, by its address: the length of its entry in the table

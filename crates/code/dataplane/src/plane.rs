@@ -64,17 +64,6 @@ pub struct Interface {
     pub tx_errors: u64,
 }
 
-impl Interface {
-    /// Adds what another worker counted on the same interface.
-    pub fn add(&mut self, other: &Self) {
-        self.rx.add(other.rx.packets, other.rx.bytes);
-        self.tx.add(other.tx.packets, other.tx.bytes);
-        self.drops += other.drops;
-        self.punts += other.punts;
-        self.tx_errors += other.tx_errors;
-    }
-}
-
 /// Settings of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {

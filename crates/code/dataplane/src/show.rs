@@ -1,6 +1,6 @@
 //! The traces of packets, in the words that users of VPP know.
 
-use crate::graph::Report;
+use crate::trace::Trace;
 use std::fmt::Write;
 
 /// A worker's name.
@@ -8,20 +8,10 @@ pub fn worker_name(number: usize) -> String {
     format!("stopwatt_wk_{number}")
 }
 
-/// `show trace`, at most `limit` packets of each worker.
-pub fn trace(reports: &[Report], limit: usize) -> String {
-    reports
-        .iter()
-        .enumerate()
-        .map(|(number, report)| trace_of(number, report, limit))
-        .collect()
-}
-
-fn trace_of(number: usize, report: &Report, limit: usize) -> String {
-    let name = worker_name(number);
-    let mut out =
-        format!("------------------- Start of thread {number} {name} -------------------\n");
-    let traces = &report.traces;
+/// `show trace` of the first worker, at most `limit` packets.
+pub fn trace(traces: &[Trace], limit: usize) -> String {
+    let name = worker_name(0);
+    let mut out = format!("------------------- Start of thread 0 {name} -------------------\n");
     if traces.is_empty() {
         out.push_str("No packets in trace buffer\n");
     }

@@ -505,7 +505,7 @@ impl Running {
 
     /// The traces of the first worker's packets, as `show trace` prints them.
     pub fn trace(&self) -> String {
-        show::trace(&[self.graphs[0].report()], TRACES_SHOWN)
+        show::trace(self.graphs[0].tracer.traces(), TRACES_SHOWN)
     }
 
     fn sum(&self) -> Option<Report> {

@@ -178,14 +178,14 @@ pub(crate) struct DomainStay {
 pub struct Delays(Vec<u64>);
 
 impl Delays {
-    /// Counts the end of some stays: the state is left, after an entry that has begun is finished.
-    pub fn count(&mut self, state: &StateCost, stay_ns: u64, stays: u64) {
+    /// Counts the end of a stay: the state is left, after an entry that has begun is finished.
+    pub fn count(&mut self, state: &StateCost, stay_ns: u64) {
         let delay_ns = state.exit_ns + state.entry_ns.saturating_sub(stay_ns);
         let delay_us = delay_ns.div_ceil(1000) as usize;
         if self.0.len() <= delay_us {
             self.0.resize(delay_us + 1, 0);
         }
-        self.0[delay_us] += stays;
+        self.0[delay_us] += 1;
     }
 
     /// One stay takes longer to end, which was counted.
@@ -390,7 +390,7 @@ impl<'p> Cpu<'p> {
                     self.events
                         .push((sleep.exit_ns - left_ns).saturating_add(event_ns));
                 }
-                sums.delays.count(cost, stay_ns, 1);
+                sums.delays.count(cost, stay_ns);
                 return state;
             }
             left_ns -= stay_ns;

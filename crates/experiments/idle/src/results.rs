@@ -308,15 +308,20 @@ fn intervals(recording: &mut Recording, traced: &TracedIntervals) {
 
 fn states(recording: &mut Recording, series: Series, names: &[String], states: &[idle::Usage]) {
     for (name, usage) in names.iter().zip(states) {
-        for (metric, value) in [
-            (metrics::IDLE_ENTERED, usage.entered as f64),
-            (metrics::IDLE_ABOVE, usage.above as f64),
-            (metrics::IDLE_BELOW, usage.below as f64),
-            (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
-        ] {
+        for (metric, value) in counted(usage) {
             recording.add(series, 0, metric, name, value);
         }
     }
+}
+
+/// The counts of a state.
+fn counted(usage: &idle::Usage) -> [(metrics::Metric, f64); 4] {
+    [
+        (metrics::IDLE_ENTERED, usage.entered as f64),
+        (metrics::IDLE_ABOVE, usage.above as f64),
+        (metrics::IDLE_BELOW, usage.below as f64),
+        (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
+    ]
 }
 
 /// What became of the power domains.
@@ -334,10 +339,9 @@ fn domains(
         };
         add("", metrics::IDLE_TIME, found.together_ns as f64 / 1000.0);
         for (state, usage) in domain.state_names.iter().zip(&found.states) {
-            add(state, metrics::IDLE_ENTERED, usage.entered as f64);
-            add(state, metrics::IDLE_ABOVE, usage.above as f64);
-            add(state, metrics::IDLE_BELOW, usage.below as f64);
-            add(state, metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0);
+            for (metric, value) in counted(usage) {
+                add(state, metric, value);
+            }
         }
     }
 }
@@ -433,13 +437,8 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedInter
     );
     for (mode, usage) in [("kernel", compared.kernel), ("trace", compared.trace)] {
         let series = recording.series("recorded", COUNTERS, mode);
-        for (metric, value) in [
-            (metrics::IDLE_ENTERED, usage.entered as f64),
-            (metrics::IDLE_ABOVE, usage.above as f64),
-            (metrics::IDLE_BELOW, usage.below as f64),
-            (metrics::IDLE_TIME, usage.time_ns as f64 / 1000.0),
-            (metrics::IDLE_REJECTED, usage.rejected as f64),
-        ] {
+        let rejected = (metrics::IDLE_REJECTED, usage.rejected as f64);
+        for (metric, value) in counted(&usage).into_iter().chain([rejected]) {
             recording.add(series, 0, metric, "", value);
         }
     }

@@ -171,14 +171,6 @@ metrics! {
     TRACE_LINES = Metric::new("trace_lines", ("Trace lines", "lines"), "1", Neither);
     /// Entries of a CPU into an idle state.
     IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
-    /// Share of the stays that are in an idle state.
-    IDLE_SHARE = Metric::new("idle_share", ("Share of the stays", "share"), "%", Neither);
-    /// Stays in a state that was too deep or too shallow, per second.
-    IDLE_MISS_RATE = Metric::new("idle_miss_rate", ("Above and below", "misses"), "1/s", Lower);
-    /// The largest difference between a predicted share of a state and the observed one.
-    IDLE_SHARE_ERROR = Metric::new("idle_share_error", ("Error of the shares", "shares off by"), "points", Lower);
-    /// The difference between predicted and observed misses, of the observed ones.
-    IDLE_MISS_ERROR = Metric::new("idle_miss_error", ("Error of the misses", "misses off by"), "%", Lower);
     /// The time that a CPU stayed in an idle state.
     IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.
@@ -190,8 +182,6 @@ metrics! {
     IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);
     /// Stays in an idle state for which the next deeper state would have paid.
     IDLE_BELOW = Metric::new("idle_below", ("Below", "below"), "1", Lower);
-    /// Answers of a device, or of another CPU, to the work of one CPU.
-    ANSWER_RATE = Metric::new("answer_rate", ("Answers per second", "answers per second"), "1/s", Higher);
     /// The time that leaving idle states delayed the work.
     IDLE_DELAY = Metric::new("idle_delay", ("Delay by idle states", "delay"), "us", Lower);
     /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.
@@ -350,22 +340,8 @@ metrics! {
     MEMORY_ACCESSES = Metric::new("memory-accesses", ("Memory accesses per packet", "from memory"), "accesses", Lower);
     /// The share of time in which a modelled memory is busy.
     MEMORY_BUSY = Metric::new("memory-busy", ("Memory busy", "busy"), "1", Neither);
-    /// Packets that an interface received.
-    RX_PACKETS = Metric::new("rx packets", ("Rx packets", "rx"), "packets", Neither);
-    /// Bytes that an interface received.
-    RX_BYTES = Metric::new("rx bytes", ("Rx bytes", "rx"), "bytes", Neither);
-    /// Packets that an interface sent.
-    TX_PACKETS = Metric::new("tx packets", ("Tx packets", "tx"), "packets", Neither);
-    /// Bytes that an interface sent.
-    TX_BYTES = Metric::new("tx bytes", ("Tx bytes", "tx"), "bytes", Neither);
-    /// Packets of an interface that were dropped.
-    DROPS = Metric::new("drops", ("Drops", "drops"), "packets", Neither);
     /// Packets of an interface that were handed to another stack.
     PUNT = Metric::new("punt", ("Punt", "punt"), "packets", Neither);
-    /// Packets of an interface that could not be sent.
-    TX_ERROR = Metric::new("tx-error", ("Tx error", "tx error"), "packets", Neither);
-    /// Packets of an interface that the kernel had no room for.
-    KERNEL_QUEUE_FULL = Metric::new("kernel queue full", ("Kernel queue full", "queue full"), "packets", Neither);
 }
 
 /// The ending of a metric's name for a change that a document prints beside a figure: such a
