@@ -49,33 +49,17 @@ class _TuneRecording(Recording):
     @property
     def findings(self) -> findings.Tune: ...
 
-class _FindRateRecording(Recording):
-    @property
-    def findings(self) -> findings.FindRate: ...
-
 class _IdleReplayRecording(Recording):
     @property
-    def findings(self) -> Union[findings.IdleCases, findings.IdlePredict, findings.IdleReplay]: ...
+    def findings(self) -> findings.IdleReplay: ...
 
 class _IdleClockRecording(Recording):
     @property
     def findings(self) -> findings.IdleClock: ...
 
-class _RcuDosesRecording(Recording):
-    @property
-    def findings(self) -> findings.RcuDoses: ...
-
-class _LinuxRatesRecording(Recording):
-    @property
-    def findings(self) -> findings.LinuxRates: ...
-
 class _RcuEnergyRecording(Recording):
     @property
     def findings(self) -> findings.RcuEnergy: ...
-
-class _RcuLazyRecording(Recording):
-    @property
-    def findings(self) -> findings.RcuLazy: ...
 
 class _PlacementRecording(Recording):
     @property
@@ -161,16 +145,6 @@ def run(
 
 @overload
 def run(
-    experiment: Literal["find-rate"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _FindRateRecording: ...
-
-@overload
-def run(
     experiment: Literal["idle-replay"],
     *,
     world: Optional[str] = None,
@@ -191,26 +165,6 @@ def run(
 
 @overload
 def run(
-    experiment: Literal["rcu-doses"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _RcuDosesRecording: ...
-
-@overload
-def run(
-    experiment: Literal["linux-rates"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _LinuxRatesRecording: ...
-
-@overload
-def run(
     experiment: Literal["rcu-energy"],
     *,
     world: Optional[str] = None,
@@ -218,16 +172,6 @@ def run(
     progress: object = None,
     **more: object,
 ) -> _RcuEnergyRecording: ...
-
-@overload
-def run(
-    experiment: Literal["rcu-lazy"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _RcuLazyRecording: ...
 
 @overload
 def run(
@@ -354,9 +298,7 @@ class _Dataplane(Experiment):
         flows: Optional[int] = None,
         no_checksum: Optional[bool] = None,
         workers: Optional[int] = None,
-        receive: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        send: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        neighbour: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
+        receive: Optional[Path] = None,
         trace: Optional[int] = None,
         counters: Optional[Literal["hardware", "software", "none"]] = None,
         settings: Optional[Mapping[str, object]] = None,
@@ -403,20 +345,6 @@ class _Batch(Experiment):
         progress: object = None,
     ) -> _BatchRecording: ...
 
-class _Patterns(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["host"]] = None,
-        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        frames: Optional[int] = None,
-        repetitions: Optional[int] = None,
-        buffers: Optional[int] = None,
-        stride: Optional[int] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> Recording: ...
-
 class _Tune(Experiment):
     def __call__(  # type: ignore[override]
         self,
@@ -424,10 +352,7 @@ class _Tune(Experiment):
         world: Optional[Literal["host"]] = None,
         loop: Optional[Path] = None,
         name: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        node: Optional[Literal["ethernet-input", "study"]] = None,
-        recipe: Optional[Path] = None,
         batch: Optional[int] = None,
-        core: Optional[Path] = None,
         rounds: Optional[int] = None,
         memory: Optional[int] = None,
         patience: Optional[int] = None,
@@ -436,28 +361,6 @@ class _Tune(Experiment):
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> _TuneRecording: ...
-
-class _FindRate(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["host"]] = None,
-        graph: Optional[Literal["l2-xconnect", "ip4-route"]] = None,
-        drivers: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        forwarder: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        windows: Optional[int] = None,
-        window: Optional[int] = None,
-        frame_size: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        buffers: Optional[int] = None,
-        routes: Optional[int] = None,
-        flows: Optional[int] = None,
-        no_checksum: Optional[bool] = None,
-        loss: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        precision: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        trials: Optional[int] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _FindRateRecording: ...
 
 class _IdleReplay(Experiment):
     def __call__(  # type: ignore[override]
@@ -470,13 +373,7 @@ class _IdleReplay(Experiment):
         hz: Optional[int] = None,
         latency_limit: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         disable: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        wakeup_limit: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         domain_governor: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        predict: Optional[bool] = None,
-        observed: Optional[Path] = None,
-        case: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        seed: Optional[int] = None,
-        seeds: Optional[int] = None,
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> _IdleReplayRecording: ...
@@ -485,12 +382,11 @@ class _IdleClock(Experiment):
     def __call__(  # type: ignore[override]
         self,
         *,
-        world: Optional[Literal["host", "qemu", "sim"]] = None,
+        world: Optional[Literal["host", "sim"]] = None,
         trace: Optional[Path] = None,
         threads: Optional[int] = None,
         rounds: Optional[int] = None,
         reads: Optional[int] = None,
-        cache: Optional[Path] = None,
         platform: Optional[Path] = None,
         governors: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
         hz: Optional[int] = None,
@@ -498,31 +394,6 @@ class _IdleClock(Experiment):
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> _IdleClockRecording: ...
-
-class _RcuDoses(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["qemu"]] = None,
-        seconds: Optional[int] = None,
-        runs: Optional[int] = None,
-        cache: Optional[Path] = None,
-        kernel: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        lazy: Optional[bool] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _RcuDosesRecording: ...
-
-class _LinuxRates(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["qemu"]] = None,
-        seconds: Optional[int] = None,
-        cache: Optional[Path] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _LinuxRatesRecording: ...
 
 class _RcuEnergy(Experiment):
     def __call__(  # type: ignore[override]
@@ -539,19 +410,6 @@ class _RcuEnergy(Experiment):
         settings: Optional[Mapping[str, object]] = None,
         progress: object = None,
     ) -> _RcuEnergyRecording: ...
-
-class _RcuLazy(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["sim"]] = None,
-        platform: Optional[Path] = None,
-        draws: Optional[int] = None,
-        set: Optional[Union[str, Sequence[str], Mapping[str, object]]] = None,
-        ranges: Optional[Path] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _RcuLazyRecording: ...
 
 class _Placement(Experiment):
     def __call__(  # type: ignore[override]
@@ -625,23 +483,13 @@ class Experiments(Mapping[str, Experiment]):
     @property
     def batch(self) -> _Batch: ...
     @property
-    def patterns(self) -> _Patterns: ...
-    @property
     def tune(self) -> _Tune: ...
-    @property
-    def find_rate(self) -> _FindRate: ...
     @property
     def idle_replay(self) -> _IdleReplay: ...
     @property
     def idle_clock(self) -> _IdleClock: ...
     @property
-    def rcu_doses(self) -> _RcuDoses: ...
-    @property
-    def linux_rates(self) -> _LinuxRates: ...
-    @property
     def rcu_energy(self) -> _RcuEnergy: ...
-    @property
-    def rcu_lazy(self) -> _RcuLazy: ...
     @property
     def placement(self) -> _Placement: ...
     @property

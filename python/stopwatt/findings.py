@@ -1110,60 +1110,6 @@ class TunedCell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindRate:
-    """Rates and latencies of some drivers."""
-
-    graph: str
-    """The graph's name."""
-    checksum_verified: bool
-    """True if header checksums were verified."""
-    frame_size: int
-    """Packets of a frame, at least 1."""
-    drivers: list[FindRateDriver]
-    """Rates and latencies of each driver."""
-    steadiness: Steadiness
-    """Whether the windows at full load agree."""
-    threads: list[FindRateThread]
-    """The rate of each worker of each driver."""
-    latency_us: Optional[dict[str, float]]
-    """Percentiles of the first driver at the load in the middle."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindRateDriver:
-    """A driver's rates and latencies."""
-
-    name: str
-    """The driver's name."""
-    mode: str
-    """The mode that the driver works in, in words; may be empty."""
-    generates_on: str
-    """The CPUs that its generator ran on."""
-    forwards_on: str
-    """The CPUs that its forwarder ran on."""
-    offered_mpps: Optional[float]
-    """Median of the offered rate at full load, in millions of packets per second."""
-    mpps: Optional[float]
-    """Median of the forwarded rate at full load, in millions of packets per second."""
-    windows: Optional[Spread]
-    """The forwarded rates of the windows, in millions of packets per second."""
-    loss_ratio: Optional[float]
-    """Median share of the packets lost at full load, from 0 to 1."""
-    lost: float
-    """Packets that were lost for good, at full load."""
-    lost_at: list[FindRateLoss]
-    """The same by what counted them, the most first."""
-    ndr_mpps: tuple[Optional[float], Optional[float]]
-    """Lower and upper bound of the highest rate without loss, in millions of packets per second."""
-    pdr_mpps: tuple[Optional[float], Optional[float]]
-    """Lower and upper bound of the highest rate with little loss, in millions of packets per second."""
-    latency_us_at_percent_of_pdr: dict[str, FindRateLoadLatency]
-    """Latencies in microseconds by the load, in percent of the highest rate with little loss."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Spread:
     """The range of some values."""
 
@@ -1171,40 +1117,6 @@ class Spread:
     """The least and the greatest."""
     scatters: bool
     """True if they lie too far apart for one figure."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindRateLoss:
-    """Packets that did not come out, as one counter tells it."""
-
-    place: str
-    """The interface or node that has the counter; empty for packets that no counter tells of."""
-    reason: str
-    """The reason, in the counter's words."""
-    packets: float
-    """The number of packets over all windows."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindRateLoadLatency:
-    """Percentiles of latency at a load."""
-
-    load_mpps: float
-    """The offered rate in millions of packets per second."""
-    by_name: dict[str, float]
-    """The values whose keys differ from recording to recording, by key."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindRateThread:
-    """A worker of a driver."""
-
-    name: str
-    """The worker's name."""
-    driver: str
-    """The driver's name."""
-    mpps: Optional[float]
-    """Median of its rate in millions of packets per second."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1235,8 +1147,6 @@ class IdleReplay:
     """What limits cost, where governors were replayed under some."""
     power_domains: list[IdleReplayPowerDomain] = field(default_factory=list)
     """Power domains that the operating system switches, by governor of the CPUs."""
-    s2idle: Optional[tuple[int, str]] = None
-    """A limit for s2idle in microseconds, and the state that it enters then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1447,36 +1357,6 @@ class IdleReplayPowerDomain:
     """The time in which all of its CPUs were idle, in microseconds."""
     states: list[IdleReplayState]
     """Its states, from shallow to deep."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdlePredict:
-    """Predictions of governors, beside trivial ones and what was observed."""
-
-    rows: list[IdlePredictRow]
-    """Each governor by each predictor."""
-    notes: list[str]
-    """Sentences that the run left about itself."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdlePredictRow:
-    """A governor by one predictor. Figures that depend on what the trace does not say are ranges."""
-
-    governor: str
-    """The governor's name."""
-    predictor: str
-    """The predictor, in words."""
-    shares: list[tuple[str, Union[float, Range]]]
-    """The share of the stays in each state, in percent."""
-    misses_per_s: Optional[Union[float, Range]]
-    """Stays in a wrong state per second."""
-    share_error_points: Optional[Union[float, Range]]
-    """The greatest error of a state's share, in points."""
-    miss_error_percent: Optional[Union[float, Range]]
-    """The error of the misses, in percent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1733,210 +1613,6 @@ class CpuidleWakeRow:
     """Nanoseconds from the cause to the end of the idle state: the median, the largest."""
     to_run_ns: Optional[tuple[int, int]]
     """Nanoseconds from there to the first handler or task: the median, the largest."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdleCases:
-    """Governors on reported workloads."""
-
-    rows: list[IdleCasesRow]
-    """Each governor on each workload."""
-    signs: list[IdleCasesHeldOrder]
-    """Reported orders of governors, held against every seed."""
-    notes: list[str]
-    """Sentences that the run left about itself."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdleCasesRow:
-    """The result of a governor on a workload: the median of each count over the seeds."""
-
-    case: str
-    """The workload's name."""
-    governor: str
-    """The governor's name."""
-    stays: float
-    """Stays in idle states."""
-    above: float
-    """Stays in a state that was too deep."""
-    below: float
-    """Stays in a state that was too shallow."""
-    above_percent: float
-    """Stays that were too deep, in percent of all."""
-    below_percent: float
-    """Stays that were too shallow, in percent of all."""
-    shallowest_percent: Optional[float]
-    """Time in the shallowest state, in percent of the idle time."""
-    deepest_percent: Optional[float]
-    """Time in the deepest state, in percent of the idle time."""
-    per_second: Optional[float]
-    """Answers per second; `None` for a workload that answers nothing."""
-    published: Optional[IdleCasesCaseFigure]
-    """The published report; `None` where none was published."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdleCasesCaseFigure:
-    """The report on one governor and one workload."""
-
-    governor: str
-    """The governor, as the report calls it."""
-    stays: Optional[int]
-    """Stays in idle states, where they were reported."""
-    above: Optional[int]
-    """Stays that were too short for their state."""
-    below: Optional[int]
-    """Stays for which a deeper state would have paid."""
-    above_percent: Optional[float]
-    """Stays that were too short, in percent of all."""
-    below_percent: Optional[float]
-    """Stays for which a deeper state would have paid, in percent of all."""
-    shallowest_percent: Optional[float]
-    """The time in the shallowest state, in percent of all idle time."""
-    deepest_percent: Optional[float]
-    """The time in the deepest state, likewise."""
-    per_second: Optional[float]
-    """Operations per second."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class IdleCasesHeldOrder:
-    """A reported order of two governors, held against every seed."""
-
-    case: str
-    """The workload's name."""
-    of: str
-    """The figure that is ordered, in words."""
-    more: str
-    """The governor that is reported to have more of it."""
-    less: str
-    """The governor that is reported to have less of it."""
-    figures: tuple[float, float]
-    """The median of each."""
-    agrees: int
-    """The number of seeds with the reported order."""
-    seeds: int
-    """The number of seeds."""
-    reason: str
-    """Why the order does not hold, as far as that is known; may be empty."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuDoses:
-    """Rates of closes, and what they do."""
-
-    metrics: dict[str, list[RcuDosesDose]]
-    """The figures of each rate and configuration, by metric."""
-    wakes_more: list[RcuDosesExtraWakeups]
-    """The configuration that wakes idle CPUs more, by rate of closes."""
-    lazy: list[RcuDosesWakeupSavings]
-    """Wake-ups that lazy callbacks save, by rate of closes."""
-    notes: list[str]
-    """Sentences that the run left about itself."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuDosesDose:
-    """Figures of one rate and mode, per second."""
-
-    closes_per_s: int
-    """Files closed per second, at least 0."""
-    configuration: str
-    """The configuration of callbacks."""
-    guest: list[float]
-    """The guest's figure in each run, per second."""
-    small_kernel: float
-    """The small kernel's figure, per second."""
-    small_kernel_and_background: float
-    """The small kernel does nothing beside; what the guest does at dose 0 is added to it."""
-    used_in_fit: bool
-    """True at 0 closes, which the small kernel's figure was set by."""
-    near: bool
-    """True if the small kernel is near the guest, or within what the guest's own runs differ by."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuDosesExtraWakeups:
-    """The mode in which idle CPUs wake more often."""
-
-    closes_per_s: int
-    """Files closed per second, above 0."""
-    guest: Optional[str]
-    """The configuration in the guest; `None` where its runs do not agree."""
-    small_kernel: str
-    """The configuration in the small kernel; `neither` where both are equal."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuDosesWakeupSavings:
-    """Wake-ups of idle CPUs with lazy callbacks, of those with offloaded ones that do not wait."""
-
-    closes_per_s: int
-    """Files closed per second, above 0."""
-    guest_percent: float
-    """Wake-ups fewer in the guest, in percent; what both kernels do at 0 is in it."""
-    small_kernel_percent: float
-    """Wake-ups fewer in the small kernel, in percent."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinuxRates:
-    """The callbacks that programs queue."""
-
-    programs: list[LinuxRatesProgram]
-    """The programs, in the order in which they ran."""
-    notes: list[str]
-    """Sentences that the run left about itself."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinuxRatesProgram:
-    """The callbacks of a program."""
-
-    program: str
-    """The program's name."""
-    time_s: float
-    """Run time in seconds."""
-    context_switches: float
-    """Context switches."""
-    forks: float
-    """Processes and threads that were started."""
-    callbacks: float
-    """Callbacks that were queued."""
-    callbacks_without_maple_tree: float
-    """Callbacks without those that free nodes of the maple tree."""
-    callbacks_per_s: float
-    """Callbacks per second."""
-    callbacks_per_s_in_between: Optional[float]
-    """Callbacks per second without the start and the end; `None` for a program that is over too soon."""
-    unit: str
-    """The unit of its work, in the singular, such as `fork`."""
-    units: float
-    """The number of units of work."""
-    callbacks_per_unit: float
-    """Callbacks of each unit of work."""
-    callbacks_per_unit_without_maple_tree: float
-    """The same without those of the maple tree."""
-    grace_periods: float
-    """Grace periods that ended."""
-    functions: list[LinuxRatesFunction]
-    """The functions that callbacks call, the commonest first."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinuxRatesFunction:
-    """A function that callbacks call."""
-
-    function: str
-    """The function's name."""
-    callbacks: float
-    """The number of callbacks that call it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2238,66 +1914,6 @@ class RcuEnergyDosePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RcuLazy:
-    """Configurations of RCU on an idle system."""
-
-    title: str
-    """The kernel and system that ran, as a title."""
-    platform: Optional[str]
-    """The platform's name."""
-    draws: int
-    """The number of draws; 0 where nothing was drawn."""
-    configurations: list[RcuLazyConfiguration]
-    """The configurations, in the order in which they ran."""
-    published: list[RcuLazyPublishedFigure]
-    """Published figures with lazy callbacks and without."""
-    published_saves_percent: Optional[tuple[float, float]]
-    """The least and the most that is saved of a chip's power, in percent."""
-    published_source: Optional[str]
-    """The source of the published figures."""
-    published_conditions: Optional[str]
-    """The conditions of the published figures."""
-    recording: str
-    """The recording's folder, as it was named on the command line."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuLazyConfiguration:
-    """A configuration; intervals hold 95 % of the draws, or are the range of fewer than 39."""
-
-    name: str
-    """The configuration's name."""
-    power_mw: Optional[Interval]
-    """Power in mW; `None` where no unit is known in watts."""
-    power_units: Optional[Interval]
-    """Power in units of the platform's table."""
-    saved_percent: Optional[Interval]
-    """Power saved against offloaded callbacks that do not wait, in percent; `None` of those."""
-    deepest_percent: Optional[Interval]
-    """The share of the time that clusters are in their deepest state, in percent."""
-    wake_ups_per_s: Optional[Interval]
-    """Wake-ups of idle CPUs per second."""
-    idle_ticks_per_s: Optional[Interval]
-    """Ticks of idle CPUs per second."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RcuLazyPublishedFigure:
-    """A published figure."""
-
-    system: str
-    """The system that was measured."""
-    metric: str
-    """The name of the figure."""
-    without: float
-    """The figure with callbacks that do not wait."""
-    with_: float
-    """The figure with lazy callbacks."""
-    change_percent: float
-    """The relative change in percent, signed."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class EasEnergy:
     """Numbers of equal tasks on some boards."""
 
@@ -2566,16 +2182,10 @@ Findings = Union[
     WorkingSet,
     Batch,
     Tune,
-    FindRate,
     IdleReplay,
-    IdlePredict,
     IdleClock,
     Cpuidle,
-    IdleCases,
-    RcuDoses,
-    LinuxRates,
     RcuEnergy,
-    RcuLazy,
     EasEnergy,
     Placement,
 ]
