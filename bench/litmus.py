@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Answers of `stopwatt explore litmus` beside those of herd7, on cycles of edges, on drawn tests and on those of pairs, arrays and selects in
-crates/worlds/litmus/tests/wider: verdicts, all final states, and the time that both take.
+explorer/litmus/tests/wider: verdicts, all final states, and the time that both take.
 
     bench/litmus.py [--drawn 300] [--work DIR]
 
 Fetches Debian's herdtools7 and the C library that it needs (under an apt configuration of its own: the machine's sources stay as they are), and unpacks
-them into the folder DIR, target/bench/litmus by default. The tests are the cycles of crates/worlds/litmus/tests/cycles.txt, of which a part has
+them into the folder DIR, target/bench/litmus by default. The tests are the cycles of explorer/litmus/tests/cycles.txt, of which a part has
 read-modify-writes, bytes and halfwords, and tests of drawn instructions (drawn_litmus.py). Ends with 1 if one answer differs. Needs apt, dpkg and Rust.
 """
 
@@ -55,17 +55,17 @@ def main():
     work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     herd = herd7(work)
-    governors.run(["cargo", "build", "--quiet", "--release", "--locked"], cwd=ROOT)
+    governors.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "stopwatt-explore"], cwd=ROOT)
     tests = work / "tests"
     shutil.rmtree(tests, ignore_errors=True)
     tests.mkdir()
-    cycles = (ROOT / "crates/worlds/litmus/tests/cycles.txt").read_text().strip().split("\n\n")
+    cycles = (ROOT / "explorer/litmus/tests/cycles.txt").read_text().strip().split("\n\n")
     with (tests / "@all").open("w") as listed:
         for text in cycles:
             name = text.split(maxsplit=2)[1]
             (tests / f"{name}.litmus").write_text(text + "\n")
             listed.write(f"{name}.litmus\n")
-    wider = sorted((ROOT / "crates/worlds/litmus/tests/wider").glob("*.litmus"))
+    wider = sorted((ROOT / "explorer/litmus/tests/wider").glob("*.litmus"))
     with (tests / "@all").open("a") as listed:
         for file in wider:
             shutil.copy(file, tests)
@@ -81,8 +81,8 @@ def main():
     # Some drawn tests take herd7 too long, and have no answer of its.
     if answered < count:
         sys.exit(f"herd7 answered {answered} of {count} tests:\n{theirs.stderr[-2000:]}")
-    stopwatt = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/stopwatt"
-    ours, our_time = timed([stopwatt, "explore", "litmus", tests / "@all", "--expect", expected])
+    stopwatt = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/stopwatt-explore"
+    ours, our_time = timed([stopwatt, "litmus", tests / "@all", "--expect", expected])
     print(ours.stdout[-4000:] + ours.stderr, end="")
     for seen in ("Sometimes", "Never", "Always"):
         count = sum(line.startswith("Observation ") and line.split()[2] == seen for line in theirs.stdout.splitlines())

@@ -65,14 +65,6 @@ class _PlacementRecording(Recording):
     @property
     def findings(self) -> Union[findings.EasEnergy, findings.Placement]: ...
 
-class _ExplorePsciRecording(Recording):
-    @property
-    def findings(self) -> findings.Explore: ...
-
-class _ExploreRcuRecording(Recording):
-    @property
-    def findings(self) -> findings.Explore: ...
-
 @overload
 def run(
     experiment: Literal["psci-latency"],
@@ -182,26 +174,6 @@ def run(
     progress: object = None,
     **more: object,
 ) -> _PlacementRecording: ...
-
-@overload
-def run(
-    experiment: Literal["explore-psci"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _ExplorePsciRecording: ...
-
-@overload
-def run(
-    experiment: Literal["explore-rcu"],
-    *,
-    world: Optional[str] = None,
-    settings: Optional[Mapping[str, object]] = None,
-    progress: object = None,
-    **more: object,
-) -> _ExploreRcuRecording: ...
 
 @overload
 def run(
@@ -441,34 +413,6 @@ class _Placement(Experiment):
         progress: object = None,
     ) -> _PlacementRecording: ...
 
-class _ExplorePsci(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["explore"]] = None,
-        schedules: Optional[int] = None,
-        seed: Optional[int] = None,
-        cpus: Optional[int] = None,
-        strategy: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _ExplorePsciRecording: ...
-
-class _ExploreRcu(Experiment):
-    def __call__(  # type: ignore[override]
-        self,
-        *,
-        world: Optional[Literal["explore"]] = None,
-        schedules: Optional[int] = None,
-        seed: Optional[int] = None,
-        cpus: Optional[int] = None,
-        strategy: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        fault: Optional[Union[str, float, Sequence[Union[str, float]]]] = None,
-        settings: Optional[Mapping[str, object]] = None,
-        progress: object = None,
-    ) -> _ExploreRcuRecording: ...
-
 class Experiments(Mapping[str, Experiment]):
     @property
     def psci_latency(self) -> _PsciLatency: ...
@@ -492,10 +436,6 @@ class Experiments(Mapping[str, Experiment]):
     def rcu_energy(self) -> _RcuEnergy: ...
     @property
     def placement(self) -> _Placement: ...
-    @property
-    def explore_psci(self) -> _ExplorePsci: ...
-    @property
-    def explore_rcu(self) -> _ExploreRcu: ...
     def __getitem__(self, name: str) -> Experiment: ...
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...

@@ -34,7 +34,6 @@ else:
 CALLS = {
     "a single simulation": 'stopwatt.run("psci-latency", iterations=100_000, **small)',
     "many simulations": 'stopwatt.run("psci-latency", free_seeds=100_000)',
-    "schedules": 'stopwatt.run("explore-psci", schedules=10**9)',
     "a sweep": 'stopwatt.sweep(\'experiment = "psci-latency"\\n[seeds]\\ncount = 100_000\\n\', folder)',
     "a what-if": 'stopwatt.what_if("psci-latency", {"topology.clusters": "1..64"}, free_seeds=1000)',
     "a fit": "[stopwatt.calibrate(\"juno-r1\") for _ in range(100)]",

@@ -21,15 +21,15 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
-PROGRAM = "stopwatt"
+PROGRAMS = ["stopwatt", "stopwatt-explore"]
 
 
 def reached(metadata):
-    """Packages that the program is built from: without what tests alone need."""
+    """The first program, and the packages that the programs are built from: without what tests alone need."""
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     packages = {package["id"]: package for package in metadata["packages"]}
-    first = next(package["id"] for package in packages.values() if package["name"] == PROGRAM)
-    found, left = set(), [first]
+    first, *others = (package["id"] for package in sorted(packages.values(), key=lambda package: package["name"]) if package["name"] in PROGRAMS)
+    found, left = set(), [first, *others]
     while left:
         package = left.pop()
         if package in found:

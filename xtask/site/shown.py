@@ -18,6 +18,8 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What takes minutes is run as well.
 SLOW = "--slow" in sys.argv
+# The explorer, which `cargo xtask site` builds.
+EXPLORER = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/stopwatt-explore"
 # Seconds that a command of a page may take.
 LONGEST = 3600 if SLOW else 120
 # In front of a command that is `stopwatt` from a checkout.
@@ -112,7 +114,9 @@ class Shown:
         plain = command.split("  #")[0].split(" > ")[0].split(" | ")[0]
         plain = plain.replace(FROM_A_CHECKOUT, "stopwatt ")
         words = shlex.split(plain)
-        if words[0] == "stopwatt":
+        if words[:2] == ["stopwatt", "explore"]:
+            call = [str(EXPLORER), *words[2:]]
+        elif words[0] == "stopwatt":
             call = [sys.executable, "-m", "stopwatt", *words[1:]]
         elif words[0] == "python":
             call = [sys.executable, *words[1:]]

@@ -23,9 +23,12 @@ const FIRMWARE_TARGET: &str = "aarch64-unknown-none-softfloat";
 /// The longest that a user waits for a first page, in seconds.
 const FIRST_PAGE: f64 = 5.0;
 
+/// The packages of the programs, which have their names.
+const PROGRAMS: [&str; 2] = ["stopwatt", "stopwatt-explore"];
+
 const HELP: &str = "cargo xtask dist [--only PROCESSOR] [--no-wheels] [--twice] [--try]
 
-  leaves in target/dist a program for x86_64 and aarch64 Linux, a wheel for each, completions, the manual page, a bill
+  leaves in target/dist both programs for x86_64 and aarch64 Linux, a wheel for each, completions, manual pages, a bill
   of materials (CycloneDX), the licences of all crates, and SHA256SUMS. With --twice everything is built again in another
   folder, and the bytes are compared. With --try the programs are tried in a fresh Debian (debootstrap, as root) and under
   qemu-aarch64, and wheels in a fresh environment.";
@@ -109,14 +112,17 @@ fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Res
     for processor in &plan.processors {
         let from = Instant::now();
         let target = format!("{processor}-unknown-linux-gnu");
-        let built = program(root, tools, &target, work, &images)?;
-        let named = out.join(format!("stopwatt-{processor}-linux"));
-        copy(&built, &named)?;
+        let built = programs(root, tools, &target, work, &images)?;
+        let mut bytes = 0;
+        for program in PROGRAMS {
+            let named = out.join(format!("{program}-{processor}-linux"));
+            copy(&built.join(program), &named)?;
+            bytes += std::fs::metadata(&named).map_or(0, |file| file.len());
+        }
         parts(root, tools, &target, work, out)?;
         if plan.wheels {
             wheel(root, tools, &target, work, &images, out)?;
         }
-        let bytes = std::fs::metadata(&named).map_or(0, |file| file.len());
         println!(
             "{processor}: {:.1} MB, {:.0} s",
             bytes as f64 / 1e6,
@@ -215,7 +221,8 @@ fn with_tools(command: &mut Command, tools: &Path) {
     command.env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"));
 }
 
-fn program(
+/// Builds the programs; returns their folder.
+fn programs(
     root: &Path,
     tools: &Path,
     target: &str,
@@ -223,16 +230,10 @@ fn program(
     images: &Path,
 ) -> Result<PathBuf, String> {
     let mut build = Command::new(tools.join("bin/cargo-zigbuild"));
-    build.args([
-        "zigbuild",
-        "--release",
-        "--locked",
-        "--quiet",
-        "--package",
-        "stopwatt",
-        "--target",
-    ]);
+    build.args(["zigbuild", "--release", "--locked", "--quiet"]);
     build
+        .args(PROGRAMS.iter().flat_map(|program| ["--package", program]))
+        .arg("--target")
         .arg(format!("{target}.{GLIBC}"))
         .arg("--target-dir")
         .arg(work)
@@ -241,7 +242,7 @@ fn program(
     reproducible(&mut build, root, work);
     with_tools(&mut build, tools);
     check(&mut build)?;
-    Ok(work.join(target).join("release/stopwatt"))
+    Ok(work.join(target).join("release"))
 }
 
 fn wheel(
@@ -299,19 +300,22 @@ fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Re
     check(&mut parts)
 }
 
-/// Completions for every shell, and the manual page.
+/// The completions of both programs for every shell, and their manual pages.
 fn completions(out: &Path) -> Result<(), String> {
-    let says = |arguments: &[&str]| {
-        let stopwatt = ["run", "--quiet", "--release", "--"];
-        said(&mut cargo(&[&stopwatt, arguments].concat()))
-    };
-    for shell in ["bash", "zsh", "fish"] {
-        write(
-            &out.join(format!("stopwatt.{shell}")),
-            &says(&["completions", shell])?,
-        )?;
+    for program in PROGRAMS {
+        let says = |arguments: &[&str]| {
+            let run = ["run", "--quiet", "--release", "--package", program, "--"];
+            said(&mut cargo(&[&run, arguments].concat()))
+        };
+        for shell in ["bash", "zsh", "fish"] {
+            write(
+                &out.join(format!("{program}.{shell}")),
+                &says(&["completions", shell])?,
+            )?;
+        }
+        write(&out.join(format!("{program}.1")), &says(&["man"])?)?;
     }
-    write(&out.join("stopwatt.1"), &says(&["man"])?)
+    Ok(())
 }
 
 /// The checksums of all files, by name.

@@ -32,7 +32,7 @@ const HELP: &str = "cargo xtask <command>
                  tests, costs, core, explore, site, firmware, governors, placement, boards, litmus
   explore        what the explorer finds, what it does not find where nothing is, and how fast it is: half an hour;
                  names after it choose of faults, psci, rcu, litmus, shrunk, every, speed
-  dist           programs for x86_64 and aarch64 Linux, wheels, completions, manual page, checksums, bill of materials and licences,
+  dist           programs for x86_64 and aarch64 Linux, wheels, completions, manual pages, checksums, bill of materials and licences,
                  into target/dist; --only PROCESSOR, --no-wheels, --twice (the same bytes?), --try (in a fresh Debian, emulated)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time

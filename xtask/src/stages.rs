@@ -618,11 +618,18 @@ fn firmware() -> Result<(), String> {
 /// Builds the documentation site; `more` goes to its builder.
 pub fn site(more: &[String]) -> Result<(), String> {
     needs::install(&needs::TEST)?;
-    package::site(&root(), more)
+    documentation_with(more)
 }
 
 fn documentation() -> Result<(), String> {
-    package::site(&root(), &[])
+    documentation_with(&[])
+}
+
+/// Builds the explorer, which pages show, and the site.
+fn documentation_with(more: &[String]) -> Result<(), String> {
+    let build = ["build", "--quiet", "--release", "--locked", "--package"];
+    check(&mut cargo(&[&build[..], &["stopwatt-explore"]].concat()))?;
+    package::site(&root(), more)
 }
 
 /// The Python package.

@@ -39,7 +39,14 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
             _ => kept.push(word),
         }
     }
-    let mut run = cargo(&["run", "--release", "--quiet", "--"]);
+    let program = match kept.first().is_some_and(|first| first == "explore") {
+        true => {
+            kept.remove(0);
+            "stopwatt-explore"
+        }
+        false => "stopwatt",
+    };
+    let mut run = cargo(&["run", "--release", "--quiet", "--package", program, "--"]);
     check(run.args(kept).arg("--replace").arg("-o").arg(&folder))?;
     forget_machine(&root().join(folder).join("recording.toml"))
 }

@@ -7,7 +7,6 @@ use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
 use crate::doctor_command::DoctorOptions;
 use crate::experiments::EXPERIMENTS;
-use crate::explore_command::Explore;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_cpuidle::ImportCpuidleOptions;
 use crate::import_trace::ImportTraceOptions;
@@ -19,6 +18,7 @@ use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::sweep_command::SweepOptions;
 use crate::{run, run_arguments, what_if};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The text of `--help`: the commands by what they are for, and where to start. A test holds it to
@@ -135,16 +135,23 @@ pub enum Command {
         what: Capture,
     },
     /// Try interleavings, memory orders and refusals of the hardware, until one breaks an
-    /// invariant.
-    #[command(after_help = "Examples:
+    /// invariant: starts the program stopwatt-explore, which lies beside this one.
+    #[command(
+        disable_help_flag = true,
+        after_help = "Examples:
   stopwatt explore psci --cpus 6 --for 60s
   stopwatt explore psci --fault rejected-cpu-on -o recordings/f
   stopwatt explore replay recordings/f
-  stopwatt explore litmus MP.litmus")]
+  stopwatt explore litmus MP.litmus"
+    )]
     Explore {
-        /// The subject.
-        #[command(subcommand)]
-        what: Explore,
+        /// The arguments of stopwatt-explore; --help lists them.
+        #[arg(
+            value_name = "ARGUMENT",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<OsString>,
     },
     /// Count the instructions of a function of any bare-metal image, and of all that it calls.
     Count(CountOptions),

@@ -16,8 +16,6 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &idle_experiments::IdleClock,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
-    &explorations::ExplorePsci,
-    &explorations::ExploreRcu,
 ];
 
 /// Names of the experiments.

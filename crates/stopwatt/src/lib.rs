@@ -11,7 +11,7 @@ mod calibrate_command;
 mod calibrate_study;
 mod capture_command;
 pub mod compare_command;
-mod completion;
+pub mod completion;
 mod costs_files;
 mod count_command;
 pub mod data;
@@ -25,14 +25,14 @@ mod list;
 mod list_governors;
 mod of_commit;
 mod on_board;
-mod output;
+pub mod output;
 mod payload_command;
 mod platform_command;
 pub mod recordings;
-mod report_command;
+pub mod report_command;
 pub mod run;
 mod run_arguments;
-mod shell_commands;
+pub mod shell_commands;
 pub mod sweep_command;
 mod what_if;
 
@@ -66,41 +66,64 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // The same for a graph with somebody's nodes.
         return dataplane_experiments::run_graph(arguments.get(2).map(OsString::as_os_str));
     }
-    let console = Console::terminal();
-    console.watch_signals();
-    let completions =
-        clap_complete::CompleteEnv::with_factory(arguments::command).var(completion::ASKED);
-    match completions.try_complete(arguments.clone(), std::env::current_dir().ok().as_deref()) {
-        Ok(false) => {}
-        Ok(true) => return 0,
-        Err(error) => error.exit(),
-    }
-    if let Some(error) = run_was_meant(&arguments) {
-        console.error(&error);
-        return 2;
-    }
-    let matches = match arguments::command().try_get_matches_from(&arguments) {
-        Ok(matches) => matches,
-        Err(error) => match not_text(&error, &arguments) {
-            Some(error) => {
-                console.error(&error);
-                return 2;
-            }
-            None => error.exit(),
-        },
+    explore_command::complete(&arguments);
+    let program = Program {
+        command: arguments::command,
+        check: run_was_meant,
+        run,
     };
-    let status = match run(&matches, &console) {
-        Ok(answer) => answer.status(),
-        Err(error) => {
-            console.error(&error);
-            if is_of_memory(&error) { 1 } else { 2 }
+    program.command_line(&arguments)
+}
+
+/// A program on this library.
+pub struct Program {
+    /// Its command line.
+    pub command: fn() -> clap::Command,
+    /// Finds an error that is better than the parser's.
+    pub check: fn(&[OsString]) -> Option<miette::Report>,
+    /// Does what was parsed.
+    pub run: fn(&ArgMatches, &Console) -> miette::Result<Answer>,
+}
+
+impl Program {
+    /// Does what the arguments say, of which the first is the program's name, as [`command_line`].
+    pub fn command_line(&self, arguments: &[OsString]) -> u8 {
+        let console = Console::terminal();
+        console.watch_signals();
+        let completions =
+            clap_complete::CompleteEnv::with_factory(self.command).var(completion::ASKED);
+        match completions.try_complete(arguments, std::env::current_dir().ok().as_deref()) {
+            Ok(false) => {}
+            Ok(true) => return 0,
+            Err(error) => error.exit(),
         }
-    };
-    // What came to its end although a signal asked it to stop has done its work.
-    if status != 0 {
-        console.end_as_signalled();
+        if let Some(error) = (self.check)(arguments) {
+            console.error(&error);
+            return 2;
+        }
+        let matches = match (self.command)().try_get_matches_from(arguments) {
+            Ok(matches) => matches,
+            Err(error) => match not_text(&error, arguments) {
+                Some(error) => {
+                    console.error(&error);
+                    return 2;
+                }
+                None => error.exit(),
+            },
+        };
+        let status = match (self.run)(&matches, &console) {
+            Ok(answer) => answer.status(),
+            Err(error) => {
+                console.error(&error);
+                if is_of_memory(&error) { 1 } else { 2 }
+            }
+        };
+        // What came to its end although a signal asked it to stop has done its work.
+        if status != 0 {
+            console.end_as_signalled();
+        }
+        status
     }
-    status
 }
 
 /// Does what arguments say, without the program's name, in a program of which this is a part, and
@@ -124,6 +147,12 @@ pub fn command(
                 text.strip_prefix("error: ").unwrap_or(&text).trim_end()
             )
         })?;
+    if matches.subcommand_name() == Some("explore") {
+        return Err(miette!(
+            help = "run it in a shell",
+            "`stopwatt explore` is a program of its own"
+        ));
+    }
     run(&matches, console)
 }
 
@@ -215,7 +244,8 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         }
         _ => {}
     }
-    match &arguments::fixed(matches).command {
+    let given = arguments::fixed(matches);
+    match &given.command {
         Command::Report(options) => return report_command::run(console, &data, options),
         Command::CalibratePrefetch(options) => {
             return calibrate_command::run_prefetch(console, &data, options);
@@ -239,7 +269,13 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Import {
             what: Import::Csv(options),
         } => import_command::run(console, &data, import_command::Kind::Csv, options),
-        Command::Explore { what } => return explore_command::run(console, what),
+        Command::Explore { arguments } => {
+            return Err(explore_command::start(
+                arguments,
+                given.quiet,
+                given.verbose,
+            ));
+        }
         Command::Sweep(options) => return sweep_command::run(console, &data, options),
         #[cfg(target_os = "linux")]
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
@@ -250,8 +286,13 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Platform { what } => platform_command::run(console, what),
         Command::Payload(options) => payload_command::run(console, &data, options),
-        Command::Completions(options) => shell_commands::completions(console, options),
-        Command::Man(options) => shell_commands::man(console, arguments::command(), options),
+        Command::Completions(options) => shell_commands::completions(console, "stopwatt", options),
+        // The page of `stopwatt explore` is that of its own program.
+        Command::Man(options) => shell_commands::man(
+            console,
+            arguments::command().mut_subcommand("explore", |explore| explore.hide(true)),
+            options,
+        ),
     }?;
     Ok(Answer::Yes)
 }

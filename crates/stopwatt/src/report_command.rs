@@ -8,7 +8,6 @@ use crate::recordings::NamedRecording;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::{Console, Style};
-use experiment::World;
 use miette::miette;
 use published::Published;
 use recording::Recording;
@@ -110,8 +109,8 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::R
     let named = &options.recording;
     if named.release.is_none() && sweep::is_sweep(&named.folder) {
         let summary = sweep::summary(&named.folder)?;
-        // Schedules of the explorer, and the parts of one run, are told as one run.
-        if summary.world != World::Explore.name() && summary.has_points_to_compare() {
+        // The parts of one run are told as one run.
+        if summary.has_points_to_compare() {
             return sweep_report(console, &summary, &named.folder, format, options);
         }
     }

@@ -29,15 +29,19 @@ pub struct ManOptions {
     output: Option<PathBuf>,
 }
 
-/// Prints what a shell needs to ask the program for completions.
-pub fn completions(console: &Console, options: &CompletionsOptions) -> miette::Result<()> {
+/// Prints what a shell needs to ask a program for completions.
+pub fn completions(
+    console: &Console,
+    program: &str,
+    options: &CompletionsOptions,
+) -> miette::Result<()> {
     let (shells, shell) = (Shells::builtins(), options.shell.to_string());
     let completer = shells
         .completer(&shell)
         .ok_or_else(|| miette!("nothing is known of the shell {shell}"))?;
     let mut text = Vec::new();
     completer
-        .write_registration(ASKED, "stopwatt", "stopwatt", "stopwatt", &mut text)
+        .write_registration(ASKED, program, program, program, &mut text)
         .into_diagnostic()?;
     console.print(&text)
 }

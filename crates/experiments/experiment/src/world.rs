@@ -9,8 +9,6 @@ pub enum World {
     Host,
     /// Real firmware on an emulated machine.
     Qemu,
-    /// The explorer's machine, in which interleavings and memory orders are choices.
-    Explore,
 }
 
 impl World {
@@ -20,7 +18,6 @@ impl World {
             Self::Sim => "sim",
             Self::Host => "host",
             Self::Qemu => "qemu",
-            Self::Explore => "explore",
         }
     }
 }

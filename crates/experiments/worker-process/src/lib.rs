@@ -10,7 +10,6 @@
 //! | `protocol.rs` | their messages: a line of JSON each, whole or an error |
 //! | `serve.rs` | the process from inside: it answers |
 //! | `place.rs` | the code that runs at the moment, in a memory that outlives the process |
-//! | `shared_object.rs` | shared objects, and the tables that they hand out |
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]
@@ -18,8 +17,8 @@ pub mod place;
 mod process;
 pub mod protocol;
 mod serve;
-pub mod shared_object;
 
 pub use process::{Failure, Process, start_with};
-pub use protocol::Wrong;
 pub use serve::work;
+pub use shared_object;
+pub use shared_object::Wrong;

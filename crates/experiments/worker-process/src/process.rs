@@ -1,9 +1,10 @@
 //! The process that runs code of others, from outside: it is started, asked, and watched.
 
-use crate::protocol::{self, LineError, Reply, Wrong};
+use crate::protocol::{self, LineError, Reply};
 use experiment::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared_object::Wrong;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::ExitStatusExt;

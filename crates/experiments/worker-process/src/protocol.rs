@@ -1,8 +1,9 @@
 //! The protocol between the two processes: each request and each reply is a line of JSON, and only
 //! a line with its end counts.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use shared_object::Wrong;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, BufRead, Read, Write};
 
@@ -11,25 +12,6 @@ pub const LONGEST: u64 = 1 << 24;
 
 /// A reply to a request: the answer, or why there is none.
 pub type Reply<A> = Result<A, Wrong>;
-
-/// Why a request cannot be met: the error, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wrong {
-    /// The error.
-    pub message: String,
-    /// The advice: what would be right.
-    pub help: String,
-}
-
-impl Wrong {
-    /// An error, and what would be right.
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
-    }
-}
 
 /// A line that is no message of the protocol, or that could not be read.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The process from inside: it answers requests.
 
-use crate::protocol::{self, LineError, Reply, Wrong};
+use crate::protocol::{self, LineError, Reply};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use shared_object::Wrong;
 use std::io::{self, BufRead, Write};
 
 /// Answers the requests of the process that started this one, by standard input and output: 0 when

@@ -34,9 +34,6 @@ pub struct Exploration<'r> {
     pub schedules_tried: u64,
     /// Operations over all schedules.
     pub operations_tried: u64,
-    /// The variants in which something broke, each with its invariant.
-    #[serde(skip)]
-    pub broken: Vec<(&'r str, &'r str)>,
     /// What broke, a sentence each.
     #[serde(skip)]
     pub complaints: &'r [String],
@@ -55,35 +52,25 @@ const TRIED: &str = "tried";
 pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
     let recording = run.recording;
     let header = &recording.header;
-    // A campaign in which nothing broke has no schedule to tell.
+    // An exploration in which nothing broke has no schedule to tell.
     let facts: Option<facts::Exploration> = match (header.facts(), header.lanes.is_empty()) {
         (Ok(facts), _) => Some(facts),
         (Err(error), false) => return Err(error),
         (Err(_), true) => None,
     };
-    let operations = recording
-        .measures()
-        .iter()
-        .find(|measure| recording.text(measure.metric) == "operations");
-    let all = recording
+    let invariant = recording
         .all_series()
-        .map(|series| recording.series_texts(series));
-    let broken: Vec<(&str, &str)> = all
-        .filter(|(_, case, _)| *case != TRIED)
-        .map(|(variant, case, _)| (variant, case))
-        .collect();
-    // Of a campaign that broke something several times each variant has a schedule of its own, and
-    // none is the campaign's.
-    let facts = facts.filter(|_| broken.len() <= 1);
+        .map(|series| recording.series_texts(series).1)
+        .find(|case| *case != TRIED);
     let schedule = facts
         .as_ref()
         .map(|facts| facts.schedule.clone())
         .filter(|schedule| !schedule.is_empty());
     let facts = facts.unwrap_or_default();
     Ok(Exploration {
-        invariant: broken.first().map_or("", |(_, invariant)| invariant),
+        invariant: invariant.unwrap_or_default(),
         what: header.complaints.first(),
-        operations: operations.map(|measure| measure.value as u64),
+        operations: measured(recording, "operations"),
         scenario: facts.scenario,
         sentences: facts.sentences,
         missed: facts.missed,
@@ -91,20 +78,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
         causes: facts.causes,
         coverage: facts.coverage,
         schedule,
-        schedules_tried: tried(recording, "schedules"),
-        operations_tried: tried(recording, "operations_tried"),
-        broken,
+        schedules_tried: measured(recording, "schedules").unwrap_or_default(),
+        operations_tried: measured(recording, "operations_tried").unwrap_or_default(),
         complaints: &header.complaints,
         source: recording,
         folder: run.folder,
     })
 }
 
-/// The sum of a metric over all that was tried.
-fn tried(recording: &Recording, name: &str) -> u64 {
-    let of = recording
-        .measures()
-        .iter()
-        .filter(|measure| recording.text(measure.metric) == name);
-    of.map(|measure| measure.value as u64).sum()
+/// The value of a metric.
+fn measured(recording: &Recording, name: &str) -> Option<u64> {
+    let mut all = recording.measures().iter();
+    let found = all.find(|measure| recording.text(measure.metric) == name)?;
+    Some(found.value as u64)
 }

@@ -680,40 +680,6 @@ fn a_report_takes_the_place_of_no_device() {
 }
 
 #[test]
-fn an_exploration_leaves_a_page() {
-    let folder = tempfile::tempdir().unwrap();
-    let nothing = [
-        "explore",
-        "psci",
-        "--schedules",
-        "20",
-        "--report",
-        "nothing.html",
-    ];
-    let found = [
-        "explore",
-        "psci",
-        "--fault",
-        "rejected-cpu-on",
-        "-o",
-        "f",
-        "--report",
-        "found.html",
-    ];
-    let again = ["explore", "replay", "f", "--report", "again.html"];
-    for (arguments, status, page) in [
-        (&nothing[..], 0, "nothing.html"),
-        (&found, 1, "found.html"),
-        (&again, 1, "again.html"),
-    ] {
-        let (output, said) = ended(arguments, folder.path());
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
-        let page = fs::read_to_string(folder.path().join(page)).unwrap();
-        assert!(page.contains("<html"), "{arguments:?}");
-    }
-}
-
-#[test]
 fn a_cost_is_a_number_from_0_on() {
     let folder = tempfile::tempdir().unwrap();
     for part in ["platforms", "published"] {

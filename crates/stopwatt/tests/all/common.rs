@@ -8,9 +8,15 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The program whose tests these are.
+pub const PROGRAM: &str = match option_env!("CARGO_BIN_EXE_stopwatt") {
+    Some(program) => program,
+    None => option_env!("CARGO_BIN_EXE_stopwatt-explore").unwrap(),
+};
+
 /// Runs the command in the checkout, without colour.
 pub fn stopwatt(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+    Command::new(PROGRAM)
         .args(arguments)
         .env("NO_COLOR", "1")
         .current_dir(root())
@@ -20,7 +26,7 @@ pub fn stopwatt(arguments: &[&str]) -> Output {
 
 /// Runs the command in a folder of data and on that data, without colour.
 pub fn stopwatt_on(data: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+    Command::new(PROGRAM)
         .arg("--data")
         .arg(data)
         .args(arguments)
@@ -32,7 +38,7 @@ pub fn stopwatt_on(data: &Path, arguments: &[&str]) -> Output {
 
 /// Runs the command in a folder, without colour.
 pub fn stopwatt_in(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stopwatt"))
+    Command::new(PROGRAM)
         .args(arguments)
         .env("NO_COLOR", "1")
         .current_dir(folder)
@@ -75,10 +81,7 @@ pub fn shared_object(source: &Path, folder: &Path) -> PathBuf {
 /// A folder that `make` fills once for this build of the command, whichever test comes first: tests
 /// run in processes of their own.
 pub fn made_once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
-    let built = std::fs::metadata(env!("CARGO_BIN_EXE_stopwatt"))
-        .unwrap()
-        .modified()
-        .unwrap();
+    let built = std::fs::metadata(PROGRAM).unwrap().modified().unwrap();
     let built = built
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()

@@ -252,10 +252,6 @@ fn a_shell_completes_platforms_releases_and_recordings() {
             &["what-if", "psci-latency", "--metric", "power"],
             "powerdown",
         ),
-        (
-            &["explore", "psci", "--fault", "rejected"],
-            "rejected-cpu-on",
-        ),
     ] {
         let all = completed(words);
         assert!(

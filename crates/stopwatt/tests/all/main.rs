@@ -10,7 +10,6 @@ mod damaged;
 mod dataplane;
 mod documents;
 mod explore;
-mod explore_hooks;
 mod floors;
 mod hints;
 mod idle;

@@ -65,7 +65,6 @@ fn no_line_is_wider_than_the_terminal() {
             let keys = ["--vary", "scp.channels=1,2", "--vary", second];
             run(&[&["what-if", "psci-latency", "--iterations", "2"], &keys[..]].concat());
         }
-        run(&["explore", "faults"]);
         run(&[
             "run",
             "prefetch",

@@ -5,7 +5,7 @@ use crate::common::{error_of, root, stopwatt_in};
 use std::path::Path;
 
 /// Arguments, and the files or folders that they leave.
-const RUNS: [(&str, &[&str]); 13] = [
+const RUNS: [(&str, &[&str]); 11] = [
     (
         "run psci-latency --iterations 1 -o out/run --report out/run.html",
         &["out/run", "out/run.html"],
@@ -41,14 +41,6 @@ const RUNS: [(&str, &[&str]); 13] = [
         "capture cpuidle --sysfs in/counted -o out/captured --report out/captured.html -- \
          cp in/after in/counted/cpu0/cpuidle/state0/usage",
         &["out/captured", "out/captured.html"],
-    ),
-    (
-        "explore psci --schedules 5 --scenario in/scenario.toml -o out/explored --report out/explored.html",
-        &["out/explored", "out/explored.html"],
-    ),
-    (
-        "explore litmus in/checkout/crates/worlds/litmus/tests/wider/ALU.litmus --data in/checkout",
-        &[],
     ),
     ("man -o out/man", &["out/man"]),
 ];
@@ -96,7 +88,6 @@ fn relative_paths_are_below_the_working_folder() {
         std::fs::write(state.join(file), content).unwrap();
     }
     std::fs::write(inside("in/after"), "25").unwrap();
-    std::fs::write(inside("in/scenario.toml"), "cpus = [[\"off\"], []]\n").unwrap();
     for (arguments, files) in RUNS {
         let output = stopwatt_in(folder.path(), &arguments.split(' ').collect::<Vec<_>>());
         for file in files {

@@ -1,0 +1,17 @@
+//! The explorer's findings as a recording.
+//!
+//! The recording's header holds the schedule, as text that repeats the run ([`Schedule`]) and in
+//! sentences; its events are the operations of the run, as lanes of a timeline.
+#![deny(unsafe_code)]
+
+mod coverage;
+mod port;
+mod record;
+mod recorded;
+mod schedule;
+
+pub use coverage::add_coverage;
+pub use port::{HooksFile, forget_hooks, hooks_file, running_hook, use_hooks};
+pub use record::{READABLE, experiment, nothing_found, record};
+pub use recorded::Recordable;
+pub use schedule::{Schedule, ScheduleError, subject_of};

@@ -1,0 +1,354 @@
+//! A port of others from a shared object: its hooks, what they ask of the board, its own data, and
+//! what is said if it crashes.
+#![expect(
+    unsafe_code,
+    reason = "a shared object is called by its C interface, and calls back"
+)]
+
+use explore::{Board, Hook, Invariant, MOST_CPUS, Operation, Port, set_port};
+use interleavings::subject::{AtomicOrder, Fence, Order};
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::unistd::write;
+use serde::{Deserialize, Serialize};
+use shared_object::{Wrong, tables, text};
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::slice;
+use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+
+const ABI: u32 = 1;
+const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
+const VARIABLES_MAX: usize = 64;
+const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
+
+/// The file of the hooks that are in use, and its sum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HooksFile {
+    /// The path, from the root.
+    pub file: PathBuf,
+    /// Its CRC-32, in hexadecimal digits.
+    pub crc32: String,
+}
+
+/// The file of the hooks in use, which is never freed, and what is said to run: it itself, as it is
+/// loaded, and then each hook on each CPU.
+static FILE: AtomicPtr<(HooksFile, Vec<String>)> = AtomicPtr::new(ptr::null_mut());
+
+/// The text of what runs, counted from 1; 0 if our own code does.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+const LOADS: usize = 1;
+
+thread_local! {
+    static BOARD: Cell<*const Board> = const { Cell::new(ptr::null()) };
+}
+
+/// `struct stopwatt_psci_hooks`. States are those of three levels.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Table {
+    abi: u32,
+    hardware: *mut *const Hardware,
+    variables: *const *const c_char,
+    setup: Option<unsafe extern "C" fn()>,
+    on: Option<unsafe extern "C" fn(u64) -> c_int>,
+    down_and_up: [Option<unsafe extern "C" fn(*const u8)>; 4],
+    validate: Option<unsafe extern "C" fn(c_uint, *mut u8) -> c_int>,
+    target_state: Option<unsafe extern "C" fn(c_uint, *const u8, c_uint) -> u8>,
+    system_state: Option<unsafe extern "C" fn(*mut u8)>,
+}
+
+/// Makes `struct stopwatt_hardware`: functions of the board for the hook that runs.
+macro_rules! hardware {
+    ($($name:ident($board:ident $(, $argument:ident: $type:ty)*) $(-> $result:ty)? $body:block)*) => {
+        #[repr(C)]
+        struct Hardware { $($name: extern "C" fn($($type),*) $(-> $result)?),* }
+        $(extern "C" fn $name($($argument: $type),*) $(-> $result)? { on_board(|$board| $body) })*
+        static HARDWARE: Hardware = Hardware { $($name),* };
+    };
+}
+
+hardware! {
+    cpus(board) -> u32 { board.cpus().len() as u32 }
+    cpu(board) -> u32 { board.process() as u32 }
+    load(board, at: u32, of: u32, order: u32) -> u64 { board.load_variable(at, of, ORDERS[order.min(1) as usize]) }
+    store(board, at: u32, of: u32, value: u64, order: u32) { board.store(board.variable(at, of), value, ORDERS[order.min(1) as usize]) }
+    fetch_add(board, at: u32, of: u32, value: u64) -> u64 {
+        board.fetch_add(board.variable(at, of), value, AtomicOrder::AcquireRelease, |sum| sum)
+    }
+    compare_exchange(board, at: u32, of: u32, expected: u64, value: u64) -> c_int {
+        board.compare_exchange(board.variable(at, of), expected, value, AtomicOrder::AcquireRelease).into()
+    }
+    dmb(board) { board.fence(Fence::Full) }
+    dsb(board) { board.operation(Operation::Barrier); board.barrier_now() }
+    clean(board, at: u32, of: u32) { board.maintain(board.variable(at, of), false) }
+    clean_invalidate(board, at: u32, of: u32) { board.maintain(board.variable(at, of), true) }
+    close_port(board) { board.close_port() }
+    open_port(board) { board.open_port() }
+    power_down(board, with_cluster: c_int) { board.cut_power(with_cluster != 0) }
+    power_on(board, cpu: u32) -> c_int { if board.give_power(cpu) { 0 } else { -1 } }
+    check(board, holds: c_int, what: *const c_char) {
+        if holds == 0 {
+            // SAFETY: the interface asks for a text.
+            let what = unsafe { text(what) }.unwrap_or_default();
+            board.hook_fails(Invariant::Own, &format!("fails a check: {what}"))
+        }
+    }
+}
+
+/// Does what a hook asks of the board.
+fn on_board<R>(act: impl FnOnce(&Board) -> R) -> R {
+    let running = RUNNING.swap(0, Relaxed);
+    // SAFETY: a hook runs on this thread only while `call` borrows the board that it has put here.
+    match unsafe { BOARD.get().as_ref() } {
+        Some(board) if running > LOADS => {
+            let result = act(board);
+            RUNNING.store(running, Relaxed);
+            result
+        }
+        _ => {
+            RUNNING.store(running.max(LOADS), Relaxed);
+            tell("uses", "the board outside of its hooks");
+            unreachable!("the program has ended")
+        }
+    }
+}
+
+/// A port that stays loaded.
+struct LoadedPort {
+    table: Table,
+    /// Its writable memory: address and bytes of each piece, and what was there first.
+    pieces: Vec<Piece>,
+    first: Vec<u8>,
+}
+
+impl Port for LoadedPort {
+    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
+        BOARD.set(board);
+        RUNNING.store(
+            LOADS + 1 + hook as usize * MOST_CPUS + board.process(),
+            Relaxed,
+        );
+        let (table, at, count) = (&self.table, states.as_mut_ptr(), states.len() as c_uint);
+        // SAFETY: the functions are of these types by the interface, and the states are as many as
+        // it says.
+        let result = unsafe {
+            match hook {
+                Hook::SetUp => table.setup.map(|hook| (hook(), 0).1),
+                Hook::On => table.on.map(|hook| hook(argument)),
+                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => table
+                    .down_and_up[hook as usize - Hook::Off as usize]
+                    .map(|hook| (hook(at), 0).1),
+                Hook::Validate => table.validate.map(|hook| hook(argument as c_uint, at)),
+                Hook::TargetState => table
+                    .target_state
+                    .map(|hook| hook(argument as c_uint, at, count).into()),
+                Hook::SystemState => table.system_state.map(|hook| (hook(at), 0).1),
+            }
+        };
+        RUNNING.store(0, Relaxed);
+        result
+    }
+
+    fn data(&self) -> Vec<u8> {
+        // SAFETY: the pieces are mapped as long as the process lives, and no hook runs.
+        let bytes = |&(at, count): &Piece| unsafe { slice::from_raw_parts(at as *const u8, count) };
+        self.pieces.iter().flat_map(bytes).copied().collect()
+    }
+
+    fn set_data(&self, data: Option<&[u8]>) {
+        let mut data = data.unwrap_or(&self.first);
+        for &(at, count) in &self.pieces {
+            let (own, rest) = data.split_at(count);
+            // SAFETY: as above, and the pieces are writable.
+            unsafe { ptr::copy_nonoverlapping(own.as_ptr(), at as *mut u8, count) };
+            data = rest;
+        }
+    }
+}
+
+/// Address and bytes of memory.
+type Piece = (usize, usize);
+
+/// Finds what a shared object may write; `of` has an address in it, and gets the pieces. 1 ends the
+/// search.
+unsafe extern "C" fn find_pieces(
+    object: *mut libc::dl_phdr_info,
+    _: libc::size_t,
+    of: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader passes an object of its list, and `use_hooks` what it had.
+    let (object, (address, pieces)) = unsafe { (&*object, &mut *of.cast::<(usize, Vec<Piece>)>()) };
+    // SAFETY: so many segments lie there.
+    let segments = unsafe { slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
+    let range = |segment: &libc::Elf64_Phdr| {
+        let start = (object.dlpi_addr + segment.p_vaddr) as usize;
+        start..start + segment.p_memsz as usize
+    };
+    let of = |kind: u32| {
+        segments
+            .iter()
+            .filter(move |segment| segment.p_type == kind)
+    };
+    if !of(libc::PT_LOAD).any(|segment| range(segment).contains(address)) {
+        return 0;
+    }
+    // The loader has made this part read-only.
+    let fixed = of(libc::PT_GNU_RELRO).map(range).next().unwrap_or(0..0);
+    for piece in of(libc::PT_LOAD)
+        .filter(|segment| segment.p_flags & libc::PF_W != 0)
+        .map(range)
+    {
+        let from = if fixed.contains(&piece.start) {
+            fixed.end
+        } else {
+            piece.start
+        };
+        pieces.push((from, piece.end.saturating_sub(from)));
+    }
+    1
+}
+
+/// From now on, the board answers as it does without a port.
+pub fn forget_hooks() {
+    set_port(None, Vec::new());
+    FILE.store(ptr::null_mut(), Relaxed);
+}
+
+/// Takes the hooks of a shared object into use on this thread.
+///
+/// # Errors
+/// It is no shared object with hooks.
+pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
+    forget_hooks();
+    let shown = file.display();
+    let bytes =
+        std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
+    let hooks = (0..Hook::NUMBER)
+        .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (Hook::name_of(hook), cpu)));
+    let texts = hooks.map(|(hook, cpu)| format!("{shown}: {hook} on CPU {cpu}"));
+    let texts = [format!("{shown}, as it was loaded,")]
+        .into_iter()
+        .chain(texts)
+        .collect();
+    let named = HooksFile {
+        file: file.canonicalize().unwrap_or(file.to_owned()),
+        crc32: format!("{:08x}", crc32fast::hash(&bytes)),
+    };
+    FILE.store(Box::leak(Box::new((named, texts))), Relaxed);
+    tell_crashes();
+    RUNNING.store(LOADS, Relaxed);
+    // SAFETY: the process is there for this search alone, and the types are those of the header.
+    let table = unsafe { tables::<Table>(file, c"stopwatt_psci_hooks", ABI, "stopwatt_hooks.h") };
+    let table = table.map(|mut tables| tables.next());
+    RUNNING.store(0, Relaxed);
+    let table = table?.unwrap_or_else(|| {
+        Err(Wrong::new(
+            format!("{shown}: stopwatt_psci_hooks(0) is NULL"),
+            HELP,
+        ))
+    })?;
+    let there = [table.on.is_some()]
+        .into_iter()
+        .chain(table.down_and_up.iter().map(Option::is_some));
+    let mut missing = (Hook::On as usize..)
+        .map(Hook::name_of)
+        .zip(there)
+        .chain([("hardware", !table.hardware.is_null())]);
+    if let Some((missing, _)) = missing.find(|&(_, there)| !there) {
+        let what = format!("{shown}: `{missing}` of its table is NULL");
+        return Err(Wrong::new(
+            what,
+            "stopwatt_hooks.h says which members may be NULL",
+        ));
+    }
+    // SAFETY: by the interface a list of texts that ends with NULL.
+    let name = |at: usize| unsafe { text(*table.variables.add(at)) };
+    let count = if table.variables.is_null() {
+        0
+    } else {
+        VARIABLES_MAX
+    };
+    let variables = (0..count).map_while(name).collect();
+    // SAFETY: by the interface a variable of the port.
+    unsafe { *table.hardware = &raw const HARDWARE };
+    let mut pieces: (usize, Vec<Piece>) = (table.on.map_or(0, |hook| hook as usize), Vec::new());
+    // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
+    unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
+    let mut port = LoadedPort {
+        table,
+        pieces: pieces.1,
+        first: Vec::new(),
+    };
+    port.first = port.data();
+    set_port(Some(Box::leak(Box::new(port))), variables);
+    Ok(())
+}
+
+fn in_use() -> Option<&'static (HooksFile, Vec<String>)> {
+    // SAFETY: null, or what is never freed.
+    unsafe { FILE.load(Relaxed).as_ref() }
+}
+
+/// The file of the hooks in use.
+pub fn hooks_file() -> Option<&'static HooksFile> {
+    in_use().map(|(file, _)| file)
+}
+
+/// The hook that runs at the moment, with its CPU, and the file of it; it counts as over from then
+/// on.
+pub fn running_hook() -> Option<&'static str> {
+    let running = RUNNING.swap(0, Relaxed).checked_sub(1)?;
+    in_use()
+        .and_then(|(_, texts)| texts.get(running))
+        .map(String::as_str)
+}
+
+/// From now on, a hook that crashes or ends the program is named.
+fn tell_crashes() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // On the stack for signals, since that of the hook may be full; once, so that a crash of
+        // ours goes its way.
+        let flags = SaFlags::SA_ONSTACK | SaFlags::SA_RESETHAND;
+        let action = SigAction::new(SigHandler::Handler(crashed), flags, SigSet::empty());
+        for signal in [
+            Signal::SIGSEGV,
+            Signal::SIGBUS,
+            Signal::SIGILL,
+            Signal::SIGFPE,
+            Signal::SIGABRT,
+        ] {
+            // SAFETY: the handler does nothing that allocates or locks.
+            let _ = unsafe { sigaction(signal, &action) };
+        }
+        // SAFETY: a function that may be called at that time.
+        unsafe { libc::atexit(ended) };
+    });
+}
+
+extern "C" fn crashed(signal: c_int) {
+    tell(
+        "ended with",
+        Signal::try_from(signal).map_or("a signal", Signal::as_str),
+    );
+}
+
+extern "C" fn ended() {
+    tell("ended", "the program");
+}
+
+/// Ends the program with a sentence about the hook that runs, if one does; nothing of it allocates
+/// or locks.
+fn tell(did: &str, what: &str) {
+    if let Some(hook) = running_hook() {
+        for part in ["\nError: ", hook, " ", did, " ", what, "\n"] {
+            let _ = write(std::io::stderr(), part.as_bytes());
+        }
+        // SAFETY: nothing that the program would still do matters.
+        unsafe { libc::_exit(2) }
+    }
+}

@@ -1,0 +1,285 @@
+//! A run of the explorer as a recording.
+
+use crate::coverage::add_coverage;
+use crate::port::{HooksFile, hooks_file};
+use crate::recorded::Recordable;
+use crate::schedule::Schedule;
+use explore::story::{step_of, that_matter};
+use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step, TallyOf};
+use recording::{Header, Lane, Recording, Series, facts, metrics};
+use std::collections::BTreeMap;
+
+/// The experiment's name in recordings.
+pub fn experiment<S: Recordable>() -> String {
+    format!("explore-{}", S::NAME)
+}
+
+/// The loads that missed a newer value are told of this many times at most.
+const MISSED_SHOWN: usize = 3;
+
+/// Records a finding, with the steps of its run.
+pub fn record<S: Recordable>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    account: &Account,
+    limits: Limits,
+    seed: u64,
+) -> Recording {
+    let steps = &account.steps[..];
+    let operations = names_of_operations(steps);
+    let cpus = subject.cpus();
+    let mut header = header_of_finding(subject, found, account, limits, seed);
+    header.lanes = lanes(names_of_calls(&found.script), &operations, &found.schedule);
+    let mut recording = Recording::new(header);
+    let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
+    let series = recording.series(variant, found.failure.invariant.name(), "");
+    let [call, operation] =
+        ["call", "operation"].map(|name| recording.point_with_argument(name, name));
+    let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
+    let mut calling = vec![false; cpus + 1];
+    let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
+    // Of a long run, what matters: nobody reads more.
+    for at in that_matter(account, cpus, &found.schedule, READABLE) {
+        let (time, step) = (at as u64, &steps[at]);
+        let cpu = u16::from(step.process);
+        if first.binary_search(&at).is_ok() {
+            mark(&mut recording, series, (cpu, time), LED.0, 0);
+        }
+        let process = usize::from(step.process);
+        if let Operation::Action { number } = step.did {
+            let before: usize = (0..process).map(|cpu| found.script.actions(cpu)).sum();
+            // An action of a kernel has no end but the next one.
+            if std::mem::take(&mut calling[process]) {
+                recording.event(series, 0, cpu, time, time, call_end, 0);
+            }
+            recording.event(
+                series,
+                0,
+                cpu,
+                time,
+                time,
+                call,
+                (before + usize::from(number)) as u32,
+            );
+            calling[process] = true;
+        }
+        if account.cause.as_ref().is_some_and(|cause| cause.step == at) {
+            mark(&mut recording, series, (cpu, time), CAUSE.0, 0);
+        }
+        for (number, deviation) in (1..).zip(&found.schedule) {
+            if step_of(steps, deviation) == Some(at) {
+                mark(
+                    &mut recording,
+                    series,
+                    (cpu, time),
+                    &deviation_point(number),
+                    deviation.value as u32,
+                );
+            }
+        }
+        recording.event(
+            series,
+            0,
+            cpu,
+            time,
+            time,
+            operation,
+            operations[step.did.kind()],
+        );
+        recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
+        if let Operation::Loaded {
+            newest: Some(_),
+            early: false,
+            ..
+        } = step.did
+        {
+            mark(&mut recording, series, (cpu, time), STALE.0, 0);
+        }
+        let ends = matches!(step.did, Operation::Act { act, .. } if act.ends_action);
+        if ends && std::mem::take(&mut calling[process]) {
+            recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
+        }
+    }
+    if let (Some(last), Some(time)) = (steps.last(), steps.len().checked_sub(1)) {
+        mark(
+            &mut recording,
+            series,
+            (u16::from(last.process), time as u64),
+            BROKEN.0,
+            0,
+        );
+    }
+    for (metric, unit, value) in [
+        ("deviations", "", found.schedule.len() as f64),
+        ("operations", "", steps.len() as f64),
+        ("run", "", found.run as f64),
+    ] {
+        recording.measure(series, 0, metric, unit, value);
+    }
+    recording
+}
+
+/// A recording of runs that broke nothing: how many there were, and what they have reached.
+pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
+    let mut recording = Recording::new(header::<S>(seed));
+    add_coverage::<S>(&mut recording, tally);
+    let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
+    let series = recording.series(variant, "tried", "");
+    for (metric, value) in [
+        (&metrics::SCHEDULES, tally.schedules),
+        (&metrics::OPERATIONS_TRIED, tally.steps),
+    ] {
+        recording.measure(series, 0, metric.name, metric.unit, value as f64);
+    }
+    recording
+}
+
+/// Marks a moment of a CPU.
+fn mark(
+    recording: &mut Recording,
+    series: Series,
+    (cpu, time): (u16, u64),
+    point: &str,
+    argument: u32,
+) {
+    let point = recording.point(point);
+    recording.event(series, 0, cpu, time, time, point, argument);
+}
+
+/// The header of any exploration.
+fn header<S: Recordable>(seed: u64) -> Header {
+    let mut header = Header::new(&experiment::<S>(), "explore", "us");
+    header.seed = seed;
+    header.iterations = 1;
+    if let Some(HooksFile { file, crc32 }) = hooks_file() {
+        header.notes.push(format!(
+            "The platform's hooks are those of {} (CRC-32 {crc32}).",
+            file.display()
+        ));
+    }
+    header
+}
+
+/// The header of a finding, but for its lanes.
+fn header_of_finding<S: Recordable>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    account: &Account,
+    limits: Limits,
+    seed: u64,
+) -> Header {
+    let steps = &account.steps[..];
+    let narrator = S::narrator(found.machine, &found.script);
+    let mut header = header::<S>(seed);
+    let cpus = subject.cpus();
+    let time = format!(
+        "An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.",
+        S::LAST
+    );
+    header.notes.insert(0, time);
+    header.complaints.push(sentence(&found.failure.what));
+    let sentences = found
+        .schedule
+        .iter()
+        .map(|deviation| sentence(&narrator.deviation(steps, deviation)));
+    let missed = (0..steps.len())
+        .rev()
+        .filter_map(|at| narrator.missed(steps, at));
+    header.set_facts(&facts::Exploration {
+        schedule: Schedule::new(found, subject, limits).text(),
+        sentences: sentences.collect(),
+        scenario: found.script.sentences(),
+        missed: missed.take(MISSED_SHOWN).collect(),
+        cause: account.cause.as_ref().map(|cause| sentence(&cause.what)),
+        causes: if account.cause.is_some() {
+            Vec::new()
+        } else {
+            narrator.causes(steps, &account.unusual)
+        },
+        coverage: None,
+    });
+    header
+}
+
+/// The lanes of calls and of operations, by the numbers that their points carry.
+fn lanes(
+    calls: Vec<String>,
+    operations: &BTreeMap<&'static str, u32>,
+    schedule: &[Deviation],
+) -> Vec<Lane> {
+    let lane =
+        |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
+            title: title.to_owned(),
+            begin: begin.to_owned(),
+            end: Some(end.to_owned()),
+            names: (0..).zip(names).collect(),
+            ..Lane::default()
+        };
+    let mut of_operations = lane(
+        "operation",
+        "operation",
+        "operation-end",
+        &mut operations.keys().map(|name| (*name).to_owned()),
+    );
+    let deviations = (1..).zip(schedule).map(|(number, by)| {
+        let words = format!("{number}. {}", by.kind.words());
+        (deviation_point(number), words)
+    });
+    of_operations.marks = deviations
+        .chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())))
+        .collect();
+    of_operations.telling = of_operations.marks.keys().cloned().collect();
+    of_operations
+        .marks
+        .extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
+    vec![
+        lane(facts::CALLS, "call", "call-end", &mut calls.into_iter()),
+        of_operations,
+    ]
+}
+
+/// The point of a deviation, by its number from 1.
+fn deviation_point(number: u32) -> String {
+    format!("deviation-{number}")
+}
+
+/// Operations that are recorded at most, and that a first picture shows.
+pub const READABLE: usize = 2_000;
+const FIRST_SHOWN: usize = 60;
+
+/// An operation of a first picture.
+const LED: (&str, &str) = ("led-here", facts::LED_HERE);
+
+/// The operation after which the invariant does not hold.
+const BROKEN: (&str, &str) = ("broken", "here it breaks");
+
+/// The operation that shows the cause.
+const CAUSE: (&str, &str) = ("cause", "the cause");
+
+/// A load that found an older line, or older memory, than another CPU had stored.
+const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
+
+/// With a capital letter and a full stop.
+fn sentence(what: &str) -> String {
+    let mut letters = what.trim_end_matches('.').chars();
+    let first: String = letters
+        .next()
+        .map(|first| first.to_uppercase().collect())
+        .unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
+
+fn names_of_calls(script: &impl Script) -> Vec<String> {
+    (0..script.cpus())
+        .flat_map(|cpu| (0..).map_while(move |number| script.action(cpu, number)))
+        .collect()
+}
+
+fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {
+    let mut names: BTreeMap<&'static str, u32> =
+        steps.iter().map(|step| (step.did.kind(), 0)).collect();
+    for (number, value) in (0..).zip(names.values_mut()) {
+        *value = number;
+    }
+    names
+}

@@ -1,0 +1,229 @@
+//! `stopwatt explore faults`.
+
+use crate::printout::Printout;
+use clap::Args;
+use console::Console;
+use console::Progress;
+use explorations::Recordable;
+use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
+use miette::IntoDiagnostic;
+use seeded::Fault;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use stopwatt::Answer;
+use stopwatt::output::Format;
+
+/// Options of `explore faults`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt explore faults
+  stopwatt explore faults --find")]
+pub struct FaultsOptions {
+    /// Look for each of them with three seeds, at most thirty seconds each, and say what it took.
+    #[arg(long)]
+    find: bool,
+    /// The first of the three seeds.
+    #[arg(long, default_value_t = 1, value_name = "N", requires = "find")]
+    seed: u64,
+    /// The way to print the list.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// The libraries, by the names of their commands.
+const LIBRARIES: [(&str, &[Fault], Search); 2] = [
+    ("psci", psci_faults::FAULTS, find_in_psci),
+    ("rcu", rcu_faults::FAULTS, find_in_rcu),
+];
+
+type Search = fn(&'static Fault, u64, &Progress) -> Try;
+
+pub fn faults(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> {
+    if options.find {
+        find(console, options)
+    } else {
+        Ok(list(console, options))
+    }
+}
+
+fn list(console: &Console, options: &FaultsOptions) -> Printout {
+    let all = || {
+        LIBRARIES
+            .iter()
+            .flat_map(|(library, faults, _)| faults.iter().map(move |fault| (library, fault)))
+    };
+    if options.format == Format::Json {
+        let fault = |(library, fault): (&&str, &Fault)| json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what });
+        return Printout::json(Answer::Yes, all().map(fault).collect());
+    }
+    let rows = all().map(|(library, fault)| {
+        [*library, fault.name, fault.what, fault.commit]
+            .map(str::to_owned)
+            .to_vec()
+    });
+    let headings = ["library", "fault", "what is wrong", "published"];
+    Printout::text(
+        Answer::Yes,
+        report::table_text(&headings, rows, 4, console.style()),
+    )
+}
+
+/// The time that a fault is looked for with one seed.
+const LOOKED_FOR: Duration = Duration::from_secs(30);
+
+/// The result of a search for a fault with one seed.
+struct Try {
+    schedules: u64,
+    seconds: f64,
+    found: Option<ShortRun>,
+}
+
+/// The finding, shrunk.
+struct ShortRun {
+    invariant: &'static str,
+    deviations: usize,
+    seconds: f64,
+    /// The shrunk run did the same when it was repeated.
+    replayed: bool,
+}
+
+fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
+    look_for(
+        &Psci {
+            cpus: 6,
+            machines: MachineOptions::all(),
+            fault: Some(fault),
+        },
+        seed,
+        Limits::default(),
+        progress,
+    )
+}
+
+fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
+    look_for(
+        &Rcu {
+            cpus: 4,
+            modes: Mode::ALL.to_vec(),
+            fault: Some(fault),
+        },
+        seed,
+        Rcu::LIMITS,
+        progress,
+    )
+}
+
+fn look_for<S: Recordable>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
+    let exploration = Exploration {
+        strategies: Strategy::in_turn(),
+        seed,
+        limits,
+        script: None,
+        schedules: u64::MAX,
+    };
+    let start = Instant::now();
+    let tally = subject.explore(&exploration, |_| {
+        start.elapsed() < LOOKED_FOR && progress.check().is_ok()
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let found = tally.found.map(|found| {
+        let start = Instant::now();
+        let shrunk = subject.simplest(&found, limits);
+        let seconds = start.elapsed().as_secs_f64();
+        let (again, _) = subject.replay(&shrunk, limits);
+        let replayed = again.hash == shrunk.hash;
+        ShortRun {
+            invariant: shrunk.failure.invariant.name(),
+            deviations: shrunk.schedule.len(),
+            seconds,
+            replayed,
+        }
+    });
+    Try {
+        schedules: tally.schedules,
+        seconds,
+        found,
+    }
+}
+
+fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> {
+    let mut rows = Vec::new();
+    let mut values = Vec::new();
+    let mut all = true;
+    let progress = Arc::new(Progress::default());
+    let shown = console.show(progress.clone());
+    for (library, faults, search) in LIBRARIES {
+        for fault in faults {
+            let mut tries = Vec::new();
+            for seed in options.seed..options.seed + 3 {
+                progress.check().into_diagnostic()?;
+                progress.say(&format!("{}, seed {seed}", fault.name));
+                tries.push(search(fault, seed, &progress));
+            }
+            all &= tries
+                .iter()
+                .all(|one| one.found.as_ref().is_some_and(|found| found.replayed));
+            let mut row = vec![format!("{library}/{}", fault.name)];
+            row.extend(tries.iter().flat_map(cells));
+            rows.push(row);
+            let tries: Vec<Value> = (options.seed..)
+                .zip(&tries)
+                .map(|(seed, one)| value(seed, one))
+                .collect();
+            values.push(json!({ "library": library, "name": fault.name, "commit": fault.commit, "tries": tries }));
+        }
+    }
+    drop(shown);
+    let answer = if all { Answer::Yes } else { Answer::No };
+    if options.format == Format::Json {
+        return Ok(Printout::json(
+            answer,
+            json!({ "faults": values, "all": all }),
+        ));
+    }
+    let mut headings = vec!["fault".to_owned()];
+    for seed in options.seed..options.seed + 3 {
+        headings.extend(
+            ["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")),
+        );
+    }
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let table = report::table_text(&headings, rows, 1, console.style());
+    let end = if all {
+        "All were found, and what is left of each repeats itself."
+    } else {
+        "Not all were found."
+    };
+    Ok(Printout::text(
+        answer,
+        format!("{table}left: deviations from the plainest run, once shrunk\n{end}\n"),
+    ))
+}
+
+fn cells(one: &Try) -> Vec<String> {
+    let (left, shrinking) = match &one.found {
+        Some(found) => (
+            found.deviations.to_string(),
+            format!("{:.2}", found.seconds),
+        ),
+        None => ("not found".to_owned(), String::new()),
+    };
+    vec![
+        format!("{:.2}", one.seconds),
+        one.schedules.to_string(),
+        left,
+        shrinking,
+    ]
+}
+
+fn value(seed: u64, one: &Try) -> Value {
+    let mut value = json!({ "seed": seed, "schedules": one.schedules, "seconds": one.seconds, "found": one.found.is_some() });
+    if let Some(found) = &one.found {
+        value["replayed"] = json!(found.replayed);
+        value["invariant"] = json!(found.invariant);
+        value["deviations"] = json!(found.deviations);
+        value["seconds_to_shrink"] = json!(found.seconds);
+    }
+    value
+}

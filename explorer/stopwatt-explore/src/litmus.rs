@@ -1,0 +1,264 @@
+//! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
+
+use crate::printout::{Form, Printout};
+use clap::Args;
+use litmus::expected::{self, Expectation};
+use litmus::{Error, Test};
+use miette::miette;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use stopwatt::Answer;
+use stopwatt::output::Format;
+
+/// Options of `explore litmus`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt explore litmus MP.litmus
+  stopwatt explore litmus tests/*.litmus --expect tests/kinds.txt")]
+pub struct LitmusOptions {
+    /// Stock litmus tests for AArch64, answered by Arm's model as herd7 answers them: `.litmus`
+    /// files, folders of them, or lists of them (`@all`).
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Compares the answers with a `kinds.txt`, a CSV of `test,kind`, or answers of herd7.
+    #[arg(long, value_name = "FILE")]
+    expect: Option<PathBuf>,
+    /// Tests that need what is not modelled are named, and do not make the exit status 2.
+    #[arg(long)]
+    skip_unsupported: bool,
+    /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. An answer
+    /// that could be another one with more of them makes the exit status 2.
+    #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", value_parser = clap::value_parser!(u32).range(..=64))]
+    unroll: u32,
+    /// Seconds that each test may take; one that takes longer has no answer.
+    #[arg(long, default_value_t = ::litmus::LIMIT.as_secs(), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// The way to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+/// The outcome of a file.
+enum Outcome {
+    Answered(Box<Test>, Box<litmus::Answer>, Option<String>),
+    Unanswered(Error),
+}
+
+pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
+    let expected = options.expect.as_deref().map(read_expected).transpose()?;
+    let mut files = Vec::new();
+    for file in &options.files {
+        find(file, &mut files)?;
+    }
+    let outcomes: Vec<Outcome> = files
+        .par_iter()
+        .map(|file| one(file, options, expected.as_ref()))
+        .collect();
+    let form = match options.format {
+        Format::Json => Form::Json(in_json(&files, &outcomes)),
+        Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
+    };
+    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Answered(_, _, Some(_)));
+    let skipped = outcomes.iter().filter(|outcome| match outcome {
+        Outcome::Unanswered(Error::Unsupported { .. }) => !options.skip_unsupported,
+        Outcome::Unanswered(_) => true,
+        Outcome::Answered(..) => false,
+    });
+    let answer = if let skipped @ 1.. = skipped.count() {
+        Err(miette!(
+            help = "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
+            "{skipped} of {} tests got no answer",
+            outcomes.len()
+        ))
+    } else if let Some((test, _)) = outcomes
+        .iter()
+        .find_map(resting)
+        .filter(|_| expected.is_none())
+    {
+        Err(miette!(
+            help = format!(
+                "follow them further: --unroll {}",
+                4 * options.unroll.max(1)
+            ),
+            "the answer to {} is none: it rests on loops of at most {} jumps backwards",
+            test.name,
+            options.unroll
+        ))
+    } else {
+        Ok(if outcomes.iter().any(differs) {
+            Answer::No
+        } else {
+            Answer::Yes
+        })
+    };
+    Ok(Printout { answer, form })
+}
+
+/// A test whose verdict rests on the bound on its loops.
+fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
+    match outcome {
+        Outcome::Answered(test, answer, _) => answer
+            .rests_on_bound(test.quantifier)
+            .then_some((test, answer)),
+        Outcome::Unanswered(_) => None,
+    }
+}
+
+fn read_text(path: &Path) -> miette::Result<String> {
+    disk::text(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))
+}
+
+fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
+    expected::read(&read_text(path)?).map_err(|error| miette!("{}", told(path, &error)))
+}
+
+/// An error with its file and its line.
+fn told(path: &Path, error: &Error) -> String {
+    let line = if error.line() > 0 {
+        format!(":{}", error.line())
+    } else {
+        String::new()
+    };
+    let kind = if matches!(error, Error::Unsupported { .. }) {
+        "not modelled: "
+    } else {
+        ""
+    };
+    format!("{}{line}: {kind}{}", path.display(), error.what())
+}
+
+/// The tests of a file, a folder, or a list whose name begins with `@`.
+fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path)
+            .map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+        let mut inner: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect();
+        inner.retain(|path| {
+            path.is_dir()
+                || path
+                    .extension()
+                    .is_some_and(|extension| extension == "litmus")
+        });
+        inner.sort();
+        inner.iter().try_for_each(|path| find(path, files))
+    } else if name.starts_with('@') {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let text = read_text(path)?;
+        let lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim());
+        lines
+            .filter(|line| !line.is_empty())
+            .try_for_each(|line| find(&folder.join(line), files))
+    } else {
+        files.push(path.to_owned());
+        Ok(())
+    }
+}
+
+fn one(
+    path: &Path,
+    options: &LitmusOptions,
+    expected: Option<&BTreeMap<String, Expectation>>,
+) -> Outcome {
+    let text = disk::text(path).map_err(|error| Error::Malformed {
+        line: 0,
+        what: format!("cannot be read: {error}"),
+    });
+    let answered = text.and_then(|text| litmus::parse(&text)).and_then(|test| {
+        let test = test
+            .with_unroll(options.unroll)
+            .with_limit(Duration::from_secs(options.timeout));
+        litmus::answer(&test).map(|answer| (test, answer))
+    });
+    match answered {
+        Ok((test, answer)) => {
+            let difference = match expected.map(|expected| expected.get(&test.name)) {
+                Some(Some(expected)) => expected.difference(&test, &answer),
+                _ => None,
+            };
+            Outcome::Answered(Box::new(test), Box::new(answer), difference)
+        }
+        Err(error) => Outcome::Unanswered(error),
+    }
+}
+
+fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String {
+    let mut text = String::new();
+    let (mut answered, mut differ, mut skipped) = (0, 0, 0);
+    for (file, outcome) in files.iter().zip(outcomes) {
+        match outcome {
+            Outcome::Answered(test, answer, difference) => {
+                answered += 1;
+                if !is_compared {
+                    text.push_str(&answer.text(test));
+                    text.push('\n');
+                }
+                if let Some(difference) = difference {
+                    differ += 1;
+                    text.push_str(&format!(
+                        "{} ({}): {difference}\n",
+                        test.name,
+                        file.display()
+                    ));
+                }
+            }
+            Outcome::Unanswered(error) => {
+                skipped += 1;
+                text.push_str(&told(file, error));
+                text.push('\n');
+            }
+        }
+    }
+    if is_compared {
+        text.push_str(&format!(
+            "{answered} answered: {} as expected, {differ} not.",
+            answered - differ
+        ));
+    } else {
+        text.push_str(&format!("{answered} answered."));
+    }
+    if skipped > 0 {
+        text.push_str(&format!(" {skipped} got no answer."));
+    }
+    text.push('\n');
+    text
+}
+
+fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
+    let one = |(file, outcome): (&PathBuf, &Outcome)| match outcome {
+        Outcome::Answered(test, answer, difference) => {
+            let states: Vec<Value> = answer
+                .states
+                .iter()
+                .map(|state| {
+                    let entries = state
+                        .0
+                        .iter()
+                        .map(|(name, value)| (name.to_string(), test.shown(*value).into()));
+                    Value::Object(entries.collect())
+                })
+                .collect();
+            json!({
+                "file": file.display().to_string(), "test": test.name, "verdict": answer.verdict(test.quantifier),
+                "observation": answer.observation().name(), "positive": answer.positive, "negative": answer.negative,
+                "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
+            })
+        }
+        Outcome::Unanswered(error) => {
+            let why = match error {
+                Error::Unsupported { .. } => "not_modelled",
+                Error::Malformed { .. } => "malformed",
+                Error::TooLong { .. } => "too_long",
+            };
+            json!({ "file": file.display().to_string(), why: error.what(), "line": error.line() })
+        }
+    };
+    json!({ "tests": files.iter().zip(outcomes).map(one).collect::<Vec<_>>() })
+}

@@ -1,0 +1,167 @@
+//! `stopwatt explore replay`.
+
+use crate::printout::Printout;
+use clap::Args;
+use console::Console;
+use document::Document;
+use explorations::{Recordable, Schedule, ScheduleError, subject_of};
+use explore::story::that_matter;
+use explore::{Account, CounterexampleIn, Psci, Rcu, Script, Subject};
+use miette::{Context, IntoDiagnostic, miette};
+use published::Published;
+use recording::Reader;
+use recording::facts::Exploration;
+use report::Report;
+use serde_json::json;
+use std::path::PathBuf;
+use stopwatt::Answer;
+use stopwatt::completion;
+use stopwatt::output::Format;
+use stopwatt::report_command;
+
+/// Options of `explore replay`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt explore replay recordings/explore-psci
+  stopwatt explore replay recordings/f --all")]
+pub struct ReplayOptions {
+    /// The recording of what was found.
+    #[arg(value_name = "RECORDING", add = completion::recordings())]
+    recording: PathBuf,
+    /// Print every operation, not only the deviations.
+    #[arg(long)]
+    all: bool,
+    /// Run it though the library has changed since.
+    #[arg(long)]
+    anyway: bool,
+    /// Also write a report, such as found.html; the ending says which (see `stopwatt report`).
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// The way to print the result.
+    #[arg(long, default_value = "term", value_name = "FORMAT")]
+    format: Format,
+}
+
+pub fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Printout> {
+    let folder = options.recording.display().to_string();
+    let cannot = || format!("cannot replay {folder}");
+    report_command::report_of(options.report.as_ref())?;
+    let reader = Reader::open(&options.recording)
+        .into_diagnostic()
+        .wrap_err_with(cannot)?;
+    let header = reader.header();
+    let facts: Exploration = header.facts().map_err(|_| {
+        miette!(
+            help =
+                "stopwatt explore psci and stopwatt explore rcu leave one when they find something",
+            "{folder} is a recording of {}, and holds no schedule",
+            header.experiment
+        )
+    })?;
+    let text = &Document::new("the schedule", facts.schedule.as_str());
+    match subject_of(text).into_diagnostic().wrap_err_with(cannot)? {
+        subject if subject == Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
+        subject if subject == Psci::NAME => replay_of::<Psci>(console, options, text, header.seed),
+        subject => Err(miette!("{}: {}", cannot(), ScheduleError::Subject(subject))),
+    }
+}
+
+fn replay_of<S: Recordable>(
+    console: &Console,
+    options: &ReplayOptions,
+    text: &Document,
+    seed: u64,
+) -> miette::Result<Printout> {
+    let folder = options.recording.display().to_string();
+    let cannot = || format!("cannot replay {folder}");
+    let refused = |error: ScheduleError| match error {
+        ScheduleError::Sources { .. } => {
+            miette!(
+                help = "find it again with this program, or add --anyway",
+                "{}: {error}",
+                cannot()
+            )
+        }
+        error => miette!("{}: {error}", cannot()),
+    };
+    let schedule: Schedule<S::Kind, S::Actions> = Schedule::read(text).map_err(refused)?;
+    let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
+    let (ran, account) = subject.account(&found, limits);
+    let same = ran.hash == found.hash;
+    let answer = if ran.failure.is_some() {
+        Answer::No
+    } else {
+        Answer::Yes
+    };
+    let recording = ran
+        .failure
+        .as_ref()
+        .map(|_| explorations::record(&subject, &found, &account, limits, seed));
+    if let Some(recording) = &recording {
+        report_command::write_beside(
+            console,
+            recording,
+            &options.recording,
+            options.report.as_ref(),
+        )?;
+    }
+    if options.format == Format::Json {
+        let value = json!({
+            "same": same, "steps": ran.steps, "hash": format!("{:016x}", ran.hash),
+            "invariant": ran.failure.as_ref().map(|failure| failure.invariant.name()),
+            "what": ran.failure.as_ref().map(|failure| &failure.what),
+        });
+        return Ok(Printout::json(answer, value));
+    }
+    let mut text = if options.all {
+        operations::<S>(&found, &account)
+    } else {
+        String::new()
+    };
+    if let Some(recording) = &recording {
+        text.push_str(
+            &Report::new(recording, &folder, &Published::default())
+                .run_text(console.style(), options.all),
+        );
+    }
+    text.push_str(&match (&ran.failure, same) {
+        (Some(_), true) => format!("The same {} operations.\n", ran.steps),
+        (Some(failure), false) => {
+            format!(
+                "The run did something else than when it was found, and broke {}.\n",
+                failure.invariant.name()
+            )
+        }
+        (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
+    });
+    Ok(Printout::text(answer, text))
+}
+
+/// The operations of a run, a line each, without those that led to nothing.
+fn operations<S: Recordable>(found: &CounterexampleIn<S>, account: &Account) -> String {
+    let narrator = S::narrator(found.machine, &found.script);
+    let steps = &account.steps;
+    let matter = that_matter(
+        account,
+        found.script.cpus(),
+        &found.schedule,
+        explorations::READABLE,
+    );
+    let line = |&at: &usize| {
+        let step = &steps[at];
+        let who = narrator.process(step.process);
+        format!(
+            "{who:<21} {:>7}  {}\n",
+            step.operation.to_string(),
+            narrator.step(step)
+        )
+    };
+    let mut text: String = matter.iter().map(line).collect();
+    if matter.len() < steps.len() {
+        let left_out = steps.len() - matter.len();
+        text.push_str(&format!(
+            "{left_out} operations that led to nothing of this are left out.\n"
+        ));
+    }
+    text
+}
