@@ -61,9 +61,9 @@ def write(mutants, folder):
                 continue
             text = (ROOT / mutant["file"]).read_text()
             start, end = (offset(text, mutant["span"][side]) for side in ("start", "end"))
-            lines += ["[[mutant]]", f"name = {quoted(f'm{number}')}", f"what = {quoted(mutant['name'])}", "[[mutant.change]]"]
+            lines += ["[[fault]]", f"name = {quoted(f'm{number}')}", f"what = {quoted(mutant['name'])}", "[[fault.change]]"]
             lines += [f"file = {quoted(pathlib.Path(mutant['file']).name)}", f"at = [{start}, {end}]", f"after = {quoted(mutant['replacement'])}", ""]
-        (folder / f"{library}.toml").write_text("\n".join(lines) if lines else "mutant = []\n")
+        (folder / f"{library}.toml").write_text("\n".join(lines) if lines else "fault = []\n")
 
 
 def environment(work):

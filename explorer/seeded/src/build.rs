@@ -10,14 +10,12 @@ use std::{env, fs};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// A file of `faults`, or a mutant of a list.
+/// A fault of a list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fault {
-    /// Name of a mutant. A fault has its file's name.
-    #[serde(default)]
     name: String,
-    #[serde(default)]
+    #[serde(default = "ours")]
     commit: String,
     what: String,
     /// Empty for a fault that lies in what the library runs on: its layout, its settings.
@@ -25,11 +23,15 @@ struct Fault {
     change: Vec<Change>,
 }
 
-/// A list of mutants.
+fn ours() -> String {
+    "ours".to_owned()
+}
+
+/// A list of faults.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Mutants {
-    mutant: Vec<Fault>,
+struct Faults {
+    fault: Vec<Fault>,
 }
 
 /// A part of one source file that reads otherwise.
@@ -54,23 +56,19 @@ fn read(path: &Path) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// The files of a folder with this extension, by name without it.
-fn files(folder: &Path, extension: &str) -> BTreeMap<String, PathBuf> {
+/// The Rust files of a folder, each with its name and its text.
+fn sources_in(folder: &Path) -> BTreeMap<String, String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
-    let named = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
-    named
-        .map(|path| {
-            (
-                path.file_stem()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned(),
-                path,
-            )
-        })
+    let sources = paths.filter(|path| path.extension().is_some_and(|found| found == "rs"));
+    let name = |path: &Path| {
+        path.file_stem()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    sources
+        .map(|path| (name(&path).unwrap_or_default(), read(&path)))
         .collect()
 }
 
@@ -413,7 +411,7 @@ fn rewritten<'e>(text: &str, part: Range<usize>, edits: impl Iterator<Item = &'e
 }
 
 /// Copies the library whose sources lie in `sources`, relative to the crate that is built, with the
-/// faults of the crate's `faults` and with counters of its branches. The crate includes
+/// faults of the crate's `faults.toml` and with counters of its branches. The crate includes
 /// `library.rs` from `OUT_DIR` and nothing else: beside the library that is `FAULTS`, `find`,
 /// `PLACES`, and `SOURCES`, a number that changes with the sources.
 ///
@@ -424,10 +422,7 @@ pub fn compile(sources: &str) {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("set by Cargo"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("set by Cargo"));
     let library = here.join(sources);
-    let texts: BTreeMap<String, String> = files(&library, "rs")
-        .into_iter()
-        .map(|(name, path)| (name, read(&path)))
-        .collect();
+    let texts = sources_in(&library);
 
     // FNV-1a: what tells one state of the sources from another.
     let all = texts
@@ -521,25 +516,20 @@ pub fn compile(sources: &str) {
     }
 }
 
-/// The faults of the crate's folder, and mutants where they are asked for, each with its file.
+/// The faults of the crate's list, and of the list of mutants where they are asked for, each with
+/// its file.
 fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
-    let named = files(&here.join("faults"), "toml")
-        .into_iter()
-        .map(|(name, path)| {
-            let fault: Fault = toml::from_str(&read(&path))
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            (path, Fault { name, ..fault })
-        });
-    let mut faults: Vec<(PathBuf, Fault)> = named.collect();
-    if let Some(folder) = env::var_os(MUTANTS) {
-        let library = library
-            .parent()
-            .and_then(Path::file_name)
-            .unwrap_or_default();
-        let path = Path::new(&folder).join(library).with_extension("toml");
-        let list: Mutants = toml::from_str(&read(&path))
+    let name = library
+        .parent()
+        .and_then(Path::file_name)
+        .unwrap_or_default();
+    let mutants =
+        env::var_os(MUTANTS).map(|folder| Path::new(&folder).join(name).with_extension("toml"));
+    let mut faults = Vec::new();
+    for path in [here.join("faults.toml")].into_iter().chain(mutants) {
+        let list: Faults = toml::from_str(&read(&path))
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        faults.extend(list.mutant.into_iter().map(|mutant| (path.clone(), mutant)));
+        faults.extend(list.fault.into_iter().map(|fault| (path.clone(), fault)));
     }
     faults
 }
