@@ -11,7 +11,7 @@ mod recorded;
 mod schedule;
 
 pub use coverage::add_coverage;
-pub use port::{HooksFile, forget_hooks, hooks_file, running_hook, use_hooks};
+pub use port::load_port;
 pub use record::{READABLE, experiment, nothing_found, record};
 pub use recorded::Recordable;
 pub use schedule::{Schedule, ScheduleError, subject_of};

@@ -5,54 +5,65 @@
     reason = "a shared object is called by its C interface, and calls back"
 )]
 
-use explore::{Board, Hook, Invariant, MOST_CPUS, Operation, Port, set_port};
+use explore::{Board, Hook, HooksFile, Invariant, MOST_CPUS, Operation, Port};
 use interleavings::subject::{AtomicOrder, Fence, Order};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use nix::unistd::write;
-use serde::{Deserialize, Serialize};
 use shared_object::{Wrong, tables, text};
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 use std::slice;
 use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 const ABI: u32 = 1;
 const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
 const VARIABLES_MAX: usize = 64;
 const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
 
-/// The file of the hooks that are in use, and its sum.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HooksFile {
-    /// The path, from the root.
-    pub file: PathBuf,
-    /// Its CRC-32, in hexadecimal digits.
-    pub crc32: String,
+/// What runs of a shared object, in words.
+#[derive(Debug)]
+struct Running {
+    /// The shared object as it is loaded, and then each hook on each CPU.
+    texts: Vec<String>,
+    /// The text of what runs, counted from 1; 0 if our own code does.
+    at: AtomicUsize,
 }
 
-/// The file of the hooks in use, which is never freed, and what is said to run: it itself, as it is
-/// loaded, and then each hook on each CPU.
-static FILE: AtomicPtr<(HooksFile, Vec<String>)> = AtomicPtr::new(ptr::null_mut());
-
-/// The text of what runs, counted from 1; 0 if our own code does.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
 const LOADS: usize = 1;
 
-thread_local! {
-    static BOARD: Cell<*const Board> = const { Cell::new(ptr::null()) };
+impl Running {
+    fn text(&self) -> Option<&str> {
+        let at = self.at.load(Relaxed).checked_sub(1)?;
+        self.texts.get(at).map(String::as_str)
+    }
 }
 
-/// `struct stopwatt_psci_hooks`. States are those of three levels.
+/// A call into a shared object: the board that a hook may use, null as it is loaded; and what runs.
+type Call = (*const Board, Option<&'static Running>);
+
+thread_local! {
+    /// The call that this thread is in, while it is: a hook calls the board without an argument, and
+    /// a signal comes without one.
+    static CALL: Cell<Call> = const { Cell::new((ptr::null(), None)) };
+}
+
+/// `struct stopwatt_psci_hooks`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Table {
     abi: u32,
     hardware: *mut *const Hardware,
     variables: *const *const c_char,
+    hooks: Hooks,
+}
+
+/// Its hooks. States are those of three levels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Hooks {
     setup: Option<unsafe extern "C" fn()>,
     on: Option<unsafe extern "C" fn(u64) -> c_int>,
     down_and_up: [Option<unsafe extern "C" fn(*const u8)>; 4],
@@ -101,55 +112,73 @@ hardware! {
 
 /// Does what a hook asks of the board.
 fn on_board<R>(act: impl FnOnce(&Board) -> R) -> R {
-    let running = RUNNING.swap(0, Relaxed);
+    let call = CALL.get();
     // SAFETY: a hook runs on this thread only while `call` borrows the board that it has put here.
-    match unsafe { BOARD.get().as_ref() } {
-        Some(board) if running > LOADS => {
-            let result = act(board);
-            RUNNING.store(running, Relaxed);
-            result
-        }
-        _ => {
-            RUNNING.store(running.max(LOADS), Relaxed);
-            tell("uses", "the board outside of its hooks");
-            unreachable!("the program has ended")
-        }
-    }
+    let (Some(board), Some(running)) = (unsafe { call.0.as_ref() }, call.1) else {
+        tell("uses", "the board outside of its hooks");
+        tell_of("a thread of a shared object", "uses", "the board");
+        // SAFETY: nothing that the program would still do matters.
+        unsafe { libc::_exit(2) }
+    };
+    // Meanwhile our own code runs, and then maybe a hook of another CPU.
+    CALL.take();
+    let at = running.at.swap(0, Relaxed);
+    let result = act(board);
+    running.at.store(at, Relaxed);
+    CALL.set(call);
+    result
 }
 
 /// A port that stays loaded.
+#[derive(Debug)]
 struct LoadedPort {
-    table: Table,
+    file: HooksFile,
+    variables: Vec<String>,
+    running: &'static Running,
+    hooks: Hooks,
     /// Its writable memory: address and bytes of each piece, and what was there first.
     pieces: Vec<Piece>,
     first: Vec<u8>,
 }
 
 impl Port for LoadedPort {
+    fn file(&self) -> &HooksFile {
+        &self.file
+    }
+
+    fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    fn running(&self) -> Option<&str> {
+        self.running.text()
+    }
+
     fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
-        BOARD.set(board);
-        RUNNING.store(
+        CALL.set((board, Some(self.running)));
+        self.running.at.store(
             LOADS + 1 + hook as usize * MOST_CPUS + board.process(),
             Relaxed,
         );
-        let (table, at, count) = (&self.table, states.as_mut_ptr(), states.len() as c_uint);
+        let (hooks, at, count) = (&self.hooks, states.as_mut_ptr(), states.len() as c_uint);
         // SAFETY: the functions are of these types by the interface, and the states are as many as
         // it says.
         let result = unsafe {
             match hook {
-                Hook::SetUp => table.setup.map(|hook| (hook(), 0).1),
-                Hook::On => table.on.map(|hook| hook(argument)),
-                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => table
+                Hook::SetUp => hooks.setup.map(|hook| (hook(), 0).1),
+                Hook::On => hooks.on.map(|hook| hook(argument)),
+                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => hooks
                     .down_and_up[hook as usize - Hook::Off as usize]
                     .map(|hook| (hook(at), 0).1),
-                Hook::Validate => table.validate.map(|hook| hook(argument as c_uint, at)),
-                Hook::TargetState => table
+                Hook::Validate => hooks.validate.map(|hook| hook(argument as c_uint, at)),
+                Hook::TargetState => hooks
                     .target_state
                     .map(|hook| hook(argument as c_uint, at, count).into()),
-                Hook::SystemState => table.system_state.map(|hook| (hook(at), 0).1),
+                Hook::SystemState => hooks.system_state.map(|hook| (hook(at), 0).1),
             }
         };
-        RUNNING.store(0, Relaxed);
+        self.running.at.store(0, Relaxed);
+        CALL.take();
         result
     }
 
@@ -212,18 +241,11 @@ unsafe extern "C" fn find_pieces(
     1
 }
 
-/// From now on, the board answers as it does without a port.
-pub fn forget_hooks() {
-    set_port(None, Vec::new());
-    FILE.store(ptr::null_mut(), Relaxed);
-}
-
-/// Takes the hooks of a shared object into use on this thread.
+/// Loads the hooks of a shared object.
 ///
 /// # Errors
 /// It is no shared object with hooks.
-pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
-    forget_hooks();
+pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let shown = file.display();
     let bytes =
         std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
@@ -238,22 +260,25 @@ pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
         file: file.canonicalize().unwrap_or(file.to_owned()),
         crc32: format!("{:08x}", crc32fast::hash(&bytes)),
     };
-    FILE.store(Box::leak(Box::new((named, texts))), Relaxed);
+    let at = AtomicUsize::new(LOADS);
+    let running: &'static Running = Box::leak(Box::new(Running { texts, at }));
     tell_crashes();
-    RUNNING.store(LOADS, Relaxed);
+    CALL.set((ptr::null(), Some(running)));
     // SAFETY: the process is there for this search alone, and the types are those of the header.
     let table = unsafe { tables::<Table>(file, c"stopwatt_psci_hooks", ABI, "stopwatt_hooks.h") };
     let table = table.map(|mut tables| tables.next());
-    RUNNING.store(0, Relaxed);
+    running.at.store(0, Relaxed);
+    CALL.take();
     let table = table?.unwrap_or_else(|| {
         Err(Wrong::new(
             format!("{shown}: stopwatt_psci_hooks(0) is NULL"),
             HELP,
         ))
     })?;
-    let there = [table.on.is_some()]
+    let hooks = table.hooks;
+    let there = [hooks.on.is_some()]
         .into_iter()
-        .chain(table.down_and_up.iter().map(Option::is_some));
+        .chain(hooks.down_and_up.iter().map(Option::is_some));
     let mut missing = (Hook::On as usize..)
         .map(Hook::name_of)
         .zip(there)
@@ -275,36 +300,19 @@ pub fn use_hooks(file: &Path) -> Result<(), Wrong> {
     let variables = (0..count).map_while(name).collect();
     // SAFETY: by the interface a variable of the port.
     unsafe { *table.hardware = &raw const HARDWARE };
-    let mut pieces: (usize, Vec<Piece>) = (table.on.map_or(0, |hook| hook as usize), Vec::new());
+    let mut pieces: (usize, Vec<Piece>) = (hooks.on.map_or(0, |hook| hook as usize), Vec::new());
     // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
     let mut port = LoadedPort {
-        table,
+        file: named,
+        variables,
+        running,
+        hooks,
         pieces: pieces.1,
         first: Vec::new(),
     };
     port.first = port.data();
-    set_port(Some(Box::leak(Box::new(port))), variables);
-    Ok(())
-}
-
-fn in_use() -> Option<&'static (HooksFile, Vec<String>)> {
-    // SAFETY: null, or what is never freed.
-    unsafe { FILE.load(Relaxed).as_ref() }
-}
-
-/// The file of the hooks in use.
-pub fn hooks_file() -> Option<&'static HooksFile> {
-    in_use().map(|(file, _)| file)
-}
-
-/// The hook that runs at the moment, with its CPU, and the file of it; it counts as over from then
-/// on.
-pub fn running_hook() -> Option<&'static str> {
-    let running = RUNNING.swap(0, Relaxed).checked_sub(1)?;
-    in_use()
-        .and_then(|(_, texts)| texts.get(running))
-        .map(String::as_str)
+    Ok(Box::leak(Box::new(port)))
 }
 
 /// From now on, a hook that crashes or ends the program is named.
@@ -344,11 +352,16 @@ extern "C" fn ended() {
 /// Ends the program with a sentence about the hook that runs, if one does; nothing of it allocates
 /// or locks.
 fn tell(did: &str, what: &str) {
-    if let Some(hook) = running_hook() {
-        for part in ["\nError: ", hook, " ", did, " ", what, "\n"] {
-            let _ = write(std::io::stderr(), part.as_bytes());
-        }
+    // It counts as over from then on: this may crash as well.
+    if let Some(hook) = CALL.take().1.and_then(Running::text) {
+        tell_of(hook, did, what);
         // SAFETY: nothing that the program would still do matters.
         unsafe { libc::_exit(2) }
+    }
+}
+
+fn tell_of(who: &str, did: &str, what: &str) {
+    for part in ["\nError: ", who, " ", did, " ", what, "\n"] {
+        let _ = write(std::io::stderr(), part.as_bytes());
     }
 }

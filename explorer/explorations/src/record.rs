@@ -1,11 +1,12 @@
 //! A run of the explorer as a recording.
 
 use crate::coverage::add_coverage;
-use crate::port::{HooksFile, hooks_file};
 use crate::recorded::Recordable;
 use crate::schedule::Schedule;
 use explore::story::{step_of, that_matter};
-use explore::{Account, CounterexampleIn, Deviation, Limits, Operation, Script, Step, TallyOf};
+use explore::{
+    Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Port, Script, Step, TallyOf,
+};
 use recording::{Header, Lane, Recording, Series, facts, metrics};
 use std::collections::BTreeMap;
 
@@ -121,7 +122,7 @@ pub fn record<S: Recordable>(
 
 /// A recording of runs that broke nothing: how many there were, and what they have reached.
 pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) -> Recording {
-    let mut recording = Recording::new(header::<S>(seed));
+    let mut recording = Recording::new(header(subject, seed));
     add_coverage::<S>(&mut recording, tally);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, "tried", "");
@@ -147,11 +148,11 @@ fn mark(
 }
 
 /// The header of any exploration.
-fn header<S: Recordable>(seed: u64) -> Header {
+fn header<S: Recordable>(subject: &S, seed: u64) -> Header {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
-    if let Some(HooksFile { file, crc32 }) = hooks_file() {
+    if let Some(HooksFile { file, crc32 }) = subject.port().map(Port::file) {
         header.notes.push(format!(
             "The platform's hooks are those of {} (CRC-32 {crc32}).",
             file.display()
@@ -169,8 +170,8 @@ fn header_of_finding<S: Recordable>(
     seed: u64,
 ) -> Header {
     let steps = &account.steps[..];
-    let narrator = S::narrator(found.machine, &found.script);
-    let mut header = header::<S>(seed);
+    let narrator = subject.narrator(found.machine, &found.script);
+    let mut header = header(subject, seed);
     let cpus = subject.cpus();
     let time = format!(
         "An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.",

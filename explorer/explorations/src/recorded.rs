@@ -2,8 +2,8 @@
 
 use document::Document;
 use explore::{
-    CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Psci, Rcu, Scenario, Script,
-    Subject,
+    CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Port, Psci, Rcu, Scenario,
+    Script, Subject,
 };
 use interleavings::subject::Narrator;
 use seeded::{Fault, Place};
@@ -23,13 +23,23 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     const SOURCES: u64;
 
     /// The subject with one kind of machine.
-    fn with(cpus: usize, machine: Self::Kind, fault: Option<&'static Fault>) -> Self;
+    fn with(
+        cpus: usize,
+        machine: Self::Kind,
+        fault: Option<&'static Fault>,
+        port: Option<&'static dyn Port>,
+    ) -> Self;
 
     /// Number of CPUs.
     fn cpus(&self) -> usize;
 
     /// The fault that the library has.
     fn fault(&self) -> Option<&'static Fault>;
+
+    /// The port that its machine has.
+    fn port(&self) -> Option<&'static dyn Port> {
+        None
+    }
 
     /// All faults that it can have: what is static there, not a copy of it.
     const FAULTS: &'static &'static [Fault];
@@ -67,7 +77,11 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     const NAMES: [fn(u16) -> String; 2];
 
     /// Puts a run into words.
-    fn narrator(machine: Self::Kind, script: &Self::Actions) -> Narrator<'_, Self::Actions>;
+    fn narrator<'s>(
+        &self,
+        machine: Self::Kind,
+        script: &'s Self::Actions,
+    ) -> Narrator<'s, Self::Actions>;
 }
 
 impl Recordable for Psci {
@@ -80,12 +94,22 @@ impl Recordable for Psci {
     const PLACES: &'static &'static [Place] = &psci_faults::PLACES;
     const NAMES: [fn(u16) -> String; 2] = [Psci::name_of_word, Psci::name_of_actor];
 
-    fn with(cpus: usize, machine: MachineOptions, fault: Option<&'static Fault>) -> Self {
+    fn with(
+        cpus: usize,
+        machine: MachineOptions,
+        fault: Option<&'static Fault>,
+        port: Option<&'static dyn Port>,
+    ) -> Self {
         Self {
             cpus,
             machines: vec![machine],
             fault,
+            port,
         }
+    }
+
+    fn port(&self) -> Option<&'static dyn Port> {
+        self.port
     }
 
     fn cpus(&self) -> usize {
@@ -113,8 +137,12 @@ impl Recordable for Psci {
         Ok(())
     }
 
-    fn narrator(machine: MachineOptions, script: &Scenario) -> Narrator<'_, Scenario> {
-        Psci::narrator(script, machine)
+    fn narrator<'s>(
+        &self,
+        machine: MachineOptions,
+        script: &'s Scenario,
+    ) -> Narrator<'s, Scenario> {
+        Psci::narrator(self, script, machine)
     }
 }
 
@@ -128,7 +156,12 @@ impl Recordable for Rcu {
     const PLACES: &'static &'static [Place] = &rcu_faults::PLACES;
     const NAMES: [fn(u16) -> String; 2] = [Rcu::name_of_word, Rcu::name_of_actor];
 
-    fn with(cpus: usize, mode: Mode, fault: Option<&'static Fault>) -> Self {
+    fn with(
+        cpus: usize,
+        mode: Mode,
+        fault: Option<&'static Fault>,
+        _: Option<&'static dyn Port>,
+    ) -> Self {
         Self {
             cpus,
             modes: vec![mode],
@@ -148,7 +181,7 @@ impl Recordable for Rcu {
         script.check().map_err(|error| error.to_string())
     }
 
-    fn narrator(mode: Mode, script: &KernelScenario) -> Narrator<'_, KernelScenario> {
+    fn narrator<'s>(&self, mode: Mode, script: &'s KernelScenario) -> Narrator<'s, KernelScenario> {
         Rcu::narrator(script, mode)
     }
 }

@@ -1,11 +1,11 @@
 //! A schedule as text.
 
-use crate::port::{HooksFile, hooks_file, use_hooks};
+use crate::port::load_port;
 use crate::recorded::Recordable;
 use document::Document;
 use explore::{
-    Counterexample, CounterexampleIn, Deviation, Failure, Invariant, Limits, OperationIndex,
-    Script, Strategy,
+    Counterexample, CounterexampleIn, Deviation, Failure, HooksFile, Invariant, Limits,
+    OperationIndex, Script, Strategy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,7 @@ where
             process: found.failure.process,
             operation: found.failure.operation,
             hash: format!("{:016x}", found.hash),
-            hooks: hooks_file().cloned(),
+            hooks: subject.port().map(|port| port.file().clone()),
             machine: found.machine,
             scenario: found.script.clone(),
             deviation: found.schedule.clone(),
@@ -178,9 +178,11 @@ where
             );
             return Err(ScheduleError::Scenario(what));
         }
+        let mut port = None;
         if let Some(HooksFile { file, crc32 }) = &self.hooks {
-            use_hooks(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
-            if !anyway && hooks_file().is_some_and(|now| now.crc32 != *crc32) {
+            let loaded = load_port(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
+            port = Some(loaded);
+            if !anyway && loaded.file().crc32 != *crc32 {
                 let why = "has changed since: find it again with this port, or add --anyway";
                 return Err(ScheduleError::Scenario(format!("{} {why}", file.display())));
             }
@@ -212,7 +214,7 @@ where
             run: self.run,
         };
         Ok((
-            S::with(cpus, self.machine, fault.transpose()?),
+            S::with(cpus, self.machine, fault.transpose()?, port),
             found,
             Limits { steps: self.steps },
         ))

@@ -56,6 +56,7 @@ fn main() {
                     cpus: 2,
                     machines: vec![machine],
                     fault,
+                    port: None,
                 };
                 let start = Instant::now();
                 let tally = subject.explore(&exploration, |_| {

@@ -55,6 +55,7 @@ fn main() {
                 cpus: 6,
                 machines: MachineOptions::all(),
                 fault,
+                port: None,
             };
             look_for(&subject, seed, Limits::default(), time);
         }

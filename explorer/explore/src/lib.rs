@@ -10,7 +10,7 @@
 //! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject};
 //!
 //! let fault = psci_faults::find("rejected-cpu-on");
-//! let subject = Psci { cpus: 4, machines: MachineOptions::all(), fault };
+//! let subject = Psci { cpus: 4, machines: MachineOptions::all(), fault, port: None };
 //! let exploration = Exploration {
 //!     strategies: vec![Strategy::Random, Strategy::PassingOver],
 //!     seed: 1,
@@ -30,14 +30,13 @@ mod of_rcu;
 
 pub use interleavings::story;
 pub use interleavings::subject::{
-    Account, Act, Bodies, Config, Counterexample, CounterexampleIn, Coverage, Deviation,
-    Exploration, Failure, Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation,
-    OperationIndex, RunResult, Script, Step, Strategy, Subject, Tally, TallyOf, Watchdog,
-    explore_on, watch,
+    Account, Act, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Exploration,
+    Failure, Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex,
+    RunResult, Script, Step, Strategy, Subject, Tally, TallyOf, Watchdog, explore_on, watch,
 };
 pub use of_psci::{
-    Ask, Board, Hook, MachineOptions, Model, POWER_CONTROLLER, Port, Psci, Scenario, ScenarioError,
-    check, set_port,
+    Ask, Board, Hook, HooksFile, MachineOptions, POWER_CONTROLLER, Port, Psci, Scenario,
+    ScenarioError,
 };
 pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 

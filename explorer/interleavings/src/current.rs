@@ -9,16 +9,32 @@ use std::rc::Rc;
 
 type Body = Box<dyn FnOnce()>;
 
-thread_local! {
-    static MACHINE: Cell<Option<&'static Machine>> = const { Cell::new(None) };
+type Locals = BTreeMap<(usize, usize), Rc<dyn Any>>;
+
+/// A machine, and what the threads of a test have on it.
+struct Lasting {
+    machine: Machine,
     /// The bodies of threads that have been spawned and have not started.
-    static BODIES: RefCell<Vec<Option<Body>>> = const { RefCell::new(Vec::new()) };
+    bodies: RefCell<Vec<Option<Body>>>,
     /// The words at which threads park, by thread.
-    static TOKENS: RefCell<Vec<Option<u16>>> = const { RefCell::new(Vec::new()) };
+    tokens: RefCell<Vec<Option<u16>>>,
     /// The values of `thread_local!`, by thread and by the address of their key.
-    static LOCALS: RefCell<BTreeMap<(usize, usize), Rc<dyn Any>>> = const { RefCell::new(BTreeMap::new()) };
-    /// Machines that no test uses at present.
-    static IDLE: RefCell<Vec<(usize, &'static Machine)>> = const { RefCell::new(Vec::new()) };
+    locals: RefCell<Locals>,
+}
+
+thread_local! {
+    /// The test that runs. Types like those of std are made and used without an argument, so they
+    /// find it here; it is there while `explore` is.
+    static CURRENT: Cell<Option<&'static Lasting>> = const { Cell::new(None) };
+    /// Machines of tests that are over, for the next ones: no run is in them.
+    static IDLE: RefCell<Vec<&'static Lasting>> = const { RefCell::new(Vec::new()) };
+}
+
+#[track_caller]
+fn current() -> &'static Lasting {
+    CURRENT
+        .get()
+        .expect("this type is used inside of `interleavings::model` and `explore` only")
 }
 
 /// The machine of the test that runs.
@@ -27,53 +43,58 @@ thread_local! {
 /// None does.
 #[track_caller]
 pub(crate) fn machine() -> &'static Machine {
-    MACHINE
-        .get()
-        .expect("this type is used inside of `interleavings::model` and `explore` only")
+    &current().machine
 }
 
 /// A machine of this many threads that lives on.
-pub(crate) struct TestMachine(&'static Machine);
+pub(crate) struct TestMachine(&'static Lasting);
 
 impl TestMachine {
     pub(crate) fn new(threads: usize) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
-            let at = idle.iter().position(|(of, _)| *of == threads)?;
-            Some(idle.swap_remove(at).1)
+            let of_threads = |idle: &&Lasting| idle.machine.cpus().len() == threads;
+            let at = idle.iter().position(of_threads)?;
+            Some(idle.swap_remove(at))
         });
+        let new = || Lasting {
+            machine: Machine::new(threads, &[], 1),
+            bodies: RefCell::default(),
+            tokens: RefCell::default(),
+            locals: RefCell::default(),
+        };
         // What lies in thrown-away frames may still name it, so it is never freed.
-        let machine = idle.unwrap_or_else(|| Box::leak(Box::new(Machine::new(threads, &[], 1))));
-        MACHINE.set(Some(machine));
-        Self(machine)
+        let lasting = idle.unwrap_or_else(|| Box::leak(Box::new(new())));
+        CURRENT.set(Some(lasting));
+        Self(lasting)
     }
 }
 
 impl Drop for TestMachine {
     fn drop(&mut self) {
-        MACHINE.set(None);
-        std::mem::forget(BODIES.take());
-        IDLE.with_borrow_mut(|idle| idle.push((self.0.cpus().len(), self.0)));
+        CURRENT.set(None);
+        std::mem::forget(self.0.bodies.take());
+        IDLE.with_borrow_mut(|idle| idle.push(self.0));
     }
 }
 
 impl OnMachine for TestMachine {
     fn machine(&self) -> &Machine {
-        self.0
+        &self.0.machine
     }
 }
 
 /// Forgets threads of an earlier run.
 pub(crate) fn begin(threads: usize) {
-    TOKENS.replace(vec![None; threads]);
+    let test = current();
+    test.tokens.replace(vec![None; threads]);
     // A run that was broken off has left its own, which may not act any more: what they borrow may
     // be gone.
-    std::mem::forget(LOCALS.take());
-    BODIES.with_borrow_mut(|bodies| {
-        bodies
-            .iter_mut()
-            .for_each(|body| std::mem::forget(body.take()));
-        bodies.resize_with(threads, || None);
-    });
+    std::mem::forget(test.locals.take());
+    let mut bodies = test.bodies.borrow_mut();
+    bodies
+        .iter_mut()
+        .for_each(|body| std::mem::forget(body.take()));
+    bodies.resize_with(threads, || None);
 }
 
 /// Starts another thread, and returns its number.
@@ -87,7 +108,7 @@ pub(crate) fn spawn(body: Body) -> usize {
             machine.cpus().len()
         );
     };
-    BODIES.with_borrow_mut(|bodies| bodies[thread] = Some(body));
+    current().bodies.borrow_mut()[thread] = Some(body);
     machine.start_process(thread);
     thread
 }
@@ -96,14 +117,14 @@ pub(crate) fn spawn(body: Body) -> usize {
 #[track_caller]
 pub(crate) fn token(thread: usize) -> u16 {
     let place = Location::caller();
-    TOKENS.with_borrow_mut(|tokens| {
-        *tokens[thread].get_or_insert_with(|| machine().make_word(0, place))
-    })
+    let mut tokens = current().tokens.borrow_mut();
+    *tokens[thread].get_or_insert_with(|| machine().make_word(0, place))
 }
 
 /// Does the work of a thread.
 pub(crate) fn run(thread: usize) {
-    if let Some(body) = BODIES.with_borrow_mut(|bodies| bodies[thread].take()) {
+    let body = current().bodies.borrow_mut()[thread].take();
+    if let Some(body) = body {
         body();
         end(thread);
     }
@@ -111,25 +132,23 @@ pub(crate) fn run(thread: usize) {
 
 /// Drops what a thread has of `thread_local!`, as its last acts.
 pub(crate) fn end(thread: usize) {
-    let of_thread = |locals: &mut BTreeMap<_, _>| {
+    let ended = || {
+        let mut locals = current().locals.borrow_mut();
         let mut ended = locals.split_off(&(thread, 0));
         locals.append(&mut ended.split_off(&(thread + 1, 0)));
         ended
     };
-    while let Some(ended) =
-        Some(LOCALS.with_borrow_mut(of_thread)).filter(|ended| !ended.is_empty())
-    {
-        drop(ended);
-    }
+    while !ended().is_empty() {}
 }
 
 /// What the thread that runs has at a key, or else what `make` makes.
 pub(crate) fn local(key: usize, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
+    let locals = &current().locals;
     let key = (machine().process(), key);
-    if let Some(there) = LOCALS.with_borrow(|locals| locals.get(&key).cloned()) {
-        return there;
+    if let Some(there) = locals.borrow().get(&key) {
+        return there.clone();
     }
     let made = make();
-    LOCALS.with_borrow_mut(|locals| locals.insert(key, made.clone()));
+    locals.borrow_mut().insert(key, made.clone());
     made
 }

@@ -14,8 +14,7 @@ pub mod subject;
 pub mod sync;
 pub mod thread;
 
-pub use cells::{Scalar, SharedWord};
 pub use limits::{Limits, MOST_CPUS};
-pub use machine::{Core, Machine, Strategy, Word};
-pub use model::{Bodies, Config, Model, check, explore, model};
+pub use machine::{Core, Strategy};
+pub use model::{Bodies, Config, explore, model};
 pub use search::Tally;

@@ -22,6 +22,20 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Settings of the exploration of a test.
+///
+/// ```
+/// use interleavings::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// use interleavings::{Config, Core, Strategy, explore};
+///
+/// let config = Config {
+///     strategies: vec![Strategy::Random],
+///     schedules: 100,
+///     cores: vec![Core::LSE],
+///     ..Config::default()
+/// };
+/// let tally = explore(&config, || AtomicU32::new(1).store(2, Relaxed));
+/// assert_eq!((tally.schedules, tally.complete), (100, false));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::time`]; if it comes to no end, the
@@ -142,32 +156,47 @@ impl Machine {
     }
 }
 
-/// Runs a test under the schedules that [`Config`] asks for. `set_up` makes its words and says what
-/// each CPU does; it is called before each run, so that what is not a shared word starts anew as
-/// well.
+/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under the
+/// schedules that [`Config`] asks for. It is called anew for each run, and must do the same
+/// whenever it is shown the same.
 ///
 /// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
 /// alone is run.
 ///
 /// # Panics
-/// A run fails. The message has the schedule in sentences, and the file that repeats it:
-/// `NAME.schedule` in [`Config::folder`], after the thread's name, which is that of the test.
-pub fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
-    check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
-}
-
-/// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under the
-/// schedules that [`Config`] asks for. It is called anew for each run, and must do the same
-/// whenever it is shown the same.
+/// A run fails: a thread panics, two accesses to plain data race, or nobody can go on. The message
+/// has the schedule in sentences, and the file that repeats it: `NAME.schedule` in
+/// [`Config::folder`], after the thread's name, which is that of the test.
 ///
-/// # Panics
-/// As [`check`]; a data race fails, and so does a panic of any thread.
+/// ```
+/// use interleavings::sync::Arc;
+/// use interleavings::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// use interleavings::{Config, explore, thread};
+///
+/// // Two threads that load and then store: one of the additions may be lost.
+/// let config = Config { folder: Some(std::env::temp_dir()), ..Config::default() };
+/// let lost = std::panic::catch_unwind(|| {
+///     explore(&config, || {
+///         let count = Arc::new(AtomicU32::new(0));
+///         let other = count.clone();
+///         let adds = thread::spawn(move || other.store(other.load(Relaxed) + 1, Relaxed));
+///         count.store(count.load(Relaxed) + 1, Relaxed);
+///         adds.join().unwrap();
+///         assert_eq!(count.load(Relaxed), 2);
+///     });
+/// });
+/// let story = *lost.unwrap_err().downcast::<String>().unwrap();
+/// assert!(story.contains("left: 1") && story.contains("loads word 0 (count)"), "{story}");
+/// ```
 pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
     assert!(
         (1..=crate::MOST_CPUS).contains(&config.threads),
         "a test has 1 to {} threads",
         crate::MOST_CPUS
     );
+    let lasting = TestMachine::new(config.threads);
+    lasting.machine().memory_mut().watch_all_plain();
+    lasting.machine().settings().find_spins(true);
     let test = Rc::new(test);
     let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
@@ -181,13 +210,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
         }
         model.absent = config.threads - 1;
     };
-    let make = |threads, _: &[u64]| {
-        let lasting = TestMachine::new(threads);
-        lasting.machine().memory_mut().watch_all_plain();
-        lasting.machine().settings().find_spins(true);
-        lasting
-    };
-    check_on(config, make, set_up)
+    check_on(config, |_, _| lasting, set_up)
 }
 
 /// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
@@ -196,19 +219,38 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
 ///
 /// # Panics
 /// As there.
+///
+/// ```
+/// use interleavings::sync::Arc;
+/// use interleavings::sync::atomic::{AtomicBool, AtomicU32, Ordering::*};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let words = Arc::new((AtomicU32::new(0), AtomicBool::new(false)));
+///     let other = words.clone();
+///     let writer = thread::spawn(move || {
+///         other.0.store(42, Relaxed);
+///         other.1.store(true, Release);
+///     });
+///     if words.1.load(Acquire) {
+///         assert_eq!(words.0.load(Relaxed), 42);
+///     }
+///     writer.join().unwrap();
+/// });
+/// ```
 pub fn model(test: impl Fn() + 'static) {
     let tally = explore(&Config::default(), test);
     println!("Nothing was found. {}.", tally.covered.join("; "));
 }
 
-/// As [`check`], on a platform that `make` makes of the number of CPUs and what the words hold
-/// first.
+/// Explores a test on a platform that `make` makes of the number of CPUs and what the words hold
+/// first. `set_up` makes the words and says what each CPU does; it is called before each run.
 ///
 /// # Panics
-/// As there.
+/// As [`explore`].
 pub fn check_on<P: OnMachine>(
     config: &Config,
-    make: impl Fn(usize, &[u64]) -> P,
+    make: impl FnOnce(usize, &[u64]) -> P,
     set_up: impl Fn(&mut Model<P>),
 ) -> Tally<(), Bodies> {
     let cpus = {
@@ -223,7 +265,7 @@ pub fn check_on<P: OnMachine>(
     let (_, values) = build(&set_up);
     let on = make(cpus, &values);
     let machine = on.machine();
-    machine.settings().set_names(Names::NUMBERS);
+    machine.settings().set_names(Names::numbers());
     machine.settings().set_late_loads(config.late_loads);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
@@ -258,7 +300,7 @@ pub fn check_on<P: OnMachine>(
                 "{}",
                 story(
                     &script,
-                    core,
+                    machine,
                     &failure,
                     &session.schedule(),
                     &session.steps(),
@@ -279,7 +321,7 @@ pub fn check_on<P: OnMachine>(
             "{}",
             story(
                 &script,
-                core,
+                machine,
                 &shrunk.failure,
                 &shrunk.schedule,
                 &session.steps(),
@@ -298,7 +340,7 @@ fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
     })
 }
 
-/// Tries a test on each core. What a test of [`check`] keeps outside of shared words is not
+/// Tries a test on each core. What a test of [`check_on`] keeps outside of shared words is not
 /// watched, and which runs differ in it is not known: they are all drawn, unless the strategy is
 /// asked for alone.
 fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
@@ -551,13 +593,14 @@ impl Script for Bodies {
 /// A failure in words.
 fn story(
     script: &Bodies,
-    core: Core,
+    machine: &Machine,
     failure: &Failure,
     schedule: &[Deviation],
     steps: &[Step],
     file: Option<&PathBuf>,
 ) -> String {
-    let narrator = Narrator::new(script, Names::NUMBERS, 1, "nobody");
+    let narrator = Narrator::new(script, machine.names(), 1, "nobody");
+    let core = machine.settings().core();
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
     let _ = writeln!(
         text,

@@ -26,6 +26,15 @@ pub struct JoinHandle<T> {
 ///
 /// # Panics
 /// There are more than [`Config::threads`](crate::Config::threads).
+///
+/// ```
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let sums = thread::spawn(|| 1 + 1);
+///     assert_eq!(sums.join().unwrap(), 2);
+/// });
+/// ```
 pub fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> JoinHandle<T> {
     let (body, result) = body_of(body);
     JoinHandle::new(current::spawn(body), result)
@@ -61,6 +70,20 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub struct ScopedJoinHandle<'scope, T>(JoinHandle<T>, PhantomData<&'scope ()>);
 
 /// Hands a scope to `work`, and waits until the threads have ended that were started in it.
+///
+/// ```
+/// use interleavings::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let count = AtomicU32::new(0);
+///     thread::scope(|scope| {
+///         scope.spawn(|| count.fetch_add(1, Relaxed));
+///         scope.spawn(|| count.fetch_add(1, Relaxed));
+///     });
+///     assert_eq!(count.load(Relaxed), 2);
+/// });
+/// ```
 pub fn scope<'env, T>(work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T) -> T {
     let scope = Scope {
         threads: RefCell::default(),
@@ -177,6 +200,21 @@ impl<T: 'static> LocalKey<T> {
 }
 
 /// `std::thread_local!` of the threads of a test.
+///
+/// ```
+/// use interleavings::thread;
+/// use std::cell::Cell;
+///
+/// interleavings::thread_local! {
+///     static COUNT: Cell<u32> = Cell::new(0);
+/// }
+///
+/// interleavings::model(|| {
+///     let counts = thread::spawn(|| COUNT.with(|count| count.set(count.get() + 1)));
+///     counts.join().unwrap();
+///     assert_eq!(COUNT.with(Cell::get), 0);
+/// });
+/// ```
 #[macro_export]
 macro_rules! thread_local {
     ($($(#[$attribute:meta])* $visible:vis static $name:ident: $of:ty = $value:expr);* $(;)?) => {
@@ -195,6 +233,17 @@ pub fn current() -> Thread {
 }
 
 /// Waits until somebody unparks this thread, if nobody has.
+///
+/// ```
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let main = thread::current();
+///     let wakes = thread::spawn(move || main.unpark());
+///     thread::park();
+///     wakes.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn park() {
     park_within(current::token(machine().process()), Limit::Never);

@@ -94,6 +94,7 @@ fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
             cpus: 6,
             machines: MachineOptions::all(),
             fault: Some(fault),
+            port: None,
         },
         seed,
         Limits::default(),

@@ -166,16 +166,17 @@ impl PsciOptions {
         } else {
             machines
         };
+        let load = |hooks: &PathBuf| -> miette::Result<_> {
+            self.search.check_for_hooks()?;
+            explorations::load_port(hooks)
+                .map_err(|wrong| miette!(help = wrong.help, "{}", wrong.message))
+        };
         let subject = Psci {
             cpus,
             machines,
             fault: self.fault,
+            port: self.hooks.as_ref().map(load).transpose()?,
         };
-        if let Some(hooks) = &self.hooks {
-            self.search.check_for_hooks()?;
-            explorations::use_hooks(hooks)
-                .map_err(|wrong| miette!(help = wrong.help, "{}", wrong.message))?;
-        }
         self.search
             .plan(subject, scenario, Limits { steps: self.steps })
     }

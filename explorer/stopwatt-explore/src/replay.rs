@@ -114,7 +114,7 @@ fn replay_of<S: Recordable>(
         return Ok(Printout::json(answer, value));
     }
     let mut text = if options.all {
-        operations::<S>(&found, &account)
+        operations(&subject, &found, &account)
     } else {
         String::new()
     };
@@ -138,8 +138,12 @@ fn replay_of<S: Recordable>(
 }
 
 /// The operations of a run, a line each, without those that led to nothing.
-fn operations<S: Recordable>(found: &CounterexampleIn<S>, account: &Account) -> String {
-    let narrator = S::narrator(found.machine, &found.script);
+fn operations<S: Recordable>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    account: &Account,
+) -> String {
+    let narrator = subject.narrator(found.machine, &found.script);
     let steps = &account.steps;
     let matter = that_matter(
         account,

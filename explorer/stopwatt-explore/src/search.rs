@@ -28,7 +28,7 @@ pub fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Resul
         plan.told.replace,
     )?;
     report_command::report_of(plan.told.report.as_ref())?;
-    let watchdog = watch::<S>(console, plan.subject.cpus());
+    let watchdog = watch(console, &plan.subject);
     let progress = Arc::new(Progress::default());
     progress.say("exploring");
     let shown = console.show(progress.clone());
@@ -54,11 +54,12 @@ pub fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Resul
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Ends the program where the library loops without an operation.
-fn watch<S: Recordable>(console: &Console, cpus: usize) -> Watchdog {
-    let notes = console.clone();
+fn watch<S: Recordable>(console: &Console, subject: &S) -> Watchdog {
+    let (notes, cpus, port) = (console.clone(), subject.cpus(), subject.port());
     explore::watch(PATIENCE, move |process, operation| {
         let who = || explore::story::process(cpus, S::LAST, process);
-        let who = explorations::running_hook().map_or_else(who, str::to_owned);
+        let hook = port.and_then(|port| port.running());
+        let who = hook.map_or_else(who, str::to_owned);
         notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: it loops"
         ));
@@ -170,7 +171,7 @@ fn rates_value<S: Recordable>(
     });
     json!({
         "schedules": tally.schedules, "steps": tally.steps, "seconds": seconds, "complete": tally.complete,
-        "stopped": is_stopped, "hooks": explorations::hooks_file(),
+        "stopped": is_stopped, "hooks": plan.subject.port().map(|port| port.file()),
         "found": found,
     })
 }

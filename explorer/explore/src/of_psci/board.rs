@@ -8,8 +8,11 @@ use super::options::MachineOptions;
 use super::reached;
 use interleavings::Core;
 use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Wait};
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
+use std::fmt::Debug;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 /// The terminal WFI waits for the power controller.
 pub(crate) const FOR_POWER_DOWN: Wait = Wait::Other(0);
@@ -23,6 +26,38 @@ const WAITS: [&str; 2] = [
 
 /// Operations in a second, as the library is told: so few that runs last for seconds.
 pub(crate) const FREQUENCY: u64 = 64;
+
+/// The file of a port's hooks, and its sum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HooksFile {
+    /// The path, from the root.
+    pub file: PathBuf,
+    /// Its CRC-32, in hexadecimal digits.
+    pub crc32: String,
+}
+
+/// A port of others, which stays loaded. Its hooks run on one thread.
+pub trait Port: Debug + Sync {
+    /// The file that it is from.
+    fn file(&self) -> &HooksFile;
+
+    /// The names of what it shares: each is an array with an element for each CPU.
+    fn variables(&self) -> &[String];
+
+    /// The hook that runs at the moment, with its CPU, and the file of it.
+    fn running(&self) -> Option<&str>;
+
+    /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
+    /// is told, or makes.
+    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32>;
+
+    /// The port's own data, which is no shared variable.
+    fn data(&self) -> Vec<u8>;
+
+    /// Puts its own data back; `None` to what it was when the port was loaded.
+    fn set_data(&self, data: Option<&[u8]>);
+}
 
 /// True if a CPU has power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +144,8 @@ pub(crate) struct Cluster {
 pub struct Board {
     machine: Machine,
     pub(crate) options: MachineOptions,
+    /// The port whose hooks it has in place of its own.
+    pub(crate) port: Option<&'static dyn Port>,
     pub(crate) states: Vec<CpuState>,
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) commands: RefCell<Vec<Command>>,
@@ -122,11 +159,23 @@ pub struct Board {
     pub(crate) counts: RefCell<Vec<u64>>,
 }
 
+/// The names of what a port shares; none without one.
+pub(crate) fn variables_of(port: Option<&dyn Port>) -> &[String] {
+    port.map_or(&[], Port::variables)
+}
+
 impl Board {
     /// A cold board, with words that hold `values`.
-    pub(crate) fn new(cpus: usize, values: &[u64], options: MachineOptions) -> Self {
+    pub fn new(
+        cpus: usize,
+        values: &[u64],
+        options: MachineOptions,
+        port: Option<&'static dyn Port>,
+    ) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        machine.settings().set_names(names(cpus).with_waits(&WAITS));
+        machine
+            .settings()
+            .set_names(names(cpus, variables_of(port)).with_waits(&WAITS));
         machine.settings().set_core(Core {
             lse: options.lse,
             rcpc: false,
@@ -149,6 +198,7 @@ impl Board {
         Self {
             machine,
             options,
+            port,
             states: (0..cpus).map(state).collect(),
             clusters: (0..clusters)
                 .map(|_| Cluster {

@@ -119,7 +119,7 @@ impl Board {
             let what = format!(
                 "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                 if cluster { " with its cluster" } else { "" },
-                self.settings().names().cell(lost.cell),
+                self.names().cell(lost.cell),
                 interleavings::subject::writer_name(lost.writer),
             );
             self.fail(Invariant::DirtyLineLost, what);

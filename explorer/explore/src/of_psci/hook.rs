@@ -1,25 +1,4 @@
-//! The platform hooks of a port, and the names of what it shares.
-
-use std::cell::RefCell;
-
-thread_local! {
-    static VARIABLES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// From now on a port of this thread has shared variables of these names.
-pub(crate) fn name_variables(names: Vec<String>) {
-    VARIABLES.set(names);
-}
-
-/// The number of shared variables of this thread's port.
-pub(crate) fn variables() -> usize {
-    VARIABLES.with_borrow(Vec::len)
-}
-
-/// The name of an element of one of them.
-pub(crate) fn name_of_variable(variable: usize, element: usize) -> Option<String> {
-    VARIABLES.with_borrow(|names| Some(format!("{}[{element}]", names.get(variable)?)))
-}
+//! The platform hooks of a port.
 
 /// A platform hook; its number is its place in [`NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

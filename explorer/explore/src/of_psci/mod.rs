@@ -11,7 +11,6 @@ mod ledger;
 mod library;
 mod names;
 mod options;
-mod own;
 mod passed;
 mod platform;
 mod port;
@@ -19,14 +18,13 @@ mod reached;
 mod scenario;
 mod session;
 
-pub use board::Board;
+use board::variables_of;
+pub use board::{Board, HooksFile, Port};
 use engine::SplitMix64;
 pub use hook::Hook;
 use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
-use library::{with_faults, with_sound};
+use library::with_library;
 pub use options::MachineOptions;
-pub use own::{Model, check};
-pub use port::{Port, set_port};
 pub use scenario::{Ask, Scenario, ScenarioError};
 use seeded::Fault;
 use session::with_session;
@@ -40,6 +38,8 @@ pub struct Psci {
     pub machines: Vec<MachineOptions>,
     /// The fault that the library has, if any.
     pub fault: Option<&'static Fault>,
+    /// The port whose hooks its board has, if any.
+    pub port: Option<&'static dyn Port>,
 }
 
 impl Subject for Psci {
@@ -83,7 +83,6 @@ impl Testbed for Psci {
         &self,
         machine: MachineOptions,
         limits: Limits,
-        watched: bool,
         use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R,
     ) -> R {
         let mut options = machine;
@@ -93,15 +92,11 @@ impl Testbed for Psci {
             _ => {}
         }
         seeded::set(self.fault);
-        let result = match self.fault {
-            // Branches are counted in the second compilation, which does the same without a fault.
-            None if !watched => with_sound(self.cpus, options, |board, library| {
-                with_session(board, library, limits, use_it)
-            }),
-            _ => with_faults(self.cpus, options, |board, library| {
-                with_session(board, library, limits, use_it)
-            }),
-        };
+        // What an earlier machine has reached is not this one's.
+        seeded::take_reached(psci_faults::PLACES.len(), &mut |_| ());
+        let result = with_library(self.cpus, options, self.port, |board, library| {
+            with_session(board, library, limits, use_it)
+        });
         seeded::set(None);
         result
     }
@@ -124,8 +119,12 @@ pub const POWER_CONTROLLER: &str = "the power controller";
 
 impl Psci {
     /// Puts a run of the library on a machine of this kind into words.
-    pub fn narrator(script: &Scenario, machine: MachineOptions) -> Narrator<'_, Scenario> {
-        let names = names::names(script.cpus.len());
+    pub fn narrator<'s>(
+        &self,
+        script: &'s Scenario,
+        machine: MachineOptions,
+    ) -> Narrator<'s, Scenario> {
+        let names = names::names(script.cpus.len(), variables_of(self.port));
         Narrator::new(
             script,
             names,

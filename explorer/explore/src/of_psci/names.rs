@@ -1,6 +1,5 @@
 //! Names of the library's words and locks.
 
-use super::hook::name_of_variable;
 use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
@@ -53,14 +52,19 @@ fn word(own: &[&'static str], at: usize) -> &'static str {
         .unwrap_or_else(|| STATISTICS[at - own.len()])
 }
 
-/// The names on a machine with that many CPUs.
-pub(crate) fn names(cpus: usize) -> Names {
-    Names::new([cpus as u16, 0, 0], word_of).with_locks(lock)
+/// The names on a machine with that many CPUs, and with the variables of a port.
+pub(crate) fn names(cpus: usize, variables: &[String]) -> Names {
+    let own = variables
+        .iter()
+        .flat_map(|name| (0..cpus).map(move |cpu| format!("{name}[{cpu}]")));
+    Names::new([cpus as u16, 0, 0], word_of)
+        .with_own(own.collect())
+        .with_locks(lock)
 }
 
 /// The name of a word.
-fn word_of([cpus, ..]: [u16; 3], cell: u16) -> String {
-    let cpus = usize::from(cpus);
+fn word_of(names: &Names, cell: u16) -> String {
+    let cpus = usize::from(names.counts()[0]);
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {
@@ -92,8 +96,7 @@ fn word_of([cpus, ..]: [u16; 3], cell: u16) -> String {
     match at - 2 * cpus {
         0 => "the suspend mode".to_owned(),
         1 => "the mark that a CPU has suspended".to_owned(),
-        other => name_of_variable((other - 2) / cpus, (other - 2) % cpus)
-            .unwrap_or_else(|| format!("word {other}")),
+        other => names.own(other - 2, cell),
     }
 }
 
@@ -112,7 +115,7 @@ pub(crate) fn domain(domain: usize) -> String {
 
 /// The name of a lock by its id.
 pub(crate) fn lock(id: u32) -> String {
-    match id.checked_sub(psci::lock::CPU_LOCK) {
+    match id.checked_sub(psci_faults::lock::CPU_LOCK) {
         Some(cpu) => format!("CPU {cpu}'s own lock"),
         None => format!("the lock of {}", domain(id as usize)),
     }

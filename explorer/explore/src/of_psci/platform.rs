@@ -1,4 +1,4 @@
-//! The board as the two compilations of the PSCI library see it.
+//! The board as the PSCI library sees it.
 
 use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
 use super::board::{Board, Command, FREQUENCY};
@@ -6,11 +6,16 @@ use super::hook::Hook;
 use super::layout;
 use super::names::lock;
 use super::passed;
-use super::port::port;
 use super::reached;
 use crate::Word;
 use ::points::{Point, Sink};
 use interleavings::subject::{Invariant, Kind, Operation, Order, Wait};
+use psci_faults::lock::CPU_LOCK;
+use psci_faults::{
+    CompositeState, CpuIndex, Endianness, Error, HwState, Identity, Level, LocalState, LockKind,
+    MessageOrder, OptionalCalls, Platform, PowerDown, PowerStateFormat, PowerUp, Scalar, Service,
+    SharedCell, SuspendModeChange, SuspendRequest, TrustedOs,
+};
 
 impl Sink for Board {
     fn now(&self) -> u64 {
@@ -18,7 +23,7 @@ impl Sink for Board {
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
-        use psci::points::psci::{COORDINATED, LEFT_EARLY, LOCK_ACQUIRED, LOCK_RELEASED};
+        use psci_faults::points::psci::{COORDINATED, LEFT_EARLY, LOCK_ACQUIRED, LOCK_RELEASED};
         if point == LOCK_ACQUIRED {
             self.note_acquired(argument);
         } else if point == LOCK_RELEASED {
@@ -34,7 +39,7 @@ impl Sink for Board {
 impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
-        let own = id.checked_sub(psci::lock::CPU_LOCK).map(|own| own as usize);
+        let own = id.checked_sub(CPU_LOCK).map(|own| own as usize);
         if own.map_or(id as usize > self.clusters.len(), |own| {
             own >= self.cpus().len()
         }) {
@@ -153,7 +158,7 @@ impl Board {
     }
 
     fn announce(&self, mut states: [u8; 4], wakes: bool) {
-        if port().is_none() {
+        if self.port.is_none() {
             self.act(Operation::Act {
                 act: &POWER_DOWN,
                 with: 0,
@@ -229,7 +234,7 @@ impl Board {
     }
 
     fn open(&self, mut states: [u8; 4], hook: Hook, counts: bool) {
-        if port().is_none() {
+        if self.port.is_none() {
             self.act(Operation::Act {
                 act: &POWERED_UP,
                 with: 0,
@@ -307,207 +312,313 @@ impl Board {
 fn level_of(id: u32) -> Option<u8> {
     match id {
         0 => Some(2),
-        psci::lock::CPU_LOCK.. => None,
+        CPU_LOCK.. => None,
         _ => Some(1),
     }
 }
 
-/// Implements the library's platform and its words for one of its two compilations; the faulty one
-/// asks for more.
-macro_rules! platform {
-    ($library:ident, { $($more:tt)* }) => {
-        const _: () = {
-            use $library::{CompositeState, CpuIndex, Endianness, Error, HwState, Identity, Level, LocalState, LockKind, MessageOrder, OptionalCalls, Platform, PowerDown, PowerStateFormat, PowerUp, Scalar, Service, SharedCell, SuspendModeChange, SuspendRequest, TrustedOs};
-
-            /// The states of a CPU, its cluster and the system.
-            fn composite([cpu, cluster, system]: [u8; 3]) -> CompositeState {
-                CompositeState { levels: [cpu, cluster, system, 0].map(LocalState) }
-            }
-
-            /// The error of a call that fails.
-            fn error(board: &Board) -> Error {
-                if board.answered() == 1 { Error::Denied } else { Error::InternalFailure }
-            }
-
-            impl<T: Scalar> SharedCell<T, Board> for Word<T> {
-                fn load_relaxed(&self, board: &Board) -> T { T::from_word(board.load(self.number(), Order::Relaxed)) }
-                fn store_relaxed(&self, board: &Board, value: T) { board.store(self.number(), value.to_word(), Order::Relaxed); }
-                fn clean(&self, board: &Board) { board.maintain(self.number(), false); }
-                fn clean_invalidate(&self, board: &Board) { board.maintain(self.number(), true); }
-            }
-
-            impl Platform for Board {
-                type Shared<T: Scalar> = Word<T>;
-
-                fn this_cpu(&self) -> CpuIndex { CpuIndex(self.process() as u16) }
-
-                fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-                    layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| CpuIndex(cpu as u16))
-                }
-
-                fn counter_frequency(&self) -> u64 { FREQUENCY }
-                fn coherent_power_down(&self) -> bool { self.options.coherent }
-
-                fn lock_kind(&self) -> LockKind {
-                    if self.options.ticket { LockKind::Ticket } else { LockKind::Bakery }
-                }
-
-                fn message_order(&self) -> MessageOrder {
-                    if self.options.outside_locks { MessageOrder::OutsideLocks } else { MessageOrder::InsideLocks }
-                }
-
-                fn is_power_down(&self, level: Level, state: LocalState) -> bool { layout::loses(level, state.0) }
-
-                fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
-                    let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
-                    let state = CompositeState { levels: states.map(LocalState) };
-                    Ok(SuspendRequest { state, last_at_level })
-                }
-
-                fn off_state(&self) -> CompositeState { CompositeState { levels: layout::OFF.map(LocalState) } }
-
-                fn optional_calls(&self) -> OptionalCalls {
-                    let there = self.answered() != passed::NOT_OFFERED;
-                    OptionalCalls {
-                        os_initiated: true,
-                        node_hw_state: there,
-                        system_reset2: there,
-                        mem_protect: there,
-                        mem_protect_check_range: there,
-                        system_off2: there,
-                        cpu_freeze: false,
-                    }
-                }
-
-                fn power_state_format(&self) -> PowerStateFormat { PowerStateFormat::Extended }
-
-                fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
-                    LocalState(self.coordinated(level, requests.map(|request| request.0)))
-                }
-
-                fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> { Some(layout::slot(state.0)) }
-                fn is_valid_entry_point(&self, address: u64) -> bool { address & layout::WRONG_ADDRESS == 0 }
-
-                fn suspend_mode_change(&self) -> SuspendModeChange {
-                    use SuspendModeChange::{BeforeAnySuspend, WhileNobodySleeps};
-                    if self.options.lse { BeforeAnySuspend } else { WhileNobodySleeps }
-                }
-
-                fn caller_endianness(&self) -> Option<Endianness> {
-                    self.is_big().map(|big| if big { Endianness::Big } else { Endianness::Little })
-                }
-
-                fn system_reset2(&self, _: u32, _: u64) -> Error { error(self) }
-                fn hibernate(&self) -> Error { error(self) }
-
-                fn mem_protect(&self, _: bool) -> Result<bool, Error> {
-                    if self.answered() < 2 { Ok(self.answered() == 1) } else { Err(Error::InternalFailure) }
-                }
-
-                fn mem_protect_check_range(&self, _: u64, _: u64) -> bool { self.answered() == 0 }
-
-                fn node_hw_state(&self, _: CpuIndex, _: Level) -> Result<HwState, Error> {
-                    [Ok(HwState::On), Ok(HwState::Standby), Err(Error::InternalFailure)][self.answered().min(2) as usize]
-                }
-
-                fn may_read_stamps(&self) -> bool { self.answered() == 0 }
-                fn smccc_arch_feature(&self, _: u32) -> i32 { self.answered() as i32 - 1 }
-
-                fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
-                    (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
-                }
-
-                fn service_identity(&self, _: Service) -> Identity {
-                    Identity { uid: [self.answered(), 0, 0, 0], major: 0, minor: 0 }
-                }
-
-                fn migrate(&self, _: CpuIndex) -> Result<(), Error> {
-                    if self.answered() == 0 { Ok(()) } else { Err(error(self)) }
-                }
-
-                fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool { self.allows_power_down() }
-
-                fn system_suspend_state(&self) -> Option<CompositeState> {
-                    (self.answered() != 2).then(|| composite(self.system_states()))
-                }
-
-                fn default_suspend_state(&self) -> Option<CompositeState> {
-                    (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
-                }
-
-                fn trusted_os(&self) -> TrustedOs {
-                    let home = |cpu: u8| TrustedOs::Migratable(CpuIndex(cpu.into()));
-                    self.resident.get().map_or(TrustedOs::Absent, home)
-                }
-
-                fn barrier(&self) {
-                    // Not an operation that ends a poll: a load with its maintenance is polled as a
-                    // whole.
-                    self.operation(Operation::Barrier);
-                    self.barrier_now();
-                }
-
-                fn wait_for_event(&self) { self.wait_for_an_event(); }
-                fn send_event(&self) { self.send_an_event(); }
-
-                fn save_context(&self) {
-                    self.act(Operation::Own);
-                    self.state().saved.set(true);
-                }
-
-                fn restore_context(&self) {
-                    self.act(Operation::Own);
-                    if !self.state().saved.replace(false) {
-                        self.fail(Invariant::EntryPoint, format!("CPU {} restores a context that it did not save", self.process()));
-                    }
-                }
-
-                fn interrupt_pending(&self) -> bool { self.is_interrupted() }
-                fn interrupts_off(&self) { self.act(Operation::Own); }
-                fn interrupts_on(&self) { self.act(Operation::Own); }
-                fn interrupts_init(&self) { self.act(Operation::Own); }
-                fn flush_caches(&self, level: Level) { self.flush(level); }
-                fn caches_on(&self) { self.turn_caches_on(); }
-
-                fn warm_reset(&self) {
-                    self.act(Operation::Own);
-                    if self.options.coherent {
-                        let process = self.process();
-                        self.memory_mut().join(process);
-                    }
-                }
-
-                fn power_down(&self, state: &CompositeState, why: PowerDown) {
-                    self.announce(state.levels.map(|local| local.0), why == PowerDown::Suspend);
-                }
-
-                fn wait_for_power_down(&self) { Board::wait_for_power_down(self); }
-
-                fn power_down_abandoned(&self, state: &CompositeState) {
-                    self.state().saved.set(false);
-                    self.open(state.levels.map(|local| local.0), Hook::SuspendFinish, false);
-                }
-
-                fn standby(&self, state: &CompositeState) { self.keep_contents(state.levels.map(|local| local.0)); }
-
-                fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
-                    if self.turn_on(target.get()) { Ok(()) } else { Err(Error::InternalFailure) }
-                }
-
-                fn powered_up(&self, state: &CompositeState, after: PowerUp) {
-                    let hook = if after == PowerUp::On { Hook::OnFinish } else { Hook::SuspendFinish };
-                    self.open(state.levels.map(|local| local.0), hook, true);
-                }
-
-                $($more)*
-            }
-        };
-    };
+/// The states of a CPU, its cluster and the system.
+fn composite([cpu, cluster, system]: [u8; 3]) -> CompositeState {
+    CompositeState {
+        levels: [cpu, cluster, system, 0].map(LocalState),
+    }
 }
 
-platform!(psci, {});
-platform!(psci_faults, {
+/// The error of a call that fails.
+fn error(board: &Board) -> Error {
+    if board.answered() == 1 {
+        Error::Denied
+    } else {
+        Error::InternalFailure
+    }
+}
+
+impl<T: Scalar> SharedCell<T, Board> for Word<T> {
+    fn load_relaxed(&self, board: &Board) -> T {
+        T::from_word(board.load(self.number(), Order::Relaxed))
+    }
+    fn store_relaxed(&self, board: &Board, value: T) {
+        board.store(self.number(), value.to_word(), Order::Relaxed);
+    }
+    fn clean(&self, board: &Board) {
+        board.maintain(self.number(), false);
+    }
+    fn clean_invalidate(&self, board: &Board) {
+        board.maintain(self.number(), true);
+    }
+}
+
+impl Platform for Board {
+    type Shared<T: Scalar> = Word<T>;
+
+    fn this_cpu(&self) -> CpuIndex {
+        CpuIndex(self.process() as u16)
+    }
+
+    fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
+        layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| CpuIndex(cpu as u16))
+    }
+
+    fn counter_frequency(&self) -> u64 {
+        FREQUENCY
+    }
+    fn coherent_power_down(&self) -> bool {
+        self.options.coherent
+    }
+
+    fn lock_kind(&self) -> LockKind {
+        if self.options.ticket {
+            LockKind::Ticket
+        } else {
+            LockKind::Bakery
+        }
+    }
+
+    fn message_order(&self) -> MessageOrder {
+        if self.options.outside_locks {
+            MessageOrder::OutsideLocks
+        } else {
+            MessageOrder::InsideLocks
+        }
+    }
+
+    fn is_power_down(&self, level: Level, state: LocalState) -> bool {
+        layout::loses(level, state.0)
+    }
+
+    fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
+        let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
+        let state = CompositeState {
+            levels: states.map(LocalState),
+        };
+        Ok(SuspendRequest {
+            state,
+            last_at_level,
+        })
+    }
+
+    fn off_state(&self) -> CompositeState {
+        CompositeState {
+            levels: layout::OFF.map(LocalState),
+        }
+    }
+
+    fn optional_calls(&self) -> OptionalCalls {
+        let there = self.answered() != passed::NOT_OFFERED;
+        OptionalCalls {
+            os_initiated: true,
+            node_hw_state: there,
+            system_reset2: there,
+            mem_protect: there,
+            mem_protect_check_range: there,
+            system_off2: there,
+            cpu_freeze: false,
+        }
+    }
+
+    fn power_state_format(&self) -> PowerStateFormat {
+        PowerStateFormat::Extended
+    }
+
+    fn coordinate(&self, level: Level, requests: impl Iterator<Item = LocalState>) -> LocalState {
+        LocalState(self.coordinated(level, requests.map(|request| request.0)))
+    }
+
+    fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> {
+        Some(layout::slot(state.0))
+    }
+    fn is_valid_entry_point(&self, address: u64) -> bool {
+        address & layout::WRONG_ADDRESS == 0
+    }
+
+    fn suspend_mode_change(&self) -> SuspendModeChange {
+        use SuspendModeChange::{BeforeAnySuspend, WhileNobodySleeps};
+        if self.options.lse {
+            BeforeAnySuspend
+        } else {
+            WhileNobodySleeps
+        }
+    }
+
+    fn caller_endianness(&self) -> Option<Endianness> {
+        self.is_big().map(|big| {
+            if big {
+                Endianness::Big
+            } else {
+                Endianness::Little
+            }
+        })
+    }
+
+    fn system_reset2(&self, _: u32, _: u64) -> Error {
+        error(self)
+    }
+    fn hibernate(&self) -> Error {
+        error(self)
+    }
+
+    fn mem_protect(&self, _: bool) -> Result<bool, Error> {
+        if self.answered() < 2 {
+            Ok(self.answered() == 1)
+        } else {
+            Err(Error::InternalFailure)
+        }
+    }
+
+    fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
+        self.answered() == 0
+    }
+
+    fn node_hw_state(&self, _: CpuIndex, _: Level) -> Result<HwState, Error> {
+        [
+            Ok(HwState::On),
+            Ok(HwState::Standby),
+            Err(Error::InternalFailure),
+        ][self.answered().min(2) as usize]
+    }
+
+    fn may_read_stamps(&self) -> bool {
+        self.answered() == 0
+    }
+    fn smccc_arch_feature(&self, _: u32) -> i32 {
+        self.answered() as i32 - 1
+    }
+
+    fn smccc_arch_call(&self, _: u32, _: [u64; 3]) -> Option<[u64; 4]> {
+        (self.answered() != 0).then(|| [self.answered().into(), 0, 0, 0])
+    }
+
+    fn service_identity(&self, _: Service) -> Identity {
+        Identity {
+            uid: [self.answered(), 0, 0, 0],
+            major: 0,
+            minor: 0,
+        }
+    }
+
+    fn migrate(&self, _: CpuIndex) -> Result<(), Error> {
+        if self.answered() == 0 {
+            Ok(())
+        } else {
+            Err(error(self))
+        }
+    }
+
+    fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool {
+        self.allows_power_down()
+    }
+
+    fn system_suspend_state(&self) -> Option<CompositeState> {
+        (self.answered() != 2).then(|| composite(self.system_states()))
+    }
+
+    fn default_suspend_state(&self) -> Option<CompositeState> {
+        (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
+    }
+
+    fn trusted_os(&self) -> TrustedOs {
+        let home = |cpu: u8| TrustedOs::Migratable(CpuIndex(cpu.into()));
+        self.resident.get().map_or(TrustedOs::Absent, home)
+    }
+
+    fn barrier(&self) {
+        // Not an operation that ends a poll: a load with its maintenance is polled as a
+        // whole.
+        self.operation(Operation::Barrier);
+        self.barrier_now();
+    }
+
+    fn wait_for_event(&self) {
+        self.wait_for_an_event();
+    }
+    fn send_event(&self) {
+        self.send_an_event();
+    }
+
+    fn save_context(&self) {
+        self.act(Operation::Own);
+        self.state().saved.set(true);
+    }
+
+    fn restore_context(&self) {
+        self.act(Operation::Own);
+        if !self.state().saved.replace(false) {
+            self.fail(
+                Invariant::EntryPoint,
+                format!(
+                    "CPU {} restores a context that it did not save",
+                    self.process()
+                ),
+            );
+        }
+    }
+
+    fn interrupt_pending(&self) -> bool {
+        self.is_interrupted()
+    }
+    fn interrupts_off(&self) {
+        self.act(Operation::Own);
+    }
+    fn interrupts_on(&self) {
+        self.act(Operation::Own);
+    }
+    fn interrupts_init(&self) {
+        self.act(Operation::Own);
+    }
+    fn flush_caches(&self, level: Level) {
+        self.flush(level);
+    }
+    fn caches_on(&self) {
+        self.turn_caches_on();
+    }
+
+    fn warm_reset(&self) {
+        self.act(Operation::Own);
+        if self.options.coherent {
+            let process = self.process();
+            self.memory_mut().join(process);
+        }
+    }
+
+    fn power_down(&self, state: &CompositeState, why: PowerDown) {
+        self.announce(state.levels.map(|local| local.0), why == PowerDown::Suspend);
+    }
+
+    fn wait_for_power_down(&self) {
+        Board::wait_for_power_down(self);
+    }
+
+    fn power_down_abandoned(&self, state: &CompositeState) {
+        self.state().saved.set(false);
+        self.open(
+            state.levels.map(|local| local.0),
+            Hook::SuspendFinish,
+            false,
+        );
+    }
+
+    fn standby(&self, state: &CompositeState) {
+        self.keep_contents(state.levels.map(|local| local.0));
+    }
+
+    fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
+        if self.turn_on(target.get()) {
+            Ok(())
+        } else {
+            Err(Error::InternalFailure)
+        }
+    }
+
+    fn powered_up(&self, state: &CompositeState, after: PowerUp) {
+        let hook = if after == PowerUp::On {
+            Hook::OnFinish
+        } else {
+            Hook::SuspendFinish
+        };
+        self.open(state.levels.map(|local| local.0), hook, true);
+    }
+
     fn leave_coherency(&self) {
         self.leave_without_flush();
     }
-});
+}

@@ -2,46 +2,16 @@
 //! hardware by the functions here, each of which is an operation of the CPU that runs.
 
 use super::acts::{CLOSE_PORT, HOOK, OPEN_PORT, POWER_DOWN};
-use super::board::{Board, Command};
-use super::hook::{Hook, name_variables, variables};
+use super::board::{Board, Command, variables_of};
+use super::hook::Hook;
 use super::ledger::SYSTEM;
 use super::{layout, names};
 use interleavings::subject::{Invariant, MOST_CPUS, Operation, Order};
-use std::cell::Cell;
-
-/// A port of others. All boards of a thread have the one that [`set_port`] names.
-pub trait Port {
-    /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
-    /// is told, or makes.
-    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32>;
-
-    /// The port's own data, which is no shared variable.
-    fn data(&self) -> Vec<u8>;
-
-    /// Puts its own data back; `None` to what it was when the port was loaded.
-    fn set_data(&self, data: Option<&[u8]>);
-}
-
-thread_local! {
-    static PORT: Cell<Option<&'static dyn Port>> = const { Cell::new(None) };
-}
-
-/// From now on, boards of this thread have the hooks of a port, or their own again. `variables`
-/// names what the port shares: each is an array with an element for each CPU.
-pub fn set_port(port: Option<&'static dyn Port>, variables: Vec<String>) {
-    name_variables(variables);
-    PORT.set(port);
-}
-
-/// The port of this thread.
-pub(crate) fn port() -> Option<&'static dyn Port> {
-    PORT.get()
-}
 
 impl Board {
     /// Calls a hook, if there is a port that has it.
     pub(crate) fn hook(&self, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
-        let port = port()?;
+        let port = self.port?;
         let state = self.state();
         let last = state.hook.replace(Some(hook));
         // The hooks behind these only answer.
@@ -69,7 +39,7 @@ impl Board {
         let loaded = loaded.map(|(word, value)| {
             format!(
                 " (which loaded {}: {value:#x} last)",
-                self.settings().names().cell(word)
+                self.names().cell(word)
             )
         });
         format!(
@@ -91,7 +61,7 @@ impl Board {
     /// The word of a variable of the port.
     pub fn variable(&self, variable: u32, element: u32) -> u16 {
         let (at, of, cpus) = (variable as usize, element as usize, self.cpus().len());
-        if at >= variables() || of >= cpus {
+        if at >= variables_of(self.port).len() || of >= cpus {
             self.hook_fails(
                 Invariant::Own,
                 &format!("uses element {of} of variable {at}, which there is not"),
@@ -227,7 +197,7 @@ impl Board {
 
     /// The state of a domain whose CPUs ask for `requests`.
     pub(crate) fn coordinated(&self, level: u8, requests: impl Iterator<Item = u8>) -> u8 {
-        if port().is_none() {
+        if self.port.is_none() {
             return layout::coordinate(requests);
         }
         let (mut all, mut count) = ([0; MOST_CPUS], 0);

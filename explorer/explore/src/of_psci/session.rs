@@ -2,15 +2,14 @@
 
 use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::FREQUENCY;
-use super::board::{Board, Entry, Power, TurnOn};
+use super::board::{Board, Entry, Port, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::hook::Hook;
 use super::layout;
 use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
-use super::library::{Answer, Landing, Library};
+use super::library::{self, Answer, Landing, Library};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
-use super::port::{Port, port};
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
@@ -44,7 +43,7 @@ pub(crate) struct Session<'s, M: Fn(usize, u32)> {
 /// Opens a session on a board with the library and hands it to `use_it`.
 pub(crate) fn with_session<R>(
     board: &Board,
-    library: &dyn Library,
+    library: &Library<'_>,
     limits: Limits,
     use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R,
 ) -> R {
@@ -181,7 +180,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         board.ledger.replace(Ledger::new(count));
         let blank = Memory::blank_of(&board.memory());
         board.memory_mut().restore(&blank);
-        port().iter().for_each(|port| port.set_data(None));
+        board.port.iter().for_each(|port| port.set_data(None));
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
         self.start(BOOT, everybody_off & !1);
@@ -197,14 +196,15 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
                 .iter()
                 .map(|cluster| (cluster.power.get(), cluster.port.get()))
                 .collect(),
-            data: port().map(Port::data).unwrap_or_default(),
+            data: board.port.map(Port::data).unwrap_or_default(),
         })
     }
 
     fn restore(&mut self, key: (u64, bool)) {
         let snapshot = &self.snapshots[&key];
         self.board.memory_mut().restore(&snapshot.memory);
-        port()
+        self.board
+            .port
             .iter()
             .for_each(|port| port.set_data(Some(&snapshot.data)));
         self.reset_cpus(key.0, &snapshot.clusters);
@@ -308,7 +308,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
 /// The frame of a process.
 fn frame(
     board: &Board,
-    library: &dyn Library,
+    library: &Library<'_>,
     scenario: &RefCell<Scenario>,
     process: usize,
     entry: u32,
@@ -337,7 +337,7 @@ fn frame(
         }
         DOWN => {
             board.comes_up();
-            let landing = library.warm_boot();
+            let landing = library::landing(library.warm_boot());
             enter(board, landing);
             // The call that it comes from is the one before the next.
             let scenario = scenario.borrow();
@@ -439,7 +439,7 @@ const ALREADY_ON: u64 = -4i64 as u64;
 const ON_PENDING: u64 = -5i64 as u64;
 
 /// A call of a scenario. Returns X0 if it returned, and whether it ended before it had begun.
-fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Option<u64>, bool) {
+fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Option<u64>, bool) {
     board.start_action(number);
     let process = board.process();
     let (mut pc, context_id) = layout::entry_of(process, number);
@@ -528,7 +528,7 @@ fn call(board: &Board, library: &dyn Library, number: usize, ask: Ask) -> (Optio
 /// A call that a CPU makes, and what is asked of its answer.
 struct Call<'b> {
     board: &'b Board,
-    library: &'b dyn Library,
+    library: &'b Library<'b>,
     process: usize,
     entry: Entry,
     /// The number of steps of the run when the call was made.
@@ -558,7 +558,10 @@ impl Call<'_> {
     /// CPU_SUSPEND, or another call that resumes at the entry point.
     fn suspend(&self, function: u32, arguments: [u64; 3]) -> u64 {
         self.board.states[self.process].resumes_at.set(self.entry);
-        returned(self.board, self.library.call(wide(function), arguments))
+        returned(
+            self.board,
+            library::ask(self.library, wide(function), arguments),
+        )
     }
 
     /// CPU_ON of a CPU.
@@ -586,7 +589,8 @@ impl Call<'_> {
         });
         let x0 = returned(
             board,
-            library.call(
+            library::ask(
+                library,
                 wide(smc::CPU_ON),
                 [layout::mpidr(target_index), entry.pc, entry.context_id],
             ),
@@ -633,7 +637,7 @@ impl Call<'_> {
         } = *self;
         let cpu = &board.states[process];
         cpu.on_since.set(0);
-        match library.call(smc::CPU_OFF, [0; 3]) {
+        match library::ask(library, smc::CPU_OFF, [0; 3]) {
             Answer::Return(x0) => {
                 cpu.on_since.set(board.step_count());
                 Some(x0)
@@ -683,7 +687,10 @@ impl Call<'_> {
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
         let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
-        let x0 = returned(board, library.call(wide(smc::AFFINITY_INFO), arguments));
+        let x0 = returned(
+            board,
+            library::ask(library, wide(smc::AFFINITY_INFO), arguments),
+        );
         let still_on = before
             .iter()
             .any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
@@ -723,7 +730,7 @@ impl Call<'_> {
             unreachable!("a scenario is checked")
         };
         let (arguments, right) = right(&asked);
-        let x0 = returned(board, library.call(function, arguments));
+        let x0 = returned(board, library::ask(library, function, arguments));
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
             let what = format!(
@@ -745,7 +752,7 @@ impl Call<'_> {
         } = *self;
         let x0 = returned(
             board,
-            library.call(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]),
+            library::ask(library, smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]),
         );
         let before = board.ledger.borrow().mode_before();
         let ledger = board.ledger.borrow();
@@ -806,7 +813,7 @@ impl Call<'_> {
         };
         let x0 = returned(
             board,
-            library.call(wide(function), [layout::mpidr(target), raw, 0]),
+            library::ask(library, wide(function), [layout::mpidr(target), raw, 0]),
         );
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
         if is_count && !(counts..=began).contains(&x0) {

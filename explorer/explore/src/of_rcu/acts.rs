@@ -1,6 +1,6 @@
 //! The actions of a kernel beside accesses of memory.
 
-use super::thread::Thread;
+use super::thread;
 use interleavings::subject::Act;
 
 /// A read section starts, in which an object is seen.
@@ -29,7 +29,7 @@ pub(crate) static INTERRUPTED: Act = Act::new(37, "kernel", |_| "takes an interr
 pub(crate) static SWITCHES: Act = Act::new(38, "kernel", |_| "switches to another task".to_owned());
 /// A step of a thread.
 pub(crate) static STEPS: Act = Act::new(39, "kernel", |thread| {
-    format!("runs a step of {}", Thread::of_number(thread as u32))
+    format!("runs a step of {}", thread::name(thread as usize))
 });
 /// The CPU goes idle.
 pub(crate) static IDLES: Act = Act::new(40, "kernel", |_| "goes idle".to_owned());

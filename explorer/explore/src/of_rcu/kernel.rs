@@ -4,19 +4,20 @@
 //! middle of anything, but not for ever.
 
 use super::acts;
+use super::library::Library;
 use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
-use super::library::{Activity, Library, Need, Wish};
 use super::oracle::{Breach, Oracle, StallReport};
-use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency};
-use super::thread::Thread;
+use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency, stall_s};
+use super::thread;
 use ::points::{Point, Sink};
 use interleavings::subject::{
     Act, AtomicOrder, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex, Order,
     Signal, Wait,
 };
+use rcu_faults::{IdleNeed, InterruptedCode, RcuTimer, Step, Thread};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -59,7 +60,7 @@ enum Occupation {
     /// Done with this jiffy.
     Done(u64),
     /// Idle until this jiffy, and what RCU needs of it meanwhile.
-    Idle(u64, Need),
+    Idle(u64, IdleNeed),
     /// Off until this jiffy.
     Off(u64),
 }
@@ -129,11 +130,6 @@ pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle
 /// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
 /// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
-
-/// Seconds after which a grace period counts as stalled.
-pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
-    if scenario.impatient { 1 } else { 21 }
-}
 
 impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
@@ -428,11 +424,11 @@ impl Kernel {
             Occupation::Done(jiffy) => (jiffy >= now).then_some(now + 1),
             Occupation::Idle(..) if state.kicked.get() || state.resched.get() => None,
             Occupation::Idle(until, _) if until <= now => None,
-            Occupation::Idle(_, Need::Tick) if state.ticked.get() < now => None,
-            Occupation::Idle(_, Need::WakeAt(at)) if at <= now => None,
-            Occupation::Idle(_, Need::Tick) => Some(now + 1),
-            Occupation::Idle(until, Need::WakeAt(at)) => Some(until.min(at)),
-            Occupation::Idle(until, Need::Nothing) => Some(until),
+            Occupation::Idle(_, IdleNeed::KeepTick) if state.ticked.get() < now => None,
+            Occupation::Idle(_, IdleNeed::WakeAt(at)) if at <= now => None,
+            Occupation::Idle(_, IdleNeed::KeepTick) => Some(now + 1),
+            Occupation::Idle(until, IdleNeed::WakeAt(at)) => Some(until.min(at)),
+            Occupation::Idle(until, IdleNeed::StopTick) => Some(until),
             Occupation::Off(until) if until <= now => None,
             Occupation::Off(until) => Some(until),
         }
@@ -458,7 +454,7 @@ impl Kernel {
     // ----------------------------------------------------------------------------
 
     /// The life of a CPU: its actions, and then what RCU wants of it.
-    pub(crate) fn cpu(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    pub(crate) fn cpu(&self, rcu: &Library<Kernel>, cpu: usize) {
         for number in 0.. {
             self.boundary(rcu, cpu);
             if !self.goes_on() {
@@ -487,7 +483,7 @@ impl Kernel {
         }
     }
 
-    fn does(&self, rcu: &dyn Library<Kernel>, cpu: usize, action: Action) {
+    fn does(&self, rcu: &Library<Kernel>, cpu: usize, action: Action) {
         let now = self.jiffies.get();
         match action {
             Action::Read(pointer) => self.read(rcu, cpu, pointer),
@@ -535,7 +531,7 @@ impl Kernel {
     }
 
     /// After the work: all read sections end, and then there is nothing to do but what RCU wants.
-    fn wind_up(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    fn wind_up(&self, rcu: &Library<Kernel>, cpu: usize) {
         if let Some(task) = self.states[cpu].task.get() {
             while self.tasks[task].depth.get() > 0 {
                 self.leave(rcu, task);
@@ -567,14 +563,14 @@ impl Kernel {
     }
 
     /// Between two actions: interrupts come in.
-    fn boundary(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    fn boundary(&self, rcu: &Library<Kernel>, cpu: usize) {
         let state = &self.states[cpu];
         self.machine.pause();
         if self.tick_comes(cpu) {
-            self.interrupt(rcu, cpu, true, Activity::Kernel);
+            self.interrupt(rcu, cpu, true, InterruptedCode::Kernel);
         }
         if state.softirq.get() {
-            self.interrupt(rcu, cpu, false, Activity::Kernel);
+            self.interrupt(rcu, cpu, false, InterruptedCode::Kernel);
         }
         if state.resched.replace(false) {
             self.machine.hear(&state.told);
@@ -588,7 +584,7 @@ impl Kernel {
                 self.oracle.takes_over(gone, cpu);
             }
             let ready = rcu.ready(gone) + rcu.ready(cpu);
-            rcu.migrate_callbacks(self, gone);
+            rcu.rcu.migrate_callbacks(self, gone);
             let is_own = |own| !self.threads.borrow().contains_key(&own);
             if rcu.ready(cpu) < ready
                 && is_own(Thread::Offload(cpu))
@@ -616,10 +612,10 @@ impl Kernel {
     }
 
     /// The CPU has done its work of this jiffy.
-    fn end_jiffy(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    fn end_jiffy(&self, rcu: &Library<Kernel>, cpu: usize) {
         let now = self.jiffies.get();
         if self.states[cpu].ticked.replace(now) < now {
-            self.interrupt(rcu, cpu, true, Activity::Kernel);
+            self.interrupt(rcu, cpu, true, InterruptedCode::Kernel);
         }
         self.wait_until(Occupation::Done(now), || self.jiffies.get() > now);
     }
@@ -639,20 +635,27 @@ impl Kernel {
 
     /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
     /// times.
-    fn interrupt(&self, rcu: &dyn Library<Kernel>, cpu: usize, tick: bool, interrupted: Activity) {
+    fn interrupt(
+        &self,
+        rcu: &Library<Kernel>,
+        cpu: usize,
+        tick: bool,
+        interrupted: InterruptedCode,
+    ) {
         self.act(&acts::INTERRUPTED, 0);
-        rcu.irq_enter(self);
+        rcu.rcu.irq_enter(self);
         if tick {
             let current = self.current(cpu);
             let user = self.scenario.borrow().user_ticks && self.states[cpu].task.get().is_some();
-            let from_user = interrupted == Activity::Kernel && user && !rcu.is_reading(current);
+            let from_user =
+                interrupted == InterruptedCode::Kernel && user && !rcu.is_reading(current);
             if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
                 self.oracle.was_quiet(cpu);
             }
             self.tick(
                 rcu,
                 if from_user {
-                    Activity::User
+                    InterruptedCode::User
                 } else {
                     interrupted
                 },
@@ -660,36 +663,36 @@ impl Kernel {
             );
         }
         while let Some(group) = self.due_timer() {
-            rcu.timer(self, group);
+            rcu.rcu.timer(self, RcuTimer { group });
         }
         for _ in 0..3 {
             if self.states[cpu].softirq.replace(false) && self.core(rcu, cpu) {
                 self.states[cpu].softirq.set(true);
             }
         }
-        rcu.irq_exit(self);
+        rcu.rcu.irq_exit(self);
     }
 
     /// The softirq; whether callbacks are left for another one.
-    fn core(&self, rcu: &dyn Library<Kernel>, cpu: usize) -> bool {
+    fn core(&self, rcu: &Library<Kernel>, cpu: usize) -> bool {
         self.oracle.saw(SOFTIRQ_RUNS);
         self.states[cpu].in_softirq.set(true);
-        let more = rcu.core(self);
+        let more = rcu.rcu.core(self);
         self.states[cpu].in_softirq.set(false);
         more
     }
 
     /// A tick that interrupts a handler: it runs no softirq, and nobody is quiet.
-    fn nested_tick(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    fn nested_tick(&self, rcu: &Library<Kernel>, cpu: usize) {
         self.states[cpu].ticked.set(self.jiffies.get());
         self.act(&acts::INTERRUPTED, 0);
-        rcu.irq_enter(self);
-        self.tick(rcu, Activity::Kernel, self.nobody(cpu));
-        rcu.irq_exit(self);
+        rcu.rcu.irq_enter(self);
+        self.tick(rcu, InterruptedCode::Kernel, self.nobody(cpu));
+        rcu.rcu.irq_exit(self);
     }
 
     /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
-    fn tick(&self, rcu: &dyn Library<Kernel>, interrupted: Activity, current: usize) {
+    fn tick(&self, rcu: &Library<Kernel>, interrupted: InterruptedCode, current: usize) {
         rcu.tick(self, interrupted, current);
         self.hold(self.oracle.ticked(self.jiffies.get(), self.patience()));
     }
@@ -706,7 +709,7 @@ impl Kernel {
         Some(group)
     }
 
-    fn read(&self, rcu: &dyn Library<Kernel>, cpu: usize, pointer: u8) {
+    fn read(&self, rcu: &Library<Kernel>, cpu: usize, pointer: u8) {
         let Some(task) = self.states[cpu].task.get() else {
             return;
         };
@@ -737,7 +740,7 @@ impl Kernel {
         }
     }
 
-    fn leave(&self, rcu: &dyn Library<Kernel>, task: usize) {
+    fn leave(&self, rcu: &Library<Kernel>, task: usize) {
         let depth = self.tasks[task].depth.get() - 1;
         if depth == 0 {
             self.look(task);
@@ -750,7 +753,7 @@ impl Kernel {
     }
 
     /// Replaces an object, and has the old one freed.
-    fn replace(&self, rcu: &dyn Library<Kernel>, pointer: u8, urgency: Urgency) {
+    fn replace(&self, rcu: &Library<Kernel>, pointer: u8, urgency: Urgency) {
         let new = self.oracle.object();
         self.machine.memory_mut().watch_plain(1);
         let word = self.pointers.get() + u16::from(pointer);
@@ -770,12 +773,12 @@ impl Kernel {
     }
 
     /// Another task runs, if one is free; the one before may be in the middle of reading.
-    fn switch(&self, rcu: &dyn Library<Kernel>, cpu: usize, to: usize) {
+    fn switch(&self, rcu: &Library<Kernel>, cpu: usize, to: usize) {
         self.put_task(rcu, cpu);
         self.take_task(cpu, to);
     }
 
-    fn put_task(&self, rcu: &dyn Library<Kernel>, cpu: usize) {
+    fn put_task(&self, rcu: &Library<Kernel>, cpu: usize) {
         self.act(&acts::SWITCHES, 0);
         self.oracle.was_quiet(cpu);
         rcu.context_switch(self, self.current(cpu));
@@ -799,13 +802,13 @@ impl Kernel {
     }
 
     /// Some steps of a thread that is ready, with interrupts between them.
-    fn run_thread(&self, rcu: &dyn Library<Kernel>, cpu: usize, which: usize, steps: u8) {
+    fn run_thread(&self, rcu: &Library<Kernel>, cpu: usize, which: usize, steps: u8) {
         let Some(thread) = self.take_thread(which) else {
             return;
         };
         self.put_task(rcu, cpu);
         for _ in 0..steps {
-            self.act(&acts::STEPS, thread.number() as usize);
+            self.act(&acts::STEPS, thread::number(thread));
             {
                 // Another CPU may have run it last, or woken it.
                 let threads = self.threads.borrow();
@@ -821,9 +824,9 @@ impl Kernel {
             // An interrupt may come between the decision to sleep and the sleep.
             let tick = self.tick_comes(cpu);
             if tick || self.states[cpu].softirq.get() {
-                self.interrupt(rcu, cpu, tick, Activity::Kernel);
+                self.interrupt(rcu, cpu, tick, InterruptedCode::Kernel);
             }
-            if step != Wish::Again || !self.goes_on() {
+            if step != Step::Again || !self.goes_on() {
                 break;
             }
         }
@@ -841,10 +844,10 @@ impl Kernel {
     }
 
     /// A thread has made a step, which began at a moment and in a jiffy.
-    fn has_stepped(&self, thread: Thread, step: Wish, from: (u64, u64)) {
+    fn has_stepped(&self, thread: Thread, step: Step, from: (u64, u64)) {
         let threads = self.threads.borrow();
         let state = &threads[&thread];
-        let Wish::Sleep(until) = step else {
+        let Step::Sleep { until } = step else {
             state.until.set(Some(0));
             state.worked.set(self.oracle.next_moment());
             return state.began.set(state.began.get().or(Some(from)));
@@ -884,6 +887,7 @@ impl Kernel {
                 && at > state.worked.get()
                 && timer.is_none_or(|at| !may_wait && at > self.jiffies.get() + 2)
             {
+                let thread = thread::name(thread::number(thread));
                 return breach(format!(
                     "callback {number} was queued while {thread} slept, and nobody wakes it"
                 ));
@@ -891,7 +895,8 @@ impl Kernel {
             if let Some(number) = self.oracle.overdue(cpu, !sleeps(Thread::GracePeriod))
                 && sleeps(Thread::OffloadCb(cpu))
             {
-                let invokes = Thread::OffloadCb(cpu);
+                let [thread, invokes] = [thread, Thread::OffloadCb(cpu)]
+                    .map(|thread| thread::name(thread::number(thread)));
                 return breach(format!(
                     "the grace period of callback {number} has ended, and nobody wakes {thread} or {invokes}"
                 ));
@@ -900,14 +905,14 @@ impl Kernel {
         Ok(())
     }
 
-    fn idle(&self, rcu: &dyn Library<Kernel>, cpu: usize, until: u64, device: Device) {
+    fn idle(&self, rcu: &Library<Kernel>, cpu: usize, until: u64, device: Device) {
         let state = &self.states[cpu];
         self.put_task(rcu, cpu);
         let mut need = self.settle(rcu, cpu);
         self.act(&acts::IDLES, 0);
         // Nobody reads here any more, and RCU may know before its call returns.
         self.oracle.is_quiet(cpu, true);
-        rcu.idle_enter(self);
+        rcu.rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
         let mut interrupt_at = if device.comes() {
@@ -919,9 +924,9 @@ impl Kernel {
         while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
             let timed = || match need {
                 _ if interrupt_at <= self.jiffies.get() => true,
-                Need::Nothing => false,
-                Need::Tick => state.ticked.get() < self.jiffies.get(),
-                Need::WakeAt(at) => at <= self.jiffies.get(),
+                IdleNeed::StopTick => false,
+                IdleNeed::KeepTick => state.ticked.get() < self.jiffies.get(),
+                IdleNeed::WakeAt(at) => at <= self.jiffies.get(),
             };
             let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
             self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || {
@@ -935,26 +940,26 @@ impl Kernel {
                 interrupt_at = u64::MAX;
                 state.ticked.set(self.jiffies.get());
                 self.act(&acts::INTERRUPTED, 0);
-                rcu.irq_enter(self);
+                rcu.rcu.irq_enter(self);
                 self.oracle.is_quiet(cpu, false);
                 if tick {
-                    self.tick(rcu, Activity::Idle, self.nobody(cpu));
+                    self.tick(rcu, InterruptedCode::Idle, self.nobody(cpu));
                 }
                 self.device(rcu, cpu, device);
                 need = self.settle(rcu, cpu);
                 self.oracle.is_quiet(cpu, true);
-                rcu.irq_exit(self);
+                rcu.rcu.irq_exit(self);
             }
         }
         state.kicked.set(false);
-        rcu.idle_exit(self);
+        rcu.rcu.idle_exit(self);
         self.oracle.is_quiet(cpu, false);
         self.take_task(cpu, cpu);
     }
 
     /// A device's interrupt on an idle CPU: its handler reads, and replaces what it read. It may
     /// last for jiffies, in which the others go on.
-    fn device(&self, rcu: &dyn Library<Kernel>, cpu: usize, device: Device) {
+    fn device(&self, rcu: &Library<Kernel>, cpu: usize, device: Device) {
         let Device {
             looks,
             replaces,
@@ -992,21 +997,21 @@ impl Kernel {
     }
 
     /// Runs softirqs and asks what RCU needs, until it needs no softirq any more.
-    fn settle(&self, rcu: &dyn Library<Kernel>, cpu: usize) -> Need {
+    fn settle(&self, rcu: &Library<Kernel>, cpu: usize) -> IdleNeed {
         loop {
             while self.states[cpu].softirq.replace(false) {
                 if self.core(rcu, cpu) {
                     self.states[cpu].softirq.set(true);
                 }
             }
-            let need = rcu.idle_need(self);
+            let need = rcu.rcu.idle_need(self);
             if !self.states[cpu].softirq.get() {
                 return need;
             }
         }
     }
 
-    fn go_off(&self, rcu: &dyn Library<Kernel>, cpu: usize, jiffies: u8) {
+    fn go_off(&self, rcu: &Library<Kernel>, cpu: usize, jiffies: u8) {
         if self.hotplug_busy.replace(true) {
             return;
         }
@@ -1015,7 +1020,7 @@ impl Kernel {
         self.put_task(rcu, cpu);
         self.act(&acts::GOES_OFF, 0);
         self.oracle.is_quiet(cpu, true);
-        if !rcu.offline(self) {
+        if rcu.rcu.cpu_offline(self).is_err() {
             self.oracle.is_quiet(cpu, false);
             self.hotplug_busy.set(false);
             return self.take_task(cpu, cpu);
@@ -1031,7 +1036,7 @@ impl Kernel {
             if !self.hotplug_busy.replace(true) {
                 self.act(&acts::COMES_UP, 0);
                 self.machine.hear(&self.hotplug);
-                rcu.online(self);
+                rcu.rcu.cpu_online(self);
                 self.oracle.is_quiet(cpu, false);
                 self.machine.tell(&self.hotplug);
                 self.hotplug_busy.set(false);
@@ -1065,7 +1070,9 @@ impl Sink for Kernel {
     }
 
     fn capture(&self, point: Point, number: u32, _: u64) {
-        use rcu::points::rcu::{FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START};
+        use rcu_faults::points::rcu::{
+            FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START,
+        };
         if point == GRACE_PERIOD_START {
             self.hold(self.oracle.grace_period_starts(number, self.jiffies.get()));
         } else if point == FORCE_QUIESCENT_STATE {

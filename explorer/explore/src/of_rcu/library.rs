@@ -1,64 +1,144 @@
-//! The RCU library as a kernel sees it.
+//! The RCU library with its readers: its second compilation, whose branches are
+//! counted, and which does the same as the first while no fault is on.
 
-use super::scenario::Urgency;
-use super::thread::Thread;
+use super::scenario::{KernelScenario, Mode, Urgency, stall_s};
 use interleavings::subject::Counter;
+use rcu_faults::{Callback, Form, InterruptedCode, Platform, Rcu, Reader, Settings, Step, Thread};
 
-/// The activity of a CPU when an interrupt came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Activity {
-    User,
-    Kernel,
-    Idle,
+/// The library with its readers. Readers have numbers: the tasks, then one for each CPU that stands
+/// for its idle task and for threads.
+pub(crate) struct Library<K: Platform> {
+    pub(crate) rcu: Rcu<K>,
+    readers: Vec<Reader>,
 }
 
-/// The need of RCU from a CPU that wants to go idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    Nothing,
-    Tick,
-    /// To wake at this jiffy.
-    WakeAt(u64),
-}
+impl<K: Platform> Library<K> {
+    /// RCU as the mode and the scenario have it, with the given number of readers.
+    pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
+        let cpus = scenario.cpus.len();
+        let form = match mode {
+            Mode::OffloadModern | Mode::Lazy | Mode::HotplugModern => Form::Modern,
+            _ => Form::Y2013,
+        };
+        let mut settings = Settings::new(cpus, HZ, form);
+        settings.leaf_fanout = usize::from(scenario.leaf_fanout.max(1));
+        // Small trees have all the levels of large ones.
+        settings.interior_fanout = 2;
+        settings.preemptible = scenario.preemptible;
+        settings.stall_s = stall_s(scenario);
+        if scenario.crowded {
+            (settings.blimit, settings.qhimark, settings.qlowmark) = (2, 6, 2);
+            settings.direct_per_jiffy = 2;
+        }
+        match mode {
+            Mode::Reference => {}
+            Mode::Offload2013 => settings.offloaded = (1..cpus).collect(),
+            Mode::EnforcedIdle => settings.enforced_idle = (0..cpus).collect(),
+            Mode::Both | Mode::Hotplug2013 => {
+                settings.offloaded = (1..cpus).filter(|cpu| cpu % 2 == 1).collect();
+                settings.enforced_idle = (0..cpus).collect();
+            }
+            Mode::OffloadModern => settings.offloaded = (0..cpus).collect(),
+            Mode::Lazy | Mode::HotplugModern => {
+                settings.offloaded = (0..cpus).filter(|cpu| cpu % 2 == 0).collect();
+                settings.lazy = true;
+            }
+        }
+        let rcu = Rcu::new(settings)
+            .unwrap_or_else(|error| unreachable!("the settings are sound: {error}"));
+        Self {
+            rcu,
+            readers: (0..readers as u32).map(Reader::new).collect(),
+        }
+    }
 
-/// The wish of a thread after a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    Again,
-    Sleep(Option<u64>),
-}
+    /// A step of a thread.
+    pub(crate) fn step(&self, kernel: &K, thread: Thread) -> Step {
+        match thread {
+            Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
+            other => self.rcu.offload_thread(kernel, other),
+        }
+    }
 
-/// The calls of either compilation, on a kernel of a kind. Readers have numbers: the tasks, then
-/// one for each CPU that stands for its idle task and for threads.
-pub(crate) trait Library<K> {
-    fn threads(&self) -> Vec<Thread>;
-    fn step(&self, kernel: &K, thread: Thread) -> Wish;
-    fn call(&self, kernel: &K, number: usize, urgency: Urgency);
-    fn read_lock(&self, reader: usize);
-    fn read_unlock(&self, kernel: &K, reader: usize);
-    fn is_reading(&self, reader: usize) -> bool;
-    fn context_switch(&self, kernel: &K, from: usize);
-    fn irq_enter(&self, kernel: &K);
-    fn irq_exit(&self, kernel: &K);
-    /// The library's own counts, in the order of [`COUNTED`].
-    fn counts(&self) -> [u64; COUNTED.len()];
-    fn tick(&self, kernel: &K, interrupted: Activity, current: usize);
-    fn timer(&self, kernel: &K, group: usize);
-    fn core(&self, kernel: &K) -> bool;
-    fn idle_enter(&self, kernel: &K);
-    fn idle_exit(&self, kernel: &K);
-    fn idle_need(&self, kernel: &K) -> Need;
-    /// True if the CPU went off.
-    fn offline(&self, kernel: &K) -> bool;
-    fn online(&self, kernel: &K);
-    fn migrate_callbacks(&self, kernel: &K, cpu: usize);
-    /// Callbacks that this CPU, which has gone off, leaves to the one that calls
-    /// [`Library::migrate_callbacks`].
-    fn takes_over(&self, gone: usize) -> usize;
-    /// The list that holds a callback: its CPU, and which one.
-    fn list_of(&self, number: usize) -> Option<(usize, &'static str)>;
-    /// Callbacks in the list of a CPU that invokes its own, whose grace period has ended.
-    fn ready(&self, cpu: usize) -> usize;
+    pub(crate) fn read_lock(&self, reader: usize) {
+        self.rcu.read_lock(&self.readers[reader]);
+    }
+
+    pub(crate) fn read_unlock(&self, kernel: &K, reader: usize) {
+        self.rcu.read_unlock(kernel, &self.readers[reader]);
+    }
+
+    pub(crate) fn is_reading(&self, reader: usize) -> bool {
+        self.readers[reader].is_reading()
+    }
+
+    pub(crate) fn context_switch(&self, kernel: &K, from: usize) {
+        self.rcu.context_switch(kernel, &self.readers[from]);
+    }
+
+    pub(crate) fn tick(&self, kernel: &K, interrupted: InterruptedCode, current: usize) {
+        self.rcu.tick(kernel, interrupted, &self.readers[current]);
+    }
+
+    pub(crate) fn call(&self, kernel: &K, number: usize, urgency: Urgency) {
+        let urgency = match urgency {
+            Urgency::Plain => rcu_faults::Urgency::Plain,
+            Urgency::Lazy => rcu_faults::Urgency::Lazy,
+            Urgency::Hurry => rcu_faults::Urgency::Hurry,
+        };
+        let function = kernel.this_cpu() as u32;
+        self.rcu.call(
+            kernel,
+            Callback {
+                function,
+                argument: number as u64,
+                urgency,
+            },
+        );
+    }
+
+    pub(crate) fn counts(&self) -> [u64; COUNTED.len()] {
+        let of_periods = self.rcu.grace_period_counters();
+        let mut counts = [0; COUNTED.len()];
+        (counts[7], counts[8]) = (of_periods.grace_periods, of_periods.force_quiescent_states);
+        for cpu in 0..self.rcu.settings().cpus {
+            let counters = self.rcu.counters(cpu);
+            counts[0] += counters.queued;
+            counts[1] += counters.invoked_softirq;
+            counts[2] += counters.invoked_thread;
+            counts[3] += self.rcu.callbacks(cpu) as u64;
+            counts[4] += counters.queued_lazy;
+            counts[5] += counters.queued_bypass;
+            counts[6] += counters.adopted;
+            counts[9] += counters.quiescent_reported;
+            counts[10] += counters.quiescent_forced;
+            counts[11] += counters.resched;
+            counts[12] += counters.grace_period_wakes;
+            counts[13] += counters.offload_wakes;
+            counts[14] += counters.deferred_wakes;
+            counts[15] += counters.softirqs_raised;
+            counts[16] += counters.core_runs;
+        }
+        counts
+    }
+
+    pub(crate) fn takes_over(&self, gone: usize) -> usize {
+        match self.rcu.settings().offloaded.contains(&gone) {
+            true => 0,
+            false => self.rcu.callbacks(gone),
+        }
+    }
+
+    pub(crate) fn list_of(&self, number: usize) -> Option<(usize, &'static str)> {
+        self.rcu.list_of(number as u64)
+    }
+
+    pub(crate) fn ready(&self, cpu: usize) -> usize {
+        match self.rcu.settings().offloaded.contains(&cpu) {
+            true => 0,
+            false => self.rcu.ready_callbacks(cpu),
+        }
+    }
 }
 
 /// Counters that the library keeps.

@@ -2,11 +2,11 @@
 //! that is as small as can be.
 
 mod acts;
-mod compiled;
 mod kernel;
 mod library;
 mod names;
 mod oracle;
+mod platform;
 mod scenario;
 mod session;
 mod thread;
@@ -63,17 +63,12 @@ impl Testbed for Rcu {
         &self,
         mode: Mode,
         limits: Limits,
-        watched: bool,
         use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
     ) -> R {
         seeded::set(self.fault);
-        let result = session::with_session(
-            self.cpus,
-            mode,
-            self.fault.is_some() || watched,
-            limits,
-            use_it,
-        );
+        // What an earlier machine has reached is not this one's.
+        seeded::take_reached(rcu_faults::PLACES.len(), &mut |_| ());
+        let result = session::with_session(self.cpus, mode, limits, use_it);
         seeded::set(None);
         result
     }

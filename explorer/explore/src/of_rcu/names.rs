@@ -13,7 +13,8 @@ pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
 
 /// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
 /// groups and of the whole; then the pointers.
-fn word_of([cpus, groups, words]: [u16; 3], cell: u16) -> String {
+fn word_of(names: &Names, cell: u16) -> String {
+    let [cpus, groups, words] = names.counts();
     let of_cpus = cpus * OF_RCU_CPU.len() as u16;
     let of_groups = groups * OF_GROUP.len() as u16;
     let rest = (OF_RCU.len() + POINTERS) as u16;

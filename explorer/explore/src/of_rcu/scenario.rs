@@ -490,3 +490,8 @@ impl KernelScenario {
         }
     }
 }
+
+/// Seconds after which a grace period counts as stalled.
+pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
+    if scenario.impatient { 1 } else { 21 }
+}

@@ -1,12 +1,10 @@
 //! Runs of a kernel with RCU, one after the other.
 
-use super::compiled::{faulty, sound};
 use super::kernel::{Kernel, WAITS};
 use super::library::{COUNTED, Library};
 use super::names::{self, CLOCK};
 use super::oracle::Breach;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
-use super::thread::Thread;
 use crate::Word;
 use engine::Runner;
 use interleavings::Core;
@@ -15,15 +13,15 @@ use interleavings::subject::{
     Narrator, Operation, OperationIndex, RunResult, Runs, Wait, broken_lock, made_by, marks_made,
     run_quietly,
 };
+use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 struct Session<'s, M: Fn(usize, u32)> {
     kernel: &'s Kernel,
-    library: Rc<RefCell<Option<Rc<dyn Library<Kernel>>>>>,
+    library: Rc<RefCell<Option<Rc<Library<Kernel>>>>>,
     runner: Runner<'s, M>,
     mode: Mode,
-    faulty: bool,
     limits: Limits,
     counts: [u64; COUNTED.len()],
     /// About how many operations a run has, for strategies that spread over them.
@@ -34,7 +32,6 @@ struct Session<'s, M: Fn(usize, u32)> {
 pub(super) fn with_session<R>(
     cpus: usize,
     mode: Mode,
-    faulty: bool,
     limits: Limits,
     use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
 ) -> R {
@@ -51,7 +48,6 @@ pub(super) fn with_session<R>(
         library: Rc::clone(&library),
         runner,
         mode,
-        faulty,
         limits,
         counts: [0; COUNTED.len()],
         length: 4_000,
@@ -61,7 +57,7 @@ pub(super) fn with_session<R>(
 
 /// A library with the words that it is made of.
 struct BuiltLibrary {
-    library: Rc<dyn Library<Kernel>>,
+    library: Rc<Library<Kernel>>,
     /// The first pointer to an object.
     pointers: u16,
     /// The values that the words hold first.
@@ -71,16 +67,14 @@ struct BuiltLibrary {
     names: Names,
 }
 
-fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> BuiltLibrary {
-    let ((library, pointers), values) = made_by(|| -> (Rc<dyn Library<Kernel>>, u16) {
-        let library: Rc<dyn Library<Kernel>> = match faulty {
-            true => Rc::new(faulty::ReaderLibrary::new(mode, scenario, readers)),
-            false => Rc::new(sound::ReaderLibrary::new(mode, scenario, readers)),
-        };
+fn make(mode: Mode, scenario: &KernelScenario, readers: usize) -> BuiltLibrary {
+    let ((library, pointers), values) = made_by(|| -> (Rc<Library<Kernel>>, u16) {
+        let library = Rc::new(Library::new(mode, scenario, readers));
         let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
         (library, pointers[0].number())
     });
     let groups = library
+        .rcu
         .threads()
         .iter()
         .filter(|thread| matches!(thread, Thread::OffloadGp(_)))
@@ -102,10 +96,10 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize, faulty: bool) -> 
 
 /// The names of the words of a run.
 pub(super) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
-    make(mode, scenario, 0, false).names
+    make(mode, scenario, 0).names
 }
 
-fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, process: usize) {
+fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<Library<Kernel>>>>, process: usize) {
     if kernel.machine.is_over() {
         kernel.machine.stay();
     }
@@ -115,7 +109,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<dyn Library<Kernel>>>>, pr
         // A frame that is thrown away keeps its library: that is memory which a failed run costs.
         let library = library.borrow().clone();
         if let Some(library) = &library {
-            kernel.cpu(&**library, process);
+            kernel.cpu(library, process);
         }
     }
     kernel.machine.leave();
@@ -144,7 +138,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         machine.observe(None);
         let (from, until, (cpu, list)) = seen.get()?;
         let steps = machine.steps_of_run();
-        let narrator = Narrator::new(&scenario, machine.settings().names(), 1, CLOCK);
+        let narrator = Narrator::new(&scenario, machine.names(), 1, CLOCK);
         let after = |step: usize| {
             let step = steps.get(step)?;
             let who = narrator.process(step.process);
@@ -199,11 +193,11 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
             values,
             marks,
             names,
-        } = make(self.mode, scenario, kernel.readers(), self.faulty);
+        } = make(self.mode, scenario, kernel.readers());
         machine.settings().set_names(names);
         kernel.pointers.set(pointers);
         kernel.mode.set(self.mode);
-        kernel.begin(&library.threads(), POINTERS);
+        kernel.begin(&library.rcu.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory_mut().begin(&values);
         machine.memory_mut().watch_plain(marks + POINTERS as u32);
@@ -264,7 +258,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     }
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
-        let names = self.kernel.machine.settings().names();
+        let names = self.kernel.machine.names();
         let lock = |cell: u32| Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"));
         let lost =
             || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
@@ -281,7 +275,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
         let machine = &self.kernel.machine;
         let scenario = self.kernel.scenario.borrow();
-        let names = machine.settings().names();
+        let names = machine.names();
         let last = Action::KINDS.len() as u16 - 1;
         let mut actors = vec![last; machine.cpus().len() + 1];
         for step in machine.steps_of_run().iter() {

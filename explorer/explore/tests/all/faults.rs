@@ -12,6 +12,7 @@ fn subject(fault: Option<&'static Fault>) -> Psci {
         cpus: 6,
         machines: MachineOptions::all(),
         fault,
+        port: None,
     }
 }
 
@@ -160,11 +161,13 @@ fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
         cpus: 4,
         machines: vec![sound(true)],
         fault: None,
+        port: None,
     };
     let of_copy = Psci {
         cpus: 4,
         machines: vec![sound(false)],
         fault: Some(in_the_machine),
+        port: None,
     };
     for seed in 0..20 {
         let first = of_library.explore(&exploration(seed, 20_000), |_| true);
@@ -327,6 +330,7 @@ fn for_every_question_of_the_platform_a_fault_leaves_it_out() {
         let head = &method[..ends[0].min(ends[1])];
         head.contains("->").then(|| head.split_once('(').unwrap().0)
     });
+    let list = read("explorer/psci-faults/faults.toml");
     let page = read("docs/explore-reference.md");
     let table = page
         .split_once("| question |")
@@ -349,8 +353,12 @@ fn for_every_question_of_the_platform_a_fault_leaves_it_out() {
                 psci_faults::find(fault).is_some(),
                 "there is no fault `{fault}`"
             );
-            let text = read(&format!("explorer/psci-faults/faults/{fault}.toml"));
+            let head = format!("\nname = \"{fault}\"\n");
+            let text = list
+                .split("[[fault]]")
+                .find(|fault| fault.starts_with(&head));
             let mut places = text
+                .unwrap()
                 .split("\nbefore =")
                 .skip(1)
                 .filter_map(|part| part.split("\nafter").next());

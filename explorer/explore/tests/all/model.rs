@@ -1,12 +1,20 @@
 //! Tests of one's own: locks and the like, explored as a firmware engineer would.
 
-use explore::{Board, Config, Model, Strategy, Word, check};
-use psci::lock::{BakeryWord, Lock, Ticket};
-use psci::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
+use explore::{Board, Config, MachineOptions, Strategy, Tally, Word};
+use interleavings::subject::{Bodies, check_on};
+use psci_faults::lock::{BakeryWord, Lock, Ticket};
+use psci_faults::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+
+type Model = interleavings::subject::Model<Board>;
+
+fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
+    let board = |cpus, values: &[u64]| Board::new(cpus, values, MachineOptions::default(), None);
+    check_on(config, board, set_up)
+}
 
 /// CPUs that enter a section one after the other; `acquire` and `release` are the lock.
 fn section(

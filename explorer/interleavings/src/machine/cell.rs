@@ -1,6 +1,5 @@
 //! A shared word, as the machine keeps it.
 
-use super::names::forget_places;
 use super::state::Machine;
 use crate::memory::{AtomicOrder, Order};
 use cells::{Scalar, Watch};
@@ -19,7 +18,6 @@ thread_local! {
 pub fn made_by<R>(make: impl FnOnce() -> R) -> (R, Vec<u64>) {
     MADE.take();
     MARKED.set(0);
-    forget_places();
     let made = make();
     (made, MADE.take())
 }

@@ -1,29 +1,11 @@
 //! Names of words and locks, for those who read a schedule.
 
 use crate::memory::NOBODY;
-use std::cell::RefCell;
 use std::panic::Location;
+use std::rc::Rc;
 
-thread_local! {
-    /// The places in the source at which the words of this run were made in the middle of it.
-    static PLACES: RefCell<Vec<&'static Location<'static>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The next word of this run is made at this place.
-pub(super) fn note_place(place: &'static Location<'static>) {
-    PLACES.with_borrow_mut(|places| places.push(place));
-}
-
-/// Another run begins.
-pub(super) fn forget_places() {
-    PLACES.with_borrow_mut(Vec::clear);
-}
-
-fn number_and_place(word: u16) -> String {
-    let place = PLACES.with_borrow(|places| places.get(usize::from(word)).copied());
-    let Some(place) = place else {
-        return format!("word {word}");
-    };
+/// The name of a word by its number and the place at which it was made.
+pub(super) fn number_and_place(word: usize, place: &Location<'_>) -> String {
     let name = variable(place)
         .map(|name| format!(" ({name})"))
         .unwrap_or_default();
@@ -71,11 +53,13 @@ fn variable(place: &Location<'_>) -> Option<String> {
 }
 
 /// The subject's names of words, of locks, and of what CPUs wait for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Names {
     /// The numbers that the names of words depend on, as the subject counts them.
     counts: [u16; 3],
-    word: fn([u16; 3], u16) -> String,
+    word: fn(&Self, u16) -> String,
+    /// The names of words that are known only when the program runs.
+    own: Rc<[String]>,
     lock: fn(u32) -> String,
     plain: fn([u16; 3], u32) -> String,
     /// The waits of CPUs by their number, as the rest of a sentence.
@@ -83,58 +67,74 @@ pub struct Names {
 }
 
 impl Names {
-    /// Nobody: words and locks have numbers, in the order in which they were made, and those of
-    /// std's types the place where that was.
-    pub const NUMBERS: Self = Self::new([0; 3], |_, word| number_and_place(word));
+    /// Words and locks have numbers, in the order in which they were made, but for those with an
+    /// own name.
+    pub fn numbers() -> Self {
+        Self::new([0; 3], |names, word| names.own(word.into(), word))
+    }
 
     /// A subject that names a word by its number and by some counts.
-    pub const fn new(counts: [u16; 3], word: fn([u16; 3], u16) -> String) -> Self {
+    pub fn new(counts: [u16; 3], word: fn(&Self, u16) -> String) -> Self {
         Self {
             counts,
             word,
+            own: Rc::new([]),
             lock: |id| format!("lock {id}"),
             plain: |_, plain| format!("plain data {plain}"),
             waits: &[],
         }
     }
 
+    /// Adds names of words that are known only when the program runs.
+    pub fn with_own(self, own: Rc<[String]>) -> Self {
+        Self { own, ..self }
+    }
+
+    /// The own name at a place, or the word's number.
+    pub fn own(&self, at: usize, word: u16) -> String {
+        self.own
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| format!("word {word}"))
+    }
+
     /// Adds names for locks.
-    pub const fn with_locks(self, lock: fn(u32) -> String) -> Self {
+    pub fn with_locks(self, lock: fn(u32) -> String) -> Self {
         Self { lock, ..self }
     }
 
     /// Adds names for plain data, by its number and the counts.
-    pub const fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
+    pub fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
         Self { plain, ..self }
     }
 
     /// Adds words for what CPUs wait for.
-    pub const fn with_waits(self, waits: &'static [&'static str]) -> Self {
+    pub fn with_waits(self, waits: &'static [&'static str]) -> Self {
         Self { waits, ..self }
     }
 
     /// The numbers that the names of words depend on.
-    pub fn counts(self) -> [u16; 3] {
+    pub fn counts(&self) -> [u16; 3] {
         self.counts
     }
 
     /// The name of a word.
-    pub fn cell(self, cell: u16) -> String {
-        (self.word)(self.counts, cell)
+    pub fn cell(&self, cell: u16) -> String {
+        (self.word)(self, cell)
     }
 
     /// The name of a lock by its id.
-    pub fn lock(self, id: u32) -> String {
+    pub fn lock(&self, id: u32) -> String {
         (self.lock)(id)
     }
 
     /// The name of plain data by its number.
-    pub fn plain(self, plain: u32) -> String {
+    pub fn plain(&self, plain: u32) -> String {
         (self.plain)(self.counts, plain)
     }
 
     /// The wait of a CPU, as the rest of a sentence.
-    pub fn waits(self, what: u8) -> &'static str {
+    pub fn waits(&self, what: u8) -> &'static str {
         self.waits
             .get(usize::from(what))
             .copied()

@@ -9,6 +9,7 @@ use super::step::{LockStep, Step};
 use crate::limits::Limits;
 use crate::operation::OperationIndex;
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 
 /// The source of choices, and what came of them.
 pub(super) struct Choices {
@@ -75,7 +76,7 @@ pub struct Settings {
     pub(super) exclusives: Cell<bool>,
     pub(super) late_loads: Cell<bool>,
     pub(super) keeps_steps: Cell<bool>,
-    pub(super) names: Cell<Names>,
+    pub(super) names: RefCell<Names>,
 }
 
 impl Default for Settings {
@@ -88,7 +89,7 @@ impl Default for Settings {
             exclusives: Cell::new(false),
             late_loads: Cell::new(true),
             keeps_steps: Cell::new(false),
-            names: Cell::new(Names::NUMBERS),
+            names: RefCell::new(Names::numbers()),
         }
     }
 }
@@ -138,14 +139,9 @@ impl Settings {
         self.keeps_steps.set(keep);
     }
 
-    /// The names of words and locks.
-    pub fn names(&self) -> Names {
-        self.names.get()
-    }
-
     /// Sets the names of words and locks.
     pub fn set_names(&self, names: Names) {
-        self.names.set(names);
+        drop(self.names.replace(names));
     }
 }
 
@@ -174,6 +170,7 @@ impl States {
 pub type Observer = Box<dyn Fn(usize)>;
 
 /// Record of a run, for those who read it.
+#[derive(Default)]
 pub(super) struct Record {
     /// The failure, if anything broke.
     pub(super) failure: RefCell<Option<Failure>>,
@@ -186,26 +183,18 @@ pub(super) struct Record {
     pub(super) race: Cell<Option<(u8, OperationIndex)>>,
     /// The holder of each lock, by the lock's id, as far as it is told.
     pub(super) holders: RefCell<Vec<(u32, usize)>>,
+    /// The places in the source at which words were made in the middle of the run, by word.
+    pub(super) places: RefCell<Vec<&'static Location<'static>>>,
 }
 
 impl Record {
-    pub(super) fn new() -> Self {
-        Self {
-            failure: RefCell::default(),
-            log: RefCell::default(),
-            observer: RefCell::default(),
-            locks: RefCell::default(),
-            race: Cell::new(None),
-            holders: RefCell::new(Vec::with_capacity(16)),
-        }
-    }
-
     pub(super) fn forget(&self) {
         self.failure.take();
         self.log.borrow_mut().clear();
         self.locks.borrow_mut().clear();
         self.race.set(None);
         self.holders.borrow_mut().clear();
+        self.places.borrow_mut().clear();
     }
 }
 

@@ -1,14 +1,13 @@
 //! Plain data that is watched for data races, and words that are made in the middle of a run.
 
 use super::failure::Invariant;
-use super::names::note_place;
 use super::state::Machine;
 use std::panic::Location;
 
 impl Machine {
     /// Another word, in the middle of a run.
     pub(crate) fn make_word(&self, value: u64, place: &'static Location<'static>) -> u16 {
-        note_place(place);
+        self.record.places.borrow_mut().push(place);
         self.memory.borrow_mut().add_word(value)
     }
 
@@ -45,7 +44,11 @@ impl Machine {
             self.record.race.set(Some(race.first));
             self.fail(
                 Invariant::DataRace,
-                format!("{}: {}", self.settings.names.get().plain(plain), race.words),
+                format!(
+                    "{}: {}",
+                    self.settings.names.borrow().plain(plain),
+                    race.words
+                ),
             );
         }
     }

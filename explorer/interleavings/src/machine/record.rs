@@ -2,6 +2,7 @@
 
 use super::cpu::Wait;
 use super::failure::{Failure, Invariant};
+use super::names::{Names, number_and_place};
 use super::parts::Observer;
 use super::state::Machine;
 use super::step::{LockStep, Operation, Step};
@@ -74,11 +75,25 @@ impl Machine {
         self.turns.over.set(true);
     }
 
+    /// The names of words and locks, with those of words that were made in the middle of this run.
+    pub fn names(&self) -> Names {
+        let names = self.settings.names.borrow().clone();
+        let places = self.record.places.borrow();
+        let made = places
+            .iter()
+            .enumerate()
+            .map(|(word, place)| number_and_place(word, place));
+        match places.is_empty() {
+            true => names,
+            false => names.with_own(made.collect()),
+        }
+    }
+
     /// The waits of processes, in words.
     pub fn describe_waits(&self) -> String {
         let mut text: Vec<String> = Vec::new();
         for (index, cpu) in self.cpus.iter().enumerate() {
-            let names = self.settings.names.get();
+            let names = self.names();
             let holders = self.record.holders.borrow();
             let held: Vec<String> = holders
                 .iter()

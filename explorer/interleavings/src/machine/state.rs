@@ -38,7 +38,7 @@ impl Machine {
             turns: Turns::new(cpus + 1),
             settings: Settings::default(),
             states: States::new(),
-            record: Record::new(),
+            record: Record::default(),
             late: LateLoads::new(cpus + 1),
         }
     }

@@ -60,7 +60,7 @@ pub trait Subject: Testbed {
 
     /// Repeats a run, and returns what it did as well.
     fn replay(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Vec<Step>) {
-        self.open(found.machine, limits, false, |session| {
+        self.open(found.machine, limits, |session| {
             session.keep_steps(true);
             let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
             (ran, session.steps())
@@ -69,7 +69,7 @@ pub trait Subject: Testbed {
 
     /// Repeats a run for those who read it.
     fn account(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Account) {
-        self.open(found.machine, limits, true, |session| {
+        self.open(found.machine, limits, |session| {
             session.keep_steps(true);
             let ran = session.run(&found.script, ChoiceSource::Schedule(&found.schedule));
             let cause = ran
@@ -110,9 +110,7 @@ pub trait Subject: Testbed {
     /// A short run that breaks the same invariant, and of which no deviation and no action can be
     /// left out.
     fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
-        self.open(found.machine, limits, false, |session| {
-            shrink(session, found)
-        })
+        self.open(found.machine, limits, |session| shrink(session, found))
     }
 
     /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
@@ -122,7 +120,7 @@ pub trait Subject: Testbed {
         if best.schedule.len() <= READABLE {
             return best;
         }
-        self.open(found.machine, limits, false, |session| {
+        self.open(found.machine, limits, |session| {
             let mut script = Self::Script::default();
             for seed in 0..OTHERS {
                 let mut random = SplitMix64::fork(found.hash, seed + 1);
@@ -202,13 +200,11 @@ pub trait Testbed {
         Kinds::default()
     }
 
-    /// Runs `use_it` on such a machine, ready for one run after the other; `watched`, with counters
-    /// of branches.
+    /// Runs `use_it` on such a machine, ready for one run after the other.
     fn open<R>(
         &self,
         machine: Self::Machine,
         limits: Limits,
-        watched: bool,
         use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
     ) -> R;
 }
@@ -229,6 +225,17 @@ pub struct Exploration<C> {
 }
 
 /// The progress of an exploration.
+///
+/// ```
+/// use interleavings::sync::Mutex;
+/// use interleavings::{Config, Core, Strategy, explore};
+///
+/// let config = Config { strategies: vec![Strategy::Dpor], cores: vec![Core::LSE], ..Config::default() };
+/// let tally = explore(&config, || *Mutex::new(0).lock().unwrap() += 1);
+/// // Nobody else is there, so there is one run.
+/// assert!(tally.complete && tally.found.is_none());
+/// assert_eq!(tally.schedules, 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally<M, C> {
     /// Runs so far.
@@ -296,7 +303,7 @@ fn explore_every<S: Subject + ?Sized>(
                     &[],
                 );
             }
-            let all = subject.open(machine, exploration.limits, true, |session| {
+            let all = subject.open(machine, exploration.limits, |session| {
                 let mut by = ChoiceSource::Dpor(Box::new(Dpor::new()));
                 loop {
                     let watched = tally.schedules.is_multiple_of(WATCHED_EVERY);
@@ -431,20 +438,15 @@ fn take_turn<S: Subject + ?Sized>(
 ) -> bool {
     let last = (tally.schedules + S::ROUND).min(turn.exploration.schedules);
     let mut ended = false;
-    subject.open(
-        turn.machine,
-        turn.exploration.limits,
-        turn.watched,
-        |session| {
-            session.keep_steps(turn.watched);
-            while !ended && tally.schedules < last {
-                explore_once(subject, turn, session, tally);
-                ended = tally.found.is_some()
-                    || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
-            }
-            session.take_counts(&mut tally.coverage.counts);
-        },
-    );
+    subject.open(turn.machine, turn.exploration.limits, |session| {
+        session.keep_steps(turn.watched);
+        while !ended && tally.schedules < last {
+            explore_once(subject, turn, session, tally);
+            ended =
+                tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+        }
+        session.take_counts(&mut tally.coverage.counts);
+    });
     ended || tally.schedules >= turn.exploration.schedules
 }
 

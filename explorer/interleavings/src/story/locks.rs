@@ -66,7 +66,7 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
     }
     let missed = turns().find_map(|at| Some((at, locks.missed(at)?)));
     missed.map(|(at, (before, cell, value))| {
-        let word = machine.settings().names().cell(cell);
+        let word = machine.names().cell(cell);
         unordered(
             at,
             before,

@@ -18,7 +18,7 @@ pub fn process(cpus: usize, last: &str, process: u8) -> String {
 }
 
 /// Puts the steps and deviations of a run into words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Narrator<'s, C> {
     script: &'s C,
     names: Names,

@@ -1,7 +1,7 @@
 //! The types of `std::sync::atomic` by another path.
 
 use crate::current::machine;
-use crate::machine::{COMPARES, Fence, Names, Operation, SWAPS};
+use crate::machine::{COMPARES, Fence, Operation, SWAPS};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -300,7 +300,7 @@ impl<T: InWord> Default for Atomic<T> {
 
 impl<T> Debug for Atomic<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(&Names::NUMBERS.cell(self.word))
+        f.write_str(&machine().names().cell(self.word))
     }
 }
 

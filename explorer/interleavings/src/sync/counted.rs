@@ -13,6 +13,20 @@ use std::ops::Deref;
 use std::panic::Location;
 
 /// A `std::sync::Arc`.
+///
+/// ```
+/// use interleavings::sync::counted::Arc;
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let ours = Arc::new(5);
+///     let other = ours.clone();
+///     let theirs = thread::spawn(move || Arc::into_inner(other));
+///     let ours = Arc::into_inner(ours);
+///     // One of them was the last.
+///     assert_eq!(ours.or(theirs.join().unwrap()), Some(5));
+/// });
+/// ```
 pub struct Arc<T: ?Sized> {
     // Taken out where the value is moved out, or the count was given back.
     value: Option<std::sync::Arc<T>>,

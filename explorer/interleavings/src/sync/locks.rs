@@ -149,11 +149,39 @@ macro_rules! lock {
 }
 lock!(
     Mutex,
-    "A `std::sync::Mutex`: one word. Who finds it taken waits until the word changes."
+    "A `std::sync::Mutex`: one word. Who finds it taken waits until the word changes.
+
+```
+use interleavings::sync::{Arc, Mutex};
+use interleavings::thread;
+
+interleavings::model(|| {
+    let count = Arc::new(Mutex::new(0));
+    let other = count.clone();
+    let adds = thread::spawn(move || *other.lock().unwrap() += 1);
+    *count.lock().unwrap() += 1;
+    adds.join().unwrap();
+    assert_eq!(*count.lock().unwrap(), 2);
+});
+```"
 );
 lock!(
     RwLock,
-    "A `std::sync::RwLock`: one word, which counts readers or says that somebody writes."
+    "A `std::sync::RwLock`: one word, which counts readers or says that somebody writes.
+
+```
+use interleavings::sync::{Arc, RwLock};
+use interleavings::thread;
+
+interleavings::model(|| {
+    let pair = Arc::new(RwLock::new((0, 0)));
+    let other = pair.clone();
+    let writes = thread::spawn(move || *other.write().unwrap() = (1, 1));
+    let (left, right) = *pair.read().unwrap();
+    assert_eq!(left, right);
+    writes.join().unwrap();
+});
+```"
 );
 
 impl<T: ?Sized> Mutex<T> {
@@ -216,6 +244,24 @@ impl<T: ?Sized> RwLock<T> {
 
 /// A `std::sync::Condvar`: a word with the numbers of the threads that wait, as a queue. Who waits
 /// first is told first, and nobody wakes without being told.
+///
+/// ```
+/// use interleavings::sync::{Arc, Condvar, Mutex};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let pair = Arc::new((Mutex::new(false), Condvar::new()));
+///     let other = pair.clone();
+///     let tells = thread::spawn(move || {
+///         *other.0.lock().unwrap() = true;
+///         other.1.notify_one();
+///     });
+///     let told = pair.1.wait_while(pair.0.lock().unwrap(), |told| !*told).unwrap();
+///     assert!(*told);
+///     drop(told);
+///     tells.join().unwrap();
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Condvar(u16);
 

@@ -59,6 +59,18 @@ pub type SyncSender<T> = Sender<T>;
 pub struct Receiver<T>(Arc<Channel<T>>);
 
 /// A channel without a bound.
+///
+/// ```
+/// use interleavings::sync::mpsc::channel;
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let (sender, receiver) = channel();
+///     let sends = thread::spawn(move || (1..=2).for_each(|value| sender.send(value).unwrap()));
+///     assert_eq!(receiver.iter().collect::<Vec<i32>>(), [1, 2]);
+///     sends.join().unwrap();
+/// });
+/// ```
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     sync_channel(usize::MAX)

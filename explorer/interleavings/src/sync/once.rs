@@ -11,6 +11,22 @@ const RUNS: u64 = 1;
 const DONE: u64 = 2;
 
 /// A `std::sync::Once`: a word.
+///
+/// ```
+/// use interleavings::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// use interleavings::sync::{Arc, Once};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let once = Arc::new((Once::new(), AtomicU32::new(0)));
+///     let set = |(once, count): &(Once, AtomicU32)| once.call_once(|| _ = count.fetch_add(1, Relaxed));
+///     let other = once.clone();
+///     let sets = thread::spawn(move || set(&other));
+///     set(&once);
+///     sets.join().unwrap();
+///     assert_eq!(once.1.load(Relaxed), 1);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Once(u16);
 
@@ -46,6 +62,19 @@ impl Once {
 }
 
 /// A `std::sync::OnceLock`.
+///
+/// ```
+/// use interleavings::sync::{Arc, OnceLock};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let value = Arc::new(OnceLock::new());
+///     let other = value.clone();
+///     let makes = thread::spawn(move || *other.get_or_init(|| 1));
+///     let ours = *value.get_or_init(|| 2);
+///     assert_eq!(makes.join().unwrap(), ours);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct OnceLock<T> {
     once: Once,
@@ -123,6 +152,19 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
 }
 
 /// A `std::sync::Barrier`, of the same parts: a lock, and a condition for it.
+///
+/// ```
+/// use interleavings::sync::{Arc, Barrier};
+/// use interleavings::thread;
+///
+/// interleavings::model(|| {
+///     let barrier = Arc::new(Barrier::new(2));
+///     let other = barrier.clone();
+///     let waits = thread::spawn(move || other.wait().is_leader());
+///     let leads = barrier.wait().is_leader();
+///     assert_ne!(waits.join().unwrap(), leads);
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Barrier {
     /// Those who have come, and how often it has opened.

@@ -8,6 +8,24 @@ use std::panic::Location;
 ///
 /// As loom's, it hands its pointer to a closure, so that it is known when an access begins. An
 /// access is no operation: nobody else goes in between.
+///
+/// ```
+/// use interleavings::sync::{Arc, UnsafeCell};
+/// use interleavings::{Config, explore, thread};
+///
+/// let config = Config { folder: Some(std::env::temp_dir()), ..Config::default() };
+/// let raced = std::panic::catch_unwind(|| {
+///     explore(&config, || {
+///         let cell = Arc::new(UnsafeCell::new(0));
+///         let other = cell.clone();
+///         let writes = thread::spawn(move || other.with_mut(|at| unsafe { *at = 1 }));
+///         cell.with(|at| unsafe { *at });
+///         writes.join().unwrap();
+///     });
+/// });
+/// let story = *raced.unwrap_err().downcast::<String>().unwrap();
+/// assert!(story.contains("(data-race)"), "{story}");
+/// ```
 #[derive(Debug)]
 pub struct UnsafeCell<T: ?Sized> {
     plain: u32,

@@ -1,7 +1,9 @@
 //! Loads that come late: load buffering where Arm allows it, and releases that are missing after
 //! reads.
 
-use interleavings::{Config, Core, Machine, Model, SharedWord, Strategy, Word, check};
+use interleavings::subject::cells::SharedWord;
+use interleavings::subject::{Bodies, Machine, Model, Tally, Word, check_on};
+use interleavings::{Config, Core, Strategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -11,6 +13,10 @@ fn words(count: usize) -> Rc<Vec<Word<u64>>> {
             .map(|_| SharedWord::<u64, Machine>::new(0))
             .collect(),
     )
+}
+
+fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
+    check_on(config, |cpus, values| Machine::new(cpus, values, 1), set_up)
 }
 
 /// The words of a failed check; nothing if it finds nothing.
