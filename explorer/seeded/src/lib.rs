@@ -64,6 +64,7 @@ pub struct Place {
 /// The branches that are counted at most, of a library.
 pub const MOST_PLACES: usize = 4096;
 
+// The copy of a library has no place of its own for these: its sources are the library's.
 thread_local! {
     /// The id of the fault that is on. Not its address: a constant may have a copy of its own in
     /// each crate.

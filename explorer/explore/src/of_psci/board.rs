@@ -60,12 +60,13 @@ pub trait Port: Debug + Sync {
 }
 
 /// True if a CPU has power.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Power {
     On,
     /// To be woken by an interrupt.
     Asleep,
     /// Until a CPU_ON.
+    #[default]
     Off,
 }
 
@@ -107,6 +108,7 @@ pub(crate) struct TurnOn {
 }
 
 /// The state of a CPU.
+#[derive(Default)]
 pub(crate) struct CpuState {
     pub(crate) cluster: usize,
     pub(crate) power: Cell<Power>,
@@ -133,6 +135,7 @@ pub(crate) struct CpuState {
 }
 
 /// A cluster.
+#[derive(Default)]
 pub(crate) struct Cluster {
     pub(crate) power: Cell<bool>,
     /// True if its port of the interconnect is open.
@@ -183,29 +186,14 @@ impl Board {
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         let state = |cpu| CpuState {
             cluster: cpu / CPUS_PER_CLUSTER,
-            power: Cell::new(Power::Off),
-            position: Cell::new(0),
-            answered: Cell::new(0),
-            resumes_at: Cell::default(),
-            turn_ons: RefCell::new(Vec::with_capacity(16)),
-            on_since: Cell::new(0),
-            off_since: Cell::new(0),
-            hook: Cell::new(None),
-            loaded: Cell::new(None),
-            gave: Cell::new(None),
-            saved: Cell::new(false),
+            ..CpuState::default()
         };
         Self {
             machine,
             options,
             port,
             states: (0..cpus).map(state).collect(),
-            clusters: (0..clusters)
-                .map(|_| Cluster {
-                    power: Cell::new(false),
-                    port: Cell::new(false),
-                })
-                .collect(),
+            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
             ledger: RefCell::new(Ledger::new(cpus)),

@@ -15,11 +15,15 @@ use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
 pub(crate) type States = [u8; 3];
 
 /// The request of a CPU in its present call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Request {
+    #[default]
     Nothing,
     Off,
-    Suspend { states: States, last: u8 },
+    Suspend {
+        states: States,
+        last: u8,
+    },
     DefaultSuspend(States),
     SystemSuspend,
     Mode,
@@ -73,7 +77,7 @@ struct Stays {
     settled_least: [u64; 3],
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct CpuBooks {
     asks: Request,
     /// The states that it asks of its cluster and of the system while it is down.
@@ -117,7 +121,7 @@ struct DomainBooks {
 }
 
 /// The books. Domain 0 is the system; the clusters follow.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Ledger {
     cpus: Vec<CpuBooks>,
     domains: Vec<DomainBooks>,
@@ -164,7 +168,6 @@ impl Ledger {
     pub(crate) fn new(cpus: usize) -> Self {
         let off = [OFF[0], OFF[1], OFF[2]];
         let cpu = CpuBooks {
-            asks: Request::Nothing,
             noted: off,
             down: Some(Sleeper {
                 granted: off,
@@ -172,29 +175,13 @@ impl Ledger {
                 suspend: false,
                 off: true,
             }),
-            stays: Stays::default(),
-            called: 0,
-            acquired: [0; 3],
-            woke: 0,
             mode: Some(0),
-            changes: 0,
-            committed: false,
-            slept: false,
-            left_early: false,
-            looked: false,
-            pending: false,
-            asked: false,
-            due: 0,
-            power_on_failed: false,
-            is_back: false,
-            verdict: None,
-            unsettled: [(0, 0); 3],
             awake_since: Some(0),
-            rests_since: None,
+            ..CpuBooks::default()
         };
         let domain = |state| DomainBooks {
             state,
-            stays: Stays::default(),
+            ..DomainBooks::default()
         };
         let mut domains = vec![domain(off[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
         domains[0].state = off[2];
@@ -202,15 +189,9 @@ impl Ledger {
             cpus: vec![cpu; cpus],
             domains,
             mode: Some(0),
-            changes: 0,
-            changing: 0,
-            overlapped: false,
             before: Some(0),
-            suspends: 0,
-            suspended_since: None,
-            may_have_suspended: false,
-            suspends_before: None,
             is_exact: true,
+            ..Self::default()
         }
     }
 

@@ -54,8 +54,9 @@ impl ThreadState {
 }
 
 /// The activity of a CPU, as the clock sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Occupation {
+    #[default]
     Work,
     /// Done with this jiffy.
     Done(u64),
@@ -79,6 +80,7 @@ impl Device {
     }
 }
 
+#[derive(Default)]
 struct CpuState {
     doing: Cell<Occupation>,
     ticked: Cell<u64>,
@@ -135,17 +137,6 @@ impl Kernel {
     /// A kernel on a machine of `cpus` CPUs.
     pub(crate) fn new(machine: Machine) -> Self {
         let cpus = machine.cpus().len();
-        let state = |_| CpuState {
-            doing: Cell::new(Occupation::Work),
-            ticked: Cell::new(0),
-            softirq: Cell::new(false),
-            in_softirq: Cell::new(false),
-            resched: Cell::new(false),
-            told: Cell::default(),
-            kicked: Cell::new(false),
-            task: Cell::new(None),
-            may_wake: Cell::new(true),
-        };
         Self {
             machine,
             jiffies: Cell::new(0),
@@ -154,7 +145,7 @@ impl Kernel {
             mode: Cell::new(Mode::Reference),
             oracle: Oracle::default(),
             ended: Cell::new(false),
-            states: (0..cpus).map(state).collect(),
+            states: (0..cpus).map(|_| CpuState::default()).collect(),
             tasks: (0..cpus + 1).map(|_| Task::default()).collect(),
             pointers: Cell::new(0),
             objects: Cell::new(0),

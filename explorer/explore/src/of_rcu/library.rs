@@ -103,21 +103,29 @@ impl<K: Platform> Library<K> {
         (counts[7], counts[8]) = (of_periods.grace_periods, of_periods.force_quiescent_states);
         for cpu in 0..self.rcu.settings().cpus {
             let counters = self.rcu.counters(cpu);
-            counts[0] += counters.queued;
-            counts[1] += counters.invoked_softirq;
-            counts[2] += counters.invoked_thread;
-            counts[3] += self.rcu.callbacks(cpu) as u64;
-            counts[4] += counters.queued_lazy;
-            counts[5] += counters.queued_bypass;
-            counts[6] += counters.adopted;
-            counts[9] += counters.quiescent_reported;
-            counts[10] += counters.quiescent_forced;
-            counts[11] += counters.resched;
-            counts[12] += counters.grace_period_wakes;
-            counts[13] += counters.offload_wakes;
-            counts[14] += counters.deferred_wakes;
-            counts[15] += counters.softirqs_raised;
-            counts[16] += counters.core_runs;
+            let of_cpu = [
+                counters.queued,
+                counters.invoked_softirq,
+                counters.invoked_thread,
+                self.rcu.callbacks(cpu) as u64,
+                counters.queued_lazy,
+                counters.queued_bypass,
+                counters.adopted,
+                0,
+                0,
+                counters.quiescent_reported,
+                counters.quiescent_forced,
+                counters.resched,
+                counters.grace_period_wakes,
+                counters.offload_wakes,
+                counters.deferred_wakes,
+                counters.softirqs_raised,
+                counters.core_runs,
+            ];
+            counts
+                .iter_mut()
+                .zip(of_cpu)
+                .for_each(|(sum, own)| *sum += own);
         }
         counts
     }

@@ -147,42 +147,6 @@ fn the_library_breaks_nothing() {
     }
 }
 
-/// `outside-locks` and `shared-line` lie in the machine, so with them the second compilation has
-/// every switch off; and on a machine without them it does, operation by operation, what the
-/// library does.
-#[test]
-fn with_every_switch_off_the_second_compilation_does_what_the_library_does() {
-    let in_the_machine = psci_faults::find("outside-locks").unwrap();
-    let sound = |outside_locks: bool| MachineOptions {
-        outside_locks,
-        ..MachineOptions::default()
-    };
-    let of_library = Psci {
-        cpus: 4,
-        machines: vec![sound(true)],
-        fault: None,
-        port: None,
-    };
-    let of_copy = Psci {
-        cpus: 4,
-        machines: vec![sound(false)],
-        fault: Some(in_the_machine),
-        port: None,
-    };
-    for seed in 0..20 {
-        let first = of_library.explore(&exploration(seed, 20_000), |_| true);
-        let second = of_copy.explore(&exploration(seed, 20_000), |_| true);
-        let hash = |found: Option<CounterexampleIn<Psci>>| {
-            found.map(|found| (found.run, found.hash, found.failure))
-        };
-        assert_eq!(
-            (first.schedules, first.steps),
-            (second.schedules, second.steps)
-        );
-        assert_eq!(hash(first.found), hash(second.found));
-    }
-}
-
 /// Which crates may see the faults: neither the firmware nor what is measured.
 #[test]
 fn only_the_explorer_has_the_faults() {
@@ -362,7 +326,10 @@ fn for_every_question_of_the_platform_a_fault_leaves_it_out() {
                 .split("\nbefore =")
                 .skip(1)
                 .filter_map(|part| part.split("\nafter").next());
-            let left_out = places.any(|before| before.contains(&format!("platform.{method}(")));
+            let left_out = places.any(|before| {
+                let before: String = before.split_whitespace().collect();
+                before.contains(&format!("platform.{method}("))
+            });
             assert!(
                 left_out,
                 "`{fault}` changes no place at which `{method}` is asked"

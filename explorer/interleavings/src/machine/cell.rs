@@ -6,6 +6,7 @@ use cells::{Scalar, Watch};
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
+// `SharedWord::new` has no machine: libraries make their words before there is one.
 thread_local! {
     /// The words that were made on this thread and that no machine has taken yet, with what they
     /// hold first.

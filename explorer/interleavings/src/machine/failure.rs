@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
+// A panic hook is the process's, and has no argument of ours: it finds here whose panic it is.
 thread_local! {
     /// Code under test runs on this thread.
     static RUNS: Cell<bool> = const { Cell::new(false) };

@@ -28,6 +28,7 @@ impl Choices {
 }
 
 /// Turns: the processes that can go, and how far each is.
+#[derive(Default)]
 pub(super) struct Turns {
     /// Processes that can go, as a set of bits.
     pub(super) awake: Cell<u64>,
@@ -45,12 +46,8 @@ pub(super) struct Turns {
 impl Turns {
     pub(super) fn new(processes: usize) -> Self {
         Self {
-            awake: Cell::new(0),
-            asleep: Cell::new(0),
-            next: Cell::new(None),
-            operations: (0..processes).map(|_| Cell::default()).collect(),
-            steps: Cell::new(0),
-            over: Cell::new(false),
+            operations: vec![Cell::default(); processes],
+            ..Self::default()
         }
     }
 
@@ -234,6 +231,7 @@ impl LateLoad {
 }
 
 /// The late loads of a run.
+#[derive(Default)]
 pub(super) struct LateLoads {
     /// Processes whose operations are followed, as a set of bits; see [`Trail`].
     pub(super) followed: Cell<u64>,
@@ -249,11 +247,8 @@ pub(super) struct LateLoads {
 impl LateLoads {
     pub(super) fn new(processes: usize) -> Self {
         Self {
-            followed: Cell::new(0),
-            follows: (0..processes).map(|_| Cell::default()).collect(),
-            paid: RefCell::default(),
-            has_any: Cell::new(false),
-            tried: Cell::new(None),
+            follows: vec![Cell::default(); processes],
+            ..Self::default()
         }
     }
 

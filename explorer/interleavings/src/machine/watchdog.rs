@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The heartbeat of all runs: bits 63 to 56 are the process, 55 to 32 a count of operations, and 31
-/// to 0 the operation.
+/// The heartbeat of all runs, for a thread that watches whether the process gets on; no run reads
+/// it. Bits 63 to 56 are the process, 55 to 32 a count of operations, and 31 to 0 the operation.
 static BEAT: AtomicU64 = AtomicU64::new(0);
 
 #[inline(always)]

@@ -74,6 +74,7 @@ struct Step {
 }
 
 /// The choices of one run after the other, until all were tried that may differ.
+#[derive(Default)]
 pub struct Dpor {
     tape: Vec<Choice>,
     at: usize,
@@ -93,18 +94,7 @@ pub struct Dpor {
 impl Dpor {
     /// All runs.
     pub(crate) fn new() -> Self {
-        Self {
-            tape: Vec::new(),
-            at: 0,
-            later: Vec::new(),
-            failed: false,
-            holds: Vec::new(),
-            steps: Vec::new(),
-            clocks: [[0; MOST_CPUS + 1]; MOST_CPUS + 1],
-            cells: HashMap::new(),
-            sleep: Vec::new(),
-            current: None,
-        }
+        Self::default()
     }
 
     /// All runs once more, with late loads: by word, the values that they may return.
@@ -340,14 +330,11 @@ impl Dpor {
 
     /// Moves on to the next run; false if there is none.
     pub(crate) fn advance(&mut self) -> bool {
-        self.at = 0;
-        self.steps.clear();
-        self.clocks = [[0; MOST_CPUS + 1]; MOST_CPUS + 1];
-        self.cells.clear();
-        self.sleep.clear();
-        self.current = None;
-        self.failed = false;
-        self.holds.clear();
+        *self = Self {
+            tape: std::mem::take(&mut self.tape),
+            later: std::mem::take(&mut self.later),
+            ..Self::default()
+        };
         while let Some(choice) = self.tape.pop() {
             match choice {
                 Choice::What { value, options } if value + 1 < options => {
