@@ -9,9 +9,12 @@ pub fn root() -> PathBuf {
 }
 
 /// The program whose tests these are.
-pub const PROGRAM: &str = match option_env!("CARGO_BIN_EXE_stopwatt") {
-    Some(program) => program,
-    None => option_env!("CARGO_BIN_EXE_stopwatt-explore").unwrap(),
+pub const PROGRAM: &str = match (
+    option_env!("CARGO_BIN_EXE_stopwatt"),
+    option_env!("CARGO_BIN_EXE_stopwatt-explore"),
+) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("these are the tests of no program"),
 };
 
 /// Runs the command in the checkout, without colour.
