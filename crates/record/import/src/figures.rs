@@ -98,15 +98,8 @@ impl Figures {
         ))
     }
 
-    /// Numbers CPUs and repetitions, and refuses what a recording cannot hold.
-    ///
-    /// `repeats`: whether the same cell may come again, as the next iteration.
-    pub(crate) fn finish(mut self, options: &Options, repeats: bool) -> Result<Self, ImportError> {
-        let file = &options.file;
-        self.figures
-            .iter_mut()
-            .filter(|figure| figure.variant.is_empty())
-            .for_each(|figure| figure.variant.clone_from(&options.variant));
+    /// The places of CPUs; refuses more series or CPUs than a recording holds.
+    fn places(&self, file: &str) -> Result<BTreeSet<(u16, u16)>, ImportError> {
         let series: BTreeSet<_> = self
             .figures
             .iter()
@@ -132,6 +125,37 @@ impl Figures {
                 ),
             ));
         }
+        Ok(places)
+    }
+
+    /// Refuses a file without figures.
+    fn has_some(&self, file: &str) -> Result<(), ImportError> {
+        if self.figures.is_empty() {
+            let what = if self.left_out > 0 {
+                "no line could be read"
+            } else {
+                "there is nothing to import"
+            };
+            return Err(ImportError::whole(
+                file,
+                what,
+                "expected lines `<RT_INSTR:test<TAB>cluster<TAB>core<TAB>ns…/>`, RST tables with a column CPU or Cluster, or CSV \
+                 with the columns case, metric, value, unit",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Numbers CPUs and repetitions, and refuses what a recording cannot hold.
+    ///
+    /// `repeats`: whether the same cell may come again, as the next iteration.
+    pub(crate) fn finish(mut self, options: &Options, repeats: bool) -> Result<Self, ImportError> {
+        let file = &options.file;
+        self.figures
+            .iter_mut()
+            .filter(|figure| figure.variant.is_empty())
+            .for_each(|figure| figure.variant.clone_from(&options.variant));
+        let places = self.places(file)?;
         // Without a platform, CPUs are numbered by cluster and core.
         let counted: BTreeMap<(u16, u16), u16> = places.into_iter().zip(0..).collect();
         let mut seen: HashMap<_, (u32, u64)> = HashMap::new();
@@ -160,24 +184,7 @@ impl Figures {
             );
             match seen.get_mut(&key) {
                 Some((_, line)) if !repeats => {
-                    let first = *line;
-                    let error = ImportError::new(
-                        file,
-                        figure.line,
-                        "",
-                        format!(
-                            "{} {} {} has a second {} of {}",
-                            figure.variant,
-                            figure.case,
-                            figure.mode,
-                            figure.metric,
-                            figure.cpu_name()
-                        ),
-                        format!(
-                            "the first one is in line {first}: keep one, or name the tables' releases in their captions; of an RST \
-                             page --section HEADING reads one section, and --platform NAME tells CPUs apart whose core's number is repeated"
-                        ),
-                    );
+                    let error = twice(file, &figure, *line);
                     self.wrong(options, error)?;
                     continue;
                 }
@@ -192,21 +199,30 @@ impl Figures {
             kept.push(figure);
         }
         self.figures = kept;
-        if self.figures.is_empty() {
-            let what = if self.left_out > 0 {
-                "no line could be read"
-            } else {
-                "there is nothing to import"
-            };
-            return Err(ImportError::whole(
-                file,
-                what,
-                "expected lines `<RT_INSTR:test<TAB>cluster<TAB>core<TAB>ns…/>`, RST tables with a column CPU or Cluster, or CSV \
-                 with the columns case, metric, value, unit",
-            ));
-        }
+        self.has_some(file)?;
         Ok(self)
     }
+}
+
+/// The error of a figure that stands in line `first` already.
+fn twice(file: &str, figure: &Figure, first: u64) -> ImportError {
+    ImportError::new(
+        file,
+        figure.line,
+        "",
+        format!(
+            "{} {} {} has a second {} of {}",
+            figure.variant,
+            figure.case,
+            figure.mode,
+            figure.metric,
+            figure.cpu_name()
+        ),
+        format!(
+            "the first one is in line {first}: keep one, or name the tables' releases in their captions; of an RST \
+                             page --section HEADING reads one section, and --platform NAME tells CPUs apart whose core's number is repeated"
+        ),
+    )
 }
 
 impl Figure {
@@ -231,6 +247,38 @@ pub(crate) fn decimals(text: &str) -> usize {
         false => text.to_owned(),
     };
     plain.split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
+/// The tests of which one CPU alone has figures, by the first of them.
+fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, String)> {
+    let mut found = Vec::new();
+    // By release, case and mode: the first figure, and the CPUs.
+    type Test<'a> = (&'a str, &'a str, &'a str);
+    type Cpus = BTreeSet<(u16, u16)>;
+    let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
+    for (at, figure) in figures.iter().enumerate() {
+        let of = cpus
+            .entry((&figure.variant, &figure.case, &figure.mode))
+            .or_insert((at, BTreeSet::new()));
+        of.1.extend(figure.place);
+    }
+    let all = cpus
+        .values()
+        .map(|(_, places)| places.len())
+        .max()
+        .unwrap_or(0);
+    let all = options.cpus.as_ref().map_or(all, Vec::len);
+    for (first, places) in cpus
+        .values()
+        .filter(|(_, places)| places.len() == 1 && all > 1)
+    {
+        let place = places
+            .first()
+            .map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
+        let message = format!("only CPU {place} of {all} has lines");
+        found.push((&figures[*first], message));
+    }
+    found
 }
 
 /// The figures that a measurement can hardly have given: all times 0, a flush longer than the
@@ -286,34 +334,8 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
             help,
         );
     }
-    // By release, case and mode: the first figure, and the CPUs.
-    type Test<'a> = (&'a str, &'a str, &'a str);
-    type Cpus = BTreeSet<(u16, u16)>;
-    let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
-    for (at, figure) in figures.iter().enumerate() {
-        let of = cpus
-            .entry((&figure.variant, &figure.case, &figure.mode))
-            .or_insert((at, BTreeSet::new()));
-        of.1.extend(figure.place);
-    }
-    let all = cpus
-        .values()
-        .map(|(_, places)| places.len())
-        .max()
-        .unwrap_or(0);
-    let all = options.cpus.as_ref().map_or(all, Vec::len);
-    for (first, places) in cpus
-        .values()
-        .filter(|(_, places)| places.len() == 1 && all > 1)
-    {
-        let place = places
-            .first()
-            .map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
-        say(
-            &figures[*first],
-            format!("only CPU {place} of {all} has lines"),
-            "is the log whole?",
-        );
+    for (first, message) in alone(figures, options) {
+        say(first, message, "is the log whole?");
     }
     found
 }

@@ -54,30 +54,7 @@ pub(crate) fn row(
         Some(release) => format!("{}{release}", options.prefix),
         None => String::new(),
     };
-    let number = |column: Column| -> Result<Option<u16>, String> {
-        let Some(place) = columns.iter().position(|&other| other == column) else {
-            return Ok(None);
-        };
-        let wrong = |_| {
-            format!(
-                "`{}` is no number of a CPU, cluster or core",
-                printable(cells[place])
-            )
-        };
-        cells[place].parse().map(Some).map_err(wrong)
-    };
-    let (cpu, place) = match (
-        number(Column::Cpu)?,
-        number(Column::Cluster)?,
-        number(Column::Core)?,
-    ) {
-        (_, Some(cluster), Some(core)) => (None, Some((cluster, core))),
-        (Some(cpu), _, _) => figures::cpu_of(cpu, options)?,
-        _ => return Err("the row names no CPU".to_owned()),
-    };
-    if let Some(place) = place {
-        figures::known_place(place, options)?;
-    }
+    let (cpu, place) = cpu_of(options, columns, cells)?;
     let mut read = Vec::new();
     for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
         let Column::Metric(metric) = column else {
@@ -111,6 +88,39 @@ pub(crate) fn row(
         });
     }
     Ok(read)
+}
+
+/// The CPU of a row: its number, or its cluster and core.
+fn cpu_of(
+    options: &Options,
+    columns: &[Column],
+    cells: &[&str],
+) -> Result<(Option<u16>, Option<(u16, u16)>), String> {
+    let number = |column: Column| -> Result<Option<u16>, String> {
+        let Some(place) = columns.iter().position(|&other| other == column) else {
+            return Ok(None);
+        };
+        let wrong = |_| {
+            format!(
+                "`{}` is no number of a CPU, cluster or core",
+                printable(cells[place])
+            )
+        };
+        cells[place].parse().map(Some).map_err(wrong)
+    };
+    let (cpu, place) = match (
+        number(Column::Cpu)?,
+        number(Column::Cluster)?,
+        number(Column::Core)?,
+    ) {
+        (_, Some(cluster), Some(core)) => (None, Some((cluster, core))),
+        (Some(cpu), _, _) => figures::cpu_of(cpu, options)?,
+        _ => return Err("the row names no CPU".to_owned()),
+    };
+    if let Some(place) = place {
+        figures::known_place(place, options)?;
+    }
+    Ok((cpu, place))
 }
 
 /// The case, from the nearest title that names one.

@@ -408,16 +408,10 @@ impl Reader<'_> {
                 return Ok(());
             };
             if columns.is_none() {
-                let named: Option<Vec<Column>> = headers
-                    .iter()
-                    .map(|header| names::of_column(header))
-                    .collect();
-                let is_of_cpus = |header: &String| {
-                    matches!(
-                        names::of_column(header),
-                        Some(Column::Cpu | Column::Cluster)
-                    )
-                };
+                let named = headers.iter().map(|header| names::of_column(header));
+                let named: Option<Vec<Column>> = named.collect();
+                let of_cpus = [Some(Column::Cpu), Some(Column::Cluster)];
+                let is_of_cpus = |header: &String| of_cpus.contains(&names::of_column(header));
                 match named {
                     Some(named) if rows::is_ours(&named) => columns = Some(named),
                     _ if headers.iter().any(is_of_cpus) => {

@@ -61,151 +61,127 @@ const fn colours(ground: &'static str, marks: &'static str) -> Colours {
 }
 
 /// The drawing of a cause.
-pub(crate) const fn drawn(cause: Cause) -> &'static Drawn {
-    match cause {
-        Cause::Code => {
-            const {
-                &Drawn {
-                    terminal: "34",
-                    class: "code",
-                    light: colours("#3f72a6", "#3f72a6"),
-                    dark: colours("#4d82b8", "#4d82b8"),
-                    pattern: Pattern::Plain,
-                    colour_words: "blue",
-                    light_label: true,
-                }
-            }
-        }
-        Cause::Reset => {
-            const {
-                &Drawn {
-                    terminal: "36",
-                    class: "reset",
-                    light: colours("#cfe0ee", "#5b8db8"),
-                    dark: colours("#24384a", "#7fb0d9"),
-                    pattern: Pattern::Dots {
-                        distance: 6.0,
-                        radius: 1.0,
-                        centres: &[(3.0, 3.0)],
-                    },
-                    colour_words: "pale blue, dotted",
-                    light_label: false,
-                }
-            }
-        }
-        Cause::LockWait => {
-            const {
-                &Drawn {
-                    terminal: "31",
-                    class: "lock",
-                    light: colours("#f6d7d0", "#c2452d"),
-                    dark: colours("#4a211a", "#e0664c"),
-                    pattern: Pattern::Stripes {
-                        distance: 7.0,
-                        width: 2.4,
-                        turn: 45,
-                    },
-                    colour_words: "red, rising stripes",
-                    light_label: false,
-                }
-            }
-        }
-        Cause::FlushL1 => {
-            const {
-                &Drawn {
-                    terminal: "32",
-                    class: "l1",
-                    light: colours("#7fc08f", "#7fc08f"),
-                    dark: colours("#4f9a63", "#4f9a63"),
-                    pattern: Pattern::Plain,
-                    colour_words: "green",
-                    light_label: true,
-                }
-            }
-        }
-        Cause::FlushL2 => {
-            const {
-                &Drawn {
-                    terminal: "92",
-                    class: "l2",
-                    light: colours("#2c6e49", "#4f9068"),
-                    dark: colours("#24593b", "#4b9169"),
-                    pattern: Pattern::Stripes {
-                        distance: 6.0,
-                        width: 1.0,
-                        turn: 90,
-                    },
-                    colour_words: "dark green, lying stripes",
-                    light_label: true,
-                }
-            }
-        }
-        Cause::Interconnect => {
-            const {
-                &Drawn {
-                    terminal: "37",
-                    class: "port",
-                    light: colours("#8b8f97", "#8b8f97"),
-                    dark: colours("#6d727b", "#6d727b"),
-                    pattern: Pattern::Plain,
-                    colour_words: "grey",
-                    light_label: true,
-                }
-            }
-        }
-        Cause::ScpChannelWait => {
-            const {
-                &Drawn {
-                    terminal: "33",
-                    class: "channel",
-                    light: colours("#f8e4bf", "#c98a1b"),
-                    dark: colours("#46340f", "#dba338"),
-                    pattern: Pattern::Stripes {
-                        distance: 7.0,
-                        width: 2.4,
-                        turn: -45,
-                    },
-                    colour_words: "amber, falling stripes",
-                    light_label: false,
-                }
-            }
-        }
-        Cause::ScpWait => {
-            const {
-                &Drawn {
-                    terminal: "93",
-                    class: "scp",
-                    light: colours("#e6d8f0", "#8453a8"),
-                    dark: colours("#38264a", "#b182d6"),
-                    pattern: Pattern::Stripes {
-                        distance: 6.0,
-                        width: 1.8,
-                        turn: 0,
-                    },
-                    colour_words: "violet, standing stripes",
-                    light_label: false,
-                }
-            }
-        }
-        Cause::DeclaredOrder => {
-            const {
-                &Drawn {
-                    terminal: "35",
-                    class: "order",
-                    light: colours("#ece3d7", "#8d7456"),
-                    dark: colours("#352d22", "#b3946e"),
-                    pattern: Pattern::Dots {
-                        distance: 5.0,
-                        radius: 0.9,
-                        centres: &[(1.3, 1.3), (3.8, 3.8)],
-                    },
-                    colour_words: "brown, dotted",
-                    light_label: false,
-                }
-            }
-        }
-    }
+pub(crate) fn drawn(cause: Cause) -> &'static Drawn {
+    &DRAWN[cause as usize]
 }
+
+/// A row for each cause, in the order of [`Cause::ALL`].
+static DRAWN: [Drawn; Cause::ALL.len()] = [
+    // Code
+    Drawn {
+        terminal: "34",
+        class: "code",
+        light: colours("#3f72a6", "#3f72a6"),
+        dark: colours("#4d82b8", "#4d82b8"),
+        pattern: Pattern::Plain,
+        colour_words: "blue",
+        light_label: true,
+    },
+    // Reset
+    Drawn {
+        terminal: "36",
+        class: "reset",
+        light: colours("#cfe0ee", "#5b8db8"),
+        dark: colours("#24384a", "#7fb0d9"),
+        pattern: Pattern::Dots {
+            distance: 6.0,
+            radius: 1.0,
+            centres: &[(3.0, 3.0)],
+        },
+        colour_words: "pale blue, dotted",
+        light_label: false,
+    },
+    // LockWait
+    Drawn {
+        terminal: "31",
+        class: "lock",
+        light: colours("#f6d7d0", "#c2452d"),
+        dark: colours("#4a211a", "#e0664c"),
+        pattern: Pattern::Stripes {
+            distance: 7.0,
+            width: 2.4,
+            turn: 45,
+        },
+        colour_words: "red, rising stripes",
+        light_label: false,
+    },
+    // FlushL1
+    Drawn {
+        terminal: "32",
+        class: "l1",
+        light: colours("#7fc08f", "#7fc08f"),
+        dark: colours("#4f9a63", "#4f9a63"),
+        pattern: Pattern::Plain,
+        colour_words: "green",
+        light_label: true,
+    },
+    // FlushL2
+    Drawn {
+        terminal: "92",
+        class: "l2",
+        light: colours("#2c6e49", "#4f9068"),
+        dark: colours("#24593b", "#4b9169"),
+        pattern: Pattern::Stripes {
+            distance: 6.0,
+            width: 1.0,
+            turn: 90,
+        },
+        colour_words: "dark green, lying stripes",
+        light_label: true,
+    },
+    // Interconnect
+    Drawn {
+        terminal: "37",
+        class: "port",
+        light: colours("#8b8f97", "#8b8f97"),
+        dark: colours("#6d727b", "#6d727b"),
+        pattern: Pattern::Plain,
+        colour_words: "grey",
+        light_label: true,
+    },
+    // ScpChannelWait
+    Drawn {
+        terminal: "33",
+        class: "channel",
+        light: colours("#f8e4bf", "#c98a1b"),
+        dark: colours("#46340f", "#dba338"),
+        pattern: Pattern::Stripes {
+            distance: 7.0,
+            width: 2.4,
+            turn: -45,
+        },
+        colour_words: "amber, falling stripes",
+        light_label: false,
+    },
+    // ScpWait
+    Drawn {
+        terminal: "93",
+        class: "scp",
+        light: colours("#e6d8f0", "#8453a8"),
+        dark: colours("#38264a", "#b182d6"),
+        pattern: Pattern::Stripes {
+            distance: 6.0,
+            width: 1.8,
+            turn: 0,
+        },
+        colour_words: "violet, standing stripes",
+        light_label: false,
+    },
+    // DeclaredOrder
+    Drawn {
+        terminal: "35",
+        class: "order",
+        light: colours("#ece3d7", "#8d7456"),
+        dark: colours("#352d22", "#b3946e"),
+        pattern: Pattern::Dots {
+            distance: 5.0,
+            radius: 0.9,
+            centres: &[(1.3, 1.3), (3.8, 3.8)],
+        },
+        colour_words: "brown, dotted",
+        light_label: false,
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -125,7 +125,7 @@ fn imported(folder: &Path) -> PathBuf {
 fn a_trace_of_no_events_is_an_error_and_no_empty_file() {
     let folder = tempfile::tempdir().unwrap();
     imported(folder.path());
-    let (output, said) = ended(&["report", "r", "--out", "r.pftrace"], folder.path());
+    let (output, said) = ended(&["report", "r", "--output", "r.pftrace"], folder.path());
     assert_eq!(output.status.code(), Some(2));
     assert!(
         said.contains("r has no events") && said.contains("--format csv"),

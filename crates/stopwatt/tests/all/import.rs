@@ -30,7 +30,7 @@ fn a_log_becomes_a_recording_that_says_where_it_comes_from() {
         "--format",
         "json",
     ];
-    let said = stopwatt(&[&arguments[..], &["--out", output.to_str().unwrap()]].concat());
+    let said = stopwatt(&[&arguments[..], &["--output", output.to_str().unwrap()]].concat());
     assert!(
         said.status.success(),
         "{}",

@@ -63,7 +63,7 @@ fn cells() -> Vec<Value> {
 fn rst_tables_are_those_of_the_documents_and_hold_the_recorded_figures() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tables.rst");
-    report(&["--out", file.to_str().unwrap()]);
+    report(&["--output", file.to_str().unwrap()]);
     let text = python_reads("read_with_docutils.py", &file);
     let tables: Vec<&str> = text
         .lines()
@@ -439,7 +439,7 @@ fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_publi
 fn a_trace_decodes_with_the_published_descriptors_and_nests() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.pftrace");
-    report(&["--out", trace.to_str().unwrap()]);
+    report(&["--output", trace.to_str().unwrap()]);
     let text = python_reads("read_with_perfetto.py", &trace);
     let fact = |name: &str| {
         let found = text
@@ -601,15 +601,15 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
     let nowhere = format!("{missing}/page.html");
     let is_folder = folder.path().to_str().unwrap();
     let wrong: [(&[&str], &[&str]); 6] = [
-        (&[missing, "--out", out], &["there is no recording"]),
-        (&[cut, "--out", out], &["events.parquet", "cut short"]),
-        (&[good, "--out", "latency.pdf"], &["latency.pdf", ".html"]),
+        (&[missing, "--output", out], &["there is no recording"]),
+        (&[cut, "--output", out], &["events.parquet", "cut short"]),
+        (&[good, "--output", "latency.pdf"], &["latency.pdf", ".html"]),
         (
-            &[good, "--out", &nowhere],
+            &[good, "--output", &nowhere],
             &["cannot write", "page.html", "make the folder"],
         ),
         (
-            &[good, "--format", "html", "--out", is_folder],
+            &[good, "--format", "html", "--output", is_folder],
             &["is a folder"],
         ),
         (&[good, "--format", "pdf"], &["pdf", "rst"]),

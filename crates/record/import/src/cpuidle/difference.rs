@@ -272,6 +272,12 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         let help = "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them";
         return Err(state.wrong(format!("{why} ({what})"), help));
     }
+    let (why, help) = all_go_back(before, after);
+    Err(state.wrong(format!("{why} ({what})"), &help))
+}
+
+/// Why all counters of a dump are less than those of the one before, and what would be right.
+fn all_go_back(before: &Dump, after: &Dump) -> (String, String) {
     // After a restart little was counted yet.
     let entered = |dump: &Dump| -> f64 {
         dump.cpus
@@ -289,7 +295,7 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
             .is_some_and(|name| name.to_ascii_lowercase().contains(word))
     };
     let are_named_so = named(before, "after") && named(after, "before");
-    let (why, help) = match (last * 2.0 >= first, are_named_so) {
+    match (last * 2.0 >= first, are_named_so) {
         (true, _) => (
             "the dumps are swapped: all counters go back, by less than half".to_owned(),
             swap,
@@ -307,8 +313,7 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
                 "take both dumps without a restart between them; or, if the first is the later one after a long measurement: {swap}"
             ),
         ),
-    };
-    Err(state.wrong(format!("{why} ({what})"), &help))
+    }
 }
 
 /// Clusters of a dump at most: more are cores, by which nobody sums.

@@ -127,18 +127,6 @@ impl Listed {
             let (name, unit) = word.split_once('(').unwrap_or((&word, ""));
             let digits = name.strip_prefix("cpu").unwrap_or_default();
             let column = match name {
-                "cpu" => Column::Cpu,
-                "state" | "idx" | "index" | "#" => Column::State,
-                "usage" | "entered" | "entries" | "count" => Column::File("usage"),
-                "time" | "duration" => Column::File("time"),
-                "disabled" | "disable" => Column::File("disable"),
-                "name" => Column::File("name"),
-                "latency" => Column::File("latency"),
-                "residency" => Column::File("residency"),
-                "above" => Column::File("above"),
-                "below" => Column::File("below"),
-                "rejected" => Column::File("rejected"),
-                "s2idle" => Column::File("s2idle"),
                 // What stands behind a column's name, as in `Time Spent(ms)` and `Time (us)`.
                 "" | "spent" if !columns.is_empty() => {
                     is_domain |= name == "spent";
@@ -153,7 +141,7 @@ impl Listed {
                     cpu = digits.trim_end_matches(':').parse().ok();
                     continue;
                 }
-                _ => Column::Other,
+                name => column_of(name),
             };
             if column == Column::File("time") && unit.starts_with("ms") {
                 unit_us = 1_000;
@@ -193,6 +181,53 @@ impl Listed {
         Ok(true)
     }
 
+    /// Joins the cells of a state's name, which may have blanks.
+    fn join_names(&self, cells: &mut Vec<String>) {
+        let named = |column: &Column| matches!(column, Column::File("name"));
+        let name = self.columns.iter().position(named).or(self
+            .columns
+            .iter()
+            .position(|column| *column == Column::State));
+        while let Some(name) =
+            name.filter(|name| cells.len() > self.columns.len() && name + 1 < cells.len())
+        {
+            let more = cells.remove(name + 1);
+            cells[name] = format!("{} {more}", cells[name]);
+        }
+    }
+
+    /// Takes a cell of a row about a state.
+    fn cell(
+        &mut self,
+        (column, cell): (&Column, &String),
+        state: usize,
+        has_names: bool,
+        at: At<'_>,
+        files: &mut Files,
+    ) -> Result<(), ImportError> {
+        let name = match column {
+            Column::File(name) => name,
+            Column::State
+                if !has_names && (self.domain.is_some() || cell.parse::<u64>().is_err()) =>
+            {
+                "name"
+            }
+            Column::Cpu | Column::State | Column::Other => return Ok(()),
+        };
+        let count = cell
+            .parse::<u64>()
+            .ok()
+            .and_then(|count| count.checked_mul(self.unit_us));
+        let value = match (name, count) {
+            ("time", Some(us)) => us.to_string(),
+            _ => cell.clone(),
+        };
+        match &self.domain {
+            Some(domain) => files.state(Owner::Domain(domain.clone()), (state, name), &value, at),
+            None => self.take(state, name, &value, at, files),
+        }
+    }
+
     /// A row of a table, if the line is one.
     fn row(
         &mut self,
@@ -210,17 +245,7 @@ impl Listed {
         }
         let wrong = |message: String| ImportError::new(file, number, line, message, RIGHT);
         let named = |column: &Column| matches!(column, Column::File("name"));
-        // A state's name may have blanks.
-        let name = self.columns.iter().position(named).or(self
-            .columns
-            .iter()
-            .position(|column| *column == Column::State));
-        while let Some(name) =
-            name.filter(|name| cells.len() > self.columns.len() && name + 1 < cells.len())
-        {
-            let more = cells.remove(name + 1);
-            cells[name] = format!("{} {more}", cells[name]);
-        }
+        self.join_names(&mut cells);
         let is_count = |cell: &String| cell.parse::<u64>().is_ok();
         if cells.len() < self.columns.len() || !cells.iter().any(is_count) {
             let is_cut = cells.iter().any(is_count) && self.next > 0 && cells.len() > 1;
@@ -254,38 +279,36 @@ impl Listed {
             .and_then(|at| state(&cells[at]));
         let state = at.unwrap_or(self.next);
         self.next = state + 1;
-        let is_domain = self.domain.is_some();
         for (column, cell) in columns.iter().zip(&cells) {
-            let name = match column {
-                Column::File(name) => name,
-                Column::State
-                    if !columns.iter().any(named)
-                        && (is_domain || cell.parse::<u64>().is_err()) =>
-                {
-                    "name"
-                }
-                Column::Cpu | Column::State | Column::Other => continue,
-            };
-            let count = cell
-                .parse::<u64>()
-                .ok()
-                .and_then(|count| count.checked_mul(self.unit_us));
-            let value = match (name, count) {
-                ("time", Some(us)) => us.to_string(),
-                _ => cell.clone(),
-            };
-            match &self.domain {
-                Some(domain) => files.state(
-                    Owner::Domain(domain.clone()),
-                    (state, name),
-                    &value,
-                    (file, number),
-                )?,
-                None => self.take(state, name, &value, (file, number), files)?,
-            }
+            self.cell(
+                (column, cell),
+                state,
+                columns.iter().any(named),
+                (file, number),
+                files,
+            )?;
         }
         self.columns = columns;
         Ok(true)
+    }
+}
+
+/// The column that a word of a header names.
+fn column_of(name: &str) -> Column {
+    match name {
+        "cpu" => Column::Cpu,
+        "state" | "idx" | "index" | "#" => Column::State,
+        "usage" | "entered" | "entries" | "count" => Column::File("usage"),
+        "time" | "duration" => Column::File("time"),
+        "disabled" | "disable" => Column::File("disable"),
+        "name" => Column::File("name"),
+        "latency" => Column::File("latency"),
+        "residency" => Column::File("residency"),
+        "above" => Column::File("above"),
+        "below" => Column::File("below"),
+        "rejected" => Column::File("rejected"),
+        "s2idle" => Column::File("s2idle"),
+        _ => Column::Other,
     }
 }
 

@@ -109,129 +109,19 @@ pub(super) fn take(
     fields: &impl Fields,
 ) -> Result<(), Wrong> {
     let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| Event {
-        time_ns,
-        ticks,
-        argument: argument as u32,
-        cpu,
-        point,
-    };
+    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
     let event = match kind {
         Kind::CpuIdle => return idle(collector, time_ns, number("state")?, number("cpu_id")?),
-        Kind::CpuIdleMiss => {
-            let cpu = cpu_of(number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
-            let below = match (fields.text("type"), fields.number("below")) {
-                (Some(text), _) if text.starts_with(b"below") => 1,
-                (Some(text), _) if text.starts_with(b"above") => 0,
-                (_, Some(below)) => u64::from(below != 0),
-                _ => return Err(Wrong("type")),
-            };
-            Event {
-                cpu,
-                ..event(Point::IdleMiss, below, number("state")?)
-            }
-        }
-        // The state is the parameter that the firmware gets.
-        Kind::DomainIdle(point) => {
-            let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
-            let is_s2idle = fields
-                .text("is_s2idle")
-                .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
-            Event {
-                cpu,
-                ..event(point, number("state")?, is_s2idle.into())
-            }
-        }
-        Kind::HrtimerStart => {
-            let timer = address("hrtimer")?;
-            let tick = fields.text("function").is_some_and(is_tick);
-            let timer = collector.timers.start(timer, tick);
-            event(
-                if tick {
-                    Point::TickStart
-                } else {
-                    Point::HrtimerStart
-                },
-                timer.into(),
-                number("expires")?,
-            )
-        }
-        Kind::HrtimerCancel => {
-            let (timer, tick) = collector.timers.end(address("hrtimer")?);
-            event(
-                if tick {
-                    Point::TickCancel
-                } else {
-                    Point::HrtimerCancel
-                },
-                timer.into(),
-                0,
-            )
-        }
-        Kind::HrtimerExpire => {
-            let (timer, tick) = collector.timers.end(address("hrtimer")?);
-            let function = fields.text("function").map(without_place);
-            let tick = tick || function.is_some_and(is_tick);
-            collector.detail(function, None);
-            event(
-                if tick {
-                    Point::TickExpire
-                } else {
-                    Point::HrtimerExpire
-                },
-                timer.into(),
-                number("now")?,
-            )
-        }
-        Kind::TimerStart => {
-            let (timer, expires) = (address("timer")?, number("expires")?);
-            let now = fields
-                .number("now")
-                .or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
-            if let Some(now) = now {
-                collector.jiffies(event(Point::Jiffies, 0, now));
-            }
-            let flags = fields.number("flags");
-            let deferrable = match flags {
-                Some(flags) => flags & DEFERRABLE != 0,
-                None => fields
-                    .text("flags")
-                    .is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
-            };
-            if deferrable {
-                collector.other(b"timer_start (deferrable)");
-                return Ok(());
-            }
-            let of = match (fields.number("cpu"), flags) {
-                (Some(cpu), _) => cpu_of(cpu).ok_or(Wrong("cpu"))?,
-                (None, Some(flags)) => cpu_of(flags & CPU_OF_FLAGS).ok_or(Wrong("flags"))?,
-                (None, None) => cpu,
-            };
-            let fires = match (fields.number("bucket_expiry"), now) {
-                (Some(bucket), _) => bucket,
-                (None, Some(now)) => wheel_expiry(expires, now),
-                (None, None) => expires,
-            };
-            Event {
-                cpu: of,
-                ..event(
-                    Point::TimerStart,
-                    collector.timers.start(timer, false).into(),
-                    fires,
-                )
-            }
-        }
-        Kind::TimerCancel => event(
-            Point::TimerCancel,
-            collector.timers.end(address("timer")?).0.into(),
-            0,
-        ),
-        Kind::TimerExpire => {
-            let timer = collector.timers.end(address("timer")?).0;
-            collector.detail(fields.text("function").map(without_place), None);
-            event(Point::TimerExpire, timer.into(), number("now")?)
-        }
+        Kind::CpuIdleMiss | Kind::DomainIdle(_) => idle_kind(kind, time_ns, cpu, fields)?,
+        Kind::HrtimerStart
+        | Kind::HrtimerCancel
+        | Kind::HrtimerExpire
+        | Kind::TimerStart
+        | Kind::TimerCancel
+        | Kind::TimerExpire => match timer(collector, kind, time_ns, cpu, fields)? {
+            Some(event) => event,
+            None => return Ok(()),
+        },
         Kind::TickStop => {
             let success = match (fields.number("success"), fields.text("success")) {
                 (Some(success), _) => u64::from(success != 0),
@@ -257,25 +147,60 @@ pub(super) fn take(
             collector.detail(fields.text("reason").or(Some(vector.as_bytes())), None);
             event(Point::Ipi, 0, 0)
         }
-        Kind::IpiRaise => {
-            let one = fields.number("cpu").map(|cpu| vec![cpu]);
-            let Some(called) = one.or_else(|| fields.called()) else {
-                collector.other(b"ipi_raise");
-                return Ok(());
-            };
-            let reason = fields
-                .text("reason")
-                .map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
-            for called in called {
-                collector.detail(Some(&reason), fields.task());
-                collector.push(event(
-                    Point::IpiRaise,
-                    cpu_of(called).ok_or(Wrong("cpu"))?.into(),
-                    0,
-                ));
-            }
-            return Ok(());
+        Kind::IpiRaise => return raise(collector, time_ns, cpu, fields),
+        Kind::SchedSwitch | Kind::SchedWakeup(_) => {
+            scheduled(collector, kind, time_ns, cpu, fields)?
         }
+        Kind::Plain(point) => event(point, 0, 0),
+    };
+    collector.push(event);
+    Ok(())
+}
+
+/// The event of an idle state that was missed, or of a power domain's.
+fn idle_kind(kind: Kind, time_ns: u64, cpu: u16, fields: &impl Fields) -> Result<Event, Wrong> {
+    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
+    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
+    Ok(match kind {
+        Kind::CpuIdleMiss => {
+            let cpu = cpu_of(number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
+            let below = match (fields.text("type"), fields.number("below")) {
+                (Some(text), _) if text.starts_with(b"below") => 1,
+                (Some(text), _) if text.starts_with(b"above") => 0,
+                (_, Some(below)) => u64::from(below != 0),
+                _ => return Err(Wrong("type")),
+            };
+            Event {
+                cpu,
+                ..event(Point::IdleMiss, below, number("state")?)
+            }
+        }
+        // The state is the parameter that the firmware gets.
+        Kind::DomainIdle(point) => {
+            let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
+            let is_s2idle = fields
+                .text("is_s2idle")
+                .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
+            Event {
+                cpu,
+                ..event(point, number("state")?, is_s2idle.into())
+            }
+        }
+        _ => return Err(Wrong("type")),
+    })
+}
+
+/// The event of a switch or a wake-up, whose tasks are named.
+fn scheduled(
+    collector: &mut Collector<'_>,
+    kind: Kind,
+    time_ns: u64,
+    cpu: u16,
+    fields: &impl Fields,
+) -> Result<Event, Wrong> {
+    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
+    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
+    Ok(match kind {
         Kind::SchedSwitch => {
             let (previous, next) = (number("prev_pid")?, number("next_pid")?);
             for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
@@ -303,9 +228,146 @@ pub(super) fn take(
                 fields.number("target_cpu").unwrap_or(cpu.into()),
             )
         }
-        Kind::Plain(point) => event(point, 0, 0),
+        _ => return Err(Wrong("type")),
+    })
+}
+
+fn event_of(time_ns: u64, cpu: u16, point: Point, argument: u64, ticks: u64) -> Event {
+    Event {
+        time_ns,
+        ticks,
+        argument: argument as u32,
+        cpu,
+        point,
+    }
+}
+
+/// The event of a timer; `None` for one that is not kept.
+fn timer(
+    collector: &mut Collector<'_>,
+    kind: Kind,
+    time_ns: u64,
+    cpu: u16,
+    fields: &impl Fields,
+) -> Result<Option<Event>, Wrong> {
+    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
+    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
+    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
+    Ok(Some(match kind {
+        Kind::HrtimerStart => {
+            let timer = address("hrtimer")?;
+            let tick = fields.text("function").is_some_and(is_tick);
+            let timer = collector.timers.start(timer, tick);
+            let point = if tick {
+                Point::TickStart
+            } else {
+                Point::HrtimerStart
+            };
+            event(point, timer.into(), number("expires")?)
+        }
+        Kind::HrtimerCancel => {
+            let (timer, tick) = collector.timers.end(address("hrtimer")?);
+            let point = if tick {
+                Point::TickCancel
+            } else {
+                Point::HrtimerCancel
+            };
+            event(point, timer.into(), 0)
+        }
+        Kind::HrtimerExpire => {
+            let (timer, tick) = collector.timers.end(address("hrtimer")?);
+            let function = fields.text("function").map(without_place);
+            let tick = tick || function.is_some_and(is_tick);
+            collector.detail(function, None);
+            let point = if tick {
+                Point::TickExpire
+            } else {
+                Point::HrtimerExpire
+            };
+            event(point, timer.into(), number("now")?)
+        }
+        Kind::TimerStart => return wheel_start(collector, time_ns, cpu, fields),
+        Kind::TimerCancel => event(
+            Point::TimerCancel,
+            collector.timers.end(address("timer")?).0.into(),
+            0,
+        ),
+        Kind::TimerExpire => {
+            let timer = collector.timers.end(address("timer")?).0;
+            collector.detail(fields.text("function").map(without_place), None);
+            event(Point::TimerExpire, timer.into(), number("now")?)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// The start of a timer of the wheel; one that may be deferred wakes nobody, and is not kept.
+fn wheel_start(
+    collector: &mut Collector<'_>,
+    time_ns: u64,
+    cpu: u16,
+    fields: &impl Fields,
+) -> Result<Option<Event>, Wrong> {
+    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
+    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
+    let (timer, expires) = (address("timer")?, number("expires")?);
+    let now = fields
+        .number("now")
+        .or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
+    if let Some(now) = now {
+        collector.jiffies(event_of(time_ns, cpu, Point::Jiffies, 0, now));
+    }
+    let flags = fields.number("flags");
+    let deferrable = match flags {
+        Some(flags) => flags & DEFERRABLE != 0,
+        None => fields
+            .text("flags")
+            .is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
     };
-    collector.push(event);
+    if deferrable {
+        collector.other(b"timer_start (deferrable)");
+        return Ok(None);
+    }
+    let of = match (fields.number("cpu"), flags) {
+        (Some(cpu), _) => cpu_of(cpu).ok_or(Wrong("cpu"))?,
+        (None, Some(flags)) => cpu_of(flags & CPU_OF_FLAGS).ok_or(Wrong("flags"))?,
+        (None, None) => cpu,
+    };
+    let fires = match (fields.number("bucket_expiry"), now) {
+        (Some(bucket), _) => bucket,
+        (None, Some(now)) => wheel_expiry(expires, now),
+        (None, None) => expires,
+    };
+    let started = collector.timers.start(timer, false);
+    Ok(Some(event_of(
+        time_ns,
+        of,
+        Point::TimerStart,
+        started.into(),
+        fires,
+    )))
+}
+
+/// A call of other CPUs, an event for each that is called.
+fn raise(
+    collector: &mut Collector<'_>,
+    time_ns: u64,
+    cpu: u16,
+    fields: &impl Fields,
+) -> Result<(), Wrong> {
+    let one = fields.number("cpu").map(|cpu| vec![cpu]);
+    let Some(called) = one.or_else(|| fields.called()) else {
+        collector.other(b"ipi_raise");
+        return Ok(());
+    };
+    let reason = fields
+        .text("reason")
+        .map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
+    for called in called {
+        collector.detail(Some(&reason), fields.task());
+        let to = cpu_of(called).ok_or(Wrong("cpu"))?;
+        collector.push(event_of(time_ns, cpu, Point::IpiRaise, to.into(), 0));
+    }
     Ok(())
 }
 

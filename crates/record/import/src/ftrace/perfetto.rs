@@ -451,6 +451,19 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// Holds an event of a task, with what its ticks tell.
+    fn hold(&mut self, time_ns: u64, cpu: u16, point: Point, (task, ticks): (u64, u64)) {
+        let event = Event {
+            time_ns,
+            ticks,
+            argument: task as u32,
+            cpu,
+            point,
+        };
+        let what = What::Ready(event);
+        self.held.push(PendingEvent { time_ns, cpu, what });
+    }
+
     /// Switches and wake-ups as columns: each time is the distance from the one before.
     fn compact(&mut self, cpu: u16, compact: &[u8]) -> Result<(), Damage> {
         let mut names: Vec<&[u8]> = Vec::new();
@@ -483,25 +496,19 @@ impl Reader<'_, '_, '_> {
             _,
             waking_names,
         ] = &columns;
-        if times.len() != pids.len() || times.len() != name_numbers.len() {
-            return Err(UNEVEN);
-        }
-        if waking_times.len() != waking_pids.len()
-            || waking_times.len() != targets.len()
-            || waking_times.len() != waking_names.len()
+        let wakings = [waking_pids, targets, waking_names].map(Vec::len);
+        if [pids, name_numbers].map(Vec::len) != [times.len(); 2]
+            || wakings != [waking_times.len(); 3]
         {
             return Err(UNEVEN);
         }
         let name = |collector: &mut Collector<'_>, pid: u64, number: u64| {
+            const MISSING: Damage =
+                Damage("a compact scheduling event has a name that is not there");
             let name = usize::try_from(number)
                 .ok()
                 .and_then(|number| names.get(number));
-            collector.task(
-                pid as u32,
-                name.ok_or(Damage(
-                    "a compact scheduling event has a name that is not there",
-                ))?,
-            );
+            collector.task(pid as u32, name.ok_or(MISSING)?);
             Ok::<_, Damage>(())
         };
         let (mut time_ns, mut previous) = (0_u64, 0);
@@ -509,19 +516,8 @@ impl Reader<'_, '_, '_> {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
             self.collector.waits(None);
-            let event = Event {
-                time_ns,
-                ticks: previous,
-                argument: *pid as u32,
-                cpu,
-                point: Point::SchedSwitch,
-            };
+            self.hold(time_ns, cpu, Point::SchedSwitch, (*pid, previous));
             previous = *pid;
-            self.held.push(PendingEvent {
-                time_ns,
-                cpu,
-                what: What::Ready(event),
-            });
         }
         time_ns = 0;
         for (((delta, pid), number), target) in waking_times
@@ -532,18 +528,7 @@ impl Reader<'_, '_, '_> {
         {
             name(self.collector, *pid, *number)?;
             time_ns = time_ns.wrapping_add(*delta);
-            let event = Event {
-                time_ns,
-                ticks: *target,
-                argument: *pid as u32,
-                cpu,
-                point: Point::SchedWakeup,
-            };
-            self.held.push(PendingEvent {
-                time_ns,
-                cpu,
-                what: What::Ready(event),
-            });
+            self.hold(time_ns, cpu, Point::SchedWakeup, (*pid, *target));
         }
         Ok(())
     }

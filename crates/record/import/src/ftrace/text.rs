@@ -715,10 +715,8 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
     let text = line.trim_ascii();
     // perf writes a stack as addresses, each with its function.
     let is_frame = || {
-        let word = text
-            .split(u8::is_ascii_whitespace)
-            .next()
-            .unwrap_or_default();
+        let word = text.split(u8::is_ascii_whitespace).next();
+        let word = word.unwrap_or_default();
         line.first().is_some_and(u8::is_ascii_whitespace)
             && word.len() >= 4
             && word.iter().all(u8::is_ascii_hexdigit)
@@ -748,10 +746,10 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
         }
         // The second is perf's.
         let releases: [&[u8]; 2] = [b" kernel-release: ", b" os release : "];
-        if let Some(rest) = releases
+        let release = releases
             .iter()
-            .find_map(|prefix| comment.strip_prefix(*prefix))
-        {
+            .find_map(|start| comment.strip_prefix(*start));
+        if let Some(rest) = release {
             left.release(&String::from_utf8_lossy(rest));
         }
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
