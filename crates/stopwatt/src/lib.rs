@@ -250,25 +250,8 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::CalibratePrefetch(options) => {
             return calibrate_command::run_prefetch(console, &data, options);
         }
-        Command::Import {
-            what: Import::VppRuntime(options),
-        } => import_command::vpp_runtime(console, options),
-        Command::Import {
-            what: Import::Ftrace(options),
-        } => import_trace::run(console, options),
-        Command::Import {
-            what: Import::Cpuidle(options),
-        } => import_cpuidle::run(console, &data, options),
+        Command::Import { what } => import(console, &data, what),
         Command::Capture { what } => capture_command::run(console, &data, what),
-        Command::Import {
-            what: Import::RtInstr(options),
-        } => import_command::run(console, &data, import_command::Kind::RtInstr, options),
-        Command::Import {
-            what: Import::Rst(options),
-        } => import_command::run(console, &data, import_command::Kind::Rst, options),
-        Command::Import {
-            what: Import::Csv(options),
-        } => import_command::run(console, &data, import_command::Kind::Csv, options),
         Command::Explore { arguments } => {
             return Err(explore_command::start(
                 arguments,
@@ -295,6 +278,23 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         ),
     }?;
     Ok(Answer::Yes)
+}
+
+fn import(console: &Console, data: &Data, what: &Import) -> miette::Result<()> {
+    match what {
+        Import::VppRuntime(options) => import_command::vpp_runtime(console, options),
+        Import::Ftrace(options) => import_trace::run(console, options),
+        Import::Cpuidle(options) => import_cpuidle::run(console, data, options),
+        Import::RtInstr(options) => {
+            import_command::run(console, data, import_command::Kind::RtInstr, options)
+        }
+        Import::Rst(options) => {
+            import_command::run(console, data, import_command::Kind::Rst, options)
+        }
+        Import::Csv(options) => {
+            import_command::run(console, data, import_command::Kind::Csv, options)
+        }
+    }
 }
 
 /// The experiment's name and its arguments.

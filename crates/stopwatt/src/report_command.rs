@@ -67,7 +67,7 @@ pub struct ReportOptions {
     #[arg(long, value_name = "FORMAT", value_parser = form())]
     pub format: Option<Form>,
     /// File to write, or folder for tf-a-csv, whole or not at all; standard output if not given.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, visible_alias = "report", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// For tf-a-csv: the recording against which the changes behind the figures are.
     #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]

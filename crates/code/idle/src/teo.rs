@@ -43,6 +43,12 @@ pub(crate) struct Teo {
     oldest: usize,
 }
 
+/// The states that are not disabled, with their numbers.
+fn enabled(states: &States) -> impl DoubleEndedIterator<Item = (usize, &State)> {
+    let all = states.all().iter().enumerate();
+    all.filter(|(_, state)| !state.disabled)
+}
+
 impl Teo {
     pub(crate) fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
@@ -126,7 +132,8 @@ impl Teo {
         place
     }
 
-    fn update(&mut self, states: &States, latency_ns: u64, measured_ns: u64, got_tick: bool) {
+    /// Lets all bins decay. Returns the bin of the timer, that of the stay, and the sum of all.
+    fn decay_bins(&mut self, states: &States, measured_ns: u64) -> (usize, usize, u32) {
         let (mut of_timer, mut of_stay) = (0, 0);
         let mut sum = 0;
         for (number, state) in states.all().iter().enumerate() {
@@ -149,6 +156,11 @@ impl Teo {
                 }
             }
         }
+        (of_timer, of_stay, sum)
+    }
+
+    fn update(&mut self, states: &States, latency_ns: u64, measured_ns: u64, got_tick: bool) {
+        let (mut of_timer, of_stay, sum) = self.decay_bins(states, measured_ns);
         let place = self.forget_oldest();
         let is_sum = !self.rules.has(Rule::TeoShortIdles) || self.rules.has(Rule::TeoDecayToZero);
         self.total = PULSE + if is_sum { sum } else { self.decay(self.total) };
@@ -224,14 +236,7 @@ impl Teo {
             state,
             stop_tick: false,
         };
-        let enabled = || {
-            states
-                .all()
-                .iter()
-                .enumerate()
-                .filter(|(_, state)| !state.disabled)
-        };
-        if states.len() < 2 || enabled().next().is_none() {
+        if states.len() < 2 || enabled(states).next().is_none() {
             return keep_tick(0);
         }
         let utilised = self.rules.has(Rule::TeoUtilised) && situation.is_utilised();
@@ -245,28 +250,16 @@ impl Teo {
             if usable || states.is_disabled(1) {
                 return keep_tick(0);
             }
-            return self.finish(
-                states,
-                situation,
-                1,
-                0,
-                states.get(1).target_residency_ns,
-                self.tick_ns / 2,
-            );
+            let (stay_ns, event_ns) = (states.get(1).target_residency_ns, self.tick_ns / 2);
+            return self.finish(states, situation, 1, 0, stay_ns, event_ns);
         }
         let first = states.first_enabled();
         let mut candidate = states.deepest_within(u64::MAX);
         if candidate == first {
-            return self.finish(
-                states,
-                situation,
-                first,
-                first,
-                states.get(first).target_residency_ns,
-                self.tick_ns / 2,
-            );
+            let (stay_ns, event_ns) = (states.get(first).target_residency_ns, self.tick_ns / 2);
+            return self.finish(states, situation, first, first, stay_ns, event_ns);
         }
-        let allowed = enabled().skip_while(|(number, _)| *number == 0);
+        let allowed = enabled(states).skip_while(|(number, _)| *number == 0);
         let constraint = allowed
             .filter(|(_, state)| state.exit_latency_ns <= limit_ns)
             .map(|(number, _)| number)
@@ -286,6 +279,17 @@ impl Teo {
         if !self.asks_timer(states, situation, candidate, limit_ns) {
             return keep_tick(candidate);
         }
+        self.select_for_length(states, situation, candidate, constraint.unwrap_or(0))
+    }
+
+    /// Corrects the candidate by the sleep length, up to the deepest state that the limit allows.
+    fn select_for_length(
+        &mut self,
+        states: &States,
+        situation: &mut impl Situation,
+        mut candidate: usize,
+        constraint: usize,
+    ) -> Choice {
         let length = situation.sleep_length();
         self.sleep_length_ns = length.timer_ns;
         let is_far = situation.tick_stopped() && length.timer_ns > 2 * self.tick_ns;
@@ -295,17 +299,23 @@ impl Teo {
         {
             let fits = |&(number, state): &(usize, &State)| {
                 number > candidate
-                    && number <= constraint.unwrap_or(0)
+                    && number <= constraint
                     && state.target_residency_ns <= length.timer_ns
             };
-            let deeper = enabled().filter(fits).map(|(number, _)| number).next_back();
+            let deeper = enabled(states)
+                .filter(fits)
+                .map(|(number, _)| number)
+                .next_back();
             return Choice {
                 state: deeper.unwrap_or(candidate),
                 stop_tick: true,
             };
         }
         if candidate == 0 {
-            return keep_tick(0);
+            return Choice {
+                state: 0,
+                stop_tick: false,
+            };
         }
         let mut duration_ns = length.timer_ns;
         if states.get(candidate).target_residency_ns > duration_ns {
@@ -316,17 +326,7 @@ impl Teo {
                 candidate = shallower;
             }
         }
-        let before_tick = match self.rules.has(Rule::TeoShortIdles) {
-            true => self.tick_intercepts,
-            false => self.bins[..states.len()]
-                .iter()
-                .map(|bin| bin.intercepts)
-                .sum(),
-        };
-        let is_most = match self.rules.has(Rule::TeoTwoThirds) {
-            true => 3 * before_tick >= 2 * self.total,
-            false => before_tick > self.total / 2 + self.total / 8,
-        };
+        let is_most = self.are_short(states);
         if states.get(candidate).target_residency_ns < self.tick_ns && is_most {
             duration_ns = self.tick_ns / 2;
         }
@@ -334,10 +334,25 @@ impl Teo {
             states,
             situation,
             candidate,
-            first,
+            states.first_enabled(),
             duration_ns,
             length.event_ns,
         )
+    }
+
+    /// True if most recent stays ended before a tick.
+    fn are_short(&self, states: &States) -> bool {
+        let before_tick = match self.rules.has(Rule::TeoShortIdles) {
+            true => self.tick_intercepts,
+            false => self.bins[..states.len()]
+                .iter()
+                .map(|bin| bin.intercepts)
+                .sum(),
+        };
+        match self.rules.has(Rule::TeoTwoThirds) {
+            true => 3 * before_tick >= 2 * self.total,
+            false => before_tick > self.total / 2 + self.total / 8,
+        }
     }
 
     /// A state is too shallow where the tick is stopped and nothing soon corrects the choice.

@@ -259,80 +259,101 @@ pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
     })
 }
 
+/// The rows of a board.
+struct BoardRows<'r, 'b> {
+    board: &'b facts::TaskBoard,
+    tasks: &'b [u32],
+    own: Vec<&'b Row<'r>>,
+    assumed: Vec<&'r str>,
+}
+
+impl<'r, 'b> BoardRows<'r, 'b> {
+    fn new(rows: &'b [Row<'r>], board: &'b facts::TaskBoard, facts: &'b facts::ManyTasks) -> Self {
+        let own = rows.iter().filter(|row| row.variant == board.name);
+        let own: Vec<&Row<'r>> = own.collect();
+        let modes = own.iter().map(|row| row.mode);
+        let assumed = distinct(modes.filter(|name| !name.is_empty()));
+        Self {
+            board,
+            tasks: &facts.tasks,
+            own,
+            assumed,
+        }
+    }
+
+    /// The rules, by their names.
+    fn cases(&self) -> Vec<&'r str> {
+        let cases = self.own.iter().map(|row| row.case);
+        distinct(cases.filter(|name| !name.is_empty()))
+    }
+
+    /// The values of a rule under an assumption with a number of tasks, by seed.
+    fn values(&self, case: &str, mode: &str, metric: Metric, role: &str, tasks: u32) -> Vec<f64> {
+        let subject = format!("{tasks} tasks");
+        let is_it = |row: &&&Row<'_>| {
+            row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
+        };
+        self.own.iter().filter(is_it).map(|row| row.value).collect()
+    }
+
+    /// The mean over seeds for each number of tasks.
+    fn by_tasks(&self, case: &str, mode: &str, metric: Metric, role: &str) -> Vec<f64> {
+        let mean = |tasks: &u32| mean(&self.values(case, mode, metric, role, *tasks));
+        self.tasks.iter().map(mean).collect()
+    }
+
+    /// What a rule saves against no energy model, in percent, seed by seed.
+    fn gains(&self, case: &str, mode: &str, tasks: u32) -> Vec<f64> {
+        let energy = |case: &str| self.values(case, mode, metrics::ENERGY, "", tasks);
+        let pairs = energy(case).into_iter().zip(energy(OFF));
+        pairs
+            .map(|(own, other)| 100.0 * (1.0 - own / other))
+            .collect()
+    }
+
+    /// The same with the range over all assumptions.
+    fn gain(&self, case: &str, tasks: u32) -> Option<Interval> {
+        let assumed = self.assumed.iter();
+        let all: Vec<f64> = assumed
+            .flat_map(|mode| self.gains(case, mode, tasks))
+            .collect();
+        Some(Interval {
+            median: mean(&self.gains(case, USUAL, tasks)),
+            ..Interval::of_all(&all)?
+        })
+    }
+
+    fn rules(&self, case: &'r str) -> Rules<'r> {
+        let watts = self.board.watts_per_unit.unwrap_or(1.0);
+        let energy = |mode: &&str| -> Vec<f64> {
+            let units = self.by_tasks(case, mode, metrics::ENERGY, "").into_iter();
+            units.map(|units| units * watts).collect()
+        };
+        let of_usual = |metric, role: &str| self.by_tasks(case, USUAL, metric, role);
+        let tasks = self.tasks.iter().filter(|_| case != OFF);
+        let big = of_usual(metrics::RUNNING, &self.board.big).into_iter();
+        Rules {
+            name: case,
+            gain_percent: tasks.filter_map(|tasks| self.gain(case, *tasks)).collect(),
+            energy: self.assumed.iter().map(energy).collect(),
+            big_runs_percent: big.map(|share| 100.0 * share).collect(),
+            p95_ms: of_usual(metrics::RESPONSE, "p95"),
+            moves: of_usual(metrics::MIGRATIONS, ""),
+        }
+    }
+}
+
 fn read_board<'r>(
     rows: &[Row<'r>],
     board: &facts::TaskBoard,
     facts: &facts::ManyTasks,
     reference: Option<&EasReference>,
 ) -> Board<'r> {
-    let own: Vec<&Row<'r>> = rows
-        .iter()
-        .filter(|row| row.variant == board.name)
-        .collect();
+    let rows = BoardRows::new(rows, board, facts);
     let watts = board.watts_per_unit;
-    let values = |case: &str, mode: &str, metric: Metric, role: &str, tasks: u32| -> Vec<f64> {
-        let subject = format!("{tasks} tasks");
-        let is_it = |row: &&&Row<'_>| {
-            row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
-        };
-        own.iter().filter(is_it).map(|row| row.value).collect()
-    };
-    let by_tasks = |case: &str, mode: &str, metric: Metric, role: &str| -> Vec<f64> {
-        facts
-            .tasks
-            .iter()
-            .map(|tasks| mean(&values(case, mode, metric, role, *tasks)))
-            .collect()
-    };
-    let cases = distinct(
-        own.iter()
-            .map(|row| row.case)
-            .filter(|name| !name.is_empty()),
-    );
-    let assumed = distinct(
-        own.iter()
-            .map(|row| row.mode)
-            .filter(|name| !name.is_empty()),
-    );
-    // With and without an energy model, seed by seed.
-    let gains = |case: &str, mode: &str, tasks: u32| -> Vec<f64> {
-        let energy = |case: &str| values(case, mode, metrics::ENERGY, "", tasks);
-        energy(case)
-            .iter()
-            .zip(energy(OFF))
-            .map(|(own, other)| 100.0 * (1.0 - own / other))
-            .collect()
-    };
-    let gain = |case: &str, tasks: u32| {
-        let all: Vec<f64> = assumed
-            .iter()
-            .flat_map(|mode| gains(case, mode, tasks))
-            .collect();
-        Some(Interval {
-            median: mean(&gains(case, USUAL, tasks)),
-            ..Interval::of_all(&all)?
-        })
-    };
-    let rules = |case: &&'r str| {
-        let energy = |mode: &&str| -> Vec<f64> {
-            let units = by_tasks(case, mode, metrics::ENERGY, "").into_iter();
-            units.map(|units| units * watts.unwrap_or(1.0)).collect()
-        };
-        let of_usual = |metric, role: &str| by_tasks(case, USUAL, metric, role);
-        let tasks = facts.tasks.iter().filter(|_| *case != OFF);
-        Rules {
-            name: case,
-            gain_percent: tasks.filter_map(|tasks| gain(case, *tasks)).collect(),
-            energy: assumed.iter().map(energy).collect(),
-            big_runs_percent: of_usual(metrics::RUNNING, &board.big)
-                .into_iter()
-                .map(|share| 100.0 * share)
-                .collect(),
-            p95_ms: of_usual(metrics::RESPONSE, "p95"),
-            moves: of_usual(metrics::MIGRATIONS, ""),
-        }
-    };
-    let rules: Vec<Rules<'r>> = cases.iter().map(rules).collect();
+    let rules = rows.cases().into_iter().map(|case| rows.rules(case));
+    let rules: Vec<Rules<'r>> = rules.collect();
+    let (own, assumed) = (&rows.own, rows.assumed.clone());
     let reference =
         reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
     let figure = |tasks: &u32| {

@@ -587,6 +587,33 @@ fn counters(recording: &Recording) -> Option<Counters> {
     })
 }
 
+/// Each governor under a limit, beside itself without.
+fn limits<'r>(
+    limits: Vec<facts::Limited>,
+    governors: &[Governor<'r>],
+    powers_sourced: bool,
+) -> Vec<Limited<'r>> {
+    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
+    let limited = limits.into_iter().filter_map(|limit| {
+        let (under, without) = find(&limit.name).zip(find(&limit.of))?;
+        let time = |of: &Governor<'_>| {
+            of.states
+                .iter()
+                .map(|state| state.residency_us)
+                .collect::<Vec<_>>()
+        };
+        Some(Limited {
+            name: under.name,
+            of: without.name,
+            latency_us: limit.latency_us,
+            left: limit.left,
+            less: under.less_than(without).filter(|_| powers_sourced),
+            is_same: time(under) == time(without),
+        })
+    });
+    limited.collect()
+}
+
 /// Reads a replay.
 pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let recording = run.recording;
@@ -619,25 +646,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
         .map(|governor| governor.name)
         .find(|name| facts.own.as_deref() == Some(name));
     let powers_sourced = is_powered && !facts.powers_assumed;
-    let find = |name: &str| governors.iter().find(|governor| governor.name == name);
-    let limited = facts.limits.into_iter().filter_map(|limit| {
-        let (under, without) = find(&limit.name).zip(find(&limit.of))?;
-        let time = |of: &Governor<'_>| {
-            of.states
-                .iter()
-                .map(|state| state.residency_us)
-                .collect::<Vec<_>>()
-        };
-        Some(Limited {
-            name: under.name,
-            of: without.name,
-            latency_us: limit.latency_us,
-            left: limit.left,
-            less: under.less_than(without).filter(|_| powers_sourced),
-            is_same: time(under) == time(without),
-        })
-    });
-    let limits: Vec<Limited<'r>> = limited.collect();
+    let limits = limits(facts.limits, &governors, powers_sourced);
     let free: Vec<&Governor<'r>> = governors
         .iter()
         .filter(|one| limits.iter().all(|limit| limit.name != one.name))

@@ -155,11 +155,8 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
                 .map(|kind| (*kind, events(recording, node, kind)));
             (node, of_node.collect())
         });
-    let published = run
-        .published
-        .node_clocks
-        .as_ref()
-        .filter(|_| facts.graph == "l2-xconnect");
+    let published = run.published.node_clocks.as_ref();
+    let published = published.filter(|_| facts.graph == "l2-xconnect");
     let nodes = nodes::read(recording, CASE, window as u32);
     Ok(LoadedGraph {
         threads: threads.collect(),

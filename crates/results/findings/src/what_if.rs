@@ -86,7 +86,7 @@ pub fn what_if_point(
     metric: &str,
     settings: &[(String, String)],
 ) -> Option<WhatIfPoint> {
-    let (recording, timelines) = (findings.recording, &findings.timelines);
+    let recording = findings.recording;
     let unit = recording
         .measures()
         .iter()
@@ -96,11 +96,8 @@ pub fn what_if_point(
         iterations(findings, metric, true),
         iterations(findings, metric, false),
     );
-    let (is_drawn, ordered) = if drawn.is_empty() {
-        (false, &shared)
-    } else {
-        (true, &drawn)
-    };
+    let is_drawn = !drawn.is_empty();
+    let ordered = if is_drawn { &drawn } else { &shared };
     let middle = ordered.len().checked_sub(1)? / 2;
     let median_of = |pick: fn(&[Value]) -> Option<f64>| {
         let mut values: Vec<f64> = ordered
@@ -119,6 +116,44 @@ pub fn what_if_point(
     // Runs of many seeds leave no events.
     let with_events = if shared.is_empty() { ordered } else { &shared };
     let told = &with_events[(with_events.len() - 1) / 2];
+    let (most, hung_on) = causes(findings, metric, told);
+    let values = |iteration: &Iteration| {
+        iteration
+            .values
+            .iter()
+            .map(|(value, _)| *value)
+            .collect::<Vec<f64>>()
+    };
+    Some(WhatIfPoint {
+        values: spread_evenly(ordered.iter().flat_map(values).collect(), MOST_VALUES),
+        settings: settings.to_vec(),
+        unit: recording.text(unit).to_owned(),
+        cpus: ordered[0]
+            .values
+            .iter()
+            .filter(|(_, cpu)| cpu.is_some())
+            .count(),
+        shortest: median_of(|values| values.first().map(|(value, _)| *value))?,
+        median: median_of(|values| {
+            recording::stats::median(&values.iter().map(|(value, _)| *value).collect::<Vec<_>>())
+        })?,
+        longest: ordered[middle].longest().0,
+        over_seeds,
+        most,
+        hung_on,
+    })
+}
+
+/// A cause with its share of a time.
+type Share<T> = Option<(T, f64)>;
+
+/// The cause on which the longest CPU of an iteration spent most, and what its end hung on.
+fn causes(
+    findings: &Findings<'_>,
+    metric: &str,
+    told: &Iteration,
+) -> (Share<Cause>, Share<&'static str>) {
+    let (recording, timelines) = (findings.recording, &findings.timelines);
     let (told_longest, cpu) = told.longest();
     let split = cpu.and_then(|cpu| {
         let spans = timelines.each().into_iter();
@@ -148,31 +183,7 @@ pub fn what_if_point(
         let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
         Some((spent.title(), share(ticks)))
     });
-    let values = |iteration: &Iteration| {
-        iteration
-            .values
-            .iter()
-            .map(|(value, _)| *value)
-            .collect::<Vec<f64>>()
-    };
-    Some(WhatIfPoint {
-        values: spread_evenly(ordered.iter().flat_map(values).collect(), MOST_VALUES),
-        settings: settings.to_vec(),
-        unit: recording.text(unit).to_owned(),
-        cpus: ordered[0]
-            .values
-            .iter()
-            .filter(|(_, cpu)| cpu.is_some())
-            .count(),
-        shortest: median_of(|values| values.first().map(|(value, _)| *value))?,
-        median: median_of(|values| {
-            recording::stats::median(&values.iter().map(|(value, _)| *value).collect::<Vec<_>>())
-        })?,
-        longest: ordered[middle].longest().0,
-        over_seeds,
-        most: most.map(|(&cause, &ticks)| (cause, share(ticks))),
-        hung_on,
-    })
+    (most.map(|(&cause, &ticks)| (cause, share(ticks))), hung_on)
 }
 
 /// The iterations that have a metric, from the one with the least largest value on; of modes that

@@ -603,7 +603,10 @@ fn what_is_wrong_is_said_with_the_file_and_leaves_nothing_behind() {
     let wrong: [(&[&str], &[&str]); 6] = [
         (&[missing, "--output", out], &["there is no recording"]),
         (&[cut, "--output", out], &["events.parquet", "cut short"]),
-        (&[good, "--output", "latency.pdf"], &["latency.pdf", ".html"]),
+        (
+            &[good, "--output", "latency.pdf"],
+            &["latency.pdf", ".html"],
+        ),
         (
             &[good, "--output", &nowhere],
             &["cannot write", "page.html", "make the folder"],

@@ -179,6 +179,56 @@ struct PolicyMeasures<'r> {
 }
 
 impl<'r> PolicyMeasures<'r> {
+    /// What a policy did; the energy of each seed stands beside the yardstick's.
+    fn policy(
+        &self,
+        policy: &'r str,
+        facts: &facts::Placement,
+        yardstick: &[f64],
+        seed: u64,
+    ) -> Policy<'r> {
+        let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
+        let energy = self.values(policy, metrics::ENERGY, "");
+        let by = |metric: Metric| -> InOrder<'r, f64> {
+            let names = self.subjects(CASE, metric).into_iter();
+            names
+                .map(|name| (name, self.mean(policy, metric, name)))
+                .collect()
+        };
+        let relative = energy
+            .iter()
+            .zip(yardstick)
+            .filter(|(_, other)| **other > 0.0)
+            .map(|(own, other)| own / other);
+        let tasks = self.subjects(CASE, metrics::MIGRATIONS).into_iter();
+        let middle = self.middle(policy);
+        let of_middle = |metric: Metric| {
+            let rows = self.of_metric(CASE, metric);
+            rows.filter(|row| (row.variant, row.iteration) == (policy, middle))
+                .map(|row| (row.subject, row.value))
+        };
+        Policy {
+            name: policy,
+            energy_unit_s: Interval::of_all(&energy),
+            energy_j: watts
+                .map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
+            energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
+            unfinished_share: 0.0,
+            run_time_s: Interval::of_all(&self.values(policy, metrics::RUN_TIME, "")),
+            running: by(metrics::RUNNING),
+            middle_seed: seed + u64::from(middle),
+            owners_unit_s: of_middle(metrics::OWNED_ENERGY).collect(),
+            middle_integral: of_middle(metrics::ENERGY).map(|(_, energy)| energy).sum(),
+            wake_ups_per_s: by(metrics::WAKE_UP_RATE),
+            idle_entered: by(metrics::IDLE_ENTERED),
+            idle_time_us: by(metrics::IDLE_TIME),
+            callbacks_per_s: self.mean(policy, metrics::CALLBACK_RATE, ""),
+            tasks: tasks.map(|task| (task, self.task(policy, task))).collect(),
+            big: Interval::of_all(&self.values(policy, metrics::RUNNING, &facts.big)),
+            integrals: energy,
+        }
+    }
+
     fn of_metric(&self, case: &str, metric: Metric) -> impl Iterator<Item = &Row<'r>> {
         self.rows.iter().filter(move |row| row.is_of(case, metric))
     }
@@ -316,53 +366,12 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         .map(|policy| periods(policy))
         .fold(0.0, f64::max);
     let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
-    let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
-    let of_policy = |policy: &'r str| {
-        let energy = measured.values(policy, metrics::ENERGY, "");
-        let by = |metric: Metric| -> InOrder<'r, f64> {
-            let names = measured.subjects(CASE, metric).into_iter();
-            names
-                .map(|name| (name, measured.mean(policy, metric, name)))
-                .collect()
-        };
-        let relative = energy
-            .iter()
-            .zip(&yardstick)
-            .filter(|(_, other)| **other > 0.0)
-            .map(|(own, other)| own / other);
-        let tasks = measured.subjects(CASE, metrics::MIGRATIONS).into_iter();
-        let middle = measured.middle(policy);
-        let of_middle = |metric: Metric| {
-            let rows = measured.of_metric(CASE, metric);
-            rows.filter(|row| (row.variant, row.iteration) == (policy, middle))
-                .map(|row| (row.subject, row.value))
-        };
-        Policy {
-            name: policy,
-            energy_unit_s: Interval::of_all(&energy),
-            energy_j: watts
-                .map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
-            energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
-            unfinished_share: if most_periods > 0.0 {
-                1.0 - periods(policy) / most_periods
-            } else {
-                0.0
-            },
-            run_time_s: Interval::of_all(&measured.values(policy, metrics::RUN_TIME, "")),
-            running: by(metrics::RUNNING),
-            middle_seed: recording.header.seed + u64::from(middle),
-            owners_unit_s: of_middle(metrics::OWNED_ENERGY).collect(),
-            middle_integral: of_middle(metrics::ENERGY).map(|(_, energy)| energy).sum(),
-            wake_ups_per_s: by(metrics::WAKE_UP_RATE),
-            idle_entered: by(metrics::IDLE_ENTERED),
-            idle_time_us: by(metrics::IDLE_TIME),
-            callbacks_per_s: measured.mean(policy, metrics::CALLBACK_RATE, ""),
-            tasks: tasks
-                .map(|task| (task, measured.task(policy, task)))
-                .collect(),
-            big: Interval::of_all(&measured.values(policy, metrics::RUNNING, &facts.big)),
-            integrals: energy,
-        }
+    let of_policy = |policy: &'r str| Policy {
+        unfinished_share: match most_periods > 0.0 {
+            true => 1.0 - periods(policy) / most_periods,
+            false => 0.0,
+        },
+        ..measured.policy(policy, &facts, &yardstick, recording.header.seed)
     };
     let policies: Vec<Policy<'_>> = names.into_iter().map(of_policy).collect();
     let (operating_points, top_points) = work_costs::read(&measured.rows, &recording.header);
