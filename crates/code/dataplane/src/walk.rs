@@ -257,10 +257,7 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     header_ahead: usize,
     data_ahead: usize,
 ) -> Option<(usize, u8)> {
-    let Range {
-        start: mut row,
-        end: len,
-    } = rows;
+    let (mut row, len) = (rows.start, rows.end);
     let ahead = header_ahead.max(data_ahead);
     let mut odd = None;
     while odd.is_none() && row < len {

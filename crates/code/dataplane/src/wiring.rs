@@ -134,6 +134,39 @@ pub struct Wiring {
     nodes: Vec<(usize, String, Vec<String>)>,
 }
 
+/// Refuses a node that there is not, or with another number of arcs.
+fn has_its_arcs(registry: &Registry, name: &str, arcs: &[String]) -> Result<(), String> {
+    let wanted = match (name, registry.nodes.get(name)) {
+        (OUTPUT, _) => Arcs::Named(&[TX]),
+        (TX, _) => Arcs::None,
+        (_, Some((arcs, _))) => *arcs,
+        (_, None) => {
+            return Err(format!(
+                "no node `{name}`: there are {}",
+                [registry.names(), vec![OUTPUT, TX]].concat().join(", ")
+            ));
+        }
+    };
+    let (count, has_outputs) = (arcs.len(), arcs.iter().any(|arc| arc == OUTPUTS));
+    let right = match wanted {
+        Arcs::AndOutputs => count == wanted.count() + 1 && has_outputs,
+        _ => count == wanted.count() && !has_outputs,
+    };
+    if !right {
+        let and_outputs = if matches!(wanted, Arcs::AndOutputs) {
+            " and `outputs`"
+        } else {
+            ""
+        };
+        let wanted = wanted.count();
+        return Err(format!(
+            "node `{name}` has {wanted} arcs{and_outputs}, not: {}",
+            arcs.join(" ")
+        ));
+    }
+    Ok(())
+}
+
 impl Wiring {
     /// Reads a text and compares it with the nodes that there are, so that [`Wiring::build`] finds
     /// nothing wrong any more.
@@ -159,33 +192,8 @@ impl Wiring {
                 return wrong(format!("node `{name}` is there twice"));
             }
             let arcs: Vec<String> = arcs.split_whitespace().map(str::to_owned).collect();
-            let wanted = match (name, registry.nodes.get(name)) {
-                (OUTPUT, _) => Arcs::Named(&[TX]),
-                (TX, _) => Arcs::None,
-                (_, Some((arcs, _))) => *arcs,
-                (_, None) => {
-                    return wrong(format!(
-                        "no node `{name}`: there are {}",
-                        [registry.names(), vec![OUTPUT, TX]].concat().join(", ")
-                    ));
-                }
-            };
-            let (count, has_outputs) = (arcs.len(), arcs.iter().any(|arc| arc == OUTPUTS));
-            let right = match wanted {
-                Arcs::AndOutputs => count == wanted.count() + 1 && has_outputs,
-                _ => count == wanted.count() && !has_outputs,
-            };
-            if !right {
-                let and_outputs = if matches!(wanted, Arcs::AndOutputs) {
-                    " and `outputs`"
-                } else {
-                    ""
-                };
-                let wanted = wanted.count();
-                return wrong(format!(
-                    "node `{name}` has {wanted} arcs{and_outputs}, not: {}",
-                    arcs.join(" ")
-                ));
+            if let Err(message) = has_its_arcs(registry, name, &arcs) {
+                return wrong(message);
             }
             nodes.push((line, name.to_owned(), arcs));
         }

@@ -297,11 +297,8 @@ impl Experiment for Dataplane {
 
     fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         let settings = &request.settings;
-        let (graph, shape, strides) = (
-            settings.get(GRAPH),
-            settings.get(LOOP),
-            settings.get(STRIDES),
-        );
+        let (shape, strides) = (settings.get(LOOP), settings.get(STRIDES));
+        let (graph, windows) = (settings.get(GRAPH), settings.get(WINDOWS));
         let objects = settings.get(NODES).unwrap_or_default();
         let load = load_of(settings, &graph);
         if load.kind == GraphKind::L2CrossConnect && load.outputs > 1 {
@@ -311,7 +308,6 @@ impl Experiment for Dataplane {
                 help: None,
             });
         }
-        let windows = settings.get(WINDOWS);
         let progress = sink.progress();
         progress.expect(windows.into(), "windows");
         let asked = LoadRequest {
@@ -324,10 +320,8 @@ impl Experiment for Dataplane {
         };
         let ran = match &graph {
             GraphAsked::Ours(_) if !objects.is_empty() => {
-                let message = format!(
-                    "--nodes is for a graph of your own, and {} is ours",
-                    load.kind.name()
-                );
+                let ours = load.kind.name();
+                let message = format!("--nodes is for a graph of your own, and {ours} is ours");
                 return Err(Error::usage(message, "name its file: --graph FILE.toml"));
             }
             GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
@@ -347,30 +341,18 @@ impl Experiment for Dataplane {
         }
 
         let mut header = host_header(ABOUT.name, windows);
+        let objects: Vec<String> = objects
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         header.set_facts(&facts::GraphLoad {
             graph: name.clone(),
-            frame_size: load.settings.frame_size as u64,
-            shape: shape.name().to_owned(),
-            strides: format!("{}/{}", strides.header, strides.data),
-            buffers: load.buffers as u64,
-            reuse: if load.reuse == Reuse::Hot {
-                "hot"
-            } else {
-                "cycle"
-            }
-            .to_owned(),
             routes: if has_routes { load.routes.into() } else { 0 },
-            outputs: load.outputs as u64,
-            flows: load.flows.into(),
             workers: asked.workers as u64,
-            checksum: load.settings.verify_checksum,
-            driver: MEMORY.to_owned(),
             packets,
-            objects: objects
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect(),
+            objects,
             trace: loaded.trace.clone(),
+            ..facts_of(&load, shape, strides)
         });
         header.pictures.push(Picture {
             title: "Clocks per packet, by node".to_owned(),
@@ -382,6 +364,26 @@ impl Experiment for Dataplane {
         let recording = results::graph(header, &name, &loaded);
         sink.start(recording.header.clone())?;
         sink.append(&recording)
+    }
+}
+
+/// The facts about a load, and about the loop of its nodes.
+fn facts_of(load: &Load, shape: Shape, strides: Strides) -> facts::GraphLoad {
+    facts::GraphLoad {
+        frame_size: load.settings.frame_size as u64,
+        shape: shape.name().to_owned(),
+        strides: format!("{}/{}", strides.header, strides.data),
+        buffers: load.buffers as u64,
+        reuse: match load.reuse {
+            Reuse::Hot => "hot",
+            _ => "cycle",
+        }
+        .to_owned(),
+        outputs: load.outputs as u64,
+        flows: load.flows.into(),
+        checksum: load.settings.verify_checksum,
+        driver: MEMORY.to_owned(),
+        ..facts::GraphLoad::default()
     }
 }
 

@@ -247,30 +247,43 @@ impl ModelStudy {
             );
         }
         if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
-            let series =
-                recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
-            for cores in (1..)
-                .map(|step| 1 << (step - 1))
-                .take_while(|cores| *cores <= self.platform.core.count)
-            {
-                progress.check()?;
-                let share = cores.min(self.platform.l2.shared_by);
-                let shared = Parameters {
-                    l2_bytes: parameters.l2_bytes / u64::from(share),
-                    ..parameters
-                };
-                let found = model::together(shared, cell, self.effort, cores, line_cycles);
-                let values = [
-                    (metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick),
-                    (metrics::MEMORY_BUSY, found.busy),
-                ];
-                for (metric, value) in values {
-                    recording.add(series, 0, metric, &cores.to_string(), value);
-                }
-            }
+            self.together(&mut recording, parameters, cell, line_cycles, &progress)?;
         }
         sink.start(recording.header.clone())?;
         sink.append(&recording)
+    }
+
+    /// Adds what a packet takes where several cores run a loop at once.
+    fn together(
+        &self,
+        recording: &mut Recording,
+        parameters: Parameters,
+        cell: Cell,
+        line_cycles: f64,
+        progress: &experiment::Progress,
+    ) -> Result<(), Error> {
+        let tick = self.platform.cycles_per_tick();
+        let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
+        for cores in (1..)
+            .map(|step| 1 << (step - 1))
+            .take_while(|cores| *cores <= self.platform.core.count)
+        {
+            progress.check()?;
+            let share = cores.min(self.platform.l2.shared_by);
+            let shared = Parameters {
+                l2_bytes: parameters.l2_bytes / u64::from(share),
+                ..parameters
+            };
+            let found = model::together(shared, cell, self.effort, cores, line_cycles);
+            let values = [
+                (metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick),
+                (metrics::MEMORY_BUSY, found.busy),
+            ];
+            for (metric, value) in values {
+                recording.add(series, 0, metric, &cores.to_string(), value);
+            }
+        }
+        Ok(())
     }
 
     fn header(&self) -> Result<Header, Error> {

@@ -48,14 +48,9 @@ pub fn header(
     header
 }
 
-/// The recording of points that were visited.
-pub fn recording(
-    header: Header,
-    suite: &Suite,
-    board: &Board,
-    visited: &[PointResults<'_>],
-) -> Recording {
-    let mut recording = Recording::new(header);
+/// What should not be: runs that did not end, and grace periods that took too long.
+fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
+    let mut complaints = Vec::new();
     for benchmark in &suite.benchmarks {
         let of = visited
             .iter()
@@ -64,19 +59,28 @@ pub fn recording(
         let unfinished = runs.clone().filter(|ran| !ran.ended).count();
         if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
             let name = &benchmark.name;
-            recording.header.complaints.push(format!(
+            complaints.push(format!(
                 "{unfinished} runs of {name} did not end within {most} s"
             ));
         }
         let stalls: u64 = runs.map(|ran| ran.stalls).sum();
         if stalls > 0 {
             let name = &benchmark.name;
-            recording
-                .header
-                .complaints
-                .push(format!("{stalls} grace periods took too long in {name}"));
+            complaints.push(format!("{stalls} grace periods took too long in {name}"));
         }
     }
+    complaints
+}
+
+/// The recording of points that were visited.
+pub fn recording(
+    header: Header,
+    suite: &Suite,
+    board: &Board,
+    visited: &[PointResults<'_>],
+) -> Recording {
+    let mut recording = Recording::new(header);
+    recording.header.complaints = complaints(suite, visited);
     unknowns(&mut recording, suite, visited);
     let has_draws = visited
         .iter()
@@ -247,6 +251,58 @@ fn units(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
+/// The pictures of a benchmark.
+fn pictures(header: &mut Header, name: &str, visited: &[PointResults<'_>]) {
+    let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
+        title,
+        metric: metric.name.to_owned(),
+        case: Some(case.to_owned()),
+        kind,
+    };
+    for (what, metric) in [
+        ("energy by owner", &metrics::OWNED_ENERGY),
+        ("where the time of the clusters went", &metrics::RESIDENCY),
+        ("wake-ups of idle CPUs by cause", &metrics::WAKE_UPS),
+    ] {
+        let title = format!("{name}: {what}");
+        let bars = PictureKind::StackedBars;
+        header.pictures.push(picture(title, metric, name, bars));
+    }
+    let is_late = |at: &PointResults<'_>| {
+        at.visit.benchmark.name == name && at.configurations[0].latency_ns.is_some()
+    };
+    if visited.iter().any(is_late) {
+        let title =
+            format!("{name}: how late its tasks run after their timers, at the central point");
+        let kind = PictureKind::Curves {
+            x: LATENCY.to_owned(),
+            by: None,
+        };
+        header
+            .pictures
+            .push(picture(title, &metrics::LATENCY_SHARE, name, kind));
+    }
+    for (axis, what) in [
+        (Kind::Rate, "callbacks per second"),
+        (
+            Kind::Transition,
+            "the energy of a round trip into a deep idle state, of 1024",
+        ),
+        (Kind::Dose, "callbacks per second on each CPU"),
+    ] {
+        if visited.iter().any(|visited| visited.visit.kind == axis) {
+            let title = format!("{name}: energy saved against {what}, at the central point");
+            let kind = PictureKind::Curves {
+                x: axis.name().to_owned(),
+                by: None,
+            };
+            header
+                .pictures
+                .push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
+        }
+    }
+}
+
 fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
@@ -267,67 +323,8 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
         .map(|benchmark| &benchmark.name)
         .filter(is_there)
         .collect();
-    let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
-        title,
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
     for name in &names {
-        let title = format!("{name}: energy by owner");
-        header.pictures.push(picture(
-            title,
-            &metrics::OWNED_ENERGY,
-            name,
-            PictureKind::StackedBars,
-        ));
-        let title = format!("{name}: where the time of the clusters went");
-        header.pictures.push(picture(
-            title,
-            &metrics::RESIDENCY,
-            name,
-            PictureKind::StackedBars,
-        ));
-        let title = format!("{name}: wake-ups of idle CPUs by cause");
-        header.pictures.push(picture(
-            title,
-            &metrics::WAKE_UPS,
-            name,
-            PictureKind::StackedBars,
-        ));
-        let is_late = |at: &PointResults<'_>| {
-            at.visit.benchmark.name == **name && at.configurations[0].latency_ns.is_some()
-        };
-        if visited.iter().any(is_late) {
-            let title =
-                format!("{name}: how late its tasks run after their timers, at the central point");
-            let kind = PictureKind::Curves {
-                x: LATENCY.to_owned(),
-                by: None,
-            };
-            header
-                .pictures
-                .push(picture(title, &metrics::LATENCY_SHARE, name, kind));
-        }
-        for (axis, what) in [
-            (Kind::Rate, "callbacks per second"),
-            (
-                Kind::Transition,
-                "the energy of a round trip into a deep idle state, of 1024",
-            ),
-            (Kind::Dose, "callbacks per second on each CPU"),
-        ] {
-            if visited.iter().any(|visited| visited.visit.kind == axis) {
-                let title = format!("{name}: energy saved against {what}, at the central point");
-                let kind = PictureKind::Curves {
-                    x: axis.name().to_owned(),
-                    by: None,
-                };
-                header
-                    .pictures
-                    .push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
-            }
-        }
+        pictures(header, name, visited);
     }
     let benchmarks = suite
         .benchmarks

@@ -226,59 +226,8 @@ impl Suite {
             .into_iter()
             .map(|read| reader.unknown(read))
             .collect::<Result<_, _>>()?;
-        let names: Vec<&str> = unknowns
-            .iter()
-            .chain(&switches)
-            .map(|unknown| unknown.name.as_str())
-            .collect();
-        for (at, name) in names.iter().enumerate() {
-            if names[..at].contains(name) {
-                let message = format!("there are two unknowns or switches `{name}`");
-                return Err(reader.wrong(0..0, &message, "give each a name of its own"));
-            }
-        }
-        for (name, words) in SWITCHES {
-            let words = Range::Values(words.map(|word| Value::Word(word.to_owned())).into());
-            if !switches
-                .iter()
-                .any(|switch| switch.name == name && switch.range == words)
-            {
-                let message =
-                    format!("there is no [[switch]] `{name}` whose values are own and little");
-                return Err(reader.wrong(
-                    0..0,
-                    &message,
-                    "declare it, with central = \"own\" and a source",
-                ));
-            }
-        }
-        for (name, is_number) in REQUIRED {
-            let fits = |unknown: &Unknown| matches!(unknown.central, Value::Number(_)) == is_number;
-            if !unknowns
-                .iter()
-                .any(|unknown| unknown.name == name && fits(unknown))
-            {
-                let kind = if is_number { "numbers" } else { "words" };
-                let message = format!("there is no [[unknown]] `{name}` whose values are {kind}");
-                let help = "the kernel is made of it: declare its range, with a source or the word assumed";
-                return Err(reader.wrong(0..0, &message, help));
-            }
-        }
-        let frequency = match read.frequency.get_ref().as_str() {
-            "highest" => minikernel::Frequency::Highest,
-            "lowest" => minikernel::Frequency::Lowest,
-            "schedutil" => minikernel::Frequency::Schedutil {
-                rate_limit_ns: 10_000_000,
-            },
-            other => {
-                let message = format!("there is no frequency rule `{other}`");
-                return Err(reader.wrong(
-                    read.frequency.span(),
-                    &message,
-                    "write highest, lowest or schedutil",
-                ));
-            }
-        };
+        reader.has_all(&unknowns, &switches)?;
+        let frequency = reader.frequency(&read.frequency)?;
         let placement = read.placement.get_ref().parse();
         let placement = placement.map_err(|help: String| {
             reader.wrong(
@@ -437,6 +386,99 @@ impl Reader<'_> {
         })
     }
 
+    /// Refuses what is there twice, and names what is missing.
+    fn has_all(&self, unknowns: &[Unknown], switches: &[Unknown]) -> Result<(), Error> {
+        let names: Vec<&str> = unknowns
+            .iter()
+            .chain(switches)
+            .map(|unknown| unknown.name.as_str())
+            .collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                let message = format!("there are two unknowns or switches `{name}`");
+                return Err(self.wrong(0..0, &message, "give each a name of its own"));
+            }
+        }
+        for (name, words) in SWITCHES {
+            let words = Range::Values(words.map(|word| Value::Word(word.to_owned())).into());
+            if !switches
+                .iter()
+                .any(|switch| switch.name == name && switch.range == words)
+            {
+                let message =
+                    format!("there is no [[switch]] `{name}` whose values are own and little");
+                return Err(self.wrong(
+                    0..0,
+                    &message,
+                    "declare it, with central = \"own\" and a source",
+                ));
+            }
+        }
+        for (name, is_number) in REQUIRED {
+            let fits = |unknown: &Unknown| matches!(unknown.central, Value::Number(_)) == is_number;
+            if !unknowns
+                .iter()
+                .any(|unknown| unknown.name == name && fits(unknown))
+            {
+                let kind = if is_number { "numbers" } else { "words" };
+                let message = format!("there is no [[unknown]] `{name}` whose values are {kind}");
+                let help = "the kernel is made of it: declare its range, with a source or the word assumed";
+                return Err(self.wrong(0..0, &message, help));
+            }
+        }
+        Ok(())
+    }
+
+    fn frequency(&self, read: &Spanned<String>) -> Result<minikernel::Frequency, Error> {
+        Ok(match read.get_ref().as_str() {
+            "highest" => minikernel::Frequency::Highest,
+            "lowest" => minikernel::Frequency::Lowest,
+            "schedutil" => minikernel::Frequency::Schedutil {
+                rate_limit_ns: 10_000_000,
+            },
+            other => {
+                let message = format!("there is no frequency rule `{other}`");
+                return Err(self.wrong(
+                    read.span(),
+                    &message,
+                    "write highest, lowest or schedutil",
+                ));
+            }
+        })
+    }
+
+    /// The benchmark that another one, with its tasks and semaphores, runs beside.
+    fn beside<'b>(
+        &self,
+        beside: &Spanned<String>,
+        above: &'b [Benchmark],
+        (name, names, semaphores): (&str, &[String], &[(String, u32)]),
+    ) -> Result<&'b Benchmark, Error> {
+        let Some(other) = above.iter().find(|other| other.name == *beside.get_ref()) else {
+            let message = format!(
+                "there is no benchmark `{}` above `{}`",
+                beside.get_ref(),
+                name
+            );
+            return Err(self.wrong(
+                beside.span(),
+                &message,
+                "name one that stands above it in the file",
+            ));
+        };
+        let same = |(name, _): &&(String, u32)| semaphores.iter().any(|(own, _)| own == name);
+        let twice = other
+            .tasks
+            .iter()
+            .map(|task| &task.name)
+            .find(|task| names.contains(task));
+        if let Some(twice) = twice.or(other.semaphores.iter().find(same).map(|(name, _)| name)) {
+            let message = format!("`{twice}` is in both `{name}` and `{}`", other.name);
+            return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
+        }
+        Ok(other)
+    }
+
     fn benchmark(
         &self,
         read: Spanned<BenchmarkRead>,
@@ -466,28 +508,7 @@ impl Reader<'_> {
             .collect::<Result<_, _>>()?;
         let mut tasks = Vec::new();
         if let Some(beside) = read.beside {
-            let Some(other) = above.iter().find(|other| other.name == *beside.get_ref()) else {
-                let message = format!(
-                    "there is no benchmark `{}` above `{}`",
-                    beside.get_ref(),
-                    read.name
-                );
-                return Err(self.wrong(
-                    beside.span(),
-                    &message,
-                    "name one that stands above it in the file",
-                ));
-            };
-            let same = |(name, _): &&(String, u32)| semaphores.iter().any(|(own, _)| own == name);
-            let twice = other
-                .tasks
-                .iter()
-                .map(|task| &task.name)
-                .find(|name| names.contains(name));
-            if let Some(name) = twice.or(other.semaphores.iter().find(same).map(|(name, _)| name)) {
-                let message = format!("`{name}` is in both `{}` and `{}`", read.name, other.name);
-                return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
-            }
+            let other = self.beside(&beside, above, (&read.name, &names, &semaphores))?;
             tasks.extend(other.tasks.iter().cloned());
             semaphores.extend(other.semaphores.iter().cloned());
         }
@@ -525,21 +546,14 @@ impl Reader<'_> {
         })
     }
 
-    fn task(
+    /// How often a task is there.
+    fn instances(
         &self,
-        read: Spanned<TaskRead>,
+        read: Option<Spanned<InstancesRead>>,
         unknowns: &[Unknown],
-        names: &[String],
-        semaphores: &[(String, u32)],
-    ) -> Result<Task, Error> {
-        let span = read.span();
-        let read = read.into_inner();
-        let of = |message: &str| format!("task `{}`: {message}", read.name);
-        let when = read
-            .when
-            .map(|when| self.condition(when, unknowns, &of))
-            .transpose()?;
-        let instances = match read.instances {
+        of: &impl Fn(&str) -> String,
+    ) -> Result<Term, Error> {
+        Ok(match read {
             None => Term::Is(1),
             Some(instances) => {
                 let span = instances.span();
@@ -556,7 +570,24 @@ impl Reader<'_> {
                 }
                 term
             }
-        };
+        })
+    }
+
+    fn task(
+        &self,
+        read: Spanned<TaskRead>,
+        unknowns: &[Unknown],
+        names: &[String],
+        semaphores: &[(String, u32)],
+    ) -> Result<Task, Error> {
+        let span = read.span();
+        let read = read.into_inner();
+        let of = |message: &str| format!("task `{}`: {message}", read.name);
+        let when = read
+            .when
+            .map(|when| self.condition(when, unknowns, &of))
+            .transpose()?;
+        let instances = self.instances(read.instances, unknowns, &of)?;
         let policy = match (read.nice, read.priority) {
             (nice, None) if nice.is_none_or(|nice| (-20..=19).contains(&nice)) => Policy::Fair {
                 nice: nice.unwrap_or(0),

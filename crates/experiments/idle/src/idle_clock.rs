@@ -149,14 +149,9 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         for &threads in &counts {
             progress.check()?;
             let times = reads::clock(clock, threads, effort, overhead, tick_ns);
-            add(
-                &mut recording,
-                clock.name(),
-                "clock-read",
-                &threads.to_string(),
-                metrics::CLOCK_READ,
-                &times,
-            );
+            let (name, threads) = (clock.name(), threads.to_string());
+            let metric = metrics::CLOCK_READ;
+            add(&mut recording, name, "clock-read", &threads, metric, &times);
             progress.step();
         }
     }
@@ -164,14 +159,8 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         for (known, mode) in [(true, "divisor known"), (false, "divisor unknown")] {
             progress.check()?;
             let times = reads::division(division, known, effort, tick_ns);
-            add(
-                &mut recording,
-                division.name(),
-                "division",
-                mode,
-                metrics::DIVISION,
-                &times,
-            );
+            let (name, metric) = (division.name(), metrics::DIVISION);
+            add(&mut recording, name, "division", mode, metric, &times);
             progress.step();
         }
     }
@@ -264,13 +253,11 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::new(&platform, &traced);
-    let kinds = settings
-        .get(GOVERNORS)
-        .unwrap_or_else(|| idle::Kind::ALL.to_vec());
+    let kinds = settings.get(GOVERNORS);
+    let kinds = kinds.unwrap_or_else(|| idle::Kind::ALL.to_vec());
     let of_kind = |&kind| {
-        Unsaid::of(kind, &traced, false)
-            .into_iter()
-            .map(move |unsaid| (kind, unsaid))
+        let unsaid = Unsaid::of(kind, &traced, false).into_iter();
+        unsaid.map(move |unsaid| (kind, unsaid))
     };
     let jobs: Vec<(idle::Kind, Unsaid)> = kinds.iter().flat_map(of_kind).collect();
     progress.expect(jobs.len() as u64, "governors");
@@ -295,27 +282,15 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
 
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
-        let mode = if jobs.len() > kinds.len() {
-            unsaid.name()
-        } else {
-            String::new()
+        let mode = match jobs.len() > kinds.len() {
+            true => unsaid.name(),
+            false => String::new(),
         };
         let series = recording.series(&kind.to_string(), "changed", &mode);
-        for Change {
-            condition,
-            choices,
-            energy,
-        } in changed
-        {
-            for (metric, value) in [
-                (metrics::CHANGED_CHOICES, choices),
-                (metrics::CHANGED_ENERGY, energy),
-            ] {
-                if metric.name == metrics::CHANGED_CHOICES.name || platform.power.is_some() {
-                    recording.add(series, 0, metric, &condition, value);
-                }
-            }
-        }
+        let is_powered = platform.power.is_some();
+        changed
+            .iter()
+            .for_each(|change| change.record(&mut recording, series, is_powered));
     }
     for (name, spread) in &spreads {
         let series = recording.series(name, "condition", "");
@@ -346,6 +321,28 @@ struct Change {
     condition: String,
     choices: f64,
     energy: f64,
+}
+
+impl Change {
+    /// Adds its measures; the energy only where powers are known.
+    fn record(&self, recording: &mut Recording, series: recording::Series, is_powered: bool) {
+        recording.add(
+            series,
+            0,
+            metrics::CHANGED_CHOICES,
+            &self.condition,
+            self.choices,
+        );
+        if is_powered {
+            recording.add(
+                series,
+                0,
+                metrics::CHANGED_ENERGY,
+                &self.condition,
+                self.energy,
+            );
+        }
+    }
 }
 
 /// A trace that governors are replayed on, with reads of every clock.

@@ -120,11 +120,8 @@ impl Experiment for IdleReplay {
         let mut choosers: Vec<(Chooser, Option<&Limit>)> =
             choosers.map(|chooser| (chooser, None)).collect();
         for kind in named {
-            choosers.extend(
-                limits
-                    .iter()
-                    .map(|limit| (Chooser::Governor(kind), Some(limit))),
-            );
+            let limited = limits.iter();
+            choosers.extend(limited.map(|limit| (Chooser::Governor(kind), Some(limit))));
         }
         progress.expect(choosers.len() as u64 + 1, "governors");
         progress.step();

@@ -48,6 +48,31 @@ pub fn follow(
     }
 }
 
+impl DomainReplay {
+    /// True if the domain is in its deepest state at a time.
+    fn is_off_at(&self, at_ns: u64) -> bool {
+        let begun = self.stays.partition_point(|stay| stay.from_ns <= at_ns);
+        let last = begun.checked_sub(1).map(|at| &self.stays[at]);
+        last.is_some_and(|stay| stay.to_ns > at_ns && stay.state + 1 == self.states.len())
+    }
+
+    /// Counts a stay in a state.
+    fn stay(&mut self, domain: &PowerDomain, from_ns: u64, to_ns: u64, state: usize) {
+        let time_ns = to_ns - from_ns;
+        let pays = |state: &idle::DomainState| time_ns >= state.off_ns + state.residency_ns;
+        let usage = &mut self.states[state];
+        usage.entered += 1;
+        usage.time_ns += time_ns;
+        usage.above += u64::from(!pays(&domain.states[state]));
+        usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
+        self.stays.push(DomainStay {
+            from_ns,
+            to_ns,
+            state,
+        });
+    }
+}
+
 fn one(
     platform: &Platform,
     traced: &TracedIntervals,
@@ -67,12 +92,8 @@ fn one(
             .is_some_and(|sleeps| !sleeps.is_empty())
     };
     let cpus: Vec<u16> = domain.cpus.iter().copied().filter(has_slept).collect();
-    let is_all = cpus.len()
-        == traced
-            .cpus
-            .iter()
-            .filter(|sleeps| !sleeps.is_empty())
-            .count();
+    let there = traced.cpus.iter().filter(|sleeps| !sleeps.is_empty());
+    let is_all = cpus.len() == there.count();
     let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
     let latency_limit_ns = limits.min().unwrap_or(idle::NO_LIMIT_NS);
     let mut governor = DomainGovernor::new(kind);
@@ -81,25 +102,15 @@ fn one(
     for segment in &segments.all {
         let covers = segments.covers(segment);
         let sleep = |(cpu, at): &(u16, u32)| &traced.cpus[usize::from(*cpu)][*at as usize];
-        let from_ns = covers
-            .iter()
-            .map(|of| sleep(of).enter_ns)
-            .max()
-            .unwrap_or(0);
+        let from_ns = covers.iter().map(|of| sleep(of).enter_ns).max();
+        let from_ns = from_ns.unwrap_or(0);
         let to_ns = from_ns + segment.ns;
         found.together_ns += segment.ns;
         let deepest = |(cpu, at): &(u16, u32)| {
             let table = &platform.domains[platform.place(*cpu).0].table;
             usize::from(replayed.chosen[usize::from(*cpu)][*at as usize]) == table.last()
         };
-        let is_off = |child: &usize| {
-            let DomainReplay { states, stays, .. } = &replayed.domains[*child];
-            let before = stays
-                .partition_point(|stay| stay.from_ns <= from_ns)
-                .checked_sub(1);
-            before
-                .is_some_and(|at| stays[at].to_ns > from_ns && stays[at].state + 1 == states.len())
-        };
+        let is_off = |child: &usize| replayed.domains[*child].is_off_at(from_ns);
         if !covers.iter().all(deepest) || !children.iter().all(is_off) {
             continue;
         }
@@ -113,26 +124,15 @@ fn one(
         let is_sent =
             |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
         let ipi_pending = woken.is_some_and(|of| sleep(of).waker == Waker::Ipi && is_sent(of));
-        let state = governor.select(
-            &domain.states,
-            &DomainSituation {
-                idle_ns,
-                latency_limit_ns,
-                ipi_pending,
-            },
-        );
-        let pays = |state: &idle::DomainState| segment.ns >= state.off_ns + state.residency_ns;
+        let situation = DomainSituation {
+            idle_ns,
+            latency_limit_ns,
+            ipi_pending,
+        };
+        let state = governor.select(&domain.states, &situation);
         let Some(state) = state else { continue };
-        let (usage, chosen) = (&mut found.states[state], &domain.states[state]);
-        usage.entered += 1;
-        usage.time_ns += segment.ns;
-        usage.above += u64::from(!pays(chosen));
-        usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
-        found.stays.push(DomainStay {
-            from_ns,
-            to_ns,
-            state,
-        });
+        found.stay(domain, from_ns, to_ns, state);
+        let chosen = &domain.states[state];
         if let Some((of, core)) = woken.and_then(|of| Some((of, core(of)?))) {
             let more_ns = chosen.on_ns + chosen.off_ns.saturating_sub(segment.ns);
             replayed

@@ -337,11 +337,9 @@ impl<'p> Cpu<'p> {
             } = asked.sleep_length;
             let (state, limit_ns) = match &mut self.governor {
                 None => {
-                    event_ns = if sleep.sleeps_without_tick == Some(true) {
-                        timer_ns
-                    } else {
-                        event_ns
-                    };
+                    if sleep.sleeps_without_tick == Some(true) {
+                        event_ns = timer_ns;
+                    }
                     (usize::from(sleep.state).min(domain.table.last()), u64::MAX)
                 }
                 Some(governor) => {
@@ -369,20 +367,15 @@ impl<'p> Cpu<'p> {
             sums.core_energy += u128::from(cost.core_power) * u128::from(idle_ns);
             sums.read_energy +=
                 u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
+            let outcome = Outcome {
+                entered: Some(state),
+                residency_ns,
+                since_choice_ns: stay_ns + after_ns,
+                got_tick: !to_limit && sleep.got_tick,
+                polled_to_limit: to_limit && cost.polling,
+                asked_again: to_limit && !cost.polling,
+            };
             if let Some(governor) = &mut self.governor {
-                let got_tick = !to_limit && sleep.got_tick;
-                let (polled_to_limit, asked_again) =
-                    (to_limit && cost.polling, to_limit && !cost.polling);
-                let since_choice_ns = stay_ns + after_ns;
-                let entered = Some(state);
-                let outcome = Outcome {
-                    entered,
-                    residency_ns,
-                    since_choice_ns,
-                    got_tick,
-                    polled_to_limit,
-                    asked_again,
-                };
                 governor.reflect(&domain.table, &seen.unwrap_or(outcome));
             }
             if !to_limit {

@@ -58,46 +58,7 @@ pub fn recording(
     );
     intervals(&mut recording, traced);
     for row in rows {
-        for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
-            let mode = if row.replays.len() > 1 {
-                unsaid.name()
-            } else {
-                String::new()
-            };
-            let series = recording.series(&row.name(), CASE, &mode);
-            states(&mut recording, series, &row.state_names, &replayed.states);
-            missed(&mut recording, series, replayed.states.iter());
-            domains(&mut recording, platform, &row.name(), &mode, replayed);
-            delays(
-                &mut recording,
-                series,
-                [50, 99].map(|percent| replayed.delays.quantile_us(percent)),
-            );
-            if platform.power.is_some() {
-                energies(&mut recording, series, energy);
-            }
-        }
-        for (end, mode) in facts::Replay::ENDS.into_iter().enumerate() {
-            let Some(envelope) = &row.envelope else { break };
-            let series = recording.series(&row.name(), CASE, mode);
-            states(
-                &mut recording,
-                series,
-                &row.state_names,
-                &envelope.states[end],
-            );
-            missed(&mut recording, series, [&envelope.all[end]].into_iter());
-            if platform.power.is_some() {
-                energies(&mut recording, series, &envelope.energies[end]);
-            }
-        }
-        if let Some(agreement) = &row.agreement {
-            compared(&mut recording, row, agreement);
-        }
-        excesses(&mut recording, traced, row, oracle);
-        if let Some((_, replayed)) = row.replays.first() {
-            lengths(&mut recording, traced, row, replayed);
-        }
+        add_row(&mut recording, platform, traced, row, oracle);
     }
     if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
         counters(&mut recording, platform, traced);
@@ -105,6 +66,86 @@ pub fn recording(
     of_oracle(&mut recording, platform, oracle);
     lanes::add(&mut recording, platform, traced, rows, oracle);
     recording
+}
+
+/// Adds what came of a governor, under one limit or without.
+fn add_row(
+    recording: &mut Recording,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    row: &Row,
+    oracle: &Oracle,
+) {
+    for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
+        let mode = if row.replays.len() > 1 {
+            unsaid.name()
+        } else {
+            String::new()
+        };
+        let series = recording.series(&row.name(), CASE, &mode);
+        states(recording, series, &row.state_names, &replayed.states);
+        missed(recording, series, replayed.states.iter());
+        domains(recording, platform, &row.name(), &mode, replayed);
+        delays(
+            recording,
+            series,
+            [50, 99].map(|percent| replayed.delays.quantile_us(percent)),
+        );
+        if platform.power.is_some() {
+            energies(recording, series, energy);
+        }
+    }
+    for (end, mode) in facts::Replay::ENDS.into_iter().enumerate() {
+        let Some(envelope) = &row.envelope else { break };
+        let series = recording.series(&row.name(), CASE, mode);
+        states(recording, series, &row.state_names, &envelope.states[end]);
+        missed(recording, series, [&envelope.all[end]].into_iter());
+        if platform.power.is_some() {
+            energies(recording, series, &envelope.energies[end]);
+        }
+    }
+    if let Some(agreement) = &row.agreement {
+        compared(recording, row, agreement);
+    }
+    excesses(recording, traced, row, oracle);
+    if let Some((_, replayed)) = row.replays.first() {
+        lengths(recording, traced, row, replayed);
+    }
+}
+
+fn pictures() -> Vec<Picture> {
+    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
+        title: title.to_owned(),
+        metric: metric.name.to_owned(),
+        case: Some(case.to_owned()),
+        kind,
+    };
+    vec![
+        picture(
+            "Time in each idle state",
+            &metrics::IDLE_TIME,
+            CASE,
+            PictureKind::StackedBars,
+        ),
+        picture(
+            "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
+            &metrics::IDLE_ENERGY,
+            CASE,
+            PictureKind::Curves {
+                x: "round_trip".to_owned(),
+                by: None,
+            },
+        ),
+        picture(
+            "Idle intervals by their length and the state in which they ended; each cell is how many there are",
+            &metrics::IDLE_INTERVALS,
+            LENGTHS,
+            PictureKind::HeatMap {
+                x: "decade_us".to_owned(),
+                y: "state".to_owned(),
+            },
+        ),
+    ]
 }
 
 fn describe(
@@ -136,38 +177,7 @@ fn describe(
             toml::Table::from_iter([("round_trip".to_owned(), (*parts as f64 / 1024.0).into())]);
         header.coordinates.insert(point_name(at), place);
     }
-    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
-        title: title.to_owned(),
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
-    header.pictures = vec![
-        picture(
-            "Time in each idle state",
-            &metrics::IDLE_TIME,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
-            &metrics::IDLE_ENERGY,
-            CASE,
-            PictureKind::Curves {
-                x: "round_trip".to_owned(),
-                by: None,
-            },
-        ),
-        picture(
-            "Idle intervals by their length and the state in which they ended; each cell is how many there are",
-            &metrics::IDLE_INTERVALS,
-            LENGTHS,
-            PictureKind::HeatMap {
-                x: "decade_us".to_owned(),
-                y: "state".to_owned(),
-            },
-        ),
-    ];
+    header.pictures = pictures();
     let places = |title: &str, names: Vec<String>| Axis {
         title: title.to_owned(),
         places: (0..).zip(names).collect(),

@@ -193,6 +193,28 @@ pub(crate) fn policies(text: &str) -> Result<Vec<Kind>, String> {
         .collect())
 }
 
+/// The options with which a workload is read; its own settings are whole numbers.
+fn workload_options(
+    settings: &experiment::Settings,
+    own: Vec<(String, String)>,
+    cpus: usize,
+) -> Result<workload::Options, Error> {
+    let numbers = own.into_iter().map(|(key, value)| match value.parse() {
+            Ok(number) => Ok((key, number)),
+            Err(_) => Err(Error::usage(
+                format!("--set {key}={value}: `{value}` is no whole number"),
+                "settings of a workload are whole numbers; those of a platform have a dot in their names",
+            )),
+        });
+    Ok(workload::Options {
+        settings: numbers.collect::<Result<_, _>>()?,
+        cpus,
+        memory_bytes_per_us: settings.get(MEMORY_RATE),
+        device_bytes_per_us: settings.get(DEVICE_RATE),
+        ..workload::Options::default()
+    })
+}
+
 impl Input {
     /// Reads what a request names.
     ///
@@ -206,10 +228,8 @@ impl Input {
             .partition(|(key, _)| key.contains('.'));
 
         let part = settings.get(ROUND_TRIP);
-        let (platform, disabled) = (
-            settings.get(PLATFORM),
-            settings.get(DISABLE).unwrap_or_default(),
-        );
+        let platform = settings.get(PLATFORM);
+        let disabled = settings.get(DISABLE).unwrap_or_default();
         let board = Board::read(
             request.platforms,
             &platform,
@@ -225,24 +245,10 @@ impl Input {
             idle,
         } = board;
 
-        let name = settings
-            .get(WORKLOAD)
-            .map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
+        let path = settings.get(WORKLOAD);
+        let name = path.map_or_else(|| USUAL.to_owned(), |path| path.display().to_string());
         let text = workload_text(&name)?;
-        let numbers = of_workload.into_iter().map(|(key, value)| match value.parse() {
-            Ok(number) => Ok((key, number)),
-            Err(_) => Err(Error::usage(
-                format!("--set {key}={value}: `{value}` is no whole number"),
-                "settings of a workload are whole numbers; those of a platform have a dot in their names",
-            )),
-        });
-        let options = workload::Options {
-            settings: numbers.collect::<Result<_, _>>()?,
-            cpus: hardware.cpus(),
-            memory_bytes_per_us: settings.get(MEMORY_RATE),
-            device_bytes_per_us: settings.get(DEVICE_RATE),
-            ..workload::Options::default()
-        };
+        let options = workload_options(settings, of_workload, hardware.cpus())?;
         let costs = platforms::kernel_costs(request.platforms)?;
         let costs = Costs::new(&Costs::read(&costs)?);
         let file = workload::read(&Document::new(name.as_str(), text.as_str()), &options)?;

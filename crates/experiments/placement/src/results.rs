@@ -21,6 +21,54 @@ fn unit_s(energy: u128) -> f64 {
     energy as f64 / 1e12
 }
 
+fn pictures() -> Vec<Picture> {
+    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
+        title: title.to_owned(),
+        metric: metric.name.to_owned(),
+        case: Some(case.to_owned()),
+        kind,
+    };
+    let curves = || PictureKind::Curves {
+        x: "capacity".to_owned(),
+        by: Some("domain".to_owned()),
+    };
+    vec![
+        picture(
+            "Wake-ups of idle CPUs by cause",
+            &metrics::WAKE_UP_RATE,
+            CASE,
+            PictureKind::StackedBars,
+        ),
+        picture(
+            "Time of CPUs in idle states",
+            &metrics::IDLE_TIME,
+            CASE,
+            PictureKind::StackedBars,
+        ),
+        picture(
+            "How long a period of the first periodic task takes, all seeds",
+            &metrics::RESPONSE_SHARE,
+            POOLED,
+            PictureKind::Curves {
+                x: RESPONSE_AXIS.to_owned(),
+                by: None,
+            },
+        ),
+        picture(
+            "Energy of work against capacity, the core",
+            &metrics::ENERGY_PER_WORK,
+            WORK_CASES[0],
+            curves(),
+        ),
+        picture(
+            "Energy of work against capacity, the core and what its cluster shares",
+            &metrics::ENERGY_PER_WORK,
+            WORK_CASES[1],
+            curves(),
+        ),
+    ]
+}
+
 /// Describes the run in the recording. `kept` is the part that the timeline holds, in ns; `None`
 /// where nothing is run.
 pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
@@ -57,51 +105,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
         .insert("idle-platform".to_owned(), input.idle.text.clone());
     (header.seed, header.iterations) = input.seeds;
     header.seeded_modes = vec![MODE.to_owned()];
-    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
-        title: title.to_owned(),
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
-    let curves = || PictureKind::Curves {
-        x: "capacity".to_owned(),
-        by: Some("domain".to_owned()),
-    };
-    header.pictures = vec![
-        picture(
-            "Wake-ups of idle CPUs by cause",
-            &metrics::WAKE_UP_RATE,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "Time of CPUs in idle states",
-            &metrics::IDLE_TIME,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "How long a period of the first periodic task takes, all seeds",
-            &metrics::RESPONSE_SHARE,
-            POOLED,
-            PictureKind::Curves {
-                x: RESPONSE_AXIS.to_owned(),
-                by: None,
-            },
-        ),
-        picture(
-            "Energy of work against capacity, the core",
-            &metrics::ENERGY_PER_WORK,
-            WORK_CASES[0],
-            curves(),
-        ),
-        picture(
-            "Energy of work against capacity, the core and what its cluster shares",
-            &metrics::ENERGY_PER_WORK,
-            WORK_CASES[1],
-            curves(),
-        ),
-    ];
+    header.pictures = pictures();
     if let Some(kept) = kept {
         header.notes.extend(input.notes.iter().cloned());
         header.notes.push(format!(

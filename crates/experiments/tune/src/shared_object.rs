@@ -140,10 +140,8 @@ impl SharedLoop {
             Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help))
         };
         if name.is_empty() || !is_printable(&name) {
-            return refused(
-                "it has no name of printable letters",
-                "`name` is what tables call it",
-            );
+            let help = "`name` is what tables call it";
+            return refused("it has no name of printable letters", help);
         }
         let count = table.knobs as usize;
         if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
@@ -177,16 +175,10 @@ impl SharedLoop {
                     "each knob has a name of its own",
                 );
             }
-            if let Some(name) = [Some(&own), define.as_ref()]
-                .into_iter()
-                .flatten()
-                .find(|name| !is_printable(name))
-            {
-                let shown = document::printable(name);
-                return refused(
-                    &format!("a knob is called `{shown}`"),
-                    "names are of printable letters, in one line",
-                );
+            let names = [Some(&own), define.as_ref()];
+            if let Some(name) = names.into_iter().flatten().find(|name| !is_printable(name)) {
+                let what = format!("a knob is called `{}`", document::printable(name));
+                return refused(&what, "names are of printable letters, in one line");
             }
             let about = knob_about(knob, own, define, &knobs).map_err(|(what, help)| {
                 Wrong::new(format!("{shown}, loop `{name}`: {what}"), help)

@@ -164,35 +164,21 @@ impl Experiment for Tune {
             measured.ended = Some(error.to_string());
         }
         let slices = bench.slices;
-        let left_out = bench
-            .checked
-            .iter()
-            .filter(|(_, is_same)| !**is_same)
-            .map(|(values, _)| values.clone());
-        measured.left_out = left_out.collect();
+        let left_out = bench.checked.iter().filter(|(_, is_same)| !**is_same);
+        measured.left_out = left_out.map(|(values, _)| values.clone()).collect();
         measured.left_out.sort();
-        let mut header = host_header(
-            ABOUT.name,
-            measured.tables[0].compared.ticks[0].len() as u32,
-        );
-        header.set_facts(&results::facts(
-            &process,
-            &source.path.display().to_string(),
-            batch,
-            &sets,
-            huge,
-            &measured,
-            slices,
-        ));
+        let rounds = measured.tables[0].compared.ticks[0].len();
+        let mut header = host_header(ABOUT.name, rounds as u32);
+        let path = source.path.display().to_string();
+        let facts = results::facts(&process, &path, batch, &sets, huge, &measured, slices);
+        header.set_facts(&facts);
+        let notes = results::notes(&process, memory, records, &measured);
+        header.notes.extend(notes);
+        let kept = "what was measured before is kept";
+        let ended = measured.ended.iter();
         header
-            .notes
-            .extend(results::notes(&process, memory, records, &measured));
-        header.complaints.extend(
-            measured
-                .ended
-                .iter()
-                .map(|ended| format!("{ended}; what was measured before is kept")),
-        );
+            .complaints
+            .extend(ended.map(|ended| format!("{ended}; {kept}")));
         let recording = results::recording(header, &about, &sets, &measured);
         sink.start(recording.header.clone())?;
         sink.append(&recording)

@@ -149,21 +149,7 @@ impl GraphFile {
         load: Load,
     ) -> Result<Plan, Error> {
         let registry = Registry::standard();
-        for (at, node) in objects.iter().enumerate() {
-            let NodeAbout { name, object, .. } = node;
-            let other = objects[..at]
-                .iter()
-                .find(|other| other.name == *name)
-                .map(|other| other.object.as_str());
-            let ours = registry.arcs(name).map(|_| "Stopwatt");
-            if let Some(other) = other.or(ours) {
-                let message = format!("{object} has a node `{name}`, and so has {other}");
-                return Err(Error::new(
-                    message,
-                    "give it a name of its own in the shared object",
-                ));
-            }
-        }
+        are_new(objects, &registry)?;
         let mut wired = ours(&registry);
         let mut nodes = Vec::new();
         for entry in &self.0.nodes {
@@ -175,16 +161,7 @@ impl GraphFile {
             wired.push(of_entry);
         }
         let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
-        for to in self.0.nodes.iter().flat_map(|entry| entry.next.values()) {
-            if !names.contains(&to.get_ref().as_str()) {
-                let message = format!("there is no node {}", document::quoted(to.get_ref()));
-                let mut help = one_of(to.get_ref(), &names);
-                if objects.iter().any(|node| node.name == *to.get_ref()) {
-                    help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
-                }
-                return Err(document.wrong(to.span(), message, help));
-            }
-        }
+        self.lead_somewhere(document, &names, objects)?;
         let start = self.start(document, &names)?;
         let order = in_order(&wired, start).map_err(|cycle| {
             let help = "each packet that goes round would do so without end; lead one of these arcs elsewhere";
@@ -232,6 +209,26 @@ impl GraphFile {
             workers: 1,
             trace: 0,
         })
+    }
+
+    /// Refuses an arc to a node that there is not.
+    fn lead_somewhere(
+        &self,
+        document: &Document,
+        names: &[&str],
+        objects: &[NodeAbout],
+    ) -> Result<(), Error> {
+        for to in self.0.nodes.iter().flat_map(|entry| entry.next.values()) {
+            if !names.contains(&to.get_ref().as_str()) {
+                let message = format!("there is no node {}", document::quoted(to.get_ref()));
+                let mut help = one_of(to.get_ref(), names);
+                if objects.iter().any(|node| node.name == *to.get_ref()) {
+                    help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
+                }
+                return Err(document.wrong(to.span(), message, help));
+            }
+        }
+        Ok(())
     }
 
     /// The node that packets come to first.
@@ -295,38 +292,7 @@ impl GraphFile {
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
         let number = objects.iter().position(|node| node.name == *kind.get_ref());
         let ours = registry.arcs(kind.get_ref());
-        let known: Vec<&str> = match (ours, number) {
-            (Some(arcs), _) => {
-                if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
-                    let message = format!(
-                        "`{}` is a node of Stopwatt: it is there once, and has no options",
-                        kind.get_ref()
-                    );
-                    return Err(document.wrong(
-                        extra.span(),
-                        message,
-                        "`kind` and `options` are for nodes of shared objects",
-                    ));
-                }
-                arcs.names().to_vec()
-            }
-            (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
-            (None, None) => {
-                let message = format!("there is no node {}", document::quoted(kind.get_ref()));
-                let mut all = registry.names();
-                all.extend(objects.iter().map(|node| node.name.as_str()));
-                let more = if objects.is_empty() {
-                    "; --nodes FILE.so names a shared object with nodes"
-                } else {
-                    ""
-                };
-                return Err(document.wrong(
-                    kind.span(),
-                    message,
-                    one_of(kind.get_ref(), &all) + more,
-                ));
-            }
-        };
+        let known = known_arcs(document, entry, registry, objects)?;
         if ours.is_none() && registry.arcs(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
             return Err(document.wrong(entry.name.span(), message, "give this one another name"));
@@ -366,6 +332,66 @@ impl GraphFile {
             number,
         ))
     }
+}
+
+/// Refuses nodes of shared objects whose names others have.
+fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result<(), Error> {
+    for (at, node) in objects.iter().enumerate() {
+        let NodeAbout { name, object, .. } = node;
+        let other = objects[..at]
+            .iter()
+            .find(|other| other.name == *name)
+            .map(|other| other.object.as_str());
+        let ours = registry.arcs(name).map(|_| "Stopwatt");
+        if let Some(other) = other.or(ours) {
+            let message = format!("{object} has a node `{name}`, and so has {other}");
+            return Err(Error::new(
+                message,
+                "give it a name of its own in the shared object",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The arcs that the node of an entry has, by their names.
+fn known_arcs<'o>(
+    document: &Document,
+    entry: &NodeEntry,
+    registry: &Registry,
+    objects: &'o [NodeAbout],
+) -> Result<Vec<&'o str>, Error> {
+    let kind = entry.kind.as_ref().unwrap_or(&entry.name);
+    let number = objects.iter().position(|node| node.name == *kind.get_ref());
+    let ours = registry.arcs(kind.get_ref());
+    Ok(match (ours, number) {
+        (Some(arcs), _) => {
+            if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
+                let message = format!(
+                    "`{}` is a node of Stopwatt: it is there once, and has no options",
+                    kind.get_ref()
+                );
+                return Err(document.wrong(
+                    extra.span(),
+                    message,
+                    "`kind` and `options` are for nodes of shared objects",
+                ));
+            }
+            arcs.names().to_vec()
+        }
+        (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
+        (None, None) => {
+            let message = format!("there is no node {}", document::quoted(kind.get_ref()));
+            let mut all = registry.names();
+            all.extend(objects.iter().map(|node| node.name.as_str()));
+            let more = if objects.is_empty() {
+                "; --nodes FILE.so names a shared object with nodes"
+            } else {
+                ""
+            };
+            return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
+        }
+    })
 }
 
 /// Our nodes, wired as usual.

@@ -48,17 +48,9 @@ pub fn load(path: &Path) -> Result<Vec<ObjectNode>, Wrong> {
     Ok(nodes)
 }
 
-fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
-    // SAFETY: names end, by the interface.
-    let name = unsafe { text(table.name) }.unwrap_or_default();
-    let refused =
-        |what: String, help: &str| Err(Wrong::new(format!("{shown}, node `{name}`: {what}"), help));
-    if !is_name(&name) {
-        return refused(
-            "it has no name that a graph's file could say".to_owned(),
-            "letters, digits and hyphens",
-        );
-    }
+/// Refuses more of something than a node may have, and a table without `run`: what is wrong, and
+/// what would be right.
+fn within_limits(table: &NodeTable) -> Result<(), (String, String)> {
     let counts = [
         ("arcs", table.arcs, ARCS_MAX, table.arc.is_null()),
         (
@@ -81,28 +73,61 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
             } else {
                 ""
             };
-            return refused(
-                format!("it has {count} {what}{nowhere}"),
-                &format!("at most {most}, with a pointer to them"),
-            );
+            let what = format!("it has {count} {what}{nowhere}");
+            return Err((what, format!("at most {most}, with a pointer to them")));
         }
     }
     if table.run.is_none() {
-        return refused(
-            "`run` is missing".to_owned(),
-            "it is needed; the other functions may be NULL",
-        );
+        let help = "it is needed; the other functions may be NULL";
+        return Err(("`run` is missing".to_owned(), help.to_owned()));
     }
     if table.private_bytes as usize > PRIVATE_MAX {
         let message = format!(
             "it wants {} bytes of private data per packet",
             table.private_bytes
         );
+        let help = format!("up to {PRIVATE_MAX}, for all nodes of a graph together");
+        return Err((message, help));
+    }
+    Ok(())
+}
+
+/// The reasons for which a node drops packets; else what is wrong, and what would be right.
+fn reasons(table: &NodeTable) -> Result<Vec<Reason>, (String, &'static str)> {
+    let mut reasons = Vec::new();
+    for at in 0..table.reasons as usize {
+        // SAFETY: the interface says that `reason` points to that number of reasons.
+        let DropReason {
+            text: said,
+            severity,
+        } = unsafe { *table.reason.add(at) };
+        // SAFETY: texts end, by the interface.
+        let said = leaked(unsafe { text(said) }.unwrap_or_default());
+        reasons.push(match severity {
+            ERROR => Reason::error(said),
+            INFO => Reason::info(said),
+            other => {
+                let what = format!("the reason `{said}` has severity {other}");
+                return Err((what, "STOPWATT_ERROR or STOPWATT_INFO"));
+            }
+        });
+    }
+    Ok(reasons)
+}
+
+fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
+    // SAFETY: names end, by the interface.
+    let name = unsafe { text(table.name) }.unwrap_or_default();
+    let refusal =
+        |what: String, help: &str| Wrong::new(format!("{shown}, node `{name}`: {what}"), help);
+    let refused = |what: String, help: &str| Err(refusal(what, help));
+    if !is_name(&name) {
         return refused(
-            message,
-            &format!("up to {PRIVATE_MAX}, for all nodes of a graph together"),
+            "it has no name that a graph's file could say".to_owned(),
+            "letters, digits and hyphens",
         );
     }
+    within_limits(&table).map_err(|(what, help)| refusal(what, &help))?;
     // SAFETY: the interface says that `arc` and `counter` point to that number of names.
     let (arcs, counters) = unsafe {
         (
@@ -120,26 +145,7 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
             }
         }
     }
-    let mut reasons = Vec::new();
-    for at in 0..table.reasons as usize {
-        // SAFETY: the interface says that `reason` points to that number of reasons.
-        let DropReason {
-            text: said,
-            severity,
-        } = unsafe { *table.reason.add(at) };
-        // SAFETY: texts end, by the interface.
-        let said = leaked(unsafe { text(said) }.unwrap_or_default());
-        reasons.push(match severity {
-            ERROR => Reason::error(said),
-            INFO => Reason::info(said),
-            other => {
-                return refused(
-                    format!("the reason `{said}` has severity {other}"),
-                    "STOPWATT_ERROR or STOPWATT_INFO",
-                );
-            }
-        });
-    }
+    let reasons = reasons(&table).map_err(|(what, help)| refusal(what, help))?;
     let counter = |name: &String| Reason {
         text: leaked(name.clone()),
         severity: Severity::Counter,

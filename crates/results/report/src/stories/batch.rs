@@ -124,22 +124,31 @@ impl Story for Batch<'_> {
         }
         told.table(table.done().noted(note));
         published(self, told);
-        let all: f64 = self.accesses.iter().map(|access| access.quartiles[1]).sum();
-        let table = Table::with_rows(&self.accesses)
-            .words("access, alone and without prefetch", |access| {
-                name(access.kind)
-            })
-            .numbers("clocks each", "", |access| {
-                doubtful(fixed(access.quartiles[1], 1), access.scatters)
-            })
-            .numbers("quartiles", "", |of| {
-                Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1))
-            })
-            .numbers("share", "", |access| {
-                percent(access.quartiles[1] / all.max(f64::MIN_POSITIVE), 0)
-            });
-        told.table(table.done());
+        accesses(self, told);
     }
+}
+
+/// What each access takes alone.
+fn accesses(batch: &Batch<'_>, told: &mut Blocks) {
+    let all: f64 = batch
+        .accesses
+        .iter()
+        .map(|access| access.quartiles[1])
+        .sum();
+    let table = Table::with_rows(&batch.accesses)
+        .words("access, alone and without prefetch", |access| {
+            name(access.kind)
+        })
+        .numbers("clocks each", "", |access| {
+            doubtful(fixed(access.quartiles[1], 1), access.scatters)
+        })
+        .numbers("quartiles", "", |of| {
+            Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1))
+        })
+        .numbers("share", "", |access| {
+            percent(access.quartiles[1] / all.max(f64::MIN_POSITIVE), 0)
+        });
+    told.table(table.done());
 }
 
 /// Ours beside the published footprints.

@@ -164,6 +164,45 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
     table.done()
 }
 
+/// The share of each state, a bar for each test and cluster.
+fn picture(tests: &[Test<'_>]) -> Picture {
+    let bar = |test: &Test<'_>| {
+        let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
+        let bars = clusters.map(|states| Bar {
+            name: match states[0].cluster {
+                Some(cluster) => format!("{}, cluster {cluster}", title(test)),
+                None => title(test),
+            },
+            parts: states
+                .iter()
+                .map(|state| {
+                    let value = state.share_percent.unwrap_or(0.0);
+                    (
+                        state.state.to_owned(),
+                        Figure {
+                            value,
+                            published: None,
+                        },
+                    )
+                })
+                .collect(),
+        });
+        bars.collect::<Vec<_>>()
+    };
+    let timed = tests.iter().all(|test| test.sum.time_us.is_some());
+    let heading = if timed {
+        "Share of the idle time"
+    } else {
+        "Share of the entries"
+    };
+    Picture::new(
+        heading,
+        "of all",
+        "%",
+        Drawing::Bars(tests.iter().flat_map(bar).collect()),
+    )
+}
+
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         match &self.tests[..] {
@@ -180,41 +219,7 @@ impl Story for KernelCounts<'_> {
         if let Some(wake_ups) = &self.wake_ups {
             wakes::causes(wake_ups, seconds, told);
         }
-        let bar = |test: &Test<'_>| {
-            let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
-            let bars = clusters.map(|states| Bar {
-                name: match states[0].cluster {
-                    Some(cluster) => format!("{}, cluster {cluster}", title(test)),
-                    None => title(test),
-                },
-                parts: states
-                    .iter()
-                    .map(|state| {
-                        let value = state.share_percent.unwrap_or(0.0);
-                        (
-                            state.state.to_owned(),
-                            Figure {
-                                value,
-                                published: None,
-                            },
-                        )
-                    })
-                    .collect(),
-            });
-            bars.collect::<Vec<_>>()
-        };
-        let timed = self.tests.iter().all(|test| test.sum.time_us.is_some());
-        let heading = if timed {
-            "Share of the idle time"
-        } else {
-            "Share of the entries"
-        };
-        told.picture(Picture::new(
-            heading,
-            "of all",
-            "%",
-            Drawing::Bars(self.tests.iter().flat_map(bar).collect()),
-        ));
+        told.picture(picture(&self.tests));
         if self.tests.len() > 1 {
             overview(self, told);
         }

@@ -190,6 +190,11 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
         "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}.",
         rows.len() * savings.count
     ));
+    where_rcu_helps(savings, told);
+}
+
+/// The runs in which RCU costs less than nothing.
+fn where_rcu_helps(savings: &Savings<'_>, told: &mut Blocks) {
     let helps = savings
         .references
         .iter()

@@ -99,6 +99,40 @@ const OTHER: &str = "something else";
 /// Branches that were never taken are named so often at most; the recording has all.
 const NEVER_SHOWN: usize = 12;
 
+/// What no run reached, a line each.
+fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> Vec<Text> {
+    let mut items: Vec<Text> = never
+        .iter()
+        .map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned()))
+        .collect();
+    let functions = coverage
+        .never_called
+        .iter()
+        .map(|functions| Text::from(format!("not called in {functions}")));
+    items.extend(functions);
+    let more = coverage.never_taken.len().saturating_sub(NEVER_SHOWN);
+    items.extend(
+        coverage
+            .never_taken
+            .iter()
+            .take(NEVER_SHOWN)
+            .map(|branch| Text::from(branch.as_str())),
+    );
+    if more > 0 {
+        items.push(Text::from(format!(
+            "and {more} branches more, which the recording and --format json name"
+        )));
+    }
+    items.extend(
+        coverage
+            .one_way
+            .iter()
+            .take(3)
+            .map(|pair| Text::from(pair.as_str())),
+    );
+    items
+}
+
 /// The reach of the runs, and what lies beyond it.
 fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
     let never: Vec<&facts::CoverageItem> = coverage
@@ -145,35 +179,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
             });
         told.table(table.done());
     }
-    let mut items: Vec<Text> = never
-        .iter()
-        .map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned()))
-        .collect();
-    let functions = coverage
-        .never_called
-        .iter()
-        .map(|functions| Text::from(format!("not called in {functions}")));
-    items.extend(functions);
-    let more = coverage.never_taken.len().saturating_sub(NEVER_SHOWN);
-    items.extend(
-        coverage
-            .never_taken
-            .iter()
-            .take(NEVER_SHOWN)
-            .map(|branch| Text::from(branch.as_str())),
-    );
-    if more > 0 {
-        items.push(Text::from(format!(
-            "and {more} branches more, which the recording and --format json name"
-        )));
-    }
-    items.extend(
-        coverage
-            .one_way
-            .iter()
-            .take(3)
-            .map(|pair| Text::from(pair.as_str())),
-    );
+    let items = never_reached(coverage, &never);
     if !items.is_empty() {
         told.paragraph("Never reached:");
         told.list(items);

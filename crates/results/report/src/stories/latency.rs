@@ -130,10 +130,16 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
         String::new()
     };
     words += &format!(". {which}{}", headline.text);
+    words += &accuracy_words(findings);
+    told.answer(words);
+}
+
+/// How good the predictions are: a sentence with a blank before it, or nothing.
+fn accuracy_words(findings: &Findings<'_>) -> String {
     // The row of all, or that of most cells.
     if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
         let model = all.model;
-        words.push_str(&format!(
+        let mut words = format!(
             " {} of {} predicted cells{} are within 10 % of the published ones; the median error is {:.1} %",
             model.within_10_percent,
             model.cells,
@@ -143,13 +149,14 @@ fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
                 " of the parallel tables".to_owned()
             },
             model.median_error_percent
-        ));
+        );
         words.push_str(&all.guess.map_or_else(
             || ".".to_owned(),
             |guess| format!(", a guess's {:.1} %.", guess.median_error_percent),
         ));
+        return words;
     }
-    told.answer(words);
+    String::new()
 }
 
 /// The rows of the accuracy table.
@@ -502,23 +509,7 @@ impl<'f> Case<'f> {
                 })
             })
             .done();
-        let mut known = findings.recording.header.timer_owners.iter();
-        let known = known
-            .find(|known| (&*known.release, &*known.case) == (self.group.release, self.group.case));
-        let none = "no other session with this SCP protocol, so all count alike and the first at the SCP stands first";
-        let sessions = known.map_or_else(
-            || none.to_owned(),
-            |known| {
-                let of = known
-                    .sessions
-                    .iter()
-                    .map(|(cpu, sessions)| format!("{cpu} in {}", sessions.join(", ")));
-                format!(
-                    "{}; each CPU counts once more",
-                    of.collect::<Vec<_>>().join("; ")
-                )
-            },
-        );
+        let sessions = self.timer_sessions(findings);
         let row = |cell: &&ComparedCell, mode: &Mode| IntervalRow {
             name: format!("{}, timer of {}", place(&cell.recorded), owners(mode)),
             series: mode.timers.first().cloned().unwrap_or_default(),
@@ -545,6 +536,27 @@ impl<'f> Case<'f> {
             Block::Table(table.titled(title).noted(note)),
             Block::Picture(picture),
         ]
+    }
+
+    /// The CPUs that owned the timer in other sessions, in words.
+    fn timer_sessions(&self, findings: &Findings<'_>) -> String {
+        let mut known = findings.recording.header.timer_owners.iter();
+        let known = known
+            .find(|known| (&*known.release, &*known.case) == (self.group.release, self.group.case));
+        let none = "no other session with this SCP protocol, so all count alike and the first at the SCP stands first";
+        known.map_or_else(
+            || none.to_owned(),
+            |known| {
+                let of = known
+                    .sessions
+                    .iter()
+                    .map(|(cpu, sessions)| format!("{cpu} in {}", sessions.join(", ")));
+                format!(
+                    "{}; each CPU counts once more",
+                    of.collect::<Vec<_>>().join("; ")
+                )
+            },
+        )
     }
 
     /// A bar for each CPU of what it did itself, with whom it waited for; `None` where no events

@@ -63,9 +63,8 @@ impl Story for Placement<'_> {
     }
 }
 
-/// Which policy takes least energy and is fast, and what the fastest takes.
-fn answer(placement: &Placement<'_>) -> Text {
-    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
+/// The energy of some policies in brackets, with a blank before; nothing where it is not known.
+fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
     let (unit, scale) = placement.unit();
     // From the least of all that are named to the most.
     let over = |policies: &[&str], of: fn(&Policy<'_>) -> Option<Interval>| {
@@ -80,27 +79,31 @@ fn answer(placement: &Placement<'_>) -> Text {
     };
     // Without watts the yardstick's share is the energy.
     let is_known = unit == "J" || !placement.has_yardstick();
-    let energy = |policies: &[&str]| {
-        let is_reference = matches!(policies, [one] if unit == format!("% of {one}'s"));
-        let energy =
-            over(policies, |policy| policy.energy_unit_s).filter(|_| is_known && !is_reference);
-        let energy =
-            energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
-        let share =
-            over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
-        let share = share.map(|share| {
-            format!(
-                "{} % of all-big's",
-                ends(share.times(100.0), |share| fixed(share, 1)).plain()
-            )
-        });
-        let both: Vec<String> = [energy, share].into_iter().flatten().collect();
-        if both.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", both.join(", "))
-        }
-    };
+    let is_reference = matches!(policies, [one] if unit == format!("% of {one}'s"));
+    let energy =
+        over(policies, |policy| policy.energy_unit_s).filter(|_| is_known && !is_reference);
+    let energy =
+        energy.map(|energy| format!("{} {unit}", ends(energy.times(scale), figure).plain()));
+    let share =
+        over(policies, |policy| policy.energy_of_all_big).filter(|_| policies != [YARDSTICK]);
+    let share = share.map(|share| {
+        format!(
+            "{} % of all-big's",
+            ends(share.times(100.0), |share| fixed(share, 1)).plain()
+        )
+    });
+    let both: Vec<String> = [energy, share].into_iter().flatten().collect();
+    if both.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", both.join(", "))
+    }
+}
+
+/// Which policy takes least energy and is fast, and what the fastest takes.
+fn answer(placement: &Placement<'_>) -> Text {
+    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
+    let energy = |policies: &[&str]| energy(placement, policies);
     let mut words = Text::default();
     let wins = &placement.wins;
     let p95 = |policy: &str| {
@@ -137,6 +140,16 @@ fn answer(placement: &Placement<'_>) -> Text {
         words.extend(names(near));
         words.push(format!("{}. ", energy(near)));
     }
+    words.extend(least_energy(placement));
+    words
+}
+
+/// The policies that take least energy of all.
+fn least_energy(placement: &Placement<'_>) -> Text {
+    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
+    let energy = |policies: &[&str]| energy(placement, policies);
+    let wins = &placement.wins;
+    let mut words = Text::default();
     if let [first, ..] = &wins.energy[..] {
         words.extend(text!["Least energy of all: "]);
         words.extend(names(&wins.energy));

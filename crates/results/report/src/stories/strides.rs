@@ -165,33 +165,39 @@ impl Story for MeasuredStudy<'_> {
     }
 }
 
+/// What prefetch gains in the model, and how far it misses what no fit used.
+fn predicted_answer(predicted: &PredictedStudy<'_>) -> Text {
+    let mut answer = words(&predicted.gains, &predicted.ticks, true).unwrap_or_default();
+    let unfitted = predicted
+        .scores
+        .iter()
+        .filter(|score| score.predictor == "model" && !score.fitted);
+    let errors: Vec<String> = unfitted
+        .map(|score| {
+            format!(
+                "{} by {}",
+                score.loop_name,
+                fixed(score.rms_percent, 2).after(" %")
+            )
+        })
+        .collect();
+    if !errors.is_empty() {
+        let words = format!(
+            " The model misses the published loops that no fit used, {} (rms).",
+            errors.join(" and ")
+        );
+        answer.push(words);
+    }
+    answer
+}
+
 impl Story for PredictedStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         let has_published = self
             .cells
             .iter()
             .any(|cell| cell.published_clocks_per_packet.is_some());
-        let mut answer = words(&self.gains, &self.ticks, true).unwrap_or_default();
-        let unfitted = self
-            .scores
-            .iter()
-            .filter(|score| score.predictor == "model" && !score.fitted);
-        let errors: Vec<String> = unfitted
-            .map(|score| {
-                format!(
-                    "{} by {}",
-                    score.loop_name,
-                    fixed(score.rms_percent, 2).after(" %")
-                )
-            })
-            .collect();
-        if !errors.is_empty() {
-            let words = format!(
-                " The model misses the published loops that no fit used, {} (rms).",
-                errors.join(" and ")
-            );
-            answer.push(words);
-        }
+        let answer = predicted_answer(self);
         if !answer.is_empty() {
             told.answer(answer);
         }

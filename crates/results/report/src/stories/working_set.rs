@@ -62,33 +62,35 @@ impl Story for WorkingSet<'_> {
         told.table(table(&self.frame_sizes).titled(by_frame).noted(note));
         told.table(table(&self.pools).titled("By buffers that go around, and their stride"));
         for of in &self.predicted {
-            let error =
-                |ns: f64, of: &NodeTime<'_>| percent(ns / of.published_ns - 1.0, 0).signed();
-            let table = Table::with_rows(&of.times)
-                .words("node", |of| name(of.node))
-                .numbers("instructions", "", |of| fixed(of.instructions, 2))
-                .numbers("published", "ns", |of| whole(of.published_ns))
-                .grouped("predicted", "ns", "", |of| fixed(of.ns, 1))
-                .grouped("predicted", "error", "", |row| error(row.ns, row))
-                .grouped("by instructions", "ns", "", |of| {
-                    fixed(of.in_proportion_ns, 1)
-                })
-                .grouped("by instructions", "error", "", |row| {
-                    error(row.in_proportion_ns, row)
-                });
-            let note = format!(
-                "From the lines that a node touches and its instructions on aarch64, at the costs that were fitted to the single \
-                 loop of the stride study. The times by instructions alone are in proportion to them, and know the sum of the published times. {}",
-                self.source
-            );
-            told.table(
-                table
-                    .done()
-                    .titled(format!("Times per packet, nodes {}", written(of)))
-                    .noted(note),
-            );
+            told.table(times(of, &self.source));
         }
     }
+}
+
+/// The time of each node beside the published one and the guess by instructions.
+fn times(of: &Prediction<'_>, source: &str) -> Table {
+    let error = |ns: f64, of: &NodeTime<'_>| percent(ns / of.published_ns - 1.0, 0).signed();
+    let table = Table::with_rows(&of.times)
+        .words("node", |of| name(of.node))
+        .numbers("instructions", "", |of| fixed(of.instructions, 2))
+        .numbers("published", "ns", |of| whole(of.published_ns))
+        .grouped("predicted", "ns", "", |of| fixed(of.ns, 1))
+        .grouped("predicted", "error", "", |row| error(row.ns, row))
+        .grouped("by instructions", "ns", "", |of| {
+            fixed(of.in_proportion_ns, 1)
+        })
+        .grouped("by instructions", "error", "", |row| {
+            error(row.in_proportion_ns, row)
+        });
+    let note = format!(
+        "From the lines that a node touches and its instructions on aarch64, at the costs that were fitted to the single \
+                 loop of the stride study. The times by instructions alone are in proportion to them, and know the sum of the published times. {}",
+        source
+    );
+    table
+        .done()
+        .titled(format!("Times per packet, nodes {}", written(of)))
+        .noted(note)
 }
 
 /// The way in which nodes were written.
