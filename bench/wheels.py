@@ -2,7 +2,7 @@
 
 `cargo xtask judge wheels` runs it: python bench/wheels.py [WHEEL]
 
-Without WHEEL it builds one, with the maturin that `cargo xtask needs` brings. A Python is looked for on PATH and below ~/.pyenv/versions.
+Without WHEEL it builds one, with the tools that `cargo xtask needs` brings. A Python is looked for on PATH and below ~/.pyenv/versions.
 What is missing is unpacked from Debian below target/wheels (debootstrap, as root), whose suites have 3.11, 3.13 and 3.14. It says which
 versions ran, and fails if one that is here does not, or if fewer than four are here.
 """
@@ -93,8 +93,9 @@ def the_wheel() -> pathlib.Path:
     if sys.argv[1:]:
         return pathlib.Path(sys.argv[1]).resolve()
     wheels, tools = ROOT / "target/python/wheels", ROOT / "target/python/tools"
-    build = [tools / "bin/maturin", "build", "--quiet", "--release", "--locked", "--out", wheels]
-    subprocess.run(build, cwd=ROOT / "python", env={**os.environ, "VIRTUAL_ENV": str(tools)}, check=True)
+    path = f"{tools / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    build = [tools / "bin/pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", wheels, ROOT / "python"]
+    subprocess.run(build, env={**os.environ, "PATH": path, "MATURIN_PEP517_ARGS": "--locked"}, check=True)
     return max(wheels.glob("*.whl"), key=lambda wheel: wheel.stat().st_mtime)
 
 

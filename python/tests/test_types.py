@@ -1,11 +1,7 @@
 """The types of experiments: made from their descriptions, and checked by mypy."""
 
-import importlib.util
-import pathlib
 import subprocess
 import sys
-
-import stopwatt
 
 
 def mypy(folder, program):
@@ -16,15 +12,6 @@ def mypy(folder, program):
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     lines = [line for line in done.stdout.splitlines() if ": error: " in line]
     return done.stdout, [line.split(":")[1] for line in lines if "program.py" in line]
-
-
-def test_the_types_are_those_of_the_experiments_and_their_findings(root):
-    spec = importlib.util.spec_from_file_location("stubs", root / "python" / "stubs.py")
-    stubs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(stubs)
-    for name, text in stubs.files().items():
-        there = (pathlib.Path(stopwatt.__file__).parent / name).read_text()
-        assert there == text, f"write {name} anew: python python/stubs.py"
 
 
 def test_mypy_refuses_what_an_experiment_does_not_take(tmp_path):

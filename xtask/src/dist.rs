@@ -5,7 +5,7 @@
 //! copies of a few bytes take twice as long (ADR 0031).
 
 use crate::needs;
-use crate::python::environment;
+use crate::python::{environment, wheel as own_wheel};
 use crate::tools::{cargo, check, copy, create, entries, read, root, said, write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -87,6 +87,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     // An environment with what links and packs.
     let tools = work.join("tools");
     environment(&tools, &root.join("xtask/dist/requirements.txt"))?;
+    if plan.wheels {
+        // It writes the types that the wheels have.
+        own_wheel(&root, &tools)?;
+    }
     build(&root, &tools, &plan, &work.join("one"), &out)?;
     if plan.twice {
         let again = work.join("again");

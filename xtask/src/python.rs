@@ -119,17 +119,23 @@ pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
     write(&installed, &wanted)
 }
 
-/// Builds the wheel for this machine.
-fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
+/// Builds the wheel for this machine. `python/backend.py` leaves the types beside the sources, where
+/// wheels for other machines take them.
+///
+/// # Errors
+/// The wheel cannot be built.
+pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     let out = root.join("target/python/wheels");
     let _ = std::fs::remove_dir_all(&out);
-    let mut build = Command::new(tools.join("bin/maturin"));
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
+    let mut build = Command::new(tools.join("bin/python"));
+    build.args(["-m", "pip", "wheel", "--quiet", "--no-build-isolation"]);
+    build.args(["--no-deps", "--disable-pip-version-check", "--wheel-dir"]);
+    build.arg(&out).arg(root.join("python"));
     build
-        .args(["build", "--quiet", "--release", "--locked", "--out"])
-        .arg(&out)
-        .current_dir(root.join("python"));
-    // The interpreter of the environment; an abi3 wheel takes any.
-    build.env("VIRTUAL_ENV", tools);
+        .env("PATH", std::env::join_paths(all).unwrap_or(paths))
+        .env("MATURIN_PEP517_ARGS", "--locked");
     check(&mut build)?;
     entries(&out)?
         .pop()

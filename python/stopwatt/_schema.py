@@ -1,115 +1,10 @@
-"""Writes the types of the experiments, from their own descriptions, and the classes of their findings: python stubs.py [stopwatt]
+"""The classes of :mod:`stopwatt.findings`, as the text of a module, from the schema of the findings."""
 
-Needs the package to be installed. An experiment that is added, a setting, or a field of a finding comes here without a line by hand.
-"""
-
-import json
 import keyword
-import pathlib
 import re
-import sys
 import textwrap
 
-if __name__ == "__main__":
-    # The package's own files, which lie beside this one, must not be what is imported.
-    sys.path.pop(0)
-from stopwatt import _native
-
-HEAD = '''"""Experiments, each with its settings. Written by python/stubs.py from the experiments' descriptions."""
-
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Literal, Optional, Union, overload
-
-from . import findings
-from ._recording import Recording
-
-Path = Union[str, os.PathLike[str], Recording]
-
-def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]: ...
-def written(given: Mapping[str, object]) -> AbstractContextManager[dict[str, object]]: ...
-
-class Experiment:
-    name: str
-    title: str
-    cases: list[str]
-    worlds: list[str]
-    settings: dict[str, dict[str, Any]]
-    def __call__(self, **settings: Any) -> Recording: ...
-'''
-
-
-def type_of(setting):
-    """The type of a setting's value; a text may stand for any number, as on the command line, but not for a word that is none."""
-    if setting["kind"] == "number":
-        return "float" if "." in (setting["default"] or "") else "int"
-    if setting["kind"] == "choice":
-        return f"Literal[{', '.join(repr(choice) for choice in setting['choices'])}]".replace("'", '"')
-    return {
-        "switch": "bool",
-        "platform": "Path",
-        "path": "Path",
-        "releases": "Union[str, Sequence[str]]",
-        "keys": "Union[str, Sequence[str], Mapping[str, object]]",
-    }.get(setting["kind"], "Union[str, float, Sequence[Union[str, float]]]")
-
-
-def class_name(name):
-    return "_" + "".join(word.capitalize() for word in name.split("-"))
-
-
-def recording_class(name, found):
-    """A recording of an experiment, whose findings have one of some classes."""
-    kinds = [f"findings.{one}" for one in found]
-    kind = kinds[0] if len(kinds) == 1 else f"Union[{', '.join(kinds)}]"
-    return f"\nclass {class_name(name)}Recording(Recording):\n    @property\n    def findings(self) -> {kind}: ...\n"
-
-
-def run_of(experiment, recording):
-    return (
-        f"\n@overload\ndef run(\n    experiment: {experiment},\n    *,\n    world: Optional[str] = None,\n"
-        "    settings: Optional[Mapping[str, object]] = None,\n    progress: object = None,\n    **more: object,\n"
-        f") -> {recording}: ...\n"
-    )
-
-
-def experiment_class(about, recording):
-    worlds = ", ".join(f'"{world["name"]}"' for world in about["worlds"])
-    parameters = [f"world: Optional[Literal[{worlds}]] = None"]
-    for setting in about["settings"]:
-        parameters.append(f"{setting['name'].replace('-', '_')}: Optional[{type_of(setting)}] = None")
-    parameters.append("settings: Optional[Mapping[str, object]] = None")
-    parameters.append("progress: object = None")
-    listed = textwrap.indent(",\n".join(parameters), " " * 8)
-    return f"\nclass {class_name(about['name'])}(Experiment):\n    def __call__(  # type: ignore[override]\n        self,\n        *,\n{listed},\n    ) -> {recording}: ...\n"
-
-
-def stubs():
-    """The text of ``stopwatt/_experiments.pyi``."""
-    _, printed, _ = _native.command(["list", "--format", "json"])
-    abouts = json.loads(printed)["experiments"]
-    found = {}
-    for kind, names in json.loads(_native.findings_schema())["experiments"].items():
-        for name in names:
-            found.setdefault(name, []).append(kind)
-    recordings = {about["name"]: f"{class_name(about['name'])}Recording" if about["name"] in found else "Recording" for about in abouts}
-    properties = "".join(
-        f"    @property\n    def {about['name'].replace('-', '_')}(self) -> {class_name(about['name'])}: ...\n" for about in abouts
-    )
-    return (
-        HEAD
-        + "".join(recording_class(about["name"], found[about["name"]]) for about in abouts if about["name"] in found)
-        + "".join(run_of(f'Literal["{name}"]', recording) for name, recording in recordings.items() if name in found)
-        + run_of("str", "Recording")
-        + "".join(experiment_class(about, recordings[about["name"]]) for about in abouts)
-        + f"\nclass Experiments(Mapping[str, Experiment]):\n{properties}"
-        + "    def __getitem__(self, name: str) -> Experiment: ...\n    def __iter__(self) -> Iterator[str]: ...\n"
-        + "    def __len__(self) -> int: ...\n\ndef experiments() -> Experiments: ...\n"
-    )
-
-
-FINDINGS_HEAD = '''"""What experiments found: the classes of :attr:`stopwatt.Recording.findings`. Written by python/stubs.py from their schema.
+_HEAD = '''"""What experiments found: the classes of :attr:`stopwatt.Recording.findings`.
 
 A class has the name of its experiment, and its parts begin with that name; parts of several experiments have none before their own. A
 field is a key of the JSON that ``stopwatt report --format json`` prints. One whose key is a keyword of Python, such as ``from``, has a
@@ -135,8 +30,8 @@ def words(schema, indent):
     return textwrap.indent('"""' + "\n".join(lines), " " * indent) + end + '"""\n'
 
 
-class Findings:
-    """The classes of a schema."""
+class Schema:
+    """The findings' schema, and the classes that it describes."""
 
     def __init__(self, schema):
         self.parts = schema["$defs"]
@@ -228,20 +123,9 @@ class Findings:
     def text(self):
         unions = {name: self.type_of(self.parts[part]) for name, part in self.roots.items() if part not in self.names}
         return (
-            FINDINGS_HEAD
+            _HEAD
             + "".join(self.class_of(part) for part in self.names)
             + "".join(f"\n{name} = {union}\n{words(self.parts[self.roots[name]], 0)}" for name, union in unions.items())
             + "\nFindings = Union[\n" + "".join(f"    {name},\n" for name in self.roots) + "]\n"
             + '"""What any experiment found."""\n'
         )
-
-
-def files():
-    """The text of each file that is written, by its name."""
-    return {"_experiments.pyi": stubs(), "findings.py": Findings(json.loads(_native.findings_schema())).text()}
-
-
-if __name__ == "__main__":
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "stopwatt"
-    for name, text in files().items():
-        (folder / name).write_text(text)
