@@ -47,7 +47,7 @@ Look:
 Compare:
   compare             Recordings side by side: what changed, whether that can be said, and why
   import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
-                      dumps of cpuidle; a platform of a phone's power curves
+                      dumps of cpuidle
 
 Describe a board:
   platform            A platform file of a device tree, or of the kernel's files of the CPUs
@@ -115,8 +115,6 @@ pub enum Command {
     List(ListOptions),
     /// Fit a modelled core to the stride study's declared cells.
     CalibratePrefetch(CalibratePrefetchOptions),
-    /// Measure this machine's core by loops of known shape.
-    #[cfg(target_os = "linux")]
     /// Make a recording of what another program printed.
     #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
