@@ -260,7 +260,6 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
             ));
         }
         Command::Sweep(options) => return sweep_command::run(console, &data, options),
-        #[cfg(target_os = "linux")]
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
         Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),
