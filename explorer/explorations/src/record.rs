@@ -7,7 +7,7 @@ use explore::story::{step_of, that_matter};
 use explore::{
     Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Port, Script, Step, TallyOf,
 };
-use recording::{Header, Lane, Recording, Series, facts, metrics};
+use recording::{Header, Lane, PointName, Recording, Series, facts, metrics};
 use std::collections::BTreeMap;
 
 /// The experiment's name in recordings.
@@ -37,78 +37,26 @@ pub fn record<S: Recordable>(
     let [call, operation] =
         ["call", "operation"].map(|name| recording.point_with_argument(name, name));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
-    let mut calling = vec![false; cpus + 1];
+    let mut events = Events {
+        recording: &mut recording,
+        series,
+        script: &found.script,
+        schedule: &found.schedule,
+        account,
+        operations: &operations,
+        call,
+        call_end,
+        operation,
+        operation_end,
+        calling: vec![false; cpus + 1],
+    };
     let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
     // Of a long run, what matters: nobody reads more.
     for at in that_matter(account, cpus, &found.schedule, READABLE) {
-        let (time, step) = (at as u64, &steps[at]);
-        let cpu = u16::from(step.process);
-        if first.binary_search(&at).is_ok() {
-            mark(&mut recording, series, (cpu, time), LED.0, 0);
-        }
-        let process = usize::from(step.process);
-        if let Operation::Action { number } = step.did {
-            let before: usize = (0..process).map(|cpu| found.script.actions(cpu)).sum();
-            // An action of a kernel has no end but the next one.
-            if std::mem::take(&mut calling[process]) {
-                recording.event(series, 0, cpu, time, time, call_end, 0);
-            }
-            recording.event(
-                series,
-                0,
-                cpu,
-                time,
-                time,
-                call,
-                (before + usize::from(number)) as u32,
-            );
-            calling[process] = true;
-        }
-        if account.cause.as_ref().is_some_and(|cause| cause.step == at) {
-            mark(&mut recording, series, (cpu, time), CAUSE.0, 0);
-        }
-        for (number, deviation) in (1..).zip(&found.schedule) {
-            if step_of(steps, deviation) == Some(at) {
-                mark(
-                    &mut recording,
-                    series,
-                    (cpu, time),
-                    &deviation_point(number),
-                    deviation.value as u32,
-                );
-            }
-        }
-        recording.event(
-            series,
-            0,
-            cpu,
-            time,
-            time,
-            operation,
-            operations[step.did.kind()],
-        );
-        recording.event(series, 0, cpu, time + 1, time + 1, operation_end, 0);
-        if let Operation::Loaded {
-            newest: Some(_),
-            early: false,
-            ..
-        } = step.did
-        {
-            mark(&mut recording, series, (cpu, time), STALE.0, 0);
-        }
-        let ends = matches!(step.did, Operation::Act { act, .. } if act.ends_action);
-        if ends && std::mem::take(&mut calling[process]) {
-            recording.event(series, 0, cpu, time + 1, time + 1, call_end, 0);
-        }
+        events.add_step(at, first.binary_search(&at).is_ok());
     }
-    if let (Some(last), Some(time)) = (steps.last(), steps.len().checked_sub(1)) {
-        mark(
-            &mut recording,
-            series,
-            (u16::from(last.process), time as u64),
-            BROKEN.0,
-            0,
-        );
+    if let Some(last) = steps.len().checked_sub(1) {
+        events.mark(last, BROKEN.0, 0);
     }
     for (metric, unit, value) in [
         ("deviations", "", found.schedule.len() as f64),
@@ -118,6 +66,85 @@ pub fn record<S: Recordable>(
         recording.measure(series, 0, metric, unit, value);
     }
     recording
+}
+
+/// Writes the steps of a finding's run as events.
+struct Events<'r, C> {
+    recording: &'r mut Recording,
+    series: Series,
+    script: &'r C,
+    schedule: &'r [Deviation],
+    account: &'r Account,
+    /// Number of each kind of operation.
+    operations: &'r BTreeMap<&'static str, u32>,
+    call: PointName,
+    call_end: PointName,
+    operation: PointName,
+    operation_end: PointName,
+    /// True for each process whose call has begun and not ended.
+    calling: Vec<bool>,
+}
+
+impl<C: Script> Events<'_, C> {
+    /// Adds step `at`, with its marks. `leads` marks it as one that a first picture shows.
+    fn add_step(&mut self, at: usize, leads: bool) {
+        let step = &self.account.steps[at];
+        let process = usize::from(step.process);
+        let (begin, end) = (at as u64, at as u64 + 1);
+        if leads {
+            self.mark(at, LED.0, 0);
+        }
+        if let Operation::Action { number } = step.did {
+            let before: usize = (0..process).map(|cpu| self.script.actions(cpu)).sum();
+            // An action of a kernel has no end but the next one.
+            self.end_call(process, begin);
+            let number = (before + usize::from(number)) as u32;
+            self.add(process, begin, self.call, number);
+            self.calling[process] = true;
+        }
+        let cause = self.account.cause.as_ref();
+        if cause.is_some_and(|cause| cause.step == at) {
+            self.mark(at, CAUSE.0, 0);
+        }
+        for (number, deviation) in (1..).zip(self.schedule) {
+            if step_of(&self.account.steps, deviation) == Some(at) {
+                self.mark(at, &deviation_point(number), deviation.value as u32);
+            }
+        }
+        let kind = self.operations[step.did.kind()];
+        self.add(process, begin, self.operation, kind);
+        self.add(process, end, self.operation_end, 0);
+        if let Operation::Loaded {
+            newest: Some(_),
+            early: false,
+            ..
+        } = step.did
+        {
+            self.mark(at, STALE.0, 0);
+        }
+        if matches!(step.did, Operation::Act { act, .. } if act.ends_action) {
+            self.end_call(process, end);
+        }
+    }
+
+    /// Ends the call of a process, if it is in one.
+    fn end_call(&mut self, process: usize, time: u64) {
+        if std::mem::take(&mut self.calling[process]) {
+            self.add(process, time, self.call_end, 0);
+        }
+    }
+
+    /// Marks the beginning of step `at`.
+    fn mark(&mut self, at: usize, point: &str, argument: u32) {
+        let point = self.recording.point(point);
+        let process = usize::from(self.account.steps[at].process);
+        self.add(process, at as u64, point, argument);
+    }
+
+    fn add(&mut self, process: usize, time: u64, point: PointName, argument: u32) {
+        self.recording
+            .event(self.series, 0, process as u16, time, time, point, argument);
+    }
 }
 
 /// A recording of runs that broke nothing: how many there were, and what they have reached.
@@ -133,18 +160,6 @@ pub fn nothing_found<S: Recordable>(subject: &S, tally: &TallyOf<S>, seed: u64) 
         recording.measure(series, 0, metric.name, metric.unit, value as f64);
     }
     recording
-}
-
-/// Marks a moment of a CPU.
-fn mark(
-    recording: &mut Recording,
-    series: Series,
-    (cpu, time): (u16, u64),
-    point: &str,
-    argument: u32,
-) {
-    let point = recording.point(point);
-    recording.event(series, 0, cpu, time, time, point, argument);
 }
 
 /// The header of any exploration.

@@ -5,7 +5,7 @@ use crate::recorded::Recordable;
 use document::Document;
 use explore::{
     Counterexample, CounterexampleIn, Deviation, Failure, HooksFile, Invariant, Limits,
-    OperationIndex, Script, Strategy,
+    OperationIndex, Port, Script, Strategy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -178,18 +178,8 @@ where
             );
             return Err(ScheduleError::Scenario(what));
         }
-        let mut port = None;
-        if let Some(HooksFile { file, crc32 }) = &self.hooks {
-            let loaded = load_port(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
-            port = Some(loaded);
-            if !anyway && loaded.file().crc32 != *crc32 {
-                let why = "has changed since: find it again with this port, or add --anyway";
-                return Err(ScheduleError::Scenario(format!("{} {why}", file.display())));
-            }
-        }
-        let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
-        let hash = u64::from_str_radix(&self.hash, 16)
-            .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
+        let port = self.port(anyway)?;
+        let found = self.finding()?;
         if !Limits::STEPS.contains(&self.steps) {
             let (least, most) = (Limits::STEPS.start(), Limits::STEPS.end());
             return Err(ScheduleError::Scenario(format!(
@@ -197,13 +187,38 @@ where
                 self.steps
             )));
         }
+        Ok((
+            S::with(cpus, self.machine, fault.transpose()?, port),
+            found,
+            Limits { steps: self.steps },
+        ))
+    }
+
+    /// Loads the port that the finding was made with, if it was made with one.
+    fn port(&self, anyway: bool) -> Result<Option<&'static dyn Port>, ScheduleError> {
+        let Some(HooksFile { file, crc32 }) = &self.hooks else {
+            return Ok(None);
+        };
+        let port = load_port(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
+        if !anyway && port.file().crc32 != *crc32 {
+            let why = "has changed since: find it again with this port, or add --anyway";
+            return Err(ScheduleError::Scenario(format!("{} {why}", file.display())));
+        }
+        Ok(Some(port))
+    }
+
+    /// The finding that the schedule leads to.
+    fn finding(&self) -> Result<Counterexample<M, C>, ScheduleError> {
+        let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
+        let hash = u64::from_str_radix(&self.hash, 16)
+            .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
         let failure = Failure {
             invariant: self.invariant,
             what: self.what.clone(),
             process: self.process,
             operation: self.operation,
         };
-        let found = Counterexample {
+        Ok(Counterexample {
             failure,
             machine: self.machine,
             script: self.scenario.clone(),
@@ -212,11 +227,6 @@ where
             steps: 0,
             strategy,
             run: self.run,
-        };
-        Ok((
-            S::with(cpus, self.machine, fault.transpose()?, port),
-            found,
-            Limits { steps: self.steps },
-        ))
+        })
     }
 }

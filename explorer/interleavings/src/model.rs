@@ -17,7 +17,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -286,29 +286,7 @@ pub fn check_on<P: OnMachine>(
     };
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
-        let (core, schedule) = read(&path, cpus);
-        machine.settings().set_core(core);
-        session.keep_steps(true);
-        let ran = session.run(&script, ChoiceSource::Schedule(&schedule));
-        let tally = Tally {
-            schedules: 1,
-            steps: u64::from(ran.steps),
-            ..Tally::default()
-        };
-        if let Some(failure) = ran.failure {
-            panic!(
-                "{}",
-                story(
-                    &script,
-                    machine,
-                    &failure,
-                    &session.schedule(),
-                    &session.steps(),
-                    None
-                )
-            );
-        }
-        return tally;
+        return replay(&path, &mut session, &script);
     }
     let tally = try_all(config, &mut session, &script);
     if let Some(found) = &tally.found {
@@ -330,6 +308,30 @@ pub fn check_on<P: OnMachine>(
         );
     }
     tally
+}
+
+/// Repeats the run of a file.
+///
+/// # Panics
+/// The run fails again, or the file cannot be read.
+fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
+    let (core, schedule) = read(path, script.0);
+    session.machine().settings().set_core(core);
+    session.keep_steps(true);
+    let ran = session.run(script, ChoiceSource::Schedule(&schedule));
+    if let Some(failure) = ran.failure {
+        let (schedule, steps) = (session.schedule(), session.steps());
+        let machine = session.machine();
+        panic!(
+            "{}",
+            story(script, machine, &failure, &schedule, &steps, None)
+        );
+    }
+    Tally {
+        schedules: 1,
+        steps: u64::from(ran.steps),
+        ..Tally::default()
+    }
 }
 
 fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
@@ -479,6 +481,34 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
     length: Cell<u64>,
 }
 
+impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, M, S> {
+    /// The failure of a run in which nothing failed before its end: a process that still waits, or
+    /// a condition that does not hold.
+    fn failure_at_the_end(&self) -> Option<Failure> {
+        let machine = self.on.machine();
+        let is_stuck = machine
+            .cpus()
+            .iter()
+            .any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
+        if is_stuck {
+            return Some(Failure {
+                invariant: Invariant::EverybodyWakes,
+                what: format!("nobody is left to go on: {}", machine.describe_waits()),
+                process: 0,
+                operation: OperationIndex::default(),
+            });
+        }
+        let model = Rc::clone(&self.model.borrow());
+        let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(self.on));
+        wrong.map(|(_, what)| Failure {
+            invariant: Invariant::Own,
+            what: (*what).to_owned(),
+            process: 0,
+            operation: machine.operation_of(0),
+        })
+    }
+}
+
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
     for ModelSession<'_, P, M, S>
 {
@@ -522,31 +552,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
                 hash: machine.hash(),
             };
         }
-        let stuck = || {
-            machine
-                .cpus()
-                .iter()
-                .any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent))
-        };
-        if failure.is_none() && stuck() {
-            let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            failure = Some(Failure {
-                invariant: Invariant::EverybodyWakes,
-                what,
-                process: 0,
-                operation: OperationIndex::default(),
-            });
-        }
-        if failure.is_none() {
-            let model = Rc::clone(&self.model.borrow());
-            let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(self.on));
-            failure = wrong.map(|(_, what)| Failure {
-                invariant: Invariant::Own,
-                what: (*what).to_owned(),
-                process: 0,
-                operation: machine.operation_of(0),
-            });
-        }
+        let failure = failure.or_else(|| self.failure_at_the_end());
         let steps = machine.step_count();
         self.length
             .set((self.length.get() * 7 + u64::from(steps)) / 8);
@@ -660,7 +666,7 @@ fn leave(schedule: &[Deviation], core: Core, cpus: usize, folder: Option<&PathBu
     std::path::absolute(&path).unwrap_or(path)
 }
 
-fn read(path: &PathBuf, cpus: usize) -> (Core, Vec<Deviation>) {
+fn read(path: &Path, cpus: usize) -> (Core, Vec<Deviation>) {
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
     let file: File = toml::from_str(&text)

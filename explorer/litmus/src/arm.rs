@@ -29,87 +29,104 @@ fn is_memory(effect: &Effect) -> bool {
 }
 
 /// Locally-ordered-before of a thread's effects, which lie in program order (B2.3,
-/// "Locally-ordered- before": "Local write successor", "Dependency-ordered-before",
+/// "Locally-ordered-before": "Local write successor", "Dependency-ordered-before",
 /// "Atomic-ordered-before" and "Barrier-ordered-before"). None of it depends on what other threads
 /// do.
 pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
     let mut lob = Relation::empty(effects.len());
     for (to, second) in effects.iter().enumerate() {
-        let is_read = second.kind == Kind::Read;
-        let is_write = second.kind == Kind::Write;
         for (from, first) in effects[..to].iter().enumerate() {
-            let between = &effects[from + 1..to];
-            let depends = |set: u64| set >> from & 1 == 1;
-            let barrier = |kind: Kind| between.iter().any(|effect| effect.kind == kind);
             // Local write successor: a later write to the same location.
-            let lws = is_write && same_location(first, second);
-            lob_add(&mut lob, from, to, lws);
+            let lws = second.kind == Kind::Write && same_location(first, second);
             if let Some(twin) = second.twin.filter(|_| lws) {
-                lob_add(&mut lob, from, twin, true);
+                lob.add(from, twin);
             }
-            if first.kind == Kind::Read {
-                // Dependency-ordered-before.
-                // Pick-ordered-before is part of it: what picks orders as what depends, up to a
-                // write or an ISB.
-                let address_before = |end: usize| {
-                    effects[..end]
-                        .iter()
-                        .any(|effect| depends(effect.pick_address))
-                };
-                let dob = is_memory(second) && depends(second.address)
-                    || is_write && depends(second.pick | second.pick_address | second.pick_control)
-                    || is_write && address_before(to)
-                    || is_read
-                        && (from + 1..to).any(|isb| {
-                            effects[isb].kind == Kind::BarrierInstruction
-                                && (depends(effects[isb].pick_control) || address_before(isb))
-                        })
-                    || is_read
-                        && between.iter().enumerate().any(|(number, write)| {
-                            let is_own = write.atomic_instruction && write.pair == Some(from);
-                            write.kind == Kind::Write
-                                && depends(write.address | write.data)
-                                && !is_own
-                                && is_local_read_successor(effects, from + 1 + number, to)
-                        });
-                lob_add(&mut lob, from, to, dob);
-            }
-            // Atomic-ordered-before.
-            let is_pair = first.kind == Kind::Read && first.pair == Some(to);
-            let written = first.pair.filter(|_| first.kind == Kind::Read);
-            let seen_atomically = (second.acquire || second.acquire_pc)
-                && written
-                    .is_some_and(|write| write < to && is_local_read_successor(effects, write, to));
-            lob_add(&mut lob, from, to, is_pair || seen_atomically);
-            // Barrier-ordered-before.
-            let memory = is_memory(first) && is_memory(second);
-            let full_atomic = first.kind == Kind::Write
-                && first.release
-                && first.atomic_instruction
-                && first
-                    .pair
-                    .and_then(|read| effects.get(read))
-                    .is_some_and(|read| read.acquire);
-            // What comes after a DSB waits for it: behind one of stores, loads, too.
-            let dsb_store = between
-                .iter()
-                .any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
-            let before = first.kind == Kind::Read
-                && (first.acquire
-                    || first.acquire_pc
-                    || !first.no_return && barrier(Kind::BarrierLoad))
-                || first.kind == Kind::Write && dsb_store
-                || barrier(Kind::BarrierFull)
-                || full_atomic
-                || is_write && second.release;
-            let bob = memory && before
-                || first.release && first.kind == Kind::Write && second.acquire && is_read
-                || first.kind == Kind::Write && is_write && barrier(Kind::BarrierStore);
-            lob_add(&mut lob, from, to, bob);
+            let is = lws
+                || is_dependency_ordered_before(effects, from, to)
+                || is_atomic_ordered_before(effects, from, to)
+                || is_barrier_ordered_before(effects, from, to);
+            lob_add(&mut lob, from, to, is);
         }
     }
     add_picked(&mut lob, effects);
     lob
+}
+
+/// Dependency-ordered-before. Pick-ordered-before is part of it: what picks orders as what depends,
+/// up to a write or an ISB.
+fn is_dependency_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool {
+    if effects[from].kind != Kind::Read {
+        return false;
+    }
+    let second = &effects[to];
+    let depends = |set: u64| set >> from & 1 == 1;
+    let address_before = |end: usize| {
+        effects[..end]
+            .iter()
+            .any(|effect| depends(effect.pick_address))
+    };
+    let by_address = is_memory(second) && depends(second.address);
+    match second.kind {
+        Kind::Write => {
+            by_address
+                || depends(second.pick | second.pick_address | second.pick_control)
+                || address_before(to)
+        }
+        Kind::Read => {
+            let mut between = effects[..to].iter().enumerate().skip(from + 1);
+            by_address
+                || between.any(|(at, effect)| match effect.kind {
+                    Kind::BarrierInstruction => depends(effect.pick_control) || address_before(at),
+                    Kind::Write => {
+                        let is_own = effect.atomic_instruction && effect.pair == Some(from);
+                        depends(effect.address | effect.data)
+                            && !is_own
+                            && is_local_read_successor(effects, at, to)
+                    }
+                    _ => false,
+                })
+        }
+        _ => false,
+    }
+}
+
+/// Atomic-ordered-before.
+fn is_atomic_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool {
+    let (first, second) = (&effects[from], &effects[to]);
+    let written = first.pair.filter(|_| first.kind == Kind::Read);
+    written == Some(to)
+        || (second.acquire || second.acquire_pc)
+            && written
+                .is_some_and(|write| write < to && is_local_read_successor(effects, write, to))
+}
+
+/// Barrier-ordered-before.
+fn is_barrier_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool {
+    let (first, second) = (&effects[from], &effects[to]);
+    let between = &effects[from + 1..to];
+    let barrier = |kind: Kind| between.iter().any(|effect| effect.kind == kind);
+    let is_write = second.kind == Kind::Write;
+    let full_atomic = first.kind == Kind::Write
+        && first.release
+        && first.atomic_instruction
+        && first
+            .pair
+            .and_then(|read| effects.get(read))
+            .is_some_and(|read| read.acquire);
+    // What comes after a DSB waits for it: behind one of stores, loads, too.
+    let dsb_store = between
+        .iter()
+        .any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
+    let before = first.kind == Kind::Read
+        && (first.acquire || first.acquire_pc || !first.no_return && barrier(Kind::BarrierLoad))
+        || first.kind == Kind::Write && dsb_store
+        || barrier(Kind::BarrierFull)
+        || full_atomic
+        || is_write && second.release;
+    is_memory(first) && is_memory(second) && before
+        || first.kind == Kind::Write
+            && (first.release && second.acquire && second.kind == Kind::Read
+                || is_write && barrier(Kind::BarrierStore))
 }
 
 /// "Pick-locally-ordered-before": what picks a value that a later read finds in memory comes before

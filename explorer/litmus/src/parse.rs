@@ -53,6 +53,21 @@ struct Reader<'t> {
     text: &'t str,
 }
 
+/// The part of a test that follows its program.
+struct End {
+    quantifier: Quantifier,
+    condition: Condition,
+    filter: Condition,
+    observed: Vec<Variable>,
+}
+
+/// An array of the initial state, or an element of one: `kind name[count]`.
+struct DeclaredArray<'t> {
+    name: &'t str,
+    count: &'t str,
+    kind: Option<&'t str>,
+}
+
 /// Names that are met while a test is read.
 #[derive(Default)]
 struct Names {
@@ -159,33 +174,12 @@ impl<'t> Reader<'t> {
                 ),
             ));
         }
-        let (mut quantifier, mut condition, mut filter, mut observed) =
-            (None, Condition::True, Condition::True, Vec::new());
-        let mut tail = Tail {
-            reader: self,
-            tokens: tokens(&self.text[after..], after),
-            next: 0,
-            names: &mut names,
-            threads: threads.len(),
-            depth: 0,
-        };
-        while let Some(token) = tail.peek() {
-            match token.text {
-                "locations" => tail.locations(&mut observed)?,
-                "filter" => {
-                    tail.next += 1;
-                    filter = tail.either()?;
-                }
-                "exists" | "forall" | "~exists" | "~" if quantifier.is_none() => {
-                    quantifier = Some(tail.quantifier()?);
-                    condition = tail.either()?;
-                }
-                ";" => tail.next += 1,
-                // What herd7 lets stand behind a condition, for other tools.
-                "with" | "<<" => break,
-                other => return Err(self.malformed(token.at, format!("`{other}` is not expected after the program: `exists`, `~exists`, `forall`, `locations` and `filter` are"))),
-            }
-        }
+        let End {
+            quantifier,
+            condition,
+            filter,
+            mut observed,
+        } = self.end(after, &mut names, threads.len())?;
         observed.extend(variables(&condition));
         observed.sort();
         observed.dedup();
@@ -199,12 +193,50 @@ impl<'t> Reader<'t> {
             initial: names.initial,
             registers,
             threads,
-            quantifier: quantifier.unwrap_or(Quantifier::Forall),
+            quantifier,
             condition,
             filtered: variables(&filter),
             filter,
             observed,
         })
+    }
+
+    /// Reads what follows the program, from `at` on.
+    fn end(&self, at: usize, names: &mut Names, threads: usize) -> Result<End, Error> {
+        let mut tail = Tail {
+            reader: self,
+            tokens: tokens(&self.text[at..], at),
+            next: 0,
+            names,
+            threads,
+            depth: 0,
+        };
+        let mut quantifier = None;
+        let mut end = End {
+            quantifier: Quantifier::Forall,
+            condition: Condition::True,
+            filter: Condition::True,
+            observed: Vec::new(),
+        };
+        while let Some(token) = tail.peek() {
+            match token.text {
+                "locations" => tail.locations(&mut end.observed)?,
+                "filter" => {
+                    tail.next += 1;
+                    end.filter = tail.either()?;
+                }
+                "exists" | "forall" | "~exists" | "~" if quantifier.is_none() => {
+                    quantifier = Some(tail.quantifier()?);
+                    end.condition = tail.either()?;
+                }
+                ";" => tail.next += 1,
+                // What herd7 lets stand behind a condition, for other tools.
+                "with" | "<<" => break,
+                other => return Err(self.malformed(token.at, format!("`{other}` is not expected after the program: `exists`, `~exists`, `forall`, `locations` and `filter` are"))),
+            }
+        }
+        end.quantifier = quantifier.unwrap_or(end.quantifier);
+        Ok(end)
     }
 
     /// The name of the test, on its first line.
@@ -254,106 +286,125 @@ impl<'t> Reader<'t> {
             let here = at + (entry.len() - entry.trim_start().len());
             at += entry.len() + 1;
             let words = tokens(entry, here);
-            if words.is_empty() {
-                continue;
-            }
-            let texts: Vec<&str> = words
-                .iter()
-                .map(|word| word.text)
-                .filter(|text| *text != "*")
-                .collect();
-            let (left, right) = match texts.iter().position(|text| *text == "=") {
-                Some(place) => (&texts[..place], &texts[place + 1..]),
-                None => (&texts[..], &[][..]),
-            };
-            // A type may stand before what it is the type of.
-            let (kind, named, element) = match left {
-                [thread, ":", register] => (&[][..], (Some(*thread), *register), None),
-                [kind @ .., thread, ":", register] => (kind, (Some(*thread), *register), None),
-                ["[", location, "]"] | [location] => (&[][..], (None, *location), None),
-                [kind @ .., location, "[", count, "]"] => (kind, (None, *location), Some(*count)),
-                [kind @ .., location] => (kind, (None, *location), None),
-                [] => return Err(self.malformed(here, "a name is missing before `=`")),
-            };
-            let kind = kind.last().copied();
-            let bytes = kind.and_then(bytes_of);
-            if let Some(count) = element {
-                self.array(here, (named.1, count, kind.is_some(), bytes), right, names)?;
-                continue;
-            }
-            let value = match right {
-                [] => None,
-                [value] => Some(names.value(value).ok_or_else(|| {
-                    self.malformed(here, format!("`{value}` is neither a number nor a name"))
-                })?),
-                _ => {
-                    return Err(
-                        self.unsupported(here, format!("the initial value `{}`", right.join(" ")))
-                    );
-                }
-            };
-            match named {
-                (Some(thread), register) => {
-                    let thread: usize = thread
-                        .trim_start_matches('P')
-                        .parse()
-                        .map_err(|_| self.malformed(here, format!("`{thread}` is no thread")))?;
-                    if thread > MOST_THREADS {
-                        return Err(self.unsupported(
-                            here,
-                            format!("thread {thread}: {MOST_THREADS} are the most"),
-                        ));
-                    }
-                    let sized = register_of(register).ok_or_else(|| {
-                        self.unsupported(here, format!("the register {register}"))
-                    })?;
-                    registers.resize(registers.len().max(thread + 1), BTreeMap::new());
-                    registers[thread].insert(sized.register, value.unwrap_or(0));
-                }
-                (None, location) => {
-                    let object = names.object(location);
-                    let object = &mut names.objects[object];
-                    object.bytes = bytes.or(object.bytes);
-                    let first = object.first;
-                    names.initial[first] = initial_value(value, bytes);
-                }
+            if !words.is_empty() {
+                self.entry(here, &words, names, registers)?;
             }
         }
         Ok(())
+    }
+
+    /// Reads an entry of the initial state.
+    fn entry(
+        &self,
+        at: usize,
+        words: &[Token<'_>],
+        names: &mut Names,
+        registers: &mut Vec<BTreeMap<Register, u64>>,
+    ) -> Result<(), Error> {
+        let texts: Vec<&str> = words
+            .iter()
+            .map(|word| word.text)
+            .filter(|text| *text != "*")
+            .collect();
+        let (left, right) = match texts.iter().position(|text| *text == "=") {
+            Some(place) => (&texts[..place], &texts[place + 1..]),
+            None => (&texts[..], &[][..]),
+        };
+        // A type may stand before what it is the type of.
+        let (kind, thread, name, count) = match left {
+            [thread, ":", register] => (&[][..], Some(*thread), *register, None),
+            [kind @ .., thread, ":", register] => (kind, Some(*thread), *register, None),
+            ["[", location, "]"] | [location] => (&[][..], None, *location, None),
+            [kind @ .., location, "[", count, "]"] => (kind, None, *location, Some(*count)),
+            [kind @ .., location] => (kind, None, *location, None),
+            [] => return Err(self.malformed(at, "a name is missing before `=`")),
+        };
+        let kind = kind.last().copied();
+        if let Some(count) = count {
+            let declared = DeclaredArray { name, count, kind };
+            return self.array(at, &declared, right, names);
+        }
+        let value = match right {
+            [] => None,
+            [value] => Some(names.value(value).ok_or_else(|| {
+                self.malformed(at, format!("`{value}` is neither a number nor a name"))
+            })?),
+            _ => {
+                return Err(
+                    self.unsupported(at, format!("the initial value `{}`", right.join(" ")))
+                );
+            }
+        };
+        match thread {
+            Some(thread) => {
+                let (thread, register) = self.register(at, thread, name)?;
+                registers.resize(registers.len().max(thread + 1), BTreeMap::new());
+                registers[thread].insert(register, value.unwrap_or(0));
+            }
+            None => {
+                let bytes = kind.and_then(bytes_of);
+                let object = names.object(name);
+                let object = &mut names.objects[object];
+                object.bytes = bytes.or(object.bytes);
+                let first = object.first;
+                names.initial[first] = initial_value(value, bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a thread, and a register of it.
+    fn register(&self, at: usize, thread: &str, name: &str) -> Result<(usize, Register), Error> {
+        let thread: usize = thread
+            .trim_start_matches('P')
+            .parse()
+            .map_err(|_| self.malformed(at, format!("`{thread}` is no thread")))?;
+        if thread > MOST_THREADS {
+            return Err(
+                self.unsupported(at, format!("thread {thread}: {MOST_THREADS} are the most"))
+            );
+        }
+        let sized = register_of(name)
+            .ok_or_else(|| self.unsupported(at, format!("the register {name}")))?;
+        Ok((thread, sized.register))
+    }
+
+    /// The values of an array: none, one, or a list in braces.
+    fn values(&self, at: usize, values: &[&str], names: &mut Names) -> Result<Vec<u64>, Error> {
+        let mut value = |text: &str| {
+            names.value(text).ok_or_else(|| {
+                self.malformed(at, format!("`{text}` is neither a number nor a name"))
+            })
+        };
+        match values {
+            [] => Ok(Vec::new()),
+            ["{", inner @ .., "}"] => inner
+                .iter()
+                .filter(|text| **text != ",")
+                .map(|text| value(text))
+                .collect(),
+            [one] => Ok(vec![value(one)?]),
+            other => Err(self.malformed(
+                at,
+                format!("`{}` is no list of values: `{{1,2}}` is", other.join(" ")),
+            )),
+        }
     }
 
     /// Reads an entry of the initial state that is an array, or an element of one.
     fn array(
         &self,
         at: usize,
-        (name, count, has_type, bytes): (&str, &str, bool, Option<u8>),
+        &DeclaredArray { name, count, kind }: &DeclaredArray<'_>,
         values: &[&str],
         names: &mut Names,
     ) -> Result<(), Error> {
+        let (has_type, bytes) = (kind.is_some(), kind.and_then(bytes_of));
         let wrong = |what: String| self.malformed(at, what);
         let count = number(count).and_then(|count| usize::try_from(count).ok());
         let count = count
             .ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
-        let mut value = |text: &str| {
-            names.value(text).ok_or_else(|| {
-                self.malformed(at, format!("`{text}` is neither a number nor a name"))
-            })
-        };
-        let given: Vec<u64> = match values {
-            [] => Vec::new(),
-            ["{", inner @ .., "}"] => inner
-                .iter()
-                .filter(|text| **text != ",")
-                .map(|text| value(text))
-                .collect::<Result<_, _>>()?,
-            [one] => vec![value(one)?],
-            other => {
-                return Err(wrong(format!(
-                    "`{}` is no list of values: `{{1,2}}` is",
-                    other.join(" ")
-                )));
-            }
-        };
+        let given = self.values(at, values, names)?;
         let known = names.objects.iter().find(|object| object.name == name);
         let Some(known) = known.filter(|_| !has_type) else {
             if !has_type || known.is_some() {

@@ -220,6 +220,12 @@ fn unsupported(what: impl Into<String>) -> Error {
     }
 }
 
+fn no_plain_access(instruction: &Instruction) -> Error {
+    unsupported(format!(
+        "an instruction that is no plain access: {instruction:?}"
+    ))
+}
+
 impl Thread<'_> {
     fn add(&mut self, at: usize, instruction: &Instruction) -> Result<(), Error> {
         let operation = match instruction {
@@ -239,6 +245,43 @@ impl Thread<'_> {
                 let known = compute(*what, (left, right), self.known(left), other)?;
                 return self.set(to.register, known);
             }
+            Instruction::Load { .. } | Instruction::Store { .. } => self.access(instruction)?,
+            Instruction::Maintain {
+                address,
+                invalidate,
+                ..
+            } => Operation::Maintain {
+                location: self.location(*address)?.0,
+                invalidate: *invalidate,
+            },
+            Instruction::Barrier {
+                barrier,
+                is_synchronization,
+            } => match (barrier, is_synchronization) {
+                (Barrier::Full, _) => Operation::BarrierFull,
+                (Barrier::Load, false) => Operation::BarrierLoad,
+                (Barrier::Store, false) => Operation::BarrierStore,
+                (Barrier::Instruction, _) => Operation::Synchronize,
+                (Barrier::Load | Barrier::Store, true) => return Err(no_plain_access(instruction)),
+            },
+            Instruction::BranchBits {
+                of,
+                mask: u64::MAX,
+                to,
+                ..
+            } if *to == at + 1 => match self.known(of.register).from {
+                Some(load) => Operation::Branch(load),
+                None => return Ok(()),
+            },
+            other => return Err(no_plain_access(other)),
+        };
+        self.operations.push(operation);
+        Ok(())
+    }
+
+    /// A load or store of one register.
+    fn access(&mut self, instruction: &Instruction) -> Result<Operation, Error> {
+        match instruction {
             Instruction::Load {
                 to,
                 width: Width { signed: false, .. },
@@ -256,12 +299,12 @@ impl Thread<'_> {
                         from: Some(number),
                     },
                 )?;
-                Operation::Load {
+                Ok(Operation::Load {
                     location,
                     number,
                     order: order(*orders),
                     address,
-                }
+                })
             }
             Instruction::Store {
                 status: None,
@@ -272,55 +315,16 @@ impl Thread<'_> {
             } if from.len() == 1 => {
                 let (location, address) = self.location(*address)?;
                 let Content { value, from: data } = self.known(from[0].register);
-                Operation::Store {
+                Ok(Operation::Store {
                     location,
                     value,
                     order: order(*orders),
                     address,
                     data,
-                }
+                })
             }
-            Instruction::Maintain {
-                address,
-                invalidate,
-                ..
-            } => Operation::Maintain {
-                location: self.location(*address)?.0,
-                invalidate: *invalidate,
-            },
-            Instruction::Barrier {
-                barrier: Barrier::Full,
-                ..
-            } => Operation::BarrierFull,
-            Instruction::Barrier {
-                barrier: Barrier::Load,
-                is_synchronization: false,
-            } => Operation::BarrierLoad,
-            Instruction::Barrier {
-                barrier: Barrier::Store,
-                is_synchronization: false,
-            } => Operation::BarrierStore,
-            Instruction::Barrier {
-                barrier: Barrier::Instruction,
-                ..
-            } => Operation::Synchronize,
-            Instruction::BranchBits {
-                of,
-                mask: u64::MAX,
-                to,
-                ..
-            } if *to == at + 1 => match self.known(of.register).from {
-                Some(load) => Operation::Branch(load),
-                None => return Ok(()),
-            },
-            other => {
-                return Err(unsupported(format!(
-                    "an instruction that is no plain access: {other:?}"
-                )));
-            }
-        };
-        self.operations.push(operation);
-        Ok(())
+            other => Err(no_plain_access(other)),
+        }
     }
 
     fn known(&self, register: Register) -> Content {

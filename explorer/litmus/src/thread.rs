@@ -477,49 +477,12 @@ impl State<'_> {
                 };
                 self.set(*to, found.with(value));
             }
-            Instruction::Select {
-                to,
-                left,
-                right,
-                kind,
-                when,
-            } => {
-                let chosen = if self.flags.hold(*when) {
-                    self.sized(*left)
-                } else {
-                    let right = self.sized(*right);
-                    right.with(match kind {
-                        SelectKind::Csel => right.value,
-                        SelectKind::Csinc => right.value.wrapping_add(1),
-                        SelectKind::Csinv => !right.value,
-                        SelectKind::Csneg => right.value.wrapping_neg(),
-                    })
-                };
-                self.set(
-                    *to,
-                    Value {
-                        picked: chosen.picked | self.flags.picked,
-                        ..chosen
-                    },
-                );
-            }
+            Instruction::Select { .. } => self.select(instruction),
             Instruction::ClearExclusive => self.exclusive.clear(),
             Instruction::Barrier {
                 barrier,
                 is_synchronization,
-            } => {
-                let kind = match barrier {
-                    Barrier::Full => Kind::BarrierFull,
-                    Barrier::Load => Kind::BarrierLoad,
-                    Barrier::Store => Kind::BarrierStore,
-                    Barrier::Instruction => Kind::BarrierInstruction,
-                };
-                let effect = self.effect(kind);
-                self.push(Effect {
-                    is_synchronization: *is_synchronization,
-                    ..effect
-                })?;
-            }
+            } => self.barrier(*barrier, *is_synchronization)?,
             Instruction::Maintain { line, .. } => {
                 return Err(Error::Unsupported {
                     line: *line,
@@ -529,6 +492,54 @@ impl State<'_> {
             other => unreachable!("{other:?} is no computation"),
         }
         Ok(())
+    }
+
+    /// A DMB, a DSB (with `is_synchronization`) or an ISB.
+    fn barrier(&mut self, barrier: Barrier, is_synchronization: bool) -> Result<(), Error> {
+        let kind = match barrier {
+            Barrier::Full => Kind::BarrierFull,
+            Barrier::Load => Kind::BarrierLoad,
+            Barrier::Store => Kind::BarrierStore,
+            Barrier::Instruction => Kind::BarrierInstruction,
+        };
+        let effect = self.effect(kind);
+        self.push(Effect {
+            is_synchronization,
+            ..effect
+        })?;
+        Ok(())
+    }
+
+    /// A conditional select.
+    fn select(&mut self, instruction: &Instruction) {
+        let Instruction::Select {
+            to,
+            left,
+            right,
+            kind,
+            when,
+        } = instruction
+        else {
+            unreachable!("{instruction:?} is no conditional select");
+        };
+        let chosen = if self.flags.hold(*when) {
+            self.sized(*left)
+        } else {
+            let right = self.sized(*right);
+            right.with(match kind {
+                SelectKind::Csel => right.value,
+                SelectKind::Csinc => right.value.wrapping_add(1),
+                SelectKind::Csinv => !right.value,
+                SelectKind::Csneg => right.value.wrapping_neg(),
+            })
+        };
+        self.set(
+            *to,
+            Value {
+                picked: chosen.picked | self.flags.picked,
+                ..chosen
+            },
+        );
     }
 
     /// A branch; false if the run is cut since it jumps too often.

@@ -424,18 +424,9 @@ pub fn compile(sources: &str) {
     let library = here.join(sources);
     let texts = sources_in(&library);
 
-    // FNV-1a: what tells one state of the sources from another.
-    let all = texts
-        .iter()
-        .flat_map(|(name, source)| name.bytes().chain(source.bytes()));
-    let sum = all.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-
+    let sum = checksum(&texts);
     println!("cargo::rerun-if-env-changed={LENIENT}");
     println!("cargo::rerun-if-env-changed={MUTANTS}");
-    let lenient = env::var_os(LENIENT).is_some();
-    let faults = faults(&here, &library);
 
     let mut places = Vec::new();
     let mut first_places = BTreeMap::new();
@@ -451,10 +442,48 @@ pub fn compile(sources: &str) {
         places.len()
     );
 
+    let (mut table, ids) = write_faults(sum, faults(&here, &library), &mut sources);
+    write_places(&mut table, &places, &first_places);
+
+    let library = sources
+        .remove("lib")
+        .expect("the library has a lib.rs")
+        .text;
+    write(
+        &out.join("library.rs"),
+        &format!(
+            "{}{table}{}",
+            include_str!("head.rs"),
+            as_included(&library, &out)
+        ),
+    );
+    for (name, source) in &mut sources {
+        write(&out.join(format!("{name}.rs")), &source.with_faults(&ids));
+    }
+}
+
+/// A number that changes with the sources (FNV-1a).
+fn checksum(texts: &BTreeMap<String, String>) -> u64 {
+    let bytes = texts
+        .iter()
+        .flat_map(|(name, source)| name.bytes().chain(source.bytes()));
+    bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// Makes the changes of the faults to the sources. Returns the table of faults, still open, and
+/// the name and id of each fault.
+fn write_faults(
+    sum: u64,
+    faults: Vec<(PathBuf, Fault)>,
+    sources: &mut BTreeMap<String, Source>,
+) -> (String, Vec<(String, u64)>) {
     let mut table = format!(
         "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
     );
     table.push_str("/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n");
+    let lenient = env::var_os(LENIENT).is_some();
     let mut ids = Vec::new();
     for (
         number,
@@ -497,23 +526,7 @@ pub fn compile(sources: &str) {
         writeln!(table, "    seeded::Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},")
             .expect("a string grows");
     }
-    write_places(&mut table, &places, &first_places);
-
-    let library = sources
-        .remove("lib")
-        .expect("the library has a lib.rs")
-        .text;
-    write(
-        &out.join("library.rs"),
-        &format!(
-            "{}{table}{}",
-            include_str!("head.rs"),
-            as_included(&library, &out)
-        ),
-    );
-    for (name, source) in &mut sources {
-        write(&out.join(format!("{name}.rs")), &source.with_faults(&ids));
-    }
+    (table, ids)
 }
 
 /// The faults of the crate's list, and of the list of mutants where they are asked for, each with

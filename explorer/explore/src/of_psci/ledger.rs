@@ -158,6 +158,18 @@ pub(crate) fn is_sound(states: &States) -> bool {
         && (1..3).all(|level| loses(level - 1) || !loses(level))
 }
 
+/// A suspend as the last of its domains that did not return `right`, or SUCCESS without one.
+fn wrong_as_last(states: &States, last: u8, right: Option<u64>) -> String {
+    let right = match right {
+        None | Some(0) => "SUCCESS".to_owned(),
+        Some(error) => (error as i64).to_string(),
+    };
+    format!(
+        "CPU_SUSPEND to {} as the last up to level {last} should have returned {right}, and returned",
+        shown(states)
+    )
+}
+
 fn shown(states: &States) -> String {
     let [cpu, cluster, system] = states;
     format!("{cpu}.{cluster}.{system}")
@@ -667,13 +679,28 @@ impl Ledger {
         now: u32,
     ) -> Result<(), Breach> {
         let mode = self.mode_of(cpu);
-        let is_exact = self.is_exact;
         let own = &mut self.cpus[cpu];
         let asks = std::mem::replace(&mut own.asks, Request::Nothing);
         own.awake_since.get_or_insert(now);
         self.settle(cpu);
-        let own = &self.cpus[cpu];
         let Some(x0) = x0 else { return Ok(()) };
+        match self.wrong_answer(cpu, asks, x0, resident, mode) {
+            Some(what) => Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64))),
+            None => Ok(()),
+        }
+    }
+
+    /// The beginning of a sentence that says what is wrong about the answer `x0` to `asks`. `mode`
+    /// is the mode that was plain since the call began.
+    fn wrong_answer(
+        &self,
+        cpu: usize,
+        asks: Request,
+        x0: u64,
+        resident: bool,
+        mode: Option<u8>,
+    ) -> Option<String> {
+        let own = &self.cpus[cpu];
         let given = u32::try_from(x0.wrapping_neg())
             .ok()
             .and_then(|code| 1_u64.checked_shl(code))
@@ -684,71 +711,48 @@ impl Ledger {
         } else {
             NOT_OFFERED | WRONG_ENTRY
         };
-        let wrong =
-            |what: String| Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64)));
         match asks {
             Request::Suspend { states, .. } | Request::DefaultSuspend(states)
                 if !is_sound(&states) =>
             {
-                if x0 != INVALID_PARAMETERS || own.committed {
-                    return wrong(format!(
-                        "CPU_SUSPEND to {}, which is no state, returned",
-                        shown(&states)
-                    ));
-                }
+                (x0 != INVALID_PARAMETERS || own.committed).then(|| {
+                    let states = shown(&states);
+                    format!("CPU_SUSPEND to {states}, which is no state, returned")
+                })
             }
-            _ if own.due != 0 || given & wrong_alone != 0 => {
-                if own.due & given == 0 {
-                    let did = if own.due != 0 {
-                        "refuses"
-                    } else {
-                        "does not refuse"
-                    };
-                    return wrong(format!("a call that the platform {did} returned"));
-                }
-            }
+            _ if own.due != 0 || given & wrong_alone != 0 => (own.due & given == 0).then(|| {
+                let did = if own.due != 0 {
+                    "refuses"
+                } else {
+                    "does not refuse"
+                };
+                format!("a call that the platform {did} returned")
+            }),
             Request::Suspend { .. } | Request::DefaultSuspend(_) if x0 == 0 => {
-                if !own.slept && !own.left_early {
-                    return wrong(
-                        "a suspend in which it did not sleep, and which no interrupt ended, returned".to_owned(),
-                    );
-                }
+                (!own.slept && !own.left_early).then(|| {
+                    "a suspend in which it did not sleep, and which no interrupt ended, returned"
+                        .to_owned()
+                })
             }
             Request::Suspend { states, last } => {
                 let right = own.verdict.filter(|_| mode != Some(0));
-                if is_exact && right != Some(x0) {
-                    let right = match right {
-                        None | Some(0) => "SUCCESS".to_owned(),
-                        Some(error) => (error as i64).to_string(),
-                    };
-                    return wrong(format!(
-                        "CPU_SUSPEND to {} as the last up to level {last} should have returned {right}, and returned",
-                        shown(&states)
-                    ));
-                }
+                (self.is_exact && right != Some(x0)).then(|| wrong_as_last(&states, last, right))
             }
             Request::DefaultSuspend(_) => {
-                return wrong("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned());
+                Some("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned())
             }
-            Request::Off => {
-                if x0 != DENIED || !(own.committed || resident) {
-                    return wrong("CPU_OFF, which nobody refused, returned".to_owned());
-                }
-                if resident && own.committed {
-                    return wrong(
-                        "CPU_OFF went on where the Trusted OS resides, and returned".to_owned(),
-                    );
-                }
+            Request::Off if x0 != DENIED || !(own.committed || resident) => {
+                Some("CPU_OFF, which nobody refused, returned".to_owned())
             }
+            Request::Off => (resident && own.committed)
+                .then(|| "CPU_OFF went on where the Trusted OS resides, and returned".to_owned()),
             Request::SystemSuspend => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
-                if x0 != DENIED && !slept {
-                    return wrong("SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned());
-                }
+                (x0 != DENIED && !slept)
+                    .then(|| "SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned())
             }
-            Request::Mode | Request::Nothing => {}
+            Request::Mode | Request::Nothing => None,
         }
-        Ok(())
     }
 
     /// CPU_OFF goes on: it must not, where the Trusted OS resides.

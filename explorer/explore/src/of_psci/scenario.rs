@@ -309,7 +309,12 @@ impl Scenario {
         // In some runs all CPUs sleep a lot, in some with an eye on one state.
         let sleepy = random.below(4) == 0;
         let favourite = weights.states(random);
-        let favours = random.below(4) == 0;
+        let asker = Asker {
+            weights,
+            sleepy,
+            favourite: (random.below(4) == 0).then_some(favourite),
+            crew: crew.min(cpus) as u64,
+        };
         for (cpu, asks) in self.cpus.iter_mut().enumerate() {
             asks.clear();
             if cpu >= crew {
@@ -318,55 +323,74 @@ impl Scenario {
             // Only the CPU on which the Trusted OS resides can move it.
             let resides = self.resident == Some(cpu as u8);
             for _ in 0..1 + random.below(3) {
-                if resides && random.below(4) == 0 {
-                    asks.push(Ask::Other(smc::MIGRATE));
-                    continue;
-                }
-                let other = random.below(crew.min(cpus) as u64) as u8;
-                asks.push(
-                    match if sleepy {
-                        Call::Suspend
-                    } else {
-                        weights.call(random)
-                    } {
-                        Call::On => Ask::On(other),
-                        Call::Off => Ask::Off,
-                        Call::Affinity => Ask::Affinity(other),
-                        Call::ClusterAffinity => Ask::ClusterAffinity(other),
-                        Call::Other => Ask::Other(
-                            passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0,
-                        ),
-                        Call::Mode => Ask::Mode(random.below(2) as u8),
-                        Call::DefaultSuspend => Ask::DefaultSuspend,
-                        Call::SystemSuspend => Ask::SystemSuspend,
-                        Call::Count => Ask::Count {
-                            of: other,
-                            states: weights.states(random),
-                        },
-                        Call::Residency => Ask::Residency {
-                            of: other,
-                            states: weights.states(random),
-                        },
-                        Call::Suspend => {
-                            let states = match random.below(64) {
-                                0 => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
-                                _ if favours => favourite,
-                                _ => weights.states(random),
-                            };
-                            // Where the platform coordinates it has no meaning.
-                            let highest =
-                                states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
-                            let last = if random.below(8) == 0 {
-                                random.below(4) as u8
-                            } else {
-                                highest
-                            };
-                            Ask::Suspend { states, last }
-                        }
-                    },
-                );
+                asks.push(if resides && random.below(4) == 0 {
+                    Ask::Other(smc::MIGRATE)
+                } else {
+                    asker.ask(random)
+                });
             }
         }
+    }
+}
+
+/// Draws the calls of a scenario.
+struct Asker {
+    weights: Weights,
+    /// True if CPUs only suspend.
+    sleepy: bool,
+    /// The states of nearly every suspend.
+    favourite: Option<[u8; 3]>,
+    /// Number of CPUs that take part.
+    crew: u64,
+}
+
+impl Asker {
+    /// Draws a call.
+    fn ask(&self, random: &mut SplitMix64) -> Ask {
+        let other = random.below(self.crew) as u8;
+        let call = if self.sleepy {
+            Call::Suspend
+        } else {
+            self.weights.call(random)
+        };
+        match call {
+            Call::On => Ask::On(other),
+            Call::Off => Ask::Off,
+            Call::Affinity => Ask::Affinity(other),
+            Call::ClusterAffinity => Ask::ClusterAffinity(other),
+            Call::Other => {
+                Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0)
+            }
+            Call::Mode => Ask::Mode(random.below(2) as u8),
+            Call::DefaultSuspend => Ask::DefaultSuspend,
+            Call::SystemSuspend => Ask::SystemSuspend,
+            Call::Count => Ask::Count {
+                of: other,
+                states: self.weights.states(random),
+            },
+            Call::Residency => Ask::Residency {
+                of: other,
+                states: self.weights.states(random),
+            },
+            Call::Suspend => self.suspend(random),
+        }
+    }
+
+    /// Draws a CPU_SUSPEND.
+    fn suspend(&self, random: &mut SplitMix64) -> Ask {
+        let states = match (random.below(64), self.favourite) {
+            (0, _) => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
+            (_, Some(favourite)) => favourite,
+            (_, None) => self.weights.states(random),
+        };
+        // Where the platform coordinates, the last level has no meaning.
+        let highest = states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
+        let last = if random.below(8) == 0 {
+            random.below(4) as u8
+        } else {
+            highest
+        };
+        Ask::Suspend { states, last }
     }
 }
 

@@ -438,27 +438,16 @@ const SUCCESS: u64 = 0;
 const ALREADY_ON: u64 = -4i64 as u64;
 const ON_PENDING: u64 = -5i64 as u64;
 
-/// A call of a scenario. Returns X0 if it returned, and whether it ended before it had begun.
-fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Option<u64>, bool) {
-    board.start_action(number);
-    let process = board.process();
-    let (mut pc, context_id) = layout::entry_of(process, number);
-    let asks = match ask {
-        Ask::Off => Request::Off,
-        Ask::Suspend { states, last } => Request::Suspend { states, last },
-        Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
-        Ask::SystemSuspend => Request::SystemSuspend,
-        Ask::Mode(_) => Request::Mode,
-        _ => Request::Nothing,
-    };
-    // The platform's answers are drawn before it is asked, so that a library that does not ask is
-    // held to them as well.
+/// Draws the platform's answers to a call: the refusals that are due, and whether the entry point
+/// is a wrong address. They are drawn before the platform is asked, so that a library that does not
+/// ask is held to them as well.
+fn draw_answers(board: &Board, ask: Ask, asks: Request) -> (u64, bool) {
     let loses = match asks {
         Request::Suspend { states, .. } | Request::DefaultSuspend(states) => states[0] == 2,
         Request::Off | Request::SystemSuspend => true,
         Request::Nothing | Request::Mode => false,
     };
-    let mut due = if loses && board.answer(Kind::Denied, 2) == 1 {
+    let due = if loses && board.answer(Kind::Denied, 2) == 1 {
         VETO
     } else {
         0
@@ -473,13 +462,31 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
     let answered = board.answer(Kind::Answered, answers);
     board.state().answered.set(answered);
     match (ask, answered) {
-        (Ask::DefaultSuspend | Ask::SystemSuspend, 2) => due = NOT_OFFERED,
-        (Ask::Other(_), _) | (_, 0) => {}
-        _ => {
-            pc |= layout::WRONG_ADDRESS;
-            due |= if enters { WRONG_ENTRY } else { 0 };
-        }
+        (Ask::DefaultSuspend | Ask::SystemSuspend, 2) => (NOT_OFFERED, false),
+        (Ask::Other(_), _) | (_, 0) => (due, false),
+        _ => (due | if enters { WRONG_ENTRY } else { 0 }, true),
     }
+}
+
+/// A call of a scenario. Returns X0 if it returned, and whether it ended before it had begun.
+fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Option<u64>, bool) {
+    board.start_action(number);
+    let process = board.process();
+    let (pc, context_id) = layout::entry_of(process, number);
+    let asks = match ask {
+        Ask::Off => Request::Off,
+        Ask::Suspend { states, last } => Request::Suspend { states, last },
+        Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
+        Ask::SystemSuspend => Request::SystemSuspend,
+        Ask::Mode(_) => Request::Mode,
+        _ => Request::Nothing,
+    };
+    let (due, is_wrong) = draw_answers(board, ask, asks);
+    let pc = if is_wrong {
+        pc | layout::WRONG_ADDRESS
+    } else {
+        pc
+    };
     let called = board.step_count();
     board.ledger.borrow_mut().calls(process, asks, due, called);
     if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
@@ -499,22 +506,7 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
         entry,
         called,
     };
-    let x0 = match ask {
-        Ask::On(target) => Some(call.turn_on(target)),
-        Ask::Off => call.turn_off(),
-        Ask::Suspend { states, last } => {
-            let raw = u64::from(layout::power_state(states, last));
-            Some(call.suspend(smc::CPU_SUSPEND, [raw, pc, context_id]))
-        }
-        Ask::DefaultSuspend => Some(call.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
-        Ask::SystemSuspend => Some(call.suspend_the_system()),
-        Ask::Affinity(target) => Some(call.ask_affinity(target, false)),
-        Ask::ClusterAffinity(target) => Some(call.ask_affinity(target, true)),
-        Ask::Other(function) => Some(call.ask_the_platform(function)),
-        Ask::Mode(mode) => Some(call.set_mode(mode)),
-        Ask::Count { of, states } => Some(call.ask_statistics(of, states, true)),
-        Ask::Residency { of, states } => Some(call.ask_statistics(of, states, false)),
-    };
+    let x0 = call.make(ask);
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
     let result = board
@@ -541,6 +533,29 @@ fn wide(function: u32) -> u32 {
 }
 
 impl Call<'_> {
+    /// Makes the call; returns X0, or `None` where it does not return.
+    fn make(&self, ask: Ask) -> Option<u64> {
+        let Entry { pc, context_id, .. } = self.entry;
+        match ask {
+            Ask::On(target) => Some(self.turn_on(target)),
+            Ask::Off => self.turn_off(),
+            Ask::Suspend { states, last } => {
+                let raw = u64::from(layout::power_state(states, last));
+                Some(self.suspend(smc::CPU_SUSPEND, [raw, pc, context_id]))
+            }
+            Ask::DefaultSuspend => {
+                Some(self.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0]))
+            }
+            Ask::SystemSuspend => Some(self.suspend_the_system()),
+            Ask::Affinity(target) => Some(self.ask_affinity(target, false)),
+            Ask::ClusterAffinity(target) => Some(self.ask_affinity(target, true)),
+            Ask::Other(function) => Some(self.ask_the_platform(function)),
+            Ask::Mode(mode) => Some(self.set_mode(mode)),
+            Ask::Count { of, states } => Some(self.ask_statistics(of, states, true)),
+            Ask::Residency { of, states } => Some(self.ask_statistics(of, states, false)),
+        }
+    }
+
     fn others(&self) -> impl Iterator<Item = usize> {
         (0..self.board.cpus().len()).filter(|&other| other != self.process)
     }

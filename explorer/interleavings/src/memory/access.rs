@@ -5,6 +5,14 @@ use super::state::Memory;
 use super::types::{Answers, AtomicOrder, Delay, LoadResult, Order, Touch};
 use super::view::{Entry, EntryKind};
 
+/// Writer and value of the newer of two messages, which the whole machine holds as the newest,
+/// unless the value is the one that was loaded.
+#[inline(always)]
+fn differing_newest(here: &Message, other: &Message, loaded: &Message) -> Option<(u8, u64)> {
+    let latest = if other.at > here.at { other } else { here };
+    (latest.value != loaded.value).then_some((latest.writer, latest.value))
+}
+
 impl Memory {
     pub(crate) fn load(
         &mut self,
@@ -58,18 +66,12 @@ impl Memory {
                 message = history.aged(answers.age(choices, in_order));
             }
         }
-        // What the whole machine holds as the newest, wherever it lies.
-        let (seen, other) = (
-            newest,
-            if coherent {
-                state.memory.newest()
-            } else {
-                state.coherent.newest()
-            },
-        );
-        let latest = if other.at > seen.at { other } else { seen };
-        let newest_elsewhere =
-            (latest.value != message.value).then_some((latest.writer, latest.value));
+        let other = if coherent {
+            state.memory.newest()
+        } else {
+            state.coherent.newest()
+        };
+        let newest_elsewhere = differing_newest(&newest, &other, &message);
         let view = &mut self.views[cpu];
         view.loaded = view.loaded.max(message.at);
         if order != Order::Relaxed {

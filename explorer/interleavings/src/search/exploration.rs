@@ -384,22 +384,8 @@ where
                 let _ = done.send((at, own));
             }
         };
-        let mut turns: Vec<(usize, TallyOf<S>)> = Vec::new();
-        thread::scope(|scope| {
-            let (done, heard) = mpsc::channel();
-            for _ in 0..threads.min(machines.len()) {
-                let done = done.clone();
-                scope.spawn(|| work(done));
-            }
-            drop(done);
-            loop {
-                match heard.recv_timeout(Duration::from_millis(50)) {
-                    Ok(turn) => turns.push(turn),
-                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                    Err(mpsc::RecvTimeoutError::Timeout) => {}
-                }
-                stops.store(!goes_on(&tally), Relaxed);
-            }
+        let mut turns = on_threads(threads.min(machines.len()), &work, || {
+            stops.store(!goes_on(&tally), Relaxed);
         });
         turns.sort_unstable_by_key(|&(at, _)| at);
         let mut turns = turns.into_iter();
@@ -419,6 +405,33 @@ where
         tally.coverage.grow(tally.schedules, ended);
     }
     tally
+}
+
+/// Runs `work` on several threads and returns what they sent. `meanwhile` is called while they
+/// work, each time that one sends and every 50 ms.
+fn on_threads<T: Send>(
+    threads: usize,
+    work: &(impl Fn(mpsc::Sender<T>) + Sync),
+    mut meanwhile: impl FnMut(),
+) -> Vec<T> {
+    let mut sent = Vec::new();
+    thread::scope(|scope| {
+        let (done, heard) = mpsc::channel();
+        for _ in 0..threads {
+            let done = done.clone();
+            scope.spawn(move || work(done));
+        }
+        drop(done);
+        loop {
+            match heard.recv_timeout(Duration::from_millis(50)) {
+                Ok(one) => sent.push(one),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            meanwhile();
+        }
+    });
+    sent
 }
 
 /// A machine's turn: what is tried on it, and what all had reached before the pass.

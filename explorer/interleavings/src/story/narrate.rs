@@ -102,33 +102,32 @@ impl<'s, C: Script> Narrator<'s, C> {
         }
     }
 
-    /// A deviation as a sentence. `steps` are those of the run.
-    pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
-        let who = self.process(deviation.process);
-        let at = |step: &&Step| {
-            step.process == deviation.process && step.operation <= deviation.operation
+    /// What a deviation's process had done last before it, and what it does there.
+    fn around(&self, steps: &[Step], deviation: &Deviation) -> (String, String) {
+        let last = |is: &dyn Fn(&Step) -> bool| {
+            let own = |step: &&Step| step.process == deviation.process;
+            steps.iter().rev().filter(own).find(|step| is(step))
         };
-        let before = steps
-            .iter()
-            .rev()
-            .find(|step| at(step) && step.operation < deviation.operation);
-        let here = steps
-            .iter()
-            .rev()
-            .find(|step| at(step) && step.operation == deviation.operation);
+        let before = last(&|step| step.operation < deviation.operation);
+        let here = last(&|step| step.operation == deviation.operation);
         let after = match before {
             Some(before) => format!("after it {}", self.step_past(before)),
             None => "before it does anything".to_owned(),
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
-        // The first word of the line.
-        let word = |line: u64| {
-            self.names.cell(
-                (line as u16)
-                    .saturating_sub(1)
-                    .saturating_mul(self.words_per_line),
-            )
-        };
+        (after, doing)
+    }
+
+    /// Name of the first word of a line, by the line's number from 1.
+    fn first_word(&self, line: u64) -> String {
+        let line = (line as u16).saturating_sub(1);
+        self.names.cell(line.saturating_mul(self.words_per_line))
+    }
+
+    /// A deviation as a sentence. `steps` are those of the run.
+    pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
+        let who = self.process(deviation.process);
+        let (after, doing) = self.around(steps, deviation);
         match deviation.kind {
             Kind::Preempt => {
                 format!(
@@ -164,12 +163,12 @@ impl<'s, C: Script> Narrator<'s, C> {
             }
             Kind::Evict => format!(
                 "Before {who} {doing}, the line of {} leaves the caches.",
-                word(deviation.value)
+                self.first_word(deviation.value)
             ),
             Kind::Fill => {
                 format!(
                     "Before {who} {doing}, the line of {} is read into the caches.",
-                    word(deviation.value)
+                    self.first_word(deviation.value)
                 )
             }
             Kind::Pending => format!("{who} finds an interrupt pending."),
