@@ -9,6 +9,12 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Scrambles 64 bits; every bit of the input moves about half of those of the output (Stafford's
 /// thirteenth variant of the MurmurHash3 finalizer).
+///
+/// ```
+/// // The output is fixed for ever; neighbours come far apart.
+/// assert_eq!(random::scramble(0), 0);
+/// assert!((random::scramble(1) ^ random::scramble(2)).count_ones() > 16);
+/// ```
 #[inline]
 pub const fn scramble(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,6 +24,14 @@ pub const fn scramble(bits: u64) -> u64 {
 
 /// A small generator of pseudo-random integers (Steele, Lea, Flood: "Fast splittable pseudorandom
 /// number generators", 2014).
+///
+/// ```
+/// use random::SplitMix64;
+///
+/// let mut random = SplitMix64::new(1_234_567);
+/// assert_eq!(random.next(), 6_457_827_717_110_365_317);
+/// assert!(random.below(6) < 6);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SplitMix64(u64);
 
@@ -28,6 +42,14 @@ impl SplitMix64 {
     }
 
     /// A generator of its own for one of many uses of the same seed.
+    ///
+    /// ```
+    /// use random::SplitMix64;
+    ///
+    /// let mut arrivals = SplitMix64::fork(7, 0);
+    /// let mut lengths = SplitMix64::fork(7, 1);
+    /// assert_ne!(arrivals.next(), lengths.next());
+    /// ```
     pub fn fork(seed: u64, stream: u64) -> Self {
         let mut mixed = Self(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95));
         mixed.next();
@@ -53,6 +75,14 @@ impl SplitMix64 {
 }
 
 /// A xorshift with a multiplied output. The costs of modelled cores were fitted to this stream.
+///
+/// ```
+/// use random::XorShift;
+///
+/// let (mut one, mut same) = (XorShift::new(3), XorShift::new(3));
+/// assert_eq!(one.next(), same.next());
+/// assert_ne!(one.next(), XorShift::new(4).next());
+/// ```
 #[derive(Clone, Debug)]
 pub struct XorShift(u64);
 
@@ -84,6 +114,13 @@ impl XorShift {
 
 /// Knuth's linear congruential generator for 64 bits, of which the upper half counts. Published
 /// workloads of the idle loop are this stream.
+///
+/// ```
+/// use random::Congruential;
+///
+/// let (mut one, mut same) = (Congruential::new(3), Congruential::new(3));
+/// assert!((0..100).all(|_| one.below(10) == same.below(10)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Congruential(u64);
 

@@ -43,6 +43,14 @@ pub use ring::{Ring, Stamp};
 /// A named instrumentation point.
 ///
 /// The id is stable: recordings and readers on other machines refer to it.
+///
+/// ```
+/// use points::Point;
+///
+/// const LOCK_WAIT: Point = Point::new(0x10, "lock-wait").with_argument("lock");
+/// assert_eq!((LOCK_WAIT.id(), LOCK_WAIT.name()), (0x10, "lock-wait"));
+/// assert_eq!(LOCK_WAIT.argument(), Some("lock"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
     id: u16,
@@ -86,6 +94,25 @@ impl Point {
 }
 
 /// The place to which stamps go: the world's counter and its capture.
+///
+/// ```
+/// use points::{Point, Sink};
+/// use std::cell::Cell;
+///
+/// /// Counts stamps and keeps none.
+/// #[derive(Default)]
+/// struct Count(Cell<u64>);
+///
+/// impl Sink for Count {
+///     fn now(&self) -> u64 { self.0.get() }
+///     fn capture(&self, _: Point, _: u32, _: u64) { self.0.set(self.0.get() + 1) }
+/// }
+///
+/// let count = Count::default();
+/// points::stamp(&count, Point::new(1, "tick"), 0);
+/// # #[cfg(not(feature = "off"))]
+/// assert_eq!(count.now(), 1);
+/// ```
 pub trait Sink {
     /// The counter's present value in ticks, ordered after all that the CPU did before
     /// (on Arm: an ISB, then a read of `CNTPCT_EL0`).
@@ -101,6 +128,24 @@ pub trait Sink {
 ///
 /// `argument` is a small number that says which one (a lock, a message, a level); its meaning
 /// belongs to the point. With the feature `off` nothing happens and 0 is returned.
+///
+/// ```
+/// # use points::{Point, Sink};
+/// # use std::cell::RefCell;
+/// # #[derive(Default)]
+/// # struct Log(RefCell<Vec<(u16, u32, u64)>>);
+/// # impl Sink for Log {
+/// #     fn now(&self) -> u64 { 42 }
+/// #     fn capture(&self, point: Point, argument: u32, ticks: u64) {
+/// #         self.0.borrow_mut().push((point.id(), argument, ticks));
+/// #     }
+/// # }
+/// const READ: Point = Point::new(3, "read");
+/// let log = Log::default();
+/// let ticks = points::stamp(&log, READ, 7);
+/// # #[cfg(not(feature = "off"))]
+/// assert_eq!((ticks, &log.0.borrow()[..]), (42, &[(3, 7, 42)][..]));
+/// ```
 #[inline(always)]
 pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
     if cfg!(feature = "off") {
@@ -113,6 +158,24 @@ pub fn stamp<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) -> u64 {
 
 /// As [`stamp`], with a counter value that was read earlier: by an exception vector, or for a
 /// purpose of the caller's own.
+///
+/// ```
+/// # use points::{Point, Sink};
+/// # use std::cell::RefCell;
+/// # #[derive(Default)]
+/// # struct Log(RefCell<Vec<(u16, u32, u64)>>);
+/// # impl Sink for Log {
+/// #     fn now(&self) -> u64 { 42 }
+/// #     fn capture(&self, point: Point, argument: u32, ticks: u64) {
+/// #         self.0.borrow_mut().push((point.id(), argument, ticks));
+/// #     }
+/// # }
+/// const READ: Point = Point::new(3, "read");
+/// let log = Log::default();
+/// points::stamp_at(&log, READ, 7, 35);
+/// # #[cfg(not(feature = "off"))]
+/// assert_eq!(log.0.borrow()[..], [(3, 7, 35)]);
+/// ```
 #[inline(always)]
 pub fn stamp_at<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32, ticks: u64) {
     if !cfg!(feature = "off") {
@@ -122,6 +185,24 @@ pub fn stamp_at<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32, ticks: 
 
 /// As [`stamp`], for points that explain a span rather than bound it: taken with the feature
 /// `detail` only.
+///
+/// ```
+/// # use points::{Point, Sink};
+/// # use std::cell::RefCell;
+/// # #[derive(Default)]
+/// # struct Log(RefCell<Vec<(u16, u32, u64)>>);
+/// # impl Sink for Log {
+/// #     fn now(&self) -> u64 { 42 }
+/// #     fn capture(&self, point: Point, argument: u32, ticks: u64) {
+/// #         self.0.borrow_mut().push((point.id(), argument, ticks));
+/// #     }
+/// # }
+/// const READ: Point = Point::new(3, "read");
+/// let log = Log::default();
+/// points::detail(&log, READ, 7);
+/// let taken = cfg!(all(feature = "detail", not(feature = "off")));
+/// assert_eq!(log.0.borrow().len(), usize::from(taken));
+/// ```
 #[inline(always)]
 pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
     if cfg!(feature = "detail") {
@@ -131,6 +212,21 @@ pub fn detail<S: Sink + ?Sized>(sink: &S, point: Point, argument: u32) {
 
 /// Declares a module of [`Point`]s and a table `ALL` of them. Behind a point's name may stand what
 /// its argument is.
+///
+/// ```
+/// points::points! {
+///     /// Points of a lock.
+///     mod lock {
+///         /// A CPU asks for the lock.
+///         WAIT = 0x10, "lock-wait", "lock";
+///         /// The CPU has the lock.
+///         ACQUIRED = 0x11, "lock-acquired";
+///     }
+/// }
+///
+/// assert_eq!(lock::ALL, [lock::WAIT, lock::ACQUIRED]);
+/// assert_eq!((lock::WAIT.argument(), lock::ACQUIRED.argument()), (Some("lock"), None));
+/// ```
 #[macro_export]
 macro_rules! points {
     ($(#[$meta:meta])* $vis:vis mod $module:ident {

@@ -3,6 +3,15 @@
 use core::cell::Cell;
 
 /// One captured stamp.
+///
+/// ```
+/// use points::{Point, Ring};
+///
+/// let ring = Ring::<2>::new();
+/// ring.push(Point::new(1, "lock"), 7, 42);
+/// let stamp = ring.iter().next().unwrap();
+/// assert_eq!((stamp.point, stamp.argument, stamp.ticks), (1, 7, 42));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Counter value in ticks.
@@ -17,6 +26,17 @@ pub struct Stamp {
 ///
 /// Holds no lock and is not `Sync`: a CPU owns its ring, and another CPU reads it only when the
 /// owner is stopped. Pushing is a load, two stores of 8 bytes and an increment.
+///
+/// ```
+/// use points::{Point, Ring};
+///
+/// let ring = Ring::<4>::new();
+/// for lock in 0..6 {
+///     ring.push(Point::new(1, "lock"), lock, 10);
+/// }
+/// let kept: Vec<_> = ring.iter().map(|stamp| stamp.argument).collect();
+/// assert_eq!((kept, ring.lost()), (vec![2, 3, 4, 5], 2));
+/// ```
 #[derive(Debug)]
 pub struct Ring<const N: usize> {
     stamps: [Cell<Stamp>; N],

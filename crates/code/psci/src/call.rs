@@ -4,6 +4,18 @@ use crate::error::Error;
 use crate::transition::PowerUp;
 
 /// An SMC, as the exception vector took it.
+///
+/// ```
+/// use psci::{Call, id};
+///
+/// // CPU_ON of the CPU with MPIDR 0x101, which starts at 0x6000_0000 with 7 in X0.
+/// let call = Call {
+///     function: id::CPU_ON | id::SMC64,
+///     args: [0x101, 0x6000_0000, 7],
+///     entered: 0,
+/// };
+/// assert_eq!(id::name(call.function), Some("CPU_ON"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// W0.
@@ -40,6 +52,19 @@ pub struct EntryPoint {
 }
 
 /// The next step of the SMC vector.
+///
+/// ```
+/// use psci::{Error, Outcome};
+///
+/// fn describe(outcome: Outcome) -> String {
+///     match outcome {
+///         Outcome::Return([x0, ..]) => format!("returns {}", x0 as i64),
+///         Outcome::Enter(entry) => format!("starts at {:#x}", entry.pc),
+///     }
+/// }
+/// let denied = Outcome::Return([Error::Denied.code() as i64 as u64, 0, 0, 0]);
+/// assert_eq!(describe(denied), "returns -3");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Returns to the caller with X0 to X3.

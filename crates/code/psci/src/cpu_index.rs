@@ -3,6 +3,14 @@
 use core::fmt;
 
 /// Dense number of a CPU, from 0; the order is the platform's.
+///
+/// ```
+/// use psci::CpuIndex;
+///
+/// let names = ["boot", "second"];
+/// assert_eq!(names[CpuIndex(1).get()], "second");
+/// assert_eq!(format!("{:?}", CpuIndex(1)), "CPU 1");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CpuIndex(pub u16);
 

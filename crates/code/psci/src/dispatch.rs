@@ -11,6 +11,11 @@ use crate::stat_calls::Statistic;
 use crate::tree::Caller;
 
 /// PSCI 1.3, as PSCI_VERSION returns it.
+///
+/// ```
+/// let (major, minor) = (psci::PSCI_VERSION >> 16, psci::PSCI_VERSION & 0xffff);
+/// assert_eq!((major, minor), (1, 3));
+/// ```
 pub const PSCI_VERSION: u32 = 1 << 16 | 3;
 
 /// SMCCC 1.2, as SMCCC_VERSION returns it.

@@ -1,6 +1,14 @@
 //! Return codes.
 
 /// A PSCI return code other than success (PSCI DEN0022, 5.2.2).
+///
+/// ```
+/// use psci::Error;
+///
+/// assert_eq!(Error::Denied.code(), -3);
+/// // The caller of a 64-bit call sees the code in X0.
+/// assert_eq!(Error::Denied.code() as i64 as u64, 0xffff_ffff_ffff_fffd);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// NOT_SUPPORTED (-1).

@@ -1,6 +1,14 @@
 //! Whose services these are.
 
 /// A service of the calling convention that the library is part of.
+///
+/// ```
+/// use psci::{Identity, Service};
+///
+/// // Firmware with calls of its own in a service answers for itself.
+/// let own = Identity { uid: [1, 2, 3, 4], ..Service::Standard.identity() };
+/// assert_eq!((own.major, own.minor), (0, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// Arm Architecture Service: SMCCC_VERSION and its kin.

@@ -7,6 +7,13 @@ pub use self::psci::*;
     ///
     /// The first six bound what is published (powerdown, wakeup, cache flush); their ids are those
     /// of the PMF time stamps. The rest explain, and are taken with the feature `detail` only.
+    ///
+    /// ```
+    /// use psci::points;
+    ///
+    /// assert_eq!(points::ENTER_PSCI.argument(), Some("smc-function"));
+    /// assert!((0..6).all(|id| points::ALL[usize::from(id)].id() == id));
+    /// ```
     pub mod psci {
         /// Exception entry of a PSCI call, as the vector read it; the argument is the function id.
         ENTER_PSCI = 0, "enter-psci", "smc-function";

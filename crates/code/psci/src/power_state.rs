@@ -3,6 +3,14 @@
 use crate::state::Level;
 
 /// Which layout the `power_state` argument has (PSCI DEN0022, 5.4.2).
+///
+/// ```
+/// use psci::{PowerState, PowerStateFormat};
+///
+/// // Bit 30 is StateType in the extended format, and reserved in the original one.
+/// assert!(PowerState::parse(PowerStateFormat::Extended, 1 << 30).unwrap().power_down);
+/// assert_eq!(PowerState::parse(PowerStateFormat::Original, 1 << 30), None);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum PowerStateFormat {
     /// StateID in bits 15:0, StateType in bit 16, PowerLevel in bits 25:24.
@@ -13,6 +21,14 @@ pub enum PowerStateFormat {
 }
 
 /// The fields of a `power_state` argument (PSCI DEN0022, 5.4.2).
+///
+/// ```
+/// use psci::{PowerState, PowerStateFormat};
+///
+/// let state = PowerState::parse(PowerStateFormat::Original, 0x0101_0003).unwrap();
+/// assert!(state.power_down);
+/// assert_eq!((state.level, state.state_id), (Some(1), 3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerState {
     /// StateType: power-down rather than standby or retention.

@@ -36,6 +36,13 @@ pub enum SuspendModeChange {
 /// The calls that a platform may offer on top of those that the library does on its own.
 ///
 /// PSCI_FEATURES and the calls themselves both ask this, so they cannot disagree.
+///
+/// ```
+/// use psci::OptionalCalls;
+///
+/// let offered = OptionalCalls { os_initiated: true, ..OptionalCalls::NONE };
+/// assert!(offered.os_initiated && !offered.mem_protect);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct OptionalCalls {
     /// CPU_FREEZE: [`Platform::power_down`](crate::Platform::power_down) is told

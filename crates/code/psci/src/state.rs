@@ -13,6 +13,15 @@ pub const CPU_LEVEL: Level = 0;
 /// 0 is running; the platform's own numbers grow with the depth of the state. Which of them are
 /// retention and which power-down is said by
 /// [`Platform::is_power_down`](crate::Platform::is_power_down).
+///
+/// ```
+/// use psci::LocalState;
+///
+/// const RETENTION: LocalState = LocalState(1);
+/// const OFF: LocalState = LocalState(2);
+/// // The shallowest state is the least.
+/// assert_eq!([OFF, RETENTION, LocalState::RUN].into_iter().min(), Some(LocalState::RUN));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct LocalState(pub u8);
 
@@ -37,10 +46,24 @@ impl Scalar for LocalState {
 pub const LEVELS: usize = 4;
 
 /// Highest power level that a tree may have.
+///
+/// ```
+/// // CPUs, clusters, groups of clusters, the system.
+/// assert_eq!((psci::CPU_LEVEL, psci::MAX_LEVEL, psci::LEVELS), (0, 3, 4));
+/// ```
 pub const MAX_LEVEL: Level = LEVELS as Level - 1;
 
 /// A local state for each power level, lowest first: what one CPU asks for, or what coordination
 /// made of it.
+///
+/// ```
+/// use psci::{CPU_LEVEL, CompositeState, LocalState};
+///
+/// let mut state = CompositeState::RUN;
+/// state.set(CPU_LEVEL, LocalState(2));
+/// state.set(1, LocalState(1));
+/// assert_eq!((state.at(1), state.highest()), (LocalState(1), 1));
+/// ```
 // A word, so that it is copied and looked at as one.
 #[repr(align(4))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -93,6 +116,12 @@ impl CompositeState {
 }
 
 /// The answer of NODE_HW_STATE about a power domain (PSCI DEN0022, 5.19).
+///
+/// ```
+/// use psci::HwState;
+///
+/// assert_eq!([HwState::On, HwState::Off, HwState::Standby].map(|state| state as u64), [0, 1, 2]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HwState {
     /// HW_ON.

@@ -3,6 +3,16 @@
 use crate::state::{CompositeState, Level};
 
 /// The request in a `power_state` argument, decoded.
+///
+/// ```
+/// use psci::{CPU_LEVEL, CompositeState, LocalState, SuspendRequest};
+///
+/// // The CPU alone powers down.
+/// let mut state = CompositeState::RUN;
+/// state.set(CPU_LEVEL, LocalState(1));
+/// let request = SuspendRequest { state, last_at_level: CPU_LEVEL };
+/// assert_eq!(request.state.highest(), request.last_at_level);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspendRequest {
     /// The state asked for at every level.

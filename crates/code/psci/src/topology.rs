@@ -26,6 +26,18 @@ pub struct CpuDesc {
 
 /// The tree. All CPUs are at the same depth; the CPUs below any one domain have consecutive
 /// numbers.
+///
+/// ```
+/// use psci::{CpuDesc, DomainDesc, Topology};
+///
+/// // Two clusters of one CPU below one system.
+/// let cluster = DomainDesc { parent: Some(2), level: 1 };
+/// let topology = Topology {
+///     domains: &[cluster, cluster, DomainDesc { parent: None, level: 2 }],
+///     cpus: &[CpuDesc { mpidr: 0x000, parent: 0 }, CpuDesc { mpidr: 0x100, parent: 1 }],
+/// };
+/// assert_eq!(topology.top(), 2);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Topology<'t> {
     /// The domains, in any order.
@@ -35,6 +47,13 @@ pub struct Topology<'t> {
 }
 
 /// Why [`crate::Psci::new`] refuses a platform.
+///
+/// ```
+/// use psci::{ConfigError, CpuIndex};
+///
+/// let error = ConfigError::Mpidr { cpu: CpuIndex(3) };
+/// assert_eq!(error.to_string(), "the platform does not find CPU 3 by its MPIDR");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// There is no CPU, no domain, or more than 65535 of one.

@@ -12,6 +12,15 @@ pub enum Urgency {
 }
 
 /// Work to be done after a grace period.
+///
+/// ```
+/// use rcu::{Callback, Urgency};
+///
+/// /// The number by which this kernel knows the function that frees an object.
+/// const FREE: u32 = 1;
+/// let callback = Callback { function: FREE, argument: 0x8000, urgency: Urgency::Lazy };
+/// assert_ne!(callback.urgency, Urgency::Hurry);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callback {
     /// The function to be called, or who wants it done: the kernel's to define.

@@ -7,6 +7,10 @@ use crate::state::Rcu;
 use core::fmt;
 
 /// Why a CPU may not go off.
+///
+/// ```
+/// assert_eq!(rcu::Refusal::Last.to_string(), "the last online CPU may not go off");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is the last one online that is not offloaded, in the form of 2013.

@@ -6,6 +6,20 @@ use crate::platform::Platform;
 use crate::state::Rcu;
 
 /// The need of RCU from a CPU that wants to go idle.
+///
+/// ```
+/// use rcu::IdleNeed;
+///
+/// /// The jiffy of the next timer interrupt of a CPU that goes idle.
+/// fn next_interrupt(need: IdleNeed, now: u64) -> Option<u64> {
+///     match need {
+///         IdleNeed::StopTick => None,
+///         IdleNeed::KeepTick => Some(now + 1),
+///         IdleNeed::WakeAt(jiffy) => Some(jiffy),
+///     }
+/// }
+/// assert_eq!(next_interrupt(IdleNeed::KeepTick, 4), Some(5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleNeed {
     /// Nothing: the tick may stop.

@@ -31,6 +31,84 @@
 //! * **Going off:** [`Rcu::context_switch`], [`Rcu::cpu_offline`] on the CPU, then
 //!   [`Rcu::migrate_callbacks`] on one that stays. **Coming up:** [`Rcu::cpu_online`] on the CPU.
 //!
+//! # Example
+//! A kernel of one CPU on which nothing happens at the same time. A callback is invoked after a
+//! grace period, and a reader holds the grace period up:
+//!
+//! ```
+//! use ::points::{Point, Sink};
+//! use rcu::*;
+//! use std::cell::{Cell, RefCell};
+//!
+//! #[derive(Default)]
+//! struct Kernel {
+//!     jiffies: Cell<u64>,
+//!     invoked: RefCell<Vec<Callback>>,
+//! }
+//!
+//! struct Word<T>(Cell<T>);
+//!
+//! impl<T: Scalar> SharedWord<T, Kernel> for Word<T> {
+//!     fn new(value: T) -> Self { Self(Cell::new(value)) }
+//!     fn load(&self, _: &Kernel) -> T { self.0.get() }
+//!     fn store(&self, _: &Kernel, value: T) { self.0.set(value) }
+//!     fn fetch_add(&self, _: &Kernel, value: T) -> T {
+//!         let sum = self.0.get().to_word().wrapping_add(value.to_word());
+//!         self.0.replace(T::from_word(sum))
+//!     }
+//! }
+//!
+//! impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
+//!     fn compare_exchange(&self, _: &Kernel, current: T, new: T, _: Order) -> bool {
+//!         let is_same = self.0.get() == current;
+//!         self.0.set(if is_same { new } else { self.0.get() });
+//!         is_same
+//!     }
+//! }
+//!
+//! impl Sink for Kernel {
+//!     fn now(&self) -> u64 { self.jiffies.get() }
+//!     fn capture(&self, _: Point, _: u32, _: u64) {}
+//! }
+//!
+//! impl Platform for Kernel {
+//!     type Shared<T: Scalar> = Word<T>;
+//!     type Watch = ();
+//!
+//!     fn barrier(&self) {}
+//!     fn this_cpu(&self) -> usize { 0 }
+//!     fn jiffies(&self) -> u64 { self.jiffies.get() }
+//!     // Softirqs run at the end of each tick, and the thread runs after it.
+//!     fn raise_softirq(&self) {}
+//!     fn wake(&self, _: Thread) {}
+//!     fn resched(&self, _: usize) {}
+//!     fn set_timer(&self, _: RcuTimer, _: u64) {}
+//!     fn cancel_timer(&self, _: RcuTimer) {}
+//!     fn invoke(&self, callback: Callback) { self.invoked.borrow_mut().push(callback) }
+//! }
+//!
+//! let (kernel, task) = (Kernel::default(), Reader::new(1));
+//! let rcu = Rcu::new(Settings::new(1, 250, Form::Modern))?;
+//! let ticks = |number| for _ in 0..number {
+//!     kernel.jiffies.set(kernel.jiffies.get() + 1);
+//!     rcu.irq_enter(&kernel);
+//!     rcu.tick(&kernel, InterruptedCode::Kernel, &task);
+//!     while rcu.core(&kernel) {}
+//!     rcu.irq_exit(&kernel);
+//!     rcu.grace_period_thread(&kernel);
+//! };
+//!
+//! let free = Callback { function: 1, argument: 0x8000, urgency: Urgency::Plain };
+//! rcu.read_lock(&task);
+//! rcu.call(&kernel, free);
+//! ticks(20);
+//! assert_eq!((rcu.callbacks(0), kernel.invoked.borrow().len()), (1, 0));
+//! rcu.read_unlock(&kernel, &task);
+//! ticks(20);
+//! assert_eq!(*kernel.invoked.borrow(), [free]);
+//! # Ok::<(), SettingsError>(())
+//! ```
+//!
 //! | file | what it is about |
 //! |---|---|
 //! | `cell.rs`, `platform.rs`, `lock.rs`, `plain.rs` | what RCU asks of the kernel; shared words; a lock made of one; plain data that is watched |

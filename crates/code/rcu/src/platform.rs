@@ -19,6 +19,19 @@ pub enum Thread {
 }
 
 /// The wish of a thread after a step.
+///
+/// ```
+/// use rcu::Step;
+///
+/// /// The jiffy of the next step, where nobody wakes the thread before.
+/// fn next(step: Step, now: u64) -> Option<u64> {
+///     match step {
+///         Step::Again => Some(now),
+///         Step::Sleep { until } => until,
+///     }
+/// }
+/// assert_eq!(next(Step::Sleep { until: Some(12) }, 9), Some(12));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To go on, when its turn comes.

@@ -4,6 +4,13 @@ pub use self::rcu::*;
 
 ::points::points! {
     /// Points of RCU.
+    ///
+    /// ```
+    /// use rcu::points;
+    ///
+    /// let grace_period = [points::GRACE_PERIOD_START, points::GRACE_PERIOD_END];
+    /// assert!(grace_period.iter().all(|point| point.argument() == Some("grace-period")));
+    /// ```
     pub mod rcu {
         /// A callback is queued; the argument is its function.
         CALL = 0x0300, "rcu-call", "function";

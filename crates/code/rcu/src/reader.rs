@@ -7,6 +7,13 @@ use crate::state::Rcu;
 use core::cell::Cell;
 
 /// The state that RCU keeps for each task. It goes with the task from CPU to CPU.
+///
+/// ```
+/// use rcu::Reader;
+///
+/// let task = Reader::new(7);
+/// assert_eq!((task.id(), task.is_reading()), (7, false));
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     id: u32,

@@ -14,6 +14,15 @@ pub enum Form {
 }
 
 /// Configuration of RCU.
+///
+/// ```
+/// use rcu::{Form, Settings};
+///
+/// let mut settings = Settings::new(8, 250, Form::Modern);
+/// settings.offloaded = vec![1, 2, 3];
+/// settings.lazy = true;
+/// assert_eq!((settings.blimit, settings.direct_per_jiffy), (10, 64));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Number of CPUs, 1 to 4096; all are online at first.
@@ -75,6 +84,13 @@ impl Settings {
 
     /// Jiffies from the start of a grace period to the first look at who holds it up, and from one
     /// look to the next.
+    ///
+    /// ```
+    /// use rcu::{Form, Settings};
+    ///
+    /// assert_eq!(Settings::new(4, 250, Form::Modern).force_jiffies(), 1);
+    /// assert_eq!(Settings::new(512, 1000, Form::Modern).force_jiffies(), 5);
+    /// ```
     pub fn force_jiffies(&self) -> u64 {
         1 + u64::from(self.hz > 250) + u64::from(self.hz > 500) + self.cpus as u64 / 256
     }
@@ -116,6 +132,13 @@ impl Settings {
 }
 
 /// Settings that cannot be had.
+///
+/// ```
+/// use rcu::SettingsError;
+///
+/// let error = SettingsError::NoSuchCpu { cpu: 4, cpus: 4 };
+/// assert_eq!(error.to_string(), "there is no CPU 4: the 4 CPUs are 0 to 3");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsError {
     /// A number is out of its range.

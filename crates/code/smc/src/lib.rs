@@ -13,6 +13,11 @@
 #![forbid(unsafe_code)]
 
 /// Set in the id of a call that passes 64-bit arguments.
+///
+/// ```
+/// assert_eq!(smc::CPU_ON | smc::SMC64, 0xc400_0003);
+/// assert_eq!(smc::name(0xc400_0003), smc::name(smc::CPU_ON));
+/// ```
 pub const SMC64: u32 = 0x4000_0000;
 
 macro_rules! functions {
@@ -80,6 +85,11 @@ functions! {
 }
 
 /// Function ids of all PSCI calls, in ascending order.
+///
+/// ```
+/// let names: Vec<_> = smc::PSCI_FUNCTIONS.into_iter().filter_map(smc::name).collect();
+/// assert_eq!((names[0], names[3], names.len()), ("PSCI_VERSION", "CPU_ON", 22));
+/// ```
 pub const PSCI_FUNCTIONS: [u32; 22] = {
     let mut all = [0; 22];
     let mut n = 0;

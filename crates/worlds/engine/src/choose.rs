@@ -14,6 +14,27 @@ pub struct Candidate {
 }
 
 /// Answers every choice of a run.
+///
+/// ```
+/// use engine::{Candidate, Chooser, Runner, Scheduler};
+///
+/// /// The process with the highest number goes first.
+/// struct Last;
+///
+/// impl Chooser for Last {
+///     fn choose(&mut self, candidates: &[Candidate]) -> usize {
+///         candidates.len() - 1
+///     }
+/// }
+///
+/// let order = std::cell::RefCell::new(Vec::new());
+/// let scheduler = Scheduler::new(3);
+/// let main = |process, _| order.borrow_mut().push(process);
+/// let mut runner = Runner::with_chooser(&scheduler, &main, Last);
+/// (0..3).for_each(|process| runner.start(process, 0));
+/// runner.run().unwrap();
+/// assert_eq!(*order.borrow(), [2, 1, 0]);
+/// ```
 pub trait Chooser {
     /// The index into `candidates` of the process that goes next. Candidates are never empty and
     /// come ordered by process number. An index out of range stands for the last.
@@ -21,6 +42,14 @@ pub trait Chooser {
 }
 
 /// Chooses uniformly, from a seed.
+///
+/// ```
+/// use engine::{Candidate, Chooser, RandomChooser};
+///
+/// let candidates = [0, 1, 2].map(|process| Candidate { process, time: 0 });
+/// let (mut one, mut same) = (RandomChooser::new(7), RandomChooser::new(7));
+/// assert!((0..10).all(|_| one.choose(&candidates) == same.choose(&candidates)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct RandomChooser(SplitMix64);
 
@@ -51,6 +80,16 @@ impl Chooser for RandomChooser {
 /// priority: let it wait ([`Scheduler::wait`](crate::Scheduler::wait)) instead.
 ///
 /// A choice allocates nothing, but for the first that meets a process.
+///
+/// ```
+/// use engine::{Candidate, Chooser, PctChooser};
+///
+/// let candidates = [0, 1, 2].map(|process| Candidate { process, time: 0 });
+/// // A depth of 1 has no change points: one process goes first as long as it can.
+/// let mut chooser = PctChooser::new(7, 1, 100);
+/// let first = chooser.choose(&candidates);
+/// assert!((0..10).all(|_| chooser.choose(&candidates) == first));
+/// ```
 #[derive(Clone, Debug)]
 pub struct PctChooser {
     random: SplitMix64,

@@ -20,6 +20,20 @@ pub struct Waiter {
 }
 
 /// Nobody can go, and some wait who are not daemons.
+///
+/// ```
+/// use engine::{Runner, Scheduler};
+///
+/// let scheduler = Scheduler::new(1);
+/// let main = |_, _| {
+///     scheduler.advance(5);
+///     scheduler.wait(None);
+/// };
+/// let mut runner = Runner::new(&scheduler, &main);
+/// runner.start(0, 0);
+/// let deadlock = runner.run().unwrap_err();
+/// assert_eq!((deadlock.time, deadlock.waiters[0].process), (5, 0));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("deadlock at {time} ps: processes {waiters:?} wait and nobody is left to wake them")]
 pub struct Deadlock {
@@ -32,6 +46,18 @@ pub struct Deadlock {
 /// Owns the processes' stacks and runs them.
 ///
 /// `main(process, entry)` is what every frame runs; `entry` tells what it is to be.
+///
+/// ```
+/// use engine::{Runner, Scheduler};
+/// use std::cell::Cell;
+///
+/// let (scheduler, entered) = (Scheduler::new(1), Cell::new(0));
+/// let main = |_process, entry| entered.set(entry);
+/// let mut runner = Runner::new(&scheduler, &main);
+/// runner.start(0, 7);
+/// runner.run().unwrap();
+/// assert_eq!(entered.get(), 7);
+/// ```
 pub struct Runner<'w, M: Fn(ProcessId, u32)> {
     scheduler: &'w Scheduler,
     main: &'w M,

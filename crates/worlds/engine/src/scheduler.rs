@@ -9,6 +9,17 @@ use corosensei::Yielder;
 use std::cell::{Cell, RefCell};
 
 /// The end of a [`Scheduler::wait`].
+///
+/// ```
+/// use engine::{Runner, Scheduler, Wake};
+///
+/// let scheduler = Scheduler::new(1);
+/// let main = |_, _| assert_eq!(scheduler.wait(Some(5)), Wake::Deadline);
+/// let mut runner = Runner::new(&scheduler, &main);
+/// runner.start(0, 0);
+/// runner.run().unwrap();
+/// assert_eq!(scheduler.now(), 5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// Another process called [`Scheduler::wake`].
@@ -119,11 +130,33 @@ impl Scheduler {
 
     /// Says whether `process` is a daemon, which serves others: it is no deadlock when a daemon
     /// waits for ever.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// let scheduler = Scheduler::new(1);
+    /// scheduler.set_daemon(0, true);
+    /// let main = |_, _| {
+    ///     scheduler.wait(None);
+    /// };
+    /// let mut runner = Runner::new(&scheduler, &main);
+    /// runner.start(0, 0);
+    /// assert!(runner.run().is_ok());
+    /// ```
     pub fn set_daemon(&self, process: ProcessId, daemon: bool) {
         self.processes[process].daemon.set(daemon);
     }
 
     /// An operation: the running process takes `duration`; whoever is earlier goes first.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// let scheduler = Scheduler::new(1);
+    /// let main = |_, _| (0..3).for_each(|_| scheduler.advance(10));
+    /// let mut runner = Runner::new(&scheduler, &main);
+    /// runner.start(0, 0);
+    /// runner.run().unwrap();
+    /// assert_eq!((scheduler.now(), scheduler.operations()), (30, 3));
+    /// ```
     #[inline(always)]
     pub fn advance(&self, duration: Time) {
         self.operations.set(self.operations.get() + 1);
@@ -138,6 +171,20 @@ impl Scheduler {
     /// Several operations in one: the running process takes `duration` for all of them, if nobody
     /// else would go before the last of them ends. Otherwise nothing happens, and the value is
     /// false: they are to be made one by one.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// let scheduler = Scheduler::new(2);
+    /// let main = |process, _| match process {
+    ///     // The other process goes at 50.
+    ///     0 => assert!(scheduler.advance_alone(4, 40) && !scheduler.advance_alone(4, 40)),
+    ///     _ => scheduler.advance(50),
+    /// };
+    /// # let mut runner = Runner::new(&scheduler, &main);
+    /// # runner.start(1, 0);
+    /// # runner.start(0, 0);
+    /// # runner.run().unwrap();
+    /// ```
     #[inline(always)]
     pub fn advance_alone(&self, operations: u64, duration: Time) -> bool {
         let time = self.now.get().saturating_add(duration);
@@ -198,6 +245,25 @@ impl Scheduler {
 
     /// Two operations in one: a [`Scheduler::wait`] for a wake-up, and `delay` after it. The
     /// process is switched to once, when both are over.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// let scheduler = Scheduler::new(2);
+    /// let main = |process, _| match process {
+    ///     0 => {
+    ///         scheduler.wait_and_advance(3);
+    ///         assert_eq!(scheduler.now(), 10);
+    ///     }
+    ///     _ => {
+    ///         scheduler.advance(7);
+    ///         scheduler.wake(0);
+    ///     }
+    /// };
+    /// # let mut runner = Runner::new(&scheduler, &main);
+    /// # runner.start(0, 0);
+    /// # runner.start(1, 0);
+    /// # runner.run().unwrap();
+    /// ```
     pub fn wait_and_advance(&self, delay: Time) {
         let process = &self.processes[self.current.get()];
         if process.woken.get() {
@@ -212,6 +278,22 @@ impl Scheduler {
     }
 
     /// Ends the wait of `process`, or its next one. Takes no time.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler, Wake};
+    /// let scheduler = Scheduler::new(2);
+    /// let main = |process, _| match process {
+    ///     0 => assert_eq!((scheduler.wait(None), scheduler.now()), (Wake::Called, 7)),
+    ///     _ => {
+    ///         scheduler.advance(7);
+    ///         scheduler.wake(0);
+    ///     }
+    /// };
+    /// # let mut runner = Runner::new(&scheduler, &main);
+    /// # runner.start(0, 0);
+    /// # runner.start(1, 0);
+    /// # runner.run().unwrap();
+    /// ```
     pub fn wake(&self, process: ProcessId) {
         let woken = &self.processes[process];
         if !woken.woken.replace(true) && woken.waiting.get() {
@@ -220,12 +302,47 @@ impl Scheduler {
     }
 
     /// Runs `entry` on a frame on top of the running process; returns when that frame is done.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// # use std::cell::RefCell;
+    /// let (scheduler, log) = (Scheduler::new(1), RefCell::new(Vec::new()));
+    /// let main = |_, entry| {
+    ///     if entry == 0 {
+    ///         scheduler.call(1);
+    ///     }
+    ///     log.borrow_mut().push(entry);
+    /// };
+    /// let mut runner = Runner::new(&scheduler, &main);
+    /// runner.start(0, 0);
+    /// runner.run().unwrap();
+    /// assert_eq!(*log.borrow(), [1, 0]);
+    /// ```
     pub fn call(&self, entry: u32) {
         self.suspend(Request::Call(entry));
     }
 
     /// Throws the frames of `process` above the first `keep` away, without unwinding, and starts
     /// `entry` in their place, now.
+    ///
+    /// ```
+    /// # use engine::{Runner, Scheduler};
+    /// # use std::cell::Cell;
+    /// let (scheduler, ended) = (Scheduler::new(2), Cell::new(0));
+    /// let main = |process, entry| match (process, entry) {
+    ///     (0, _) => {
+    ///         scheduler.advance(5);
+    ///         scheduler.restart(1, 0, 9);
+    ///     }
+    ///     (_, 0) => scheduler.advance(100),
+    ///     (_, entry) => ended.set(entry),
+    /// };
+    /// let mut runner = Runner::new(&scheduler, &main);
+    /// runner.start(0, 0);
+    /// runner.start(1, 0);
+    /// runner.run().unwrap();
+    /// assert_eq!((ended.get(), scheduler.now()), (9, 5));
+    /// ```
     ///
     /// # Panics
     /// When `process` is the one that runs: a process cannot pull its own stack away.
