@@ -10,6 +10,7 @@ mod model;
 mod operation;
 mod search;
 pub mod story;
+#[doc(hidden)]
 pub mod subject;
 pub mod sync;
 pub mod thread;

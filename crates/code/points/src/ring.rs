@@ -13,6 +13,7 @@ use core::cell::Cell;
 /// assert_eq!((stamp.point, stamp.argument, stamp.ticks), (1, 7, 42));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stamp {
     /// Counter value in ticks.
     pub ticks: u64,

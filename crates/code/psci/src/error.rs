@@ -10,6 +10,7 @@
 /// assert_eq!(Error::Denied.code() as i64 as u64, 0xffff_ffff_ffff_fffd);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// NOT_SUPPORTED (-1).
     NotSupported,

@@ -10,6 +10,7 @@
 /// assert_eq!((own.major, own.minor), (0, 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Service {
     /// Arm Architecture Service: SMCCC_VERSION and its kin.
     Architecture,

@@ -12,6 +12,7 @@ pub enum LockKind {
 
 /// True if the power controller is told while the ancestor locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum MessageOrder {
     /// [`Platform::power_down`](crate::Platform::power_down) is called with the ancestors locked.
     #[default]
@@ -23,6 +24,7 @@ pub enum MessageOrder {
 
 /// When PSCI_SET_SUSPEND_MODE may change to OS-initiated mode (PSCI DEN0022, 5.21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum SuspendModeChange {
     /// Whenever no other CPU is in CPU_SUSPEND. An operating system that another one started can
     /// then change the mode, as Linux after a kexec does.

@@ -55,6 +55,7 @@ pub struct Topology<'t> {
 /// assert_eq!(error.to_string(), "the platform does not find CPU 3 by its MPIDR");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// There is no CPU, no domain, or more than 65535 of one.
     Size,

@@ -2,6 +2,7 @@
 
 /// The counts of one CPU for RCU, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// Callbacks queued here.
     pub queued: u64,
@@ -36,6 +37,7 @@ pub struct Counters {
 
 /// The counts of the grace-period thread, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GracePeriodCounters {
     /// Grace periods that ended.
     pub grace_periods: u64,

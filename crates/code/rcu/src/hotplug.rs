@@ -12,6 +12,7 @@ use core::fmt;
 /// assert_eq!(rcu::Refusal::Last.to_string(), "the last online CPU may not go off");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It is the last one online that is not offloaded, in the form of 2013.
     LastOrdinary,

@@ -5,6 +5,7 @@ use core::fmt;
 
 /// Which Linux the mechanisms are those of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Linux 3.10 to 3.12: one thread per offloaded CPU; enforced idle (`RCU_FAST_NO_HZ`) may be
     /// had.
@@ -140,6 +141,7 @@ impl Settings {
 /// assert_eq!(error.to_string(), "there is no CPU 4: the 4 CPUs are 0 to 3");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// A number is out of its range.
     Range {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 /// A grace period that takes too long, and who holds it up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stall {
     /// Number of the grace period, from 1.
     pub grace_period: u64,

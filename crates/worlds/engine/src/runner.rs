@@ -14,6 +14,7 @@ type Frame = Coroutine<(), (), (), DefaultStack>;
 
 /// A process of a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Waiter {
     /// The process that waits.
     pub process: ProcessId,
@@ -36,6 +37,7 @@ pub struct Waiter {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("deadlock at {time} ps: processes {waiters:?} wait and nobody is left to wake them")]
+#[non_exhaustive]
 pub struct Deadlock {
     /// When the last one stopped.
     pub time: Time,

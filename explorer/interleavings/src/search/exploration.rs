@@ -237,6 +237,7 @@ pub struct Exploration<C> {
 /// assert_eq!(tally.schedules, 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally<M, C> {
     /// Runs so far.
     pub schedules: u64,

@@ -2,6 +2,7 @@
 
 /// A strategy: how an exploration chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Strategy {
     /// At each operation all that can go are equally likely.
     Random,
