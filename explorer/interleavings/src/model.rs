@@ -43,11 +43,11 @@ pub struct Config {
     /// is for tests that share nothing but words, as those of [`explore`] do; with others it only
     /// goes alone.
     pub strategies: Vec<Strategy>,
-    /// Runs that are drawn, of all cores together; of every run that differs, the most for each.
+    /// Number of drawn runs, on all cores together. For [`Strategy::Dpor`], the most on each core.
     pub schedules: u64,
     /// The time for every run that differs, for each core, where other strategies are left.
     pub time: Duration,
-    /// Draws everything that is drawn.
+    /// Seed of all random choices.
     pub seed: u64,
     /// The limits of a run.
     pub limits: Limits,
@@ -58,7 +58,7 @@ pub struct Config {
     /// With types like those of std: the threads that a test may have, the first one among them; 1
     /// to [`MOST_CPUS`](crate::MOST_CPUS).
     pub threads: usize,
-    /// The cores on which it is tried, by their instructions for atomics.
+    /// The cores on which the test is tried, by their instructions for atomics.
     pub cores: Vec<Core>,
     /// The folder for the schedule of a failure. Without one it is that of the variable
     /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder
@@ -218,7 +218,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
 /// does not. What was covered is printed.
 ///
 /// # Panics
-/// As there.
+/// A run fails, as for [`explore`].
 ///
 /// ```
 /// use interleavings::sync::Arc;

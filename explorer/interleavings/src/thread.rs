@@ -130,7 +130,7 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl<T> ScopedJoinHandle<'_, T> {
-    /// The thread.
+    /// The thread that the handle joins.
     pub fn thread(&self) -> Thread {
         self.0.thread()
     }
@@ -144,23 +144,23 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 }
 
-/// Makes threads, as `std::thread::Builder`. Names and sizes of stacks change nothing here.
+/// Makes threads, as `std::thread::Builder`.
 #[derive(Debug, Default)]
 pub struct Builder;
 
 impl Builder {
-    /// What has no name yet.
+    /// A builder of a thread without a name.
     pub fn new() -> Self {
         Self
     }
 
-    /// The same.
+    /// Takes a name, which changes nothing.
     #[must_use]
     pub fn name(self, _: String) -> Self {
         self
     }
 
-    /// The same.
+    /// Takes a size of the stack, which changes nothing.
     #[must_use]
     pub fn stack_size(self, _: usize) -> Self {
         self
@@ -192,7 +192,7 @@ impl<T: 'static> LocalKey<T> {
     /// Hands the value of the thread that runs to `take`.
     ///
     /// # Panics
-    /// None does.
+    /// No thread of a test runs.
     pub fn with<R>(&'static self, take: impl FnOnce(&T) -> R) -> R {
         let value = current::local(std::ptr::from_ref(self).addr(), || Rc::new((self.0)()));
         take(value.downcast_ref().expect("a key has values of one type"))
@@ -232,7 +232,7 @@ pub fn current() -> Thread {
     Thread(machine().process())
 }
 
-/// Waits until somebody unparks this thread, if nobody has.
+/// Waits until another thread unparks this one, unless one already has.
 ///
 /// ```
 /// use interleavings::thread;
@@ -249,7 +249,7 @@ pub fn park() {
     park_within(current::token(machine().process()), Limit::Never);
 }
 
-/// As [`park`], but its time may end at any moment.
+/// As [`park`]; the time may also end, at any moment.
 #[track_caller]
 pub fn park_timeout(_: Duration) {
     park_within(current::token(machine().process()), Limit::Time);
@@ -262,7 +262,7 @@ fn park_within(cell: u16, limit: Limit) {
     }
 }
 
-/// A point at which others may go first, for as long as they like.
+/// Lets other threads go first, for as long as they like.
 pub fn sleep(_: Duration) {
     machine().pause();
 }
@@ -296,7 +296,7 @@ impl<T> JoinHandle<T> {
         Self { thread, result }
     }
 
-    /// The thread.
+    /// The thread that the handle joins.
     pub fn thread(&self) -> Thread {
         Thread(self.thread)
     }

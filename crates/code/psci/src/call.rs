@@ -18,9 +18,9 @@ use crate::transition::PowerUp;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// W0.
+    /// Function id, from W0.
     pub function: u32,
-    /// X1 to X3.
+    /// Arguments, from X1 to X3.
     pub args: [u64; 3],
     /// The counter when the exception was taken: the ENTER_PSCI stamp.
     pub entered: u64,
@@ -29,25 +29,25 @@ pub struct Call {
 /// Byte order of data in the normal world: the EE bit of `SCTLR_EL1` or `SCTLR_EL2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Endianness {
-    /// EE is 0.
+    /// Little-endian: EE is 0.
     #[default]
     Little,
-    /// EE is 1.
+    /// Big-endian: EE is 1.
     Big,
 }
 
 /// Address at which a CPU enters the normal world, with its argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryPoint {
-    /// Address.
+    /// Address of the first instruction.
     pub pc: u64,
-    /// For X0 or R0.
+    /// Argument, which the CPU finds in X0 or R0.
     pub context_id: u64,
     /// The state that the CPU comes from. After [`PowerUp::On`] the firmware sets the system
     /// registers as for a CPU's first entry; after [`PowerUp::Resume`] they have been restored.
     pub after: PowerUp,
-    /// That of the caller of CPU_ON or of the suspend, which the CPU inherits (PSCI DEN0022, 6.4:
-    /// the initial state of a CPU).
+    /// Byte order, which the CPU inherits from the caller of CPU_ON or of the suspend (PSCI
+    /// DEN0022, 6.4: the initial state of a CPU).
     pub endianness: Endianness,
 }
 

@@ -27,9 +27,9 @@ pub enum Service {
 pub struct Identity {
     /// The UUID, as W0 to W3 return it: bytes 0 to 3 in the first, the lowest in the lowest bits.
     pub uid: [u32; 4],
-    /// Grows with changes that callers notice.
+    /// Major revision: grows with changes that break callers.
     pub major: u32,
-    /// Grows with changes that they do not.
+    /// Minor revision: grows with all other changes.
     pub minor: u32,
 }
 

@@ -236,7 +236,7 @@ impl<'a, P: Platform> Lock<'a, P> {
         points::detail(platform, point::LOCK_ACQUIRED, self.id);
     }
 
-    /// Lets the lock go.
+    /// Releases the lock.
     #[inline]
     pub fn release(&self, platform: &P, cpu: CpuIndex) {
         match &self.kind {

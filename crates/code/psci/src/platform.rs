@@ -48,7 +48,7 @@ pub trait Platform: points::Sink + Sized {
         false
     }
 
-    /// The lock of the power domains.
+    /// The kind of lock that guards a power domain's state.
     fn lock_kind(&self) -> LockKind {
         if self.coherent_power_down() {
             LockKind::Ticket
@@ -57,7 +57,7 @@ pub trait Platform: points::Sink + Sized {
         }
     }
 
-    /// When the power controller is told.
+    /// Whether the power controller is told while the locks are held.
     fn message_order(&self) -> MessageOrder {
         MessageOrder::InsideLocks
     }
@@ -125,7 +125,7 @@ pub trait Platform: points::Sink + Sized {
         None
     }
 
-    /// Which optional calls there are.
+    /// The optional calls that the platform offers.
     fn optional_calls(&self) -> OptionalCalls {
         OptionalCalls::NONE
     }

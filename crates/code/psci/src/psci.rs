@@ -73,7 +73,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         me.record.affinity.store(self.platform, Affinity::On);
     }
 
-    /// The machine.
+    /// The platform that the library runs on.
     pub fn platform(&self) -> &'a P {
         self.platform
     }

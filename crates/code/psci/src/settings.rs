@@ -10,7 +10,7 @@ pub enum LockKind {
     Ticket,
 }
 
-/// True if the power controller is told while the ancestor locks are held.
+/// Whether the power controller is told while the ancestor locks are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum MessageOrder {

@@ -74,7 +74,7 @@ pub struct CompositeState {
 }
 
 impl CompositeState {
-    /// Everything runs.
+    /// Every level runs.
     pub const RUN: Self = Self {
         levels: [LocalState::RUN; LEVELS],
     };
@@ -124,10 +124,10 @@ impl CompositeState {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HwState {
-    /// HW_ON.
+    /// HW_ON: the domain is on.
     On = 0,
-    /// HW_OFF.
+    /// HW_OFF: the domain is off.
     Off = 1,
-    /// HW_STANDBY.
+    /// HW_STANDBY: the domain is in standby or retention.
     Standby = 2,
 }

@@ -235,16 +235,16 @@ impl<P: Platform> Default for SystemRecord<P> {
     }
 }
 
-/// Borrowed storage.
+/// Borrowed storage, as [`Psci::new`](crate::Psci::new) takes it.
 pub struct StorageRef<'a, P: Platform> {
-    /// One for each CPU.
+    /// Records of the CPUs, one for each.
     pub cpus: &'a mut [CpuRecord<P>],
-    /// One for each domain, made for the domain's level.
+    /// Records of the domains, one for each, made for the domain's level.
     pub domains: &'a mut [DomainRecord<P>],
-    /// At least CPUs x the tree's top level: each CPU has a word in the bakery of each of its
-    /// ancestors.
+    /// Words of the bakery locks, at least CPUs x the tree's top level: each CPU has a word in the
+    /// bakery of each of its ancestors.
     pub words: &'a [BakeryWord<P>],
-    /// One.
+    /// Record of the whole system.
     pub system: &'a SystemRecord<P>,
 }
 

@@ -15,7 +15,7 @@ pub struct DomainDesc {
     pub level: Level,
 }
 
-/// A CPU.
+/// A CPU of the power-domain tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuDesc {
     /// Affinity fields of its `MPIDR_EL1`.
@@ -61,37 +61,37 @@ pub enum ConfigError {
     Size,
     /// A parent's index is outside the table of domains.
     NoSuchParent {
-        /// The index.
+        /// Index that the table of domains lacks.
         parent: u16,
     },
     /// A domain's level is not one below its parent's, or not in 1 to [`MAX_LEVEL`].
     Level {
-        /// The domain.
+        /// Index of the domain.
         domain: u16,
     },
     /// A CPU's parent is not at level 1.
     CpuLevel {
-        /// The CPU.
+        /// Number of the CPU.
         cpu: CpuIndex,
     },
-    /// A tree has one domain without a parent.
+    /// Not exactly one domain has no parent.
     Roots {
-        /// This many were found.
+        /// Number of domains without a parent.
         found: usize,
     },
     /// A domain has no CPU below it.
     Empty {
-        /// The domain.
+        /// Index of the domain.
         domain: u16,
     },
     /// The CPUs below a domain are not numbered consecutively.
     NotConsecutive {
-        /// The domain.
+        /// Index of the domain.
         domain: u16,
     },
     /// [`Platform::cpu_by_mpidr`] does not find a CPU by the MPIDR that the topology gives it.
     Mpidr {
-        /// The CPU.
+        /// Number of the CPU.
         cpu: CpuIndex,
     },
     /// The storage for CPUs, domains or bakery words does not have the size the topology needs.

@@ -12,8 +12,8 @@ pub enum PowerDown {
 /// The call or reset that a CPU comes back from when it passes the warm boot path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerUp {
-    /// It was off and CPU_ON turned it on.
+    /// The CPU was off and CPU_ON turned it on.
     On,
-    /// It was suspended and an interrupt woke it.
+    /// The CPU was suspended and an interrupt woke it.
     Resume,
 }

@@ -2,7 +2,7 @@
 
 use crate::cpu_index::CpuIndex;
 
-/// True if a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
+/// Whether a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TrustedOs {
     /// A uniprocessor Trusted OS that [`Platform::migrate`](crate::Platform::migrate) can move; it
@@ -10,7 +10,7 @@ pub enum TrustedOs {
     Migratable(CpuIndex),
     /// A uniprocessor Trusted OS that stays on this CPU, which therefore cannot be turned off.
     Fixed(CpuIndex),
-    /// None, or one that any CPU can run.
+    /// No Trusted OS, or one that any CPU can run.
     #[default]
     Absent,
 }

@@ -1,13 +1,14 @@
 //! A callback: work that is to be done once no reader can see the old state any more.
 
-/// The urgency of a callback.
+/// How long a callback may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// As `call_rcu`. With `RCU_LAZY` it may wait, like [`Urgency::Lazy`].
+    /// As `call_rcu`. With `RCU_LAZY` the callback may wait, like [`Urgency::Lazy`].
     Plain,
-    /// It frees memory and nobody waits for it, as `kfree_rcu`: it may wait for seconds.
+    /// As `kfree_rcu`: the callback frees memory and may wait for seconds, since no task waits for
+    /// it.
     Lazy,
-    /// As `call_rcu_hurry`: somebody waits for it.
+    /// As `call_rcu_hurry`: a task waits for the callback.
     Hurry,
 }
 
@@ -23,10 +24,10 @@ pub enum Urgency {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callback {
-    /// The function to be called, or who wants it done: the kernel's to define.
+    /// Number of the function to be called, as the kernel defines it.
     pub function: u32,
-    /// To what: the kernel's to define.
+    /// Argument of the function, as the kernel defines it.
     pub argument: u64,
-    /// The urgency.
+    /// How long the callback may wait.
     pub urgency: Urgency,
 }

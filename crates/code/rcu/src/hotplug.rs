@@ -14,9 +14,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is the last one online that is not offloaded, in the form of 2013.
+    /// The CPU is the last one online that is not offloaded, in the form of 2013.
     LastOrdinary,
-    /// It is the last one online.
+    /// The CPU is the last one online.
     Last,
 }
 

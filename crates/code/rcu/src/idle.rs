@@ -5,7 +5,7 @@ use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
-/// The need of RCU from a CPU that wants to go idle.
+/// What RCU needs of a CPU that wants to go idle.
 ///
 /// ```
 /// use rcu::IdleNeed;
@@ -22,7 +22,7 @@ use crate::state::Rcu;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleNeed {
-    /// Nothing: the tick may stop.
+    /// RCU needs nothing: the tick may stop.
     StopTick,
     /// The tick is to stay on. If the softirq was raised, it is to run before the CPU goes idle,
     /// and then RCU is to be asked again.
@@ -35,7 +35,8 @@ pub enum IdleNeed {
 /// `rcu_idle_gp_delay`.
 pub const IDLE_DELAY: u64 = 4;
 
-/// Seconds between its wake-ups if all callbacks are lazy; Linux's `rcu_idle_lazy_gp_delay`.
+/// Seconds between wake-ups of a CPU that idles by force with lazy callbacks only; Linux's
+/// `rcu_idle_lazy_gp_delay`.
 pub const IDLE_LAZY_DELAY_S: u64 = 6;
 
 impl<P: Platform> Rcu<P> {

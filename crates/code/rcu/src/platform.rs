@@ -18,7 +18,7 @@ pub enum Thread {
     OffloadCb(usize),
 }
 
-/// The wish of a thread after a step.
+/// What a thread wants after a step.
 ///
 /// ```
 /// use rcu::Step;
@@ -34,7 +34,7 @@ pub enum Thread {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// To go on, when its turn comes.
+    /// The next step, when the thread's turn comes.
     Again,
     /// To sleep until it is woken, or until a jiffy.
     ///
@@ -50,7 +50,7 @@ pub enum Step {
 /// callback that wants it. There is one per group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RcuTimer {
-    /// The group, as in [`Thread::OffloadGp`].
+    /// Number of the group, as in [`Thread::OffloadGp`].
     pub group: usize,
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Which Linux the mechanisms are those of.
+/// The Linux whose mechanisms are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
@@ -30,7 +30,7 @@ pub struct Settings {
     pub cpus: usize,
     /// Jiffies in a second, 24 to 1000.
     pub hz: u64,
-    /// Which mechanisms.
+    /// The Linux whose mechanisms are used.
     pub form: Form,
     /// CPUs whose callbacks threads invoke (`rcu_nocbs=`). In [`Form::Y2013`] not CPU 0.
     pub offloaded: Vec<usize>,
@@ -132,7 +132,7 @@ impl Settings {
     }
 }
 
-/// Settings that cannot be had.
+/// Why [`Rcu::new`](crate::Rcu::new) refuses settings.
 ///
 /// ```
 /// use rcu::SettingsError;
@@ -145,27 +145,27 @@ impl Settings {
 pub enum SettingsError {
     /// A number is out of its range.
     Range {
-        /// The setting.
+        /// Name of the setting.
         what: &'static str,
-        /// The value.
+        /// Value that was given.
         value: u64,
-        /// The least it may be.
+        /// Least value that is allowed.
         low: u64,
-        /// The most it may be.
+        /// Greatest value that is allowed.
         high: u64,
     },
-    /// A list names a CPU that there is not.
+    /// A list names a CPU that does not exist.
     NoSuchCpu {
-        /// The CPU.
+        /// Number of the CPU.
         cpu: usize,
-        /// The number of them.
+        /// Number of CPUs that exist.
         cpus: usize,
     },
     /// CPU 0 is to be offloaded, in the form of 2013.
     CpuZeroOffloaded,
-    /// `RCU_LAZY` in the form of 2013.
+    /// `RCU_LAZY` is set in the form of 2013, which has none.
     LazyIsModern,
-    /// Enforced idle in the modern form.
+    /// Enforced idle is set in the modern form, which has none.
     EnforcedIdleIsOld,
 }
 

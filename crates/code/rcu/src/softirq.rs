@@ -7,7 +7,7 @@ use crate::points;
 use crate::reader::Reader;
 use crate::state::Rcu;
 
-/// The code that a tick interrupted.
+/// The kind of code that a tick interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterruptedCode {
     /// User space.

@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 pub struct Stall {
     /// Number of the grace period, from 1.
     pub grace_period: u64,
-    /// Jiffies since it started; since it was asked for, if it has not.
+    /// Jiffies since the grace period started, or since it was asked for.
     pub age: u64,
-    /// True if it has started at all.
+    /// True if the grace period has started.
     pub started: bool,
     /// CPUs that have not passed a quiescent state.
     pub cpus: Vec<usize>,

@@ -114,7 +114,7 @@ impl<P: Platform> Rcu<P> {
         })
     }
 
-    /// Configuration of this RCU.
+    /// The settings that this value was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -139,8 +139,8 @@ impl<P: Platform> Rcu<P> {
         threads
     }
 
-    /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for one
-    /// that there is not.
+    /// Callbacks that were queued on this CPU, or taken over by it, and not invoked yet; 0 for a
+    /// CPU that does not exist.
     pub fn callbacks(&self, cpu: usize) -> usize {
         let Some(cpu) = self.cpus.get(cpu) else {
             return 0;
@@ -175,14 +175,14 @@ impl<P: Platform> Rcu<P> {
     }
 
     /// Of the callbacks in the list of a CPU, those whose grace period has passed; 0 for a CPU that
-    /// there is not.
+    /// does not exist.
     pub fn ready_callbacks(&self, cpu: usize) -> usize {
         self.cpus
             .get(cpu)
             .map_or(0, |cpu| cpu.list.unwatched().borrow().done())
     }
 
-    /// The counts of a CPU for RCU; all 0 for one that there is not.
+    /// The counts of a CPU for RCU; all 0 for a CPU that does not exist.
     pub fn counters(&self, cpu: usize) -> Counters {
         let Some(cpu) = self.cpus.get(cpu) else {
             return Counters::default();

@@ -49,8 +49,8 @@ functions! {
     CPU_ON = 0x8400_0003, "Powers another CPU up.";
     AFFINITY_INFO = 0x8400_0004, "Whether another CPU is on, off, or on its way.";
     MIGRATE = 0x8400_0005, "Moves a Trusted OS that runs on one CPU only.";
-    MIGRATE_INFO_TYPE = 0x8400_0006, "Whether there is such a Trusted OS.";
-    MIGRATE_INFO_UP_CPU = 0x8400_0007, "Which CPU it is on.";
+    MIGRATE_INFO_TYPE = 0x8400_0006, "Whether a Trusted OS runs on one CPU only, and can move.";
+    MIGRATE_INFO_UP_CPU = 0x8400_0007, "MPIDR of the CPU that a Trusted OS of one CPU runs on.";
     SYSTEM_OFF = 0x8400_0008, "Powers the system down.";
     SYSTEM_RESET = 0x8400_0009, "Resets the system.";
     PSCI_FEATURES = 0x8400_000a, "Whether a call is there, and with what features.";
@@ -62,22 +62,22 @@ functions! {
     PSCI_STAT_RESIDENCY = 0x8400_0010, "Time that a node spent in a state.";
     PSCI_STAT_COUNT = 0x8400_0011, "How often a node was in a state.";
     SYSTEM_RESET2 = 0x8400_0012, "Resets in a way that the caller names.";
-    MEM_PROTECT = 0x8400_0013, "Memory is overwritten before it is given out after a reset.";
-    MEM_PROTECT_CHECK_RANGE = 0x8400_0014, "Whether a range of memory is so protected.";
+    MEM_PROTECT = 0x8400_0013, "Makes a reset overwrite memory before it gives it out.";
+    MEM_PROTECT_CHECK_RANGE = 0x8400_0014, "Whether MEM_PROTECT protects a range of memory.";
     SYSTEM_OFF2 = 0x8400_0015, "Powers down in a way that the caller names, such as to hibernate.";
 
     ARCHITECTURE_SERVICE_CALL_COUNT = 0x8000_ff00, "Number of calls of the Arm Architecture Service.";
-    ARCHITECTURE_SERVICE_UID = 0x8000_ff01, "Who implements it.";
-    ARCHITECTURE_SERVICE_REVISION = 0x8000_ff03, "Its revision.";
+    ARCHITECTURE_SERVICE_UID = 0x8000_ff01, "UUID of the implementation of the Arm Architecture Service.";
+    ARCHITECTURE_SERVICE_REVISION = 0x8000_ff03, "Revision of the implementation of the Arm Architecture Service.";
     SILICON_SERVICE_CALL_COUNT = 0x8200_ff00, "Number of calls of the Silicon Provider Service, which older readers of PMF call.";
-    SILICON_SERVICE_UID = 0x8200_ff01, "Who implements it.";
-    SILICON_SERVICE_REVISION = 0x8200_ff03, "Its revision.";
+    SILICON_SERVICE_UID = 0x8200_ff01, "UUID of the implementation of the Silicon Provider Service.";
+    SILICON_SERVICE_REVISION = 0x8200_ff03, "Revision of the implementation of the Silicon Provider Service.";
     STANDARD_SERVICE_CALL_COUNT = 0x8400_ff00, "Number of calls of the Standard Secure Service, which PSCI is part of.";
-    STANDARD_SERVICE_UID = 0x8400_ff01, "Who implements it.";
-    STANDARD_SERVICE_REVISION = 0x8400_ff03, "Its revision.";
+    STANDARD_SERVICE_UID = 0x8400_ff01, "UUID of the implementation of the Standard Secure Service.";
+    STANDARD_SERVICE_REVISION = 0x8400_ff03, "Revision of the implementation of the Standard Secure Service.";
     VENDOR_EL3_SERVICE_CALL_COUNT = 0x8700_ff00, "Number of calls of the Vendor Specific EL3 Monitor Service, which PMF is part of.";
-    VENDOR_EL3_SERVICE_UID = 0x8700_ff01, "Who implements it.";
-    VENDOR_EL3_SERVICE_REVISION = 0x8700_ff03, "Its revision.";
+    VENDOR_EL3_SERVICE_UID = 0x8700_ff01, "UUID of the implementation of the Vendor Specific EL3 Monitor Service.";
+    VENDOR_EL3_SERVICE_REVISION = 0x8700_ff03, "Revision of the implementation of the Vendor Specific EL3 Monitor Service.";
 
     PMF_GET_TIMESTAMP = 0x8700_0020, "PMF: reads a time stamp.";
     PMF_VERSION = 0x8700_0021, "PMF: version of the interface.";

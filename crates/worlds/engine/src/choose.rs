@@ -7,7 +7,7 @@ use random::SplitMix64;
 /// A process that could go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The process.
+    /// Number of the process.
     pub process: ProcessId,
     /// The time at which it would go in a timed run.
     pub time: Time,
@@ -41,7 +41,7 @@ pub trait Chooser {
     fn choose(&mut self, candidates: &[Candidate]) -> usize;
 }
 
-/// Chooses uniformly, from a seed.
+/// Chooses each candidate with equal probability, from a seed.
 ///
 /// ```
 /// use engine::{Candidate, Chooser, RandomChooser};
@@ -54,7 +54,7 @@ pub trait Chooser {
 pub struct RandomChooser(SplitMix64);
 
 impl RandomChooser {
-    /// The same seed answers the same choices alike.
+    /// A chooser with this seed; equal seeds make equal choices.
     pub fn new(seed: u64) -> Self {
         Self(SplitMix64::new(seed))
     }
@@ -107,7 +107,7 @@ pub struct PctChooser {
 const DRAWN: u64 = 1 << 63;
 
 impl PctChooser {
-    /// The same seed answers the same choices alike. `depth` is 1 or more (0 counts as 1), `steps`
+    /// Equal seeds make equal choices. `depth` is 1 or more (0 counts as 1), `steps`
     /// about the number of choices of a run.
     pub fn new(seed: u64, depth: usize, steps: u64) -> Self {
         let mut points = SplitMix64::fork(seed, 1);

@@ -12,15 +12,15 @@ use corosensei::{Coroutine, CoroutineResult};
 
 type Frame = Coroutine<(), (), (), DefaultStack>;
 
-/// A process of a deadlock.
+/// A process that waits in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waiter {
-    /// The process that waits.
+    /// Number of the process.
     pub process: ProcessId,
 }
 
-/// Nobody can go, and some wait who are not daemons.
+/// No process can go, and at least one that is no daemon waits.
 ///
 /// ```
 /// use engine::{Runner, Scheduler};
@@ -39,7 +39,7 @@ pub struct Waiter {
 #[error("deadlock at {time} ps: processes {waiters:?} wait and nobody is left to wake them")]
 #[non_exhaustive]
 pub struct Deadlock {
-    /// When the last one stopped.
+    /// Time at which the last process stopped.
     pub time: Time,
     /// The processes that wait.
     pub waiters: Vec<Waiter>,
@@ -68,7 +68,7 @@ pub struct Runner<'w, M: Fn(ProcessId, u32)> {
 }
 
 impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
-    /// A runner in which time decides.
+    /// A runner in which the earliest process goes next.
     pub fn new(scheduler: &'w Scheduler, main: &'w M) -> Self {
         let frames = scheduler.processes.iter().map(|_| Vec::new()).collect();
         Self {
@@ -79,7 +79,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
         }
     }
 
-    /// A runner in which `chooser` decides who goes next, at every operation.
+    /// A runner in which `chooser` says at every operation which process goes next.
     pub fn with_chooser(scheduler: &'w Scheduler, main: &'w M, chooser: impl Chooser + 'w) -> Self {
         let mut runner = Self::new(scheduler, main);
         runner.chooser = Some(Box::new(chooser));
@@ -93,7 +93,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
         self.scheduler.enqueue_started(process);
     }
 
-    /// Runs until nobody can go.
+    /// Runs until no process can go.
     ///
     /// # Errors
     /// A [`Deadlock`], when a process that is no daemon still waits.

@@ -146,7 +146,7 @@ impl Scheduler {
         self.processes[process].daemon.set(daemon);
     }
 
-    /// An operation: the running process takes `duration`; whoever is earlier goes first.
+    /// An operation: the running process takes `duration`, and earlier processes go first.
     ///
     /// ```
     /// # use engine::{Runner, Scheduler};

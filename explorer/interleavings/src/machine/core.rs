@@ -12,7 +12,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// What code that is compiled for Arm runs with: LSE, exclusives, and LSE with RCpc.
+    /// The cores that compiled code may meet: with LSE, with exclusives, and with LSE and RCpc.
     pub const ALL: [Self; 3] = [
         Self::LSE,
         Self {

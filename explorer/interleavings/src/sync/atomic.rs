@@ -125,7 +125,7 @@ impl<T: InWord> Atomic<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn load(&self, order: Ordering) -> T {
         T::from_word(match T::IS_PLAIN {
             true => machine().load(self.word, load_order(order)),
@@ -153,10 +153,11 @@ impl<T: InWord> Atomic<T> {
         T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), &change))
     }
 
-    /// Stores `new` if the value is `current`; the value before, as an error if it was another one.
+    /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
+    /// another one.
     ///
     /// # Errors
-    /// It was another one.
+    /// The value was not `current`.
     pub fn compare_exchange(
         &self,
         current: T,
@@ -170,7 +171,7 @@ impl<T: InWord> Atomic<T> {
     /// Compares and exchanges; on a core without LSE it may fail for no reason.
     ///
     /// # Errors
-    /// It failed.
+    /// The value was not `current`, or the store failed for no reason.
     pub fn compare_exchange_weak(
         &self,
         current: T,
@@ -199,10 +200,11 @@ impl<T: InWord> Atomic<T> {
         }
     }
 
-    /// Stores what `change` makes of the value until nobody comes between; the value before.
+    /// Stores what `change` makes of the value, again if another store comes between. Returns the
+    /// value before.
     ///
     /// # Errors
-    /// `change` makes nothing of it.
+    /// `change` returned `None`.
     pub fn fetch_update(
         &self,
         set: Ordering,
@@ -219,12 +221,12 @@ impl<T: InWord> Atomic<T> {
         Err(before)
     }
 
-    /// The value, for the one who has it to itself.
+    /// Consumes the word and returns its value.
     pub fn into_inner(self) -> T {
         T::from_word(machine().value_of(self.word))
     }
 
-    /// Changes the value, for the one who has it to itself; in the place of `get_mut`, as loom's.
+    /// Hands the value to `change`, in place of `get_mut`, as loom does.
     pub fn with_mut<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         let mut value = T::from_word(machine().value_of(self.word));
         let result = change(&mut value);
@@ -234,24 +236,24 @@ impl<T: InWord> Atomic<T> {
 }
 
 impl<T: Number> Atomic<T> {
-    /// Adds, wrapping; the value before.
+    /// Adds, wrapping. Returns the value before.
     pub fn fetch_add(&self, value: T, order: Ordering) -> T {
         let sum = |before: T| T::from_word(before.to_word().wrapping_add(value.to_word()));
         self.update(order, "adds to", value, sum)
     }
 
-    /// Subtracts, wrapping; the value before.
+    /// Subtracts, wrapping. Returns the value before.
     pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
         let difference = |before: T| T::from_word(before.to_word().wrapping_sub(value.to_word()));
         self.update(order, "subtracts from", value, difference)
     }
 
-    /// Stores the greater one; the value before.
+    /// Stores the greater of the two values. Returns the value before.
     pub fn fetch_max(&self, value: T, order: Ordering) -> T {
         self.update(order, "raises", value, |before| before.max(value))
     }
 
-    /// Stores the lesser one; the value before.
+    /// Stores the lesser of the two values. Returns the value before.
     pub fn fetch_min(&self, value: T, order: Ordering) -> T {
         self.update(order, "lowers", value, |before| before.min(value))
     }
@@ -260,31 +262,31 @@ impl<T: Number> Atomic<T> {
 impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + Not<Output = T>>
     Atomic<T>
 {
-    /// Keeps the bits that are in `value`; the value before.
+    /// Clears the bits that `value` has not (bitwise and). Returns the value before.
     pub fn fetch_and(&self, value: T, order: Ordering) -> T {
         self.update(order, "masks", value, |before| before & value)
     }
 
-    /// Not and; the value before.
+    /// Stores the complement of the bitwise and. Returns the value before.
     pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
         self.update(order, "masks and negates", value, |before| {
             !(before & value)
         })
     }
 
-    /// Sets bits; the value before.
+    /// Sets the bits of `value` (bitwise or). Returns the value before.
     pub fn fetch_or(&self, value: T, order: Ordering) -> T {
         self.update(order, "sets bits of", value, |before| before | value)
     }
 
-    /// Flips bits; the value before.
+    /// Flips the bits of `value` (exclusive or). Returns the value before.
     pub fn fetch_xor(&self, value: T, order: Ordering) -> T {
         self.update(order, "flips bits of", value, |before| before ^ value)
     }
 }
 
 impl Atomic<bool> {
-    /// Negates; the value before.
+    /// Negates the value. Returns the value before.
     pub fn fetch_not(&self, order: Ordering) -> bool {
         self.fetch_xor(true, order)
     }

@@ -12,7 +12,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::panic::Location;
 
-/// A `std::sync::Arc`.
+/// A counted reference, as `std::sync::Arc`.
 ///
 /// ```
 /// use interleavings::sync::counted::Arc;
@@ -33,7 +33,7 @@ pub struct Arc<T: ?Sized> {
     counts: Counts,
 }
 
-/// A `std::sync::Weak`.
+/// A reference that is no owner, as `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
     value: std::sync::Weak<T>,
     counts: Counts,
@@ -75,7 +75,7 @@ impl<T> Arc<T> {
     /// The value, if this is its only owner.
     ///
     /// # Errors
-    /// There are others.
+    /// The value has other owners.
     pub fn try_unwrap(mut this: Self) -> Result<T, Self> {
         match change(
             this.counts.strong,
@@ -91,7 +91,7 @@ impl<T> Arc<T> {
         }
     }
 
-    /// The value, for the last one who asks for it or drops it.
+    /// Returns the value to the last owner that asks for it or drops it.
     pub fn into_inner(mut this: Self) -> Option<T> {
         if give_back(this.counts.strong) {
             this.take()
@@ -119,7 +119,7 @@ impl<T: ?Sized> From<std::sync::Arc<T>> for Arc<T> {
 }
 
 impl<T: ?Sized> Arc<T> {
-    /// The value to change, if nobody else can reach it.
+    /// The value, to be changed, if no other reference can reach it.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
         let Counts { strong, weak } = this.counts;
         change(weak, AtomicOrder::Acquire, "locks", |count| {

@@ -270,7 +270,7 @@ pub struct Condvar(u16);
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// True if it did.
+    /// True if the wait ended by its time.
     pub fn timed_out(&self) -> bool {
         self.0
     }
@@ -393,7 +393,7 @@ impl Condvar {
         (waited.0, WaitTimeoutResult(false))
     }
 
-    /// Tells one of those who wait.
+    /// Wakes one of the threads that wait.
     pub fn notify_one(&self) {
         let one = |queue| (queue != 0).then_some(queue >> NUMBER);
         let _ = change(
@@ -404,7 +404,7 @@ impl Condvar {
         );
     }
 
-    /// Tells all who wait.
+    /// Wakes all threads that wait.
     pub fn notify_all(&self) {
         let all = |queue| (queue != 0).then_some(0);
         let _ = change(self.0, AtomicOrder::Release, "tells all who wait for", all);

@@ -47,14 +47,14 @@ impl<T> Channel<T> {
     }
 }
 
-/// The end of a channel that sends, bounded or not.
+/// The sending end of a channel, bounded or not.
 #[derive(Debug)]
 pub struct Sender<T>(Arc<Channel<T>>);
 
-/// The end of a bounded channel that sends.
+/// The sending end of a bounded channel.
 pub type SyncSender<T> = Sender<T>;
 
-/// The end of a channel that receives.
+/// The receiving end of a channel.
 #[derive(Debug)]
 pub struct Receiver<T>(Arc<Channel<T>>);
 
@@ -217,12 +217,12 @@ impl<T> Receiver<T> {
         Some(value)
     }
 
-    /// All values, until nobody sends any more.
+    /// All values, until the last sender is gone.
     pub fn iter(&self) -> impl Iterator<Item = T> + '_ {
         std::iter::from_fn(|| self.recv().ok())
     }
 
-    /// The values that are there.
+    /// The values that have already been sent.
     pub fn try_iter(&self) -> impl Iterator<Item = T> + '_ {
         std::iter::from_fn(|| self.try_recv().ok())
     }

@@ -31,14 +31,14 @@ const DONE: u64 = 2;
 pub struct Once(u16);
 
 impl Once {
-    /// Nothing was done.
+    /// A `Once` whose work was not done yet.
     #[allow(clippy::new_without_default)]
     #[track_caller]
     pub fn new() -> Self {
         Self(machine().make_word(0, Location::caller()))
     }
 
-    /// Does it, or waits until another thread has done it.
+    /// Does `work`, or waits until another thread has done it.
     pub fn call_once(&self, work: impl FnOnce()) {
         loop {
             match change(self.0, AtomicOrder::Acquire, "begins", |state| {
@@ -55,7 +55,7 @@ impl Once {
         }
     }
 
-    /// True if it was done.
+    /// True if the work was done.
     pub fn is_completed(&self) -> bool {
         machine().load(self.0, machine().acquiring()) == DONE
     }
@@ -97,7 +97,7 @@ impl<T> OnceLock<T> {
         self.value.get().filter(|_| self.once.is_completed())
     }
 
-    /// The value, which is made if nobody has.
+    /// The value; makes it first if it is not there.
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         if !self.once.is_completed() {
             self.once.call_once(|| drop(self.value.set(make())));
@@ -118,7 +118,7 @@ impl<T> OnceLock<T> {
     }
 }
 
-/// A `std::sync::LazyLock`.
+/// A value that is made when it is first used, as `std::sync::LazyLock`.
 #[derive(Debug)]
 pub struct LazyLock<T, F = fn() -> T> {
     value: OnceLock<T>,
@@ -178,14 +178,14 @@ pub struct Barrier {
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// True for one of those who waited.
+    /// True for one thread of those that waited.
     pub fn is_leader(&self) -> bool {
         self.0
     }
 }
 
 impl Barrier {
-    /// A barrier that opens for so many threads.
+    /// A barrier that opens when `threads` threads wait.
     #[track_caller]
     pub fn new(threads: usize) -> Self {
         Self {
@@ -195,7 +195,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until as many threads have come.
+    /// Waits until the barrier opens.
     pub fn wait(&self) -> BarrierWaitResult {
         let mut state = self
             .state

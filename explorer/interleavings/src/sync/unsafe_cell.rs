@@ -42,7 +42,7 @@ impl<T> UnsafeCell<T> {
         }
     }
 
-    /// The data.
+    /// Consumes the cell and returns the data.
     pub fn into_inner(self) -> T {
         self.data.into_inner()
     }
@@ -63,7 +63,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.data.get())
     }
 
-    /// The data, which nobody else can reach.
+    /// The data; the borrow shows that nobody else reaches it.
     pub fn get_mut(&mut self) -> &mut T {
         self.data.get_mut()
     }
