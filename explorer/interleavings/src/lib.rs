@@ -9,6 +9,7 @@ mod memory;
 mod model;
 mod operation;
 mod search;
+#[doc(hidden)]
 pub mod story;
 #[doc(hidden)]
 pub mod subject;

@@ -13,7 +13,7 @@ pub struct Counterexample<M, C> {
     pub script: C,
     /// The choices that differ from the default.
     pub schedule: Vec<Deviation>,
-    /// The hash that distinguishes the run: see [`crate::RunResult::hash`].
+    /// The hash that distinguishes the run: see [`RunResult::hash`](super::RunResult::hash).
     pub hash: u64,
     /// Operations of the run.
     pub steps: u32,
