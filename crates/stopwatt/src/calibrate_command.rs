@@ -1,7 +1,6 @@
 //! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
 use crate::answer::Answer;
-use crate::calibrate_study::{self, StudyOptions};
 use crate::completion;
 use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
@@ -45,18 +44,14 @@ pub struct CalibrateOptions {
 #[derive(Args)]
 #[command(after_help = "Examples:
   stopwatt calibrate-prefetch                             fit, and write the costs file
-  stopwatt calibrate-prefetch --check                     compare with it and write nothing
-  stopwatt calibrate-prefetch --platform zen5 --from recordings/prefetch
-                                                          fit a core to what this machine measured")]
+  stopwatt calibrate-prefetch --check                     compare with it and write nothing")]
 pub struct CalibratePrefetchOptions {
-    /// Platform: macchiatobin, or with --from zen5, where it is not given.
-    #[arg(long, value_name = "NAME", add = completion::platforms())]
-    platform: Option<String>,
+    /// Platform.
+    #[arg(long, default_value = "macchiatobin", value_name = "NAME", add = completion::platforms())]
+    platform: String,
     /// Compare with the costs file and write nothing; exit with 1 if they differ.
-    #[arg(long, conflicts_with = "from")]
+    #[arg(long)]
     check: bool,
-    #[command(flatten)]
-    study: StudyOptions,
     /// The way to print the fit.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -84,12 +79,8 @@ pub fn run_prefetch(
     data: &Data,
     options: &CalibratePrefetchOptions,
 ) -> miette::Result<Answer> {
-    let platform = options.platform.as_deref();
-    if options.study.any() {
-        return calibrate_study::run(console, data, platform, &options.study, options.format);
-    }
     let files = data.platforms();
-    let platform = CorePlatform::read(&files, platform.unwrap_or("macchiatobin"))?;
+    let platform = CorePlatform::read(&files, &options.platform)?;
     let name = &platform.platform.name;
     let progress: Arc<Progress> = Arc::default();
     progress.say(&format!("fitting the core of {name}"));
@@ -98,8 +89,8 @@ pub fn run_prefetch(
     let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference));
     let costs = costs.ok_or_else(|| {
         miette!(
-            help = "give recordings of `stopwatt run prefetch` with --from; or put a stride study of the platform, with cells that a fit may \
-                    use, in `published`",
+            help =
+                "put a stride study of the platform, with cells that a fit may use, in `published`",
             "there are no published figures to fit {name} to"
         )
     })?;
@@ -107,7 +98,7 @@ pub fn run_prefetch(
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
-        write_costs_file(console, data, name, &costs, "")?;
+        write_costs_file(console, data, name, &costs)?;
     } else if CostsFile::read(&files, name)? != costs {
         differs.push(files.shown(&file));
     }

@@ -14,18 +14,16 @@ pub fn write_costs(console: &Console, data: &Data, file: &str, text: &str) -> mi
     output::write_file(console, &path, text.as_bytes())
 }
 
-/// Writes the costs file of a modelled core. `options` are those of `calibrate-prefetch` that made
-/// it.
+/// Writes the costs file of a modelled core.
 pub fn write_costs_file(
     console: &Console,
     data: &Data,
     name: &str,
     costs: &CostsFile,
-    options: &str,
 ) -> miette::Result<()> {
     let text = toml::to_string_pretty(costs).into_diagnostic()?;
     let head = format!(
-        "# Written by `stopwatt calibrate-prefetch --platform {name}{options}` and by nothing else; do not edit.\n"
+        "# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n"
     );
     write_costs(console, data, &costs_file_of(name), &(head + &text))
 }

@@ -8,7 +8,6 @@ mod answer;
 mod arguments;
 mod calibrate_command;
 #[cfg(target_os = "linux")]
-mod calibrate_study;
 mod capture_command;
 pub mod compare_command;
 pub mod completion;

@@ -16,7 +16,6 @@ mod gate;
 mod parameters;
 mod report;
 mod strides;
-mod studies;
 
 pub use cell_fit::CellFit;
 pub use error::Error;
@@ -24,7 +23,3 @@ pub use fit::{Calibration, Indistinct, fit, usable_cells};
 pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};
-pub use studies::{
-    BEST_OF_SINGLE, MeasuredCell, MeasuredStudy, Prediction, Search, StudyError, StudyFit,
-    TableScore, belong_together, fit_studies, predict,
-};

@@ -1,4 +1,3 @@
 //! The integration tests of this crate: one program, which is linked once.
 
 mod strides;
-mod studies;
