@@ -105,8 +105,7 @@ fn keys(
     rows: impl ExactSizeIterator<Item = (usize, u32)> + Clone,
 ) -> Vec<NamedColumn> {
     let [variant, case, mode] = series(of, rows.clone().map(|(series, _)| series));
-    let iterations: Vec<u32> = rows.map(|(_, iteration)| iteration).collect();
-    let iteration = Arc::new(iterations.into_u32());
+    let iteration = column::<UInt32Array, _>(rows.map(|(_, iteration)| Some(iteration)));
     vec![
         ("variant", false, variant),
         ("case", false, case),
@@ -146,17 +145,17 @@ impl Table {
                 (
                     "cpu",
                     true,
-                    Arc::new(rows.iter().map(|row| row.cpu).collect::<UInt16Array>()),
+                    column::<UInt16Array, _>(rows.iter().map(|row| row.cpu)),
                 ),
                 (
                     "cluster",
                     true,
-                    Arc::new(rows.iter().map(|row| row.cluster).collect::<UInt16Array>()),
+                    column::<UInt16Array, _>(rows.iter().map(|row| row.cluster)),
                 ),
                 (
                     "core",
                     true,
-                    Arc::new(rows.iter().map(|row| row.core).collect::<UInt16Array>()),
+                    column::<UInt16Array, _>(rows.iter().map(|row| row.core)),
                 ),
                 (
                     "subject",
@@ -172,9 +171,7 @@ impl Table {
                 (
                     "value",
                     false,
-                    Arc::new(Float64Array::from(
-                        rows.iter().map(|row| row.value).collect::<Vec<_>>(),
-                    )),
+                    column::<Float64Array, _>(rows.iter().map(|row| Some(row.value))),
                 ),
                 (
                     "unit",
@@ -211,34 +208,23 @@ impl Table {
                 (
                     "cpu",
                     false,
-                    Arc::new(UInt16Array::from(
-                        rows.iter().map(|row| row.cpu).collect::<Vec<_>>(),
-                    )),
+                    column::<UInt16Array, _>(rows.iter().map(|row| Some(row.cpu))),
                 ),
                 (
                     "time",
                     false,
-                    Arc::new(UInt64Array::from(
-                        rows.iter().map(|row| row.time).collect::<Vec<_>>(),
-                    )),
+                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.time))),
                 ),
                 (
                     "ticks",
                     false,
-                    Arc::new(UInt64Array::from(
-                        rows.iter().map(|row| row.ticks).collect::<Vec<_>>(),
-                    )),
+                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.ticks))),
                 ),
                 ("point", false, points.array(Int32Array::from(point))),
                 (
                     "argument",
                     false,
-                    Arc::new(
-                        rows.iter()
-                            .map(|row| row.argument)
-                            .collect::<Vec<_>>()
-                            .into_u32(),
-                    ),
+                    column::<UInt32Array, _>(rows.iter().map(|row| Some(row.argument))),
                 ),
                 ("argument_kind", true, kinds.array(Int32Array::from(kind))),
             ],
@@ -258,9 +244,7 @@ impl Table {
                 (
                     "cpu",
                     false,
-                    Arc::new(UInt16Array::from(
-                        rows.iter().map(|row| row.cpu).collect::<Vec<_>>(),
-                    )),
+                    column::<UInt16Array, _>(rows.iter().map(|row| Some(row.cpu))),
                 ),
                 (
                     "metric",
@@ -275,34 +259,28 @@ impl Table {
                 (
                     "on",
                     true,
-                    Arc::new(rows.iter().map(|row| row.on).collect::<UInt32Array>()),
+                    column::<UInt32Array, _>(rows.iter().map(|row| row.on)),
                 ),
                 (
                     "holder",
                     true,
-                    Arc::new(rows.iter().map(|row| row.holder).collect::<UInt16Array>()),
+                    column::<UInt16Array, _>(rows.iter().map(|row| row.holder)),
                 ),
                 (
                     "ticks",
                     false,
-                    Arc::new(UInt64Array::from(
-                        rows.iter().map(|row| row.ticks).collect::<Vec<_>>(),
-                    )),
+                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.ticks))),
                 ),
             ],
         )
     }
 }
 
-/// Numbers as a column.
-trait IntoU32 {
-    fn into_u32(self) -> UInt32Array;
-}
-
-impl IntoU32 for Vec<u32> {
-    fn into_u32(self) -> UInt32Array {
-        UInt32Array::from(self)
-    }
+/// Values as a column.
+fn column<A: Array + FromIterator<Option<T>> + 'static, T>(
+    values: impl Iterator<Item = Option<T>>,
+) -> ArrayRef {
+    Arc::new(values.collect::<A>())
 }
 
 /// Texts and their numbers in a column.

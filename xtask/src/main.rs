@@ -17,7 +17,6 @@ mod stages;
 mod stored;
 mod tools;
 mod weight;
-mod words;
 
 use std::process::ExitCode;
 
@@ -36,7 +35,6 @@ const HELP: &str = "cargo xtask <command>
                  into target/dist; --only PROCESSOR, --no-wheels, --twice (the same bytes?), --try (in a fresh Debian, emulated)
   site           builds the documentation as a site that needs no network, into target/site; its commands are run, its links checked;
                  with --slow those as well that take minutes, with --verbose each with its time
-  wrap           wraps comments at 100 columns
   stored NAME    makes a story's stored recording anew, by the command that it names or by the words behind NAME
   screenshots    makes docs/pictures anew: the report's page, in headless Chromium
 
@@ -60,7 +58,6 @@ fn main() -> ExitCode {
         Some(list @ ("judge" | "explore")) => judge::run(list, &arguments[1..]),
         Some("screenshots") => stages::screenshots(),
         Some("site") => stages::site(&arguments[1..]),
-        Some("wrap") => words::wrap(&tools::root()),
         Some("stored") => stored::stored(&arguments[1..]),
         Some("stages") => {
             stages::STAGES

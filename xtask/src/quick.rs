@@ -1,7 +1,7 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
 use crate::tools::{cargo, check, cpu_seconds_of_children, git, read, root, said, slow_tests};
-use crate::{limits, runner, words};
+use crate::{limits, runner};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
@@ -24,7 +24,6 @@ pub fn run() -> Result<(), String> {
     let changed = changed()?;
     println!("== format");
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
-    words::check(&root())?;
     if changed.is_empty() {
         println!("No package differs from main: there is nothing to compile.");
         return Ok(());

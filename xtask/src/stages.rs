@@ -5,7 +5,7 @@ use crate::tools::{
     built, cargo, check, copy, cpu_seconds_of_children, create, entries, read, root, said,
     slow_tests,
 };
-use crate::{dependencies, limits, needs, python as package, words};
+use crate::{dependencies, limits, needs, python as package};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock};
@@ -24,7 +24,7 @@ pub struct Stage {
 pub const STAGES: [Stage; 14] = [
     Stage {
         name: "format",
-        what: "rustfmt has nothing to change, comments and documents wrap",
+        what: "rustfmt has nothing to change, documents wrap",
         run: format,
     },
     Stage {
@@ -239,7 +239,6 @@ fn bytes_below(folder: &Path) -> Result<u64, String> {
 fn format() -> Result<(), String> {
     check(&mut cargo(&["fmt", "--all", "--check"]))?;
     check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
-    words::check(&root())?;
     documents()
 }
 

@@ -1,4 +1,4 @@
-//! The axes of a plan: grids, lists, draws, parts and repetitions.
+//! The axes of a plan: grids, lists, draws and repetitions.
 
 use crate::draw::Stream;
 use std::ops::Range;
@@ -109,18 +109,8 @@ pub(crate) enum Axis {
     List(Vec<Vec<(String, PlacedValue)>>),
     /// Draws of some keys.
     Draws { count: u64, keys: Vec<RandomKey> },
-    /// The work of a point, divided: the setting `part` is 1/count, 2/count and so on.
-    Parts { count: u64, place: Range<usize> },
     /// The same again.
     Repetitions(u64),
-}
-
-/// The setting that says which part of a run's work is done.
-pub(crate) const PART: &str = "part";
-
-/// A part as the setting takes it, from its index.
-pub(crate) fn part(index: u64, count: u64) -> Value {
-    Value::Text(format!("{}/{count}", index + 1))
 }
 
 impl Axis {
@@ -137,7 +127,7 @@ impl Axis {
             } => (last - first).saturating_add(1),
             Self::List(rows) => rows.len() as u64,
             Self::Draws { count, .. } => *count,
-            Self::Parts { count, .. } | Self::Repetitions(count) => *count,
+            Self::Repetitions(count) => *count,
         }
     }
 
@@ -182,7 +172,6 @@ impl Axis {
                     .map(|drawn| (drawn.key.as_str(), kind(drawn)))
                     .collect()
             }
-            Self::Parts { .. } => vec![(PART, Kind::Text)],
             Self::Repetitions(_) => Vec::new(),
         }
     }
@@ -221,7 +210,6 @@ impl Axis {
                         .map(|drawn| (drawn.key.clone(), drawn.value(index))),
                 );
             }
-            Self::Parts { count, .. } => settings.push((PART.to_owned(), part(index, *count))),
             Self::Repetitions(_) => {}
         }
     }

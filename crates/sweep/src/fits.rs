@@ -1,6 +1,6 @@
 //! A plan held to the description of its experiment, before anything runs.
 
-use crate::axis::{self, Axis, PART, PlacedValue, RandomKey, Span, Value, Values};
+use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use document::one_of;
 use experiment::{Error, Experiment, Kind, Settings, World};
@@ -103,18 +103,6 @@ impl Fitting {
                 }
                 Axis::Draws { keys, .. } => {
                     keys.iter().try_for_each(|drawn| self.check_drawn(drawn))?;
-                }
-                Axis::Parts { count, place } => {
-                    let of = self.experiment.about();
-                    if of.setting(PART).is_none() {
-                        let message = format!("a run of {} cannot be divided into parts", of.name);
-                        let help =
-                            "leave `parts` out; the points themselves are spread over all cores";
-                        return Err(self.plan.source.wrong(place.clone(), &message, help));
-                    }
-                    for index in [0, count - 1] {
-                        self.check_at(PART, place, axis::part(index, *count))?;
-                    }
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
                     let message = format!(

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The keys that a plan may have.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 11] = [
     "experiment",
     "world",
     "chunk",
@@ -21,7 +21,6 @@ const KEYS: [&str; 12] = [
     "list",
     "random",
     "seeds",
-    "parts",
 ];
 
 type Item<'a, 'i> = (String, Range<usize>, &'a Spanned<DeValue<'i>>);
@@ -114,13 +113,6 @@ impl Parser<'_> {
         }
         if let Some(seeds) = table.get("seeds") {
             axes.push(self.seeds(seeds)?);
-        }
-        if let Some(parts) = table.get("parts") {
-            let count = self.number(parts, "parts", 1..=1_000_000)?;
-            axes.push(Axis::Parts {
-                count,
-                place: parts.span(),
-            });
         }
         if let Some(repetitions) = table.get("repetitions") {
             let count = self.number(repetitions, "repetitions", 1..=1_000_000)?;
@@ -508,7 +500,6 @@ impl Parser<'_> {
                     .flatten()
                     .find(|(name, _)| name == key)
                     .map_or(0..0, |(_, value)| value.place.clone()),
-                Axis::Parts { place, .. } => place.clone(),
                 Axis::Repetitions(_) => 0..0,
             };
             for (key, _) in axis.keys() {

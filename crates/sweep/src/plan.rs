@@ -1,6 +1,6 @@
 //! A plan as it is written, and its points.
 
-use crate::axis::{Axis, Kind, PART, PlacedValue, Value};
+use crate::axis::{Axis, Kind, PlacedValue, Value};
 use document::{Document, Error};
 use recording::RowKinds;
 use std::ops::Range;
@@ -70,7 +70,6 @@ impl Plan {
                 Axis::Grid { key, .. } => key.clone(),
                 Axis::List(_) => "rows of the list".to_owned(),
                 Axis::Draws { .. } => "random draws".to_owned(),
-                Axis::Parts { .. } => "parts".to_owned(),
                 Axis::Repetitions(_) => "repetitions".to_owned(),
             };
             format!("{} {what}", axis.count())
@@ -139,25 +138,6 @@ impl Plan {
             varied,
             repetition,
         }
-    }
-
-    /// The keys that vary with their values at a point, but for the part: points that differ in it
-    /// alone are one run.
-    pub(crate) fn without_part(&self, number: u64) -> Vec<(String, Value)> {
-        let has_parts = self
-            .axes
-            .iter()
-            .any(|axis| matches!(axis, Axis::Parts { .. }));
-        let mut varied = self.point(number).varied;
-        varied.retain(|(key, _)| !has_parts || key != PART);
-        varied
-    }
-
-    /// True if all its points are parts of one run.
-    pub(crate) fn is_one_run(&self) -> bool {
-        self.axes
-            .iter()
-            .all(|axis| matches!(axis, Axis::Parts { .. }))
     }
 
     /// Points of a chunk; the last chunk may have fewer.

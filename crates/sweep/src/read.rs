@@ -16,8 +16,8 @@ const MOST_KEYS: usize = 4;
 const MOST_POINTS: u64 = 16_384;
 
 /// Reads a data set whole, each variant under a name that says of which point it is:
-/// `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17` where more than four keys vary. Parts of a
-/// run are one again. Chunks that are not there yet are left out.
+/// `juno-v2.12 scp.channels=2`, or `juno-v2.12 point=17` where more than four keys vary. Chunks
+/// that are not there yet are left out.
 ///
 /// # Errors
 /// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one
@@ -26,7 +26,6 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     let dataset = opened(folder)?;
     let mut whole: Option<Recording> = None;
     let mut points: BTreeMap<String, u64> = BTreeMap::new();
-    let is_one_run = dataset.plan().is_one_run();
     let note = each_point(&dataset, |number, part| {
         let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
         let suffix = suffix(dataset.plan(), number);
@@ -39,9 +38,7 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     // A data set of which no chunk has rows was refused.
     let mut whole = whole.expect("a point has rows");
     whole.header.notes.extend(note);
-    if !is_one_run {
-        describe(&mut whole, dataset.plan(), &points);
-    }
+    describe(&mut whole, dataset.plan(), &points);
     Ok(whole)
 }
 
@@ -71,12 +68,7 @@ fn each_point(
         };
         there += 1;
         let Some(header) = &said.header else { continue };
-        let rows = rows_of_chunk(
-            dataset,
-            chunk,
-            &said,
-            &header_of(dataset.plan(), header.clone()),
-        )?;
+        let rows = rows_of_chunk(dataset, chunk, &said, &header_of(header.clone()))?;
         any |= !rows.is_empty();
         rows.into_iter()
             .for_each(|(number, recording)| take(number, recording));
@@ -127,11 +119,8 @@ pub(crate) fn rows_of_chunk(
     Ok(points.of)
 }
 
-/// The header without what belongs to single points. Parts of one run have all of it in common.
-fn header_of(plan: &Plan, mut header: Header) -> Header {
-    if plan.is_one_run() {
-        return header;
-    }
+/// The header without what belongs to single points.
+fn header_of(mut header: Header) -> Header {
     if let Some(platform) = &mut header.platform {
         platform.figures.clear();
     }
@@ -166,7 +155,7 @@ impl Points {
 
 /// The suffix of a variant's name: which point it is of.
 fn suffix(plan: &Plan, number: u64) -> String {
-    let varied = plan.without_part(number);
+    let varied = plan.point(number).varied;
     if varied.len() > MOST_KEYS {
         return format!(" point={number}");
     }
@@ -191,7 +180,7 @@ fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) 
             figures: toml::Table::new(),
         });
     for (name, number) in points {
-        let varied = plan.without_part(*number);
+        let varied = plan.point(*number).varied;
         let table = varied
             .into_iter()
             .map(|(key, value)| (key, toml::Value::String(value.text())));

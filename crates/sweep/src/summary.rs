@@ -1,7 +1,7 @@
 //! A data set summed up, point by point: one figure for each measure of a point, so that the
 //! rows of a hundred thousand points need not be held.
 
-use crate::axis::{PART, Value};
+use crate::axis::Value;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::manifest::FailedPoint;
@@ -69,9 +69,9 @@ pub struct PointSummary {
 }
 
 impl Summary {
-    /// True if several points have figures, and are no parts of one run.
+    /// True if several points have figures.
     pub fn has_points_to_compare(&self) -> bool {
-        !self.quantities.is_empty() && self.keys.iter().any(|key| key != PART)
+        !self.quantities.is_empty() && !self.keys.is_empty()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::excerpt::Excerpt;
-use crate::names;
 use serde::de::DeserializeOwned;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -93,9 +92,8 @@ impl Document {
     }
 
     fn mistaken(&self, error: &toml::de::Error) -> Error {
-        let (message, help) =
-            names::in_plain_words(error.message().lines().next().unwrap_or_default());
-        self.refused(&message, error.span(), help)
+        let message = error.message().lines().next().unwrap_or_default();
+        self.refused(message, error.span(), None)
     }
 
     /// Reads TOML as a table in which everything has its place.

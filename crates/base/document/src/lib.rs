@@ -2,7 +2,7 @@
 //!
 //! One reader serves platform files, plans, policies, workloads and published figures alike. Its
 //! [`Error`] names the file and the line, shows the place, says what is wrong and what would be
-//! right; where a name is misspelt, it gives the nearest one that there is.
+//! right.
 //!
 //! ```
 //! use document::Document;
@@ -15,8 +15,7 @@
 //! }
 //!
 //! let error = Document::new("limits.toml", "\nmots = 3\n").read::<Limits>().unwrap_err();
-//! assert_eq!(error.to_string(), "limits.toml:2: there is no key `mots` here");
-//! assert_eq!(error.help_text(), Some("did you mean most? there are: most"));
+//! assert_eq!(error.to_string(), "limits.toml:2: unknown field `mots`, expected `most`");
 //! ```
 //!
 //! A document from outside is hostile until it is read: a text has at most [`disk::MOST_TEXT`]

@@ -14,7 +14,6 @@
 //! | `configuration.rs` | the talk's configurations of RCU |
 //! | `runs.rs` | one run, and what it came to |
 //! | `plan.rs` | the points that are visited: draws, the central point, curves |
-//! | `part.rs` | a part of the draws, for sweeps |
 //! | `rows.rs` | the recording |
 //! | `lanes.rs` | the timelines in it |
 //! | `rcu_energy.rs` | the experiment `rcu-energy` |
@@ -24,7 +23,6 @@ pub mod actions;
 pub mod board;
 pub mod configuration;
 mod lanes;
-mod part;
 pub mod plan;
 pub mod point;
 mod rcu_energy;

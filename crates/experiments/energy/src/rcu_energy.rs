@@ -1,7 +1,6 @@
 //! `rcu-energy`: the talk's benchmarks in its configurations of RCU.
 
 use crate::board::Board;
-use crate::part::Part;
 use crate::plan::{self, plan, visit};
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::Value;
@@ -45,13 +44,6 @@ const SET: Keys = Keys::new(
      cyclictest.latency=zero; timers=little, workqueues=little; kernel.tick=4000.",
 );
 
-const PART: CheckedSetting<Part> = CheckedSetting::new(
-    "part",
-    "K/N",
-    str::parse,
-    "Only every Nth draw, from the Kth on; the first part has the central point and the curves as well. A sweep puts parts together.",
-);
-
 const OTHER_RANGES: InputFile = InputFile::new(
     "ranges",
     "Another file of benchmarks and ranges, with the keys of platforms/energy/rcu-2013.toml.",
@@ -68,15 +60,7 @@ static ABOUT: About = About {
         about: "a small kernel on the simulated board",
         needs: &[],
     }],
-    settings: &[
-        &PLATFORM,
-        &DRAWS,
-        &FULL,
-        &BENCHMARKS,
-        &SET,
-        &PART,
-        &OTHER_RANGES,
-    ],
+    settings: &[&PLATFORM, &DRAWS, &FULL, &BENCHMARKS, &SET, &OTHER_RANGES],
     cases: &[
         "cyclictest",
         "sysbench",
@@ -192,9 +176,7 @@ impl Experiment for RcuEnergy {
             .settings
             .get(DRAWS)
             .unwrap_or(if full { 256 } else { 4 });
-        let part = request.settings.get(PART).unwrap_or(Part::WHOLE);
-        let mut visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
-        visits.retain(|visit| part.runs(visit));
+        let visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
         let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);

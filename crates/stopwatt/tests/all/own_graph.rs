@@ -135,7 +135,8 @@ fn the_page_shows_parts_of_the_example() {
     let page = fs::read_to_string(root().join("docs/own-graph.md")).unwrap();
     for (file, language, parts) in [("acl_node.c", "c", 2), ("acl_node.toml", "toml", 1)] {
         let text = fs::read_to_string(root().join(EXAMPLES).join(file)).unwrap();
-        let blocks = page.split(&format!("```{language}\n")).skip(1);
+        let fence = format!("```{language}\n");
+        let blocks = page.split(&fence).skip(1);
         let blocks: Vec<_> = blocks
             .filter_map(|block| block.split("```").next())
             .collect();
@@ -634,7 +635,7 @@ fn what_is_no_graph_is_refused_with_its_line() {
             "options",
             "option",
             &two,
-            "mine.toml:11: there is no key `option` here",
+            "mine.toml:11: unknown field `option`",
         ),
         (
             "",

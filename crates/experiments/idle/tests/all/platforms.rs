@@ -98,7 +98,7 @@ fn a_platform_may_have_the_traced_cpus_alone() {
 #[test]
 fn what_is_wrong_in_a_file_is_named() {
     assert!(Platform::read(&Document::new("made.toml", RIGHT)).is_ok());
-    assert!(wrong("exit_us = 20", "exit = 20").starts_with("made.toml:18: there is no key `exit`"));
+    assert!(wrong("exit_us = 20", "exit = 20").starts_with("made.toml:18: unknown field `exit`"));
     assert!(wrong("cpus = [0, 1]", "cpus = []").contains("no CPU"));
     assert!(
         wrong("cpus = [0, 1]", "cpus = [0, 0]").starts_with("made.toml:7: CPU 0 is in two domains")
