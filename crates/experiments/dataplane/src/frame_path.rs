@@ -289,8 +289,6 @@ mod tests {
         page_bytes: 4096,
         fill_buffers: 6,
         prefetch_issue: 1.0,
-        prefetch_holds: false,
-        fetches_neighbour: false,
         l1_bytes: 32 << 10,
         l1_ways: 2,
         l2_bytes: 512 << 10,

@@ -95,9 +95,6 @@ pub struct CacheFacts {
     pub ways: usize,
     /// Load-to-use time of a hit.
     pub latency_cycles: Option<f64>,
-    /// True if it fetches the line beside one that is asked for.
-    #[serde(default)]
-    pub fetches_neighbour: bool,
     /// The cores that have it together.
     #[serde(default = "one")]
     pub shared_by: u32,
@@ -138,9 +135,6 @@ pub struct Tlb {
 pub struct PrefetchFacts {
     /// Cost of issuing one.
     pub issue_cycles: f64,
-    /// True if one stays in the window until its address is translated.
-    #[serde(default)]
-    pub holds: bool,
 }
 
 impl CorePlatform {
@@ -290,8 +284,6 @@ impl CorePlatform {
             page_bytes: self.tlb.page_bytes,
             fill_buffers: self.fill_buffers.count,
             prefetch_issue: self.prefetch.issue_cycles,
-            prefetch_holds: self.prefetch.holds,
-            fetches_neighbour: self.l2.fetches_neighbour,
             l1_bytes: self.l1.bytes,
             l1_ways: self.l1.ways,
             l2_bytes: self.l2.bytes,

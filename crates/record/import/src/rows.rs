@@ -90,12 +90,11 @@ pub(crate) fn row(
     Ok(read)
 }
 
+/// A CPU by its number, or by its cluster and core.
+type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
+
 /// The CPU of a row: its number, or its cluster and core.
-fn cpu_of(
-    options: &Options,
-    columns: &[Column],
-    cells: &[&str],
-) -> Result<(Option<u16>, Option<(u16, u16)>), String> {
+fn cpu_of(options: &Options, columns: &[Column], cells: &[&str]) -> Result<CpuAndPlace, String> {
     let number = |column: Column| -> Result<Option<u16>, String> {
         let Some(place) = columns.iter().position(|&other| other == column) else {
             return Ok(None);

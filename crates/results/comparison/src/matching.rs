@@ -340,8 +340,10 @@ pub(crate) fn pend<'o>(
     for (side, other) in (1..).zip(others) {
         let other = other.and_then(|other| Some((other, factor(&other.unit, &base.unit)?)));
         let Some((other, factor)) = other else {
-            (cells.push(None), changes.push(None));
-            (all_values.push(Vec::new()), ticks.push(0.0));
+            cells.push(None);
+            all_values.push(Vec::new());
+            changes.push(None);
+            ticks.push(0.0);
             continue;
         };
         let values: Vec<f64> = other.values.iter().map(|value| value * factor).collect();

@@ -28,14 +28,6 @@ impl<V: Copy + Default> Cache<V> {
         &mut self.lines[first..first + self.ways]
     }
 
-    /// True if the line is there.
-    pub(crate) fn has(&self, line: u64) -> bool {
-        let first = (line % self.sets) as usize * self.ways;
-        self.lines[first..first + self.ways]
-            .iter()
-            .any(|(l, _)| *l == line)
-    }
-
     /// What belongs to the line if it is there; it is then the most recently used.
     pub(crate) fn touch(&mut self, line: u64) -> Option<V> {
         let set = self.set(line);

@@ -18,9 +18,7 @@
 //! taken, the load/store unit blocks, and with it the core. A line comes from L1, from L2, or from
 //! DRAM after a latency and an exponentially distributed spread. The first touch of a page that is
 //! not among the last few waits for its translation, which is shorter while a second-level TLB has
-//! the page; a prefetch waits too. Nothing waits for the prefetch, unless the core keeps it in the
-//! window until it is translated ([`Parameters::prefetch_holds`]). L2 may fetch the line beside one
-//! that is asked for ([`Parameters::fetches_neighbour`]).
+//! the page; a prefetch waits too, and nothing waits for the prefetch.
 //!
 //! Every stall is charged to the access that caused it ([`Core::stalls`]).
 //!
@@ -30,11 +28,9 @@
 
 mod cache;
 mod exponential;
-mod neighbour;
 
 use cache::Cache;
 use exponential::exponential;
-use neighbour::Neighbours;
 use random::XorShift;
 use std::collections::VecDeque;
 
@@ -71,12 +67,6 @@ pub struct Parameters {
     pub fill_buffers: usize,
     /// Cost of issuing one prefetch that needs no waiting.
     pub prefetch_issue: f64,
-    /// True if a prefetch stays in the window until its address is translated, as a load stays
-    /// until its data is there.
-    pub prefetch_holds: bool,
-    /// True if L2 fetches the line beside one that is asked for, on the side to which the program
-    /// went from such a line last time. Such a line takes no fill buffer.
-    pub fetches_neighbour: bool,
     /// L1 data cache in bytes.
     pub l1_bytes: u64,
     /// Ways of the L1 data cache.
@@ -130,8 +120,6 @@ struct Fill {
     ready: f64,
     /// True if it comes from beyond L2, and so takes a fill buffer.
     far: bool,
-    /// True if it goes on to L1: somebody has asked for it.
-    to_l1: bool,
 }
 
 /// One core, its caches and its outstanding lines.
@@ -144,7 +132,6 @@ pub struct Core {
     fills: Vec<Fill>,
     /// The pages that each TLB has, with the times at which their translations are available.
     translations: [Cache<f64>; 2],
-    neighbours: Neighbours,
     l1: Cache,
     l2: Cache,
     random: XorShift,
@@ -164,7 +151,6 @@ impl Core {
             translations: [parameters.tlb_entries, parameters.second_tlb_entries].map(|entries| {
                 Cache::new(entries as u64, if entries > SMALL { 4 } else { entries })
             }),
-            neighbours: Neighbours::default(),
             l1: Cache::new(parameters.l1_bytes / LINE, parameters.l1_ways),
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: XorShift::new(seed),
@@ -277,16 +263,6 @@ impl Core {
     pub fn prefetch(&mut self, address: u64, site: Site) {
         self.stalls[site.0 as usize].count += 1;
         self.work(self.parameters.prefetch_issue);
-        if self.parameters.prefetch_holds {
-            let ready = self.translate(address / self.parameters.page_bytes, self.now);
-            if ready > self.now {
-                self.pending.push_back(Pending {
-                    site,
-                    ready,
-                    at_work: self.worked,
-                });
-            }
-        }
         self.fetch(address, site, self.now);
     }
 
@@ -295,24 +271,12 @@ impl Core {
         let line = address / LINE;
         let from = self.translate(address / self.parameters.page_bytes, from);
         if let Some(at) = self.fills.iter().position(|fill| fill.line == line) {
-            let fill = self.fills[at];
-            if fill.to_l1 {
-                return fill.ready.max(from);
-            }
-            let ready = fill.ready.max(from.max(self.now) + self.parameters.l2);
-            self.fills[at] = Fill {
-                ready,
-                to_l1: true,
-                ..fill
-            };
-            self.fetch_neighbour(line, from);
-            return ready;
+            return self.fills[at].ready.max(from);
         }
         if self.l1.touch(line).is_some() {
             return from;
         }
         self.retire_fills(self.now);
-        self.fetch_neighbour(line, from);
         if self.l2.touch(line).is_some() {
             self.stalls[site.0 as usize].from_l2 += 1;
             let ready = from.max(self.now) + self.parameters.l2;
@@ -320,7 +284,6 @@ impl Core {
                 line,
                 ready,
                 far: false,
-                to_l1: true,
             });
             return ready;
         }
@@ -339,7 +302,6 @@ impl Core {
             line,
             ready,
             far: true,
-            to_l1: true,
         });
         ready
     }
@@ -348,27 +310,6 @@ impl Core {
     fn latency(&mut self) -> f64 {
         self.lines_from_memory += 1;
         self.parameters.dram + self.parameters.dram_spread * exponential(&mut self.random)
-    }
-
-    /// Lets L2 fetch the line beside one that was not in L1, where the core does that.
-    fn fetch_neighbour(&mut self, line: u64, from: f64) {
-        if !self.parameters.fetches_neighbour {
-            return;
-        }
-        let Some(beside) = self.neighbours.beside(line) else {
-            return;
-        };
-        let lines_of_a_page = self.parameters.page_bytes / LINE;
-        let is_there = self.l2.has(beside) || self.fills.iter().any(|fill| fill.line == beside);
-        if beside / lines_of_a_page == line / lines_of_a_page && !is_there {
-            let ready = from.max(self.now) + self.latency();
-            self.fills.push(Fill {
-                line: beside,
-                ready,
-                far: false,
-                to_l1: false,
-            });
-        }
     }
 
     /// Translates an address of the page. Returns the time at which the access can go on, if it is
@@ -387,18 +328,13 @@ impl Core {
         ready
     }
 
-    /// Lines that have come by `now` go to L1, or to L2 if nobody has asked for them yet, and free
-    /// their buffers.
+    /// Lines that have come by `now` go to L1, and free their buffers.
     fn retire_fills(&mut self, now: f64) {
-        let (l1, l2) = (&mut self.l1, &mut self.l2);
+        let l1 = &mut self.l1;
         self.fills.retain(|fill| {
             let under_way = fill.ready > now;
             if !under_way {
-                if fill.to_l1 {
-                    l1.insert(fill.line, ())
-                } else {
-                    l2.insert(fill.line, ())
-                }
+                l1.insert(fill.line, ());
             }
             under_way
         });
@@ -422,8 +358,6 @@ mod tests {
         page_bytes: 4096,
         fill_buffers: 2,
         prefetch_issue: 1.0,
-        prefetch_holds: false,
-        fetches_neighbour: false,
         l1_bytes: 32 * 1024,
         l1_ways: 2,
         l2_bytes: 512 * 1024,
@@ -560,67 +494,6 @@ mod tests {
             core.prefetch(n * 4096, A);
         }
         assert_eq!(core.stalls(A).blocked, 0.0);
-    }
-
-    #[test]
-    fn a_prefetch_that_holds_keeps_the_core_until_it_is_translated() {
-        let time = |prefetch_holds| {
-            let mut core = Core::new(
-                Parameters {
-                    prefetch_holds,
-                    translation: 100.0,
-                    ..PLAIN
-                },
-                1,
-            );
-            core.prefetch(0, A);
-            core.work(60.0);
-            core.now()
-        };
-        assert_eq!(time(false), 61.0);
-        assert_eq!(
-            time(true),
-            1.0 + 100.0 + 20.0,
-            "it runs ahead for the window of 40, and has 20 to do after the translation"
-        );
-    }
-
-    #[test]
-    fn the_line_beside_comes_with_the_first_on_the_side_that_was_last_taken() {
-        let parameters = Parameters {
-            fetches_neighbour: true,
-            ..PLAIN
-        };
-        let mut core = Core::new(parameters, 1);
-        let second_after_a_while = |core: &mut Core, first: u64, second: u64| {
-            core.load(first, A);
-            core.work(500.0);
-            core.drain();
-            core.load(second, B) - core.now()
-        };
-        assert_eq!(
-            second_after_a_while(&mut core, 4096, 4160),
-            20.0,
-            "upwards, from L2"
-        );
-        core.drain();
-        assert_eq!(
-            second_after_a_while(&mut core, 8256, 8192),
-            200.0,
-            "downwards for the first time"
-        );
-        core.drain();
-        assert_eq!(
-            second_after_a_while(&mut core, 12352, 12288),
-            20.0,
-            "downwards again"
-        );
-        core.drain();
-        assert_eq!(
-            second_after_a_while(&mut core, 16384, 16384 - 64),
-            200.0,
-            "not in the same page"
-        );
     }
 
     #[test]

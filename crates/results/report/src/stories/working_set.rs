@@ -62,7 +62,7 @@ impl Story for WorkingSet<'_> {
         told.table(table(&self.frame_sizes).titled(by_frame).noted(note));
         told.table(table(&self.pools).titled("By buffers that go around, and their stride"));
         for of in &self.predicted {
-            told.table(times(of, &self.source));
+            told.table(times(of, self.source));
         }
     }
 }
