@@ -1,7 +1,6 @@
 //! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
 use crate::answer::Answer;
-use crate::completion;
 use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
 use crate::output::{self, Format};
@@ -27,10 +26,10 @@ use std::sync::Arc;
   stopwatt calibrate --release v2.12 --check             exit with 1 if the costs file is not what a fit gives")]
 pub struct CalibrateOptions {
     /// Name of the platform.
-    #[arg(long, default_value = "juno-r1", value_name = "NAME", add = completion::platforms())]
+    #[arg(long, default_value = "juno-r1", value_name = "NAME")]
     platform: String,
     /// A release, by its name or the end of it; may be given again. All by default.
-    #[arg(long, value_name = "NAME", add = completion::releases())]
+    #[arg(long, value_name = "NAME")]
     release: Vec<String>,
     /// Compare with the costs files and write nothing.
     #[arg(long)]
@@ -47,7 +46,7 @@ pub struct CalibrateOptions {
   stopwatt calibrate-prefetch --check                     compare with it and write nothing")]
 pub struct CalibratePrefetchOptions {
     /// Platform.
-    #[arg(long, default_value = "macchiatobin", value_name = "NAME", add = completion::platforms())]
+    #[arg(long, default_value = "macchiatobin", value_name = "NAME")]
     platform: String,
     /// Compare with the costs file and write nothing; exit with 1 if they differ.
     #[arg(long)]

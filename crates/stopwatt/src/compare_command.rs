@@ -1,7 +1,6 @@
 //! `stopwatt compare`.
 
 use crate::answer::Answer;
-use crate::completion;
 use crate::data::Data;
 use crate::on_board::on_board;
 use crate::output;
@@ -46,10 +45,10 @@ pub struct CompareOptions {
     /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
     /// COMMIT:FOLDER is a recording in a commit of the git repository at hand. A folder of
     /// recordings has a run in each.
-    #[arg(required = true, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    #[arg(required = true, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]
     recordings: Vec<NamedRecording>,
     /// Runs of the other side; then all recordings before this are runs of the base.
-    #[arg(long, num_args = 1.., value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    #[arg(long, num_args = 1.., value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]
     with: Vec<NamedRecording>,
     /// Changes of fewer percent do not matter; 1 by default.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
@@ -108,8 +107,6 @@ enum CompareFormat {
     Markdown,
     /// One self-contained page, with how the values scatter.
     Html,
-    /// Text of Go's benchmarks with the values of all recordings, for `benchstat -col recording`.
-    Benchstat,
     /// JUnit's XML: a row that became worse has failed, and one that changed with too few runs to
     /// tell.
     Junit,
@@ -204,7 +201,6 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         CompareFormat::Html => {
             report::comparison_html(&comparison, published.as_ref(), options.all)
         }
-        CompareFormat::Benchstat => report::benchstat(&comparison),
         CompareFormat::Junit => report::junit(&comparison),
     };
     if let Some((path, format)) = report {

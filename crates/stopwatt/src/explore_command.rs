@@ -1,6 +1,5 @@
 //! `stopwatt explore`: starts the program `stopwatt-explore`, which lies beside this one.
 
-use crate::completion::ASKED;
 use miette::{Report, miette};
 use std::ffi::OsString;
 use std::io;
@@ -10,9 +9,6 @@ use std::process::Command;
 
 /// The explorer's program.
 const PROGRAM: &str = "stopwatt-explore";
-
-/// The variable in which a shell says which word it completes.
-const COMPLETED: &str = "_CLAP_COMPLETE_INDEX";
 
 /// The path of the program, beside this one.
 fn path() -> io::Result<PathBuf> {
@@ -42,25 +38,4 @@ pub fn start(arguments: &[OsString], quiet: bool, verbose: bool) -> Report {
         ),
         "`stopwatt explore` is the program {PROGRAM}, and {shown} is not there"
     )
-}
-
-/// Becomes the program if a shell asks to complete the arguments of `stopwatt explore`.
-pub fn complete(arguments: &[OsString]) {
-    let (Some([dashes, _, explore, words @ ..]), Some(_)) =
-        (arguments.get(1..), std::env::var_os(ASKED))
-    else {
-        return;
-    };
-    if dashes != "--" || explore != "explore" || words.is_empty() {
-        return;
-    }
-    let Ok(path) = path() else { return };
-    let mut command = Command::new(path);
-    command.args(["--", PROGRAM]).args(words);
-    let index = std::env::var(COMPLETED).ok();
-    if let Some(index) = index.and_then(|index| index.parse::<usize>().ok()) {
-        command.env(COMPLETED, index.saturating_sub(1).to_string());
-    }
-    // Where it is not there, nothing is known of its arguments.
-    let _ = command.exec();
 }

@@ -1,6 +1,5 @@
 //! `stopwatt import`.
 
-use crate::completion;
 use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings;
@@ -40,7 +39,7 @@ pub struct ImportOptions {
     prefix: String,
     /// Platform that was measured (see `stopwatt list`): numbers CPUs as it does and refuses those
     /// that it lacks.
-    #[arg(long, value_name = "NAME|FILE", add = completion::platforms())]
+    #[arg(long, value_name = "NAME|FILE")]
     platform: Option<String>,
     /// Unit of RST tables, ns, us or ms, whatever their captions say.
     #[arg(long, value_name = "UNIT", value_parser = ["ns", "us", "ms"])]

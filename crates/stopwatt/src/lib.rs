@@ -10,7 +10,6 @@ mod calibrate_command;
 #[cfg(target_os = "linux")]
 mod capture_command;
 pub mod compare_command;
-pub mod completion;
 mod costs_files;
 mod count_command;
 pub mod data;
@@ -65,7 +64,6 @@ pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // The same for a graph with somebody's nodes.
         return dataplane_experiments::run_graph(arguments.get(2).map(OsString::as_os_str));
     }
-    explore_command::complete(&arguments);
     let program = Program {
         command: arguments::command,
         check: run_was_meant,
@@ -89,13 +87,6 @@ impl Program {
     pub fn command_line(&self, arguments: &[OsString]) -> u8 {
         let console = Console::terminal();
         console.watch_signals();
-        let completions =
-            clap_complete::CompleteEnv::with_factory(self.command).var(completion::ASKED);
-        match completions.try_complete(arguments, std::env::current_dir().ok().as_deref()) {
-            Ok(false) => {}
-            Ok(true) => return 0,
-            Err(error) => error.exit(),
-        }
         if let Some(error) = (self.check)(arguments) {
             console.error(&error);
             return 2;
@@ -267,7 +258,9 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Platform { what } => platform_command::run(console, what),
         Command::Payload(options) => payload_command::run(console, &data, options),
-        Command::Completions(options) => shell_commands::completions(console, "stopwatt", options),
+        Command::Completions(options) => {
+            shell_commands::completions(console, arguments::command(), options)
+        }
         // The page of `stopwatt explore` is that of its own program.
         Command::Man(options) => shell_commands::man(
             console,

@@ -1,7 +1,6 @@
 //! `stopwatt report`.
 
 use crate::answer::Answer;
-use crate::completion;
 use crate::data::Data;
 use crate::output;
 use crate::recordings::NamedRecording;
@@ -61,7 +60,7 @@ fn form() -> impl TypedValueParser<Value = Form> {
 Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
     /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
-    #[arg(value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    #[arg(value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]
     pub recording: NamedRecording,
     /// The form of the result [default: what the ending of --output says, else term].
     #[arg(long, value_name = "FORMAT", value_parser = form())]
@@ -70,7 +69,7 @@ pub struct ReportOptions {
     #[arg(short, long, visible_alias = "report", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// For tf-a-csv: the recording against which the changes behind the figures are.
-    #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser(), add = completion::recordings())]
+    #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]
     pub previous: Option<NamedRecording>,
     /// Print everything in the terminal, not the answers alone.
     #[arg(long)]

@@ -1,6 +1,5 @@
 //! The command line of an experiment, from its own description.
 
-use crate::completion;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use experiment::{About, Error, Kind, Setting, Settings, World};
@@ -85,8 +84,6 @@ fn argument(about: &About, setting: &'static dyn Setting, usual: Option<Defaults
                 .map(|(name, about)| PossibleValue::new(*name).help(*about));
             arg.value_parser(PossibleValuesParser::new(values))
         }
-        Kind::Platform => arg.add(completion::platforms()),
-        Kind::Releases => arg.add(completion::releases()),
         Kind::InputFile | Kind::OutputFile => arg.value_hint(ValueHint::AnyPath),
         Kind::Folder => arg.value_hint(ValueHint::DirPath),
         _ => arg,

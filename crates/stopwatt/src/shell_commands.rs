@@ -1,10 +1,8 @@
 //! `stopwatt completions` and `stopwatt man`: what an installation adds to the system.
 
-use crate::completion::ASKED;
 use clap::{Args, Command};
-use clap_complete::env::Shells;
 use console::Console;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use std::path::PathBuf;
 
 /// Options of `completions`.
@@ -29,20 +27,15 @@ pub struct ManOptions {
     output: Option<PathBuf>,
 }
 
-/// Prints what a shell needs to ask a program for completions.
+/// Prints the completions of a command line for a shell.
 pub fn completions(
     console: &Console,
-    program: &str,
+    mut command: Command,
     options: &CompletionsOptions,
 ) -> miette::Result<()> {
-    let (shells, shell) = (Shells::builtins(), options.shell.to_string());
-    let completer = shells
-        .completer(&shell)
-        .ok_or_else(|| miette!("nothing is known of the shell {shell}"))?;
+    let name = command.get_name().to_owned();
     let mut text = Vec::new();
-    completer
-        .write_registration(ASKED, program, program, program, &mut text)
-        .into_diagnostic()?;
+    clap_complete::generate(options.shell, &mut command, name, &mut text);
     console.print(&text)
 }
 

@@ -1,7 +1,6 @@
 //! `stopwatt sweep`.
 
 use crate::answer::Answer;
-use crate::completion;
 use crate::data::Data;
 use crate::experiments;
 use crate::output::{self, Format};
@@ -49,7 +48,7 @@ pub struct SweepOptions {
     )]
     plan: Option<PathBuf>,
     /// Go on with the sweep in this folder, from the plan that lies in it.
-    #[arg(long, value_name = "DIR", conflicts_with = "output", add = completion::recordings())]
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
     resume: Option<PathBuf>,
     /// Folder of the data set [default: recordings/ and the plan's name]; one that was begun goes
     /// on.

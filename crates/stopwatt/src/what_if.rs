@@ -1,6 +1,5 @@
 //! `stopwatt what-if`: an experiment with every combination of some settings.
 
-use crate::completion;
 use crate::data::Data;
 use crate::run_arguments::{self, given, world};
 use crate::{output, recordings};
@@ -328,9 +327,6 @@ fn metric_argument() -> Arg {
     Arg::new("metric")
         .long("metric")
         .value_name("METRIC")
-        .add(completion::names(|| {
-            metrics::METRICS.iter().map(|metric| metric.name).collect()
-        }))
         .help("What is measured; by default what the cases are about, such as powerdown.")
 }
 

@@ -80,7 +80,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Explore::Litmus(options) => litmus::answer(options)?,
         Explore::Faults(options) => faults::faults(console, options)?,
         Explore::Completions(options) => {
-            shell_commands::completions(console, "stopwatt-explore", options)?;
+            shell_commands::completions(console, Arguments::command(), options)?;
             return Ok(Answer::Yes);
         }
         Explore::Man(options) => {

@@ -8,7 +8,6 @@ use miette::miette;
 use seeded::Fault;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use stopwatt::completion;
 use stopwatt::report_command::TellingOptions;
 
 /// A search: what is explored and for how long, and where the finding goes.
@@ -79,7 +78,7 @@ pub struct PsciOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(psci_faults::FAULTS, name), add = completion::names(|| psci_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(psci_faults::FAULTS, name))]
     fault: Option<&'static Fault>,
     /// Platform hooks of a port of TF-A's shape: a shared object in C, by stopwatt_hooks.h
     /// (docs/explore-hooks.md).
@@ -127,7 +126,7 @@ pub struct RcuOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
-    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(rcu_faults::FAULTS, name), add = completion::names(|| rcu_faults::FAULTS.iter().map(|fault| fault.name).collect()))]
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(rcu_faults::FAULTS, name))]
     fault: Option<&'static Fault>,
     /// The way in which RCU is configured; may be given again [default: all in turn].
     #[arg(long, value_name = "MODE", value_parser = mode)]

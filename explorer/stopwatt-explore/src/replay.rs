@@ -15,7 +15,6 @@ use report::Report;
 use serde_json::json;
 use std::path::PathBuf;
 use stopwatt::Answer;
-use stopwatt::completion;
 use stopwatt::output::Format;
 use stopwatt::report_command;
 
@@ -26,7 +25,7 @@ use stopwatt::report_command;
   stopwatt explore replay recordings/f --all")]
 pub struct ReplayOptions {
     /// The recording of what was found.
-    #[arg(value_name = "RECORDING", add = completion::recordings())]
+    #[arg(value_name = "RECORDING")]
     recording: PathBuf,
     /// Print every operation, not only the deviations.
     #[arg(long)]

@@ -20,9 +20,6 @@ pub enum Kind {
     Rate,
     /// The central point with other energies of a round trip into a deep idle state.
     Transition,
-    /// The central point with all callbacks queued by threads bound to a CPU, a number per second
-    /// on each.
-    Dose,
 }
 
 impl Kind {
@@ -33,7 +30,6 @@ impl Kind {
             Self::Central => "central",
             Self::Rate => "rate",
             Self::Transition => "transition",
-            Self::Dose => "dose",
         }
     }
 }
@@ -43,7 +39,7 @@ impl Kind {
 pub struct Visit<'s> {
     /// Kind of the run.
     pub kind: Kind,
-    /// The place on the curve: the rate, the part of 1024, the dose; 0 where there is none.
+    /// The place on the curve: the rate, the part of 1024; 0 where there is none.
     pub place: u64,
     /// Which draw it is, or which seed of the central point.
     pub number: u32,
@@ -64,9 +60,6 @@ pub struct PointResults<'s> {
     /// central point.
     pub silent: Option<RunResult>,
 }
-
-/// Callbacks per second on each CPU, for the curve over doses.
-pub const DOSES: [u64; 5] = [0, 1, 10, 100, 1000];
 
 /// Rates of callbacks, for the curve over rates: about three to each tenfold.
 const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
@@ -116,17 +109,6 @@ pub fn plan<'s>(
                 for rate in RATES {
                     let point = central().with("callbacks.rate", Value::Number(rate));
                     add(Kind::Rate, rate, seed, point);
-                }
-                if !is_set("callbacks.pinned") {
-                    for dose in DOSES {
-                        let point = central().with("callbacks.pinned", Value::Number(100));
-                        add(
-                            Kind::Dose,
-                            dose,
-                            seed,
-                            point.with("callbacks.rate", Value::Number(dose * 5)),
-                        );
-                    }
                 }
             }
             if !is_set("transition") {
@@ -222,7 +204,7 @@ pub fn visit<'s>(
                     &point,
                 )?)
             }
-            Kind::Rate | Kind::Transition | Kind::Dose => None,
+            Kind::Rate | Kind::Transition => None,
         };
         progress.step();
         Ok(PointResults {

@@ -28,7 +28,7 @@ const DRAWS: Number<u32> = Number::new(
 
 const FULL: Switch = Switch::new(
     "full",
-    "All that the docs tell: 256 draws, all seeds of the central point, and the curves over rates, doses and transitions. It takes 2 to 5 minutes.",
+    "All that the docs tell: 256 draws, all seeds of the central point, and the curves over rates and transitions. It takes 2 to 5 minutes.",
 );
 
 const BENCHMARKS: CheckedSetting<Vec<String>> = CheckedSetting::new(

@@ -109,7 +109,7 @@ pub fn recording(
                         counts(&mut recording, series, at.visit.number, ran);
                     }
                 }
-                Kind::Rate | Kind::Transition | Kind::Dose => {
+                Kind::Rate | Kind::Transition => {
                     let place = place(kind, at.visit.place);
                     energy(&mut recording, series, at.visit.number, &place, ran);
                     let benefit =
@@ -288,7 +288,6 @@ fn pictures(header: &mut Header, name: &str, visited: &[PointResults<'_>]) {
             Kind::Transition,
             "the energy of a round trip into a deep idle state, of 1024",
         ),
-        (Kind::Dose, "callbacks per second on each CPU"),
     ] {
         if visited.iter().any(|visited| visited.visit.kind == axis) {
             let title = format!("{name}: energy saved against {what}, at the central point");

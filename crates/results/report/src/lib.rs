@@ -29,8 +29,8 @@ mod what_if;
 mod words;
 
 pub use changes::{
-    PrintedChange, PublishedChanges, benchstat, comparison_html, comparison_json,
-    comparison_markdown, comparison_text, junit, published_changes,
+    PrintedChange, PublishedChanges, comparison_html, comparison_json, comparison_markdown,
+    comparison_text, junit, published_changes,
 };
 pub use export::Format;
 pub use findings::Findings;

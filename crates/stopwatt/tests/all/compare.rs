@@ -266,7 +266,7 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
 }
 
 #[test]
-fn junit_and_benchstat_say_what_the_comparison_says() {
+fn junit_says_what_the_comparison_says() {
     let folder = tempfile::tempdir().unwrap();
     let case = [
         "--release",
@@ -315,25 +315,6 @@ fn junit_and_benchstat_say_what_the_comparison_says() {
         "{junit}"
     );
     assert_eq!(junit.matches("<failure ").count(), failed, "{junit}");
-
-    // Three iterations of each row, in both recordings; a time is in nanoseconds.
-    let lines = printed(&["benchstat"]);
-    assert_eq!(
-        lines
-            .lines()
-            .filter(|line| line.starts_with("Benchmark"))
-            .count(),
-        rows.len() * 3 * 2
-    );
-    assert_eq!(lines.matches("recording: ").count(), 2);
-    let base_of_row = rows[0]["cells"][0]["median"].as_f64().unwrap() * 1e3;
-    assert!(
-        lines.contains(&format!(
-            " 1 {base_of_row} {}-ns",
-            rows[0]["metric"].as_str().unwrap()
-        )),
-        "{lines}"
-    );
 }
 
 #[test]

@@ -61,19 +61,6 @@ fn arguments_and_status_are_those_of_the_program() {
 }
 
 #[test]
-fn a_shell_completes_the_arguments_of_the_program() {
-    let folder = tempfile::tempdir().unwrap();
-    put_explorer(folder.path());
-    let words = ["--", "stopwatt", "explore", "psci", "--fa"];
-    for shell in ["fish", "bash"] {
-        let asked = [("STOPWATT_COMPLETE", shell), ("_CLAP_COMPLETE_INDEX", "3")];
-        let output = run_from(folder.path(), &asked, &words);
-        let given = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(given.trim(), "-- stopwatt-explore psci --fa 2", "{shell}");
-    }
-}
-
-#[test]
 fn where_the_program_is_not_there_it_is_said_what_to_type() {
     let folder = tempfile::tempdir().unwrap();
     let output = run_from(folder.path(), &[], &["explore", "psci"]);

@@ -1,5 +1,5 @@
 //! The effects of configurations beside saving energy: on its owners, on latencies, on how long the
-//! big cluster sleeps; the talk's claims about them, and benefits against doses of callbacks.
+//! big cluster sleeps; and the talk's claims about them.
 
 use super::cells::{CONFIGURATIONS, Cells, REFERENCE, Reference};
 use super::measured::{EnergyMeasures, at};
@@ -90,26 +90,6 @@ pub struct Claim<'r> {
     pub both_save_at_most_1_point_more_than_the_better: f64,
     /// The share in which offloading takes less time than enforced idle, from 0 to 1.
     pub offload_is_faster_than_enforced_idle: f64,
-}
-
-/// Benefits against doses of callbacks.
-#[derive(Serialize, JsonSchema)]
-pub struct Dose {
-    /// The benchmark's name.
-    pub benchmark: &'static str,
-    /// The configuration's name.
-    pub configuration: &'static str,
-    /// The points of the curve, by rising dose.
-    pub points: Vec<DosePoint>,
-}
-
-/// A dose and the benefit there.
-#[derive(Serialize, JsonSchema)]
-pub struct DosePoint {
-    /// Callbacks per second on each CPU, at least 0.
-    pub callbacks_per_second_and_cpu: f64,
-    /// Energy saved against the reference, in percent of it.
-    pub energy_benefit_percent: f64,
 }
 
 fn configurations() -> impl Iterator<Item = &'static str> {
@@ -264,31 +244,4 @@ pub(super) fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Ve
         }
     };
     cells.references.iter().map(of).collect()
-}
-
-/// Benefits against doses.
-pub(super) fn doses(measured: &EnergyMeasures<'_>) -> Vec<Dose> {
-    let mut all = Vec::new();
-    for benchmark in ["audio", "andebench8"] {
-        for configuration in CONFIGURATIONS {
-            let curve = measured.curve(benchmark, configuration, "dose");
-            let points: Vec<DosePoint> = curve
-                .iter()
-                .map(
-                    |&(callbacks_per_second_and_cpu, energy_benefit_percent)| DosePoint {
-                        callbacks_per_second_and_cpu,
-                        energy_benefit_percent,
-                    },
-                )
-                .collect();
-            if !points.is_empty() {
-                all.push(Dose {
-                    benchmark,
-                    configuration,
-                    points,
-                });
-            }
-        }
-    }
-    all
 }

@@ -3,7 +3,7 @@
 
 use crate::rows::{Row, named};
 use recording::metrics::{self, Metric};
-use recording::{Recording, distinct, stats};
+use recording::{Recording, distinct};
 use std::collections::HashMap;
 
 /// Values of one metric by benchmark, configuration and mode; in the order of their iterations.
@@ -11,13 +11,6 @@ pub(super) type Values<'r> = HashMap<[&'r str; 3], Vec<f64>>;
 
 /// The subjects of latencies.
 const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
-
-/// A benefit at a place on the axis that a mode names.
-struct CurvePoint<'r> {
-    names: [&'r str; 3],
-    place: f64,
-    benefit: f64,
-}
 
 /// The measures of a recording.
 pub(super) struct EnergyMeasures<'r> {
@@ -33,7 +26,6 @@ pub(super) struct EnergyMeasures<'r> {
     pub(super) asleep: Values<'r>,
     /// The draws, by the name of what was not published; what never differs decides nothing.
     pub(super) unknowns: Vec<(&'r str, Vec<f64>)>,
-    curves: Vec<CurvePoint<'r>>,
 }
 
 impl<'r> EnergyMeasures<'r> {
@@ -62,22 +54,6 @@ impl<'r> EnergyMeasures<'r> {
             .map(drawn)
             .collect();
         unknowns.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
-        let curves = rows
-            .iter()
-            .filter(|row| row.metric == metrics::ENERGY_BENEFIT.name)
-            .filter_map(|row| {
-                let place = recording
-                    .header
-                    .coordinates
-                    .get(row.subject)?
-                    .get(row.mode)?
-                    .as_float()?;
-                Some(CurvePoint {
-                    names: row.names(),
-                    place,
-                    benefit: row.value,
-                })
-            });
         Self {
             energy: of(metrics::ENERGY, ""),
             time: of(metrics::RUN_TIME, ""),
@@ -86,30 +62,8 @@ impl<'r> EnergyMeasures<'r> {
                 .collect(),
             late: LATENCIES.map(|name| of(metrics::WAKE_LATENCY, name)),
             asleep: of(metrics::ASLEEP, "big"),
-            curves: curves.collect(),
             unknowns,
         }
-    }
-
-    /// The curve of a benefit over a setting, in order; the median at each place.
-    pub(super) fn curve(
-        &self,
-        benchmark: &str,
-        configuration: &str,
-        mode: &str,
-    ) -> Vec<(f64, f64)> {
-        let points = self
-            .curves
-            .iter()
-            .filter(|point| point.names == [benchmark, configuration, mode]);
-        let mut all: Vec<(f64, f64)> = points.map(|point| (point.place, point.benefit)).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let median = |at: &[(f64, f64)]| {
-            stats::median(&at.iter().map(|(_, benefit)| *benefit).collect::<Vec<_>>())
-        };
-        all.chunk_by(|a, b| a.0 == b.0)
-            .filter_map(|at| Some((at[0].0, median(at)?)))
-            .collect()
     }
 }
 

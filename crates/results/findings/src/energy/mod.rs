@@ -3,7 +3,7 @@
 //! | file | what it reads |
 //! |---|---|
 //! | `cells.rs` | benefits over draws with the published ones beside, and references |
-//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep, the talk's claims, doses |
+//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep, the talk's claims |
 //! | `predictions.rs` | the medians beside predictors that know nothing of RCU; figures without a fit |
 //! | `measured.rs` | the measures, once; all else is reckoned from them |
 //! | `statistics.rs` | intervals over draws, and rank correlation |
@@ -15,9 +15,7 @@ mod predictions;
 mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
-pub use effects::{
-    Claim, Dose, DosePoint, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness,
-};
+pub use effects::{Claim, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
 pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
 
 use crate::{Interval, Run};
@@ -53,8 +51,6 @@ pub struct Savings<'r> {
     pub claims: Vec<Claim<'r>>,
     /// Effects beside energy.
     pub effects: Effects<'r>,
-    /// Benefits against doses of callbacks.
-    pub doses: Vec<Dose>,
     /// The number of draws; 0 where nothing was drawn.
     pub draws: u32,
     /// The first seed.
@@ -107,7 +103,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
         predictors,
         without_a_fit: predictions::read(&measured, &cells, &facts),
         effects: effects::read(&measured, &cells),
-        doses: effects::doses(&measured),
         draws: header.iterations,
         seed: header.seed,
         settings: &header.settings,

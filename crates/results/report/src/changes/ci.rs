@@ -4,7 +4,6 @@ use super::sizes::{in_common, runs_a_side};
 use comparison::{Basis, Change, Comparison, Row, Shift, Unjudged, Verdict};
 use maud::html;
 use recording::grouped;
-use std::fmt::Write;
 
 /// A row, its figure in the last recording, and the change of that.
 type LastRow<'c> = (&'c Row, comparison::Cell, &'c Change);
@@ -38,18 +37,6 @@ fn extra(row: &Row, change: &Change) -> String {
             .map(|cause| format!("{} {:+.3} us", cause.cause.name(), cause.absolute())),
     );
     lines.join("\n")
-}
-
-/// A unit of time in seconds.
-fn seconds(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "ps" => 1e-12,
-        "ns" => 1e-9,
-        "us" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        _ => return None,
-    })
 }
 
 /// JUnit's XML: a test suite per case, a test case per row, and a suite of what rows have in
@@ -161,47 +148,4 @@ fn is_unjudged(verdict: Verdict) -> bool {
         verdict,
         Verdict::Unclear | Verdict::Order | Verdict::Session
     )
-}
-
-/// The text of Go's benchmarks, which benchstat reads: each value of each recording on a line,
-/// under a key `recording`. `benchstat -col recording FILE` compares them.
-pub fn benchstat(comparison: &Comparison) -> String {
-    let mut text = String::new();
-    for (side, of) in comparison.sides.iter().enumerate() {
-        // Writing into memory cannot fail.
-        let _ = writeln!(text, "recording: {}", one_word(&of.name));
-        for row in &comparison.rows {
-            let key = &row.key;
-            let name = [
-                ("release", &key.variant),
-                ("case", &key.case),
-                ("mode", &key.mode),
-                ("row", &key.row()),
-            ]
-            .into_iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| format!("/{name}={}", one_word(value)))
-            .collect::<String>();
-            let metric = one_word(&key.metric);
-            let (factor, unit) = match seconds(&row.unit) {
-                Some(seconds) => (seconds * 1e9, format!("{metric}-ns")),
-                None => (1.0, format!("{metric}-{}", one_word(&row.unit))),
-            };
-            for value in row.values.get(side).into_iter().flatten() {
-                // A count of one is that of the iterations of the line. The end of the name would
-                // otherwise be read as a number of processors.
-                let _ = writeln!(
-                    text,
-                    "BenchmarkStopwatt{name}/of={metric} 1 {} {unit}",
-                    number(value * factor)
-                );
-            }
-        }
-    }
-    text
-}
-
-/// Words without blanks.
-fn one_word(words: &str) -> String {
-    words.split_whitespace().collect::<Vec<_>>().join("_")
 }

@@ -23,6 +23,6 @@ mod on_board;
 mod sizes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
-pub use ci::{benchstat, junit};
+pub use ci::junit;
 pub use findings::published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use json::comparison_json;

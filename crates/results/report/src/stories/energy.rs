@@ -38,7 +38,6 @@ impl Story for Savings<'_> {
         decided(self, told);
         claimed(self, told);
         self.effects.tell(told);
-        dosed(self, told);
     }
 }
 
@@ -350,37 +349,6 @@ fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
         });
     let title =
         "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
-    told.table(table.done().titled(title));
-}
-
-fn dosed(savings: &Savings<'_>, told: &mut Blocks) {
-    let Some(first) = savings.doses.first() else {
-        return;
-    };
-    let heading = |dose: f64| {
-        if dose.fract() == 0.0 {
-            format!("{dose:.0}")
-        } else {
-            figure(dose).to_string()
-        }
-    };
-    let headings = first
-        .points
-        .iter()
-        .map(|point| heading(point.callbacks_per_second_and_cpu))
-        .enumerate();
-    let table = Table::with_rows(&savings.doses)
-        .words("benchmark", |dose| name(dose.benchmark))
-        .words("configuration", |dose| name(dose.configuration))
-        .each(headings, |table, (at, heading)| {
-            table.numbers(heading, "", move |dose| {
-                dose.points
-                    .get(at)
-                    .map(|of| points(of.energy_benefit_percent))
-            })
-        });
-    let title = "Energy saved, in percent, at the central point with this many callbacks per second on each CPU, the median over \
-                 its seeds:";
     told.table(table.done().titled(title));
 }
 
