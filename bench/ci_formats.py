@@ -3,15 +3,11 @@
 
     cargo build --release && python3 bench/ci_formats.py [--program target/release/stopwatt]
 
-benchstat reads the text of benchmarks and finds the change that was made, junitparser reads the
-XML, and check-jsonschema holds the action and the template against the schemas of GitHub and
-GitLab. benchstat is built by Go's own tool, the others come from PyPI into an environment of their
-own below target/.
+junitparser reads the XML, and check-jsonschema holds the action and the template against the
+schemas of GitHub and GitLab. Both come from PyPI into an environment of their own below target/.
 """
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
 import venv
@@ -35,17 +31,12 @@ def must(*command, **more):
 
 
 def judges():
-    """The programs that judge: Python's interpreter with the packages, and benchstat."""
+    """The programs that judge: Python's interpreter with the packages."""
     python = HOME / "python/bin/python"
     if not python.exists():
         venv.create(HOME / "python", with_pip=True)
         must(python, "-m", "pip", "install", "--quiet", "junitparser", "check-jsonschema")
-    benchstat = HOME / "bin/benchstat"
-    if not benchstat.exists():
-        if not shutil.which("go"):
-            sys.exit("Go is missing, which builds benchstat (Debian: apt-get install golang)")
-        must("go", "install", "golang.org/x/perf/cmd/benchstat@latest", env={**os.environ, "GOBIN": str(HOME / "bin")})
-    return python, benchstat
+    return python
 
 
 def main():
@@ -53,7 +44,7 @@ def main():
     parser.add_argument("--program", default=ROOT / "target/release/stopwatt", type=Path)
     program = parser.parse_args().program.resolve()
     HOME.mkdir(parents=True, exist_ok=True)
-    python, benchstat = judges()
+    python = judges()
 
     case = ["--case", "suspend-deepest", "--mode", "serial", "--release", "juno-v2.12", "--iterations", "6", "--replace"]
     must(program, "-q", "run", "psci-latency", *case, "-o", HOME / "base")
@@ -71,12 +62,6 @@ def main():
         print(f"{what:<62} {'yes' if good else 'NO'}")
         if not good:
             wrong.append(f"{what}: {said}")
-
-    code, text = compared("benchstat")
-    (HOME / "bench.txt").write_text(text)
-    table = must(benchstat, "-col", "recording", HOME / "bench.txt")
-    judged("benchstat reads every row and compares the recordings", "vs base" in table and "/row=0.0" in table, table)
-    judged("benchstat has the times in seconds", "powerdown-sec" in table or "powerdown-ns" not in table, table)
 
     code, text = compared("junit")
     (HOME / "junit.xml").write_text(text)

@@ -3,7 +3,6 @@
 use crate::data::Data;
 use crate::run_arguments::{self, given, world};
 use crate::{output, recordings};
-use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
 use document::nearest;
@@ -28,21 +27,12 @@ const FORMATS: [output::PrintFormat; 4] = [
 pub fn command(experiment: &dyn Experiment) -> Command {
     let about = experiment.about();
     let own = about.keys();
-    let example = match (about.shipped_sweeps.first(), own) {
-        (Some(shipped), _) => format!("--vary {}", shipped.vary.join(" --vary ")),
-        _ => "--vary KEY=VALUES".to_owned(),
+    let example = match own {
+        Some(_) => "--vary scp.channels=1,2,4 --vary topology.clusters=1..16",
+        None => "--vary KEY=VALUES",
     };
-    let shipped = about
-        .shipped_sweeps
-        .first()
-        .map_or_else(String::new, |shipped| {
-            format!(
-                "\n  stopwatt what-if {} --shipped {}",
-                about.name, shipped.name
-            )
-        });
     let help = format!(
-        "Example:\n  stopwatt what-if {} {example}{shipped}\n\n\
+        "Example:\n  stopwatt what-if {} {example}\n\n\
          Every combination is run. Values are separated by commas; 1..16 stands for 1, 2, and so on to 16. A key is a setting of \
          the experiment{}.",
         about.name,
@@ -61,15 +51,6 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         .action(ArgAction::Append)
         .value_parser(value_parser!(Vary));
     built = built.arg(vary.help("A key and its values; may be given again."));
-    if !about.shipped_sweeps.is_empty() {
-        let names = about.shipped_sweeps.iter().map(|shipped| shipped.name);
-        let arg = Arg::new("shipped").long("shipped").value_name("NAME");
-        let arg = arg.value_parser(PossibleValuesParser::new(names));
-        built = built.arg(
-            arg.conflicts_with("vary")
-                .help("A what-if that comes with Stopwatt."),
-        );
-    }
     let folder = Arg::new("output")
         .short('o')
         .long("output")
@@ -158,8 +139,7 @@ pub fn run(
         measured,
         points,
     };
-    let asked = variation.shipped.map(|shipped| shipped.what);
-    print(console, &what_if, matches, asked)?;
+    print(console, &what_if, matches)?;
     written
 }
 
@@ -179,33 +159,19 @@ fn settings_of(
 
 /// What varies in a what-if, and what every run has.
 struct Variation {
-    shipped: Option<&'static sweep::ShippedSweep>,
     vary: Vec<Vary>,
     base: Vec<(String, String)>,
 }
 
 impl Variation {
-    /// Reads it from the command line: a sweep that comes with the experiment, or `--vary`.
+    /// Reads it from the command line: `--vary`, and what a run takes.
     fn of(about: &'static About, matches: &ArgMatches) -> miette::Result<Self> {
-        let shipped = matches.try_get_one::<String>("shipped").ok().flatten();
-        let shipped = about
-            .shipped_sweeps
-            .iter()
-            .find(|known| shipped.is_some_and(|name| name == known.name));
-        let vary: Vec<Vary> = match shipped {
-            Some(shipped) => shipped
-                .vary
-                .iter()
-                .map(|text| text.parse())
-                .collect::<Result<_, _>>()
-                .into_diagnostic()?,
-            None => matches
-                .get_many("vary")
-                .into_iter()
-                .flatten()
-                .cloned()
-                .collect(),
-        };
+        let vary: Vec<Vary> = matches
+            .get_many("vary")
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
         if vary.is_empty() {
             return Err(miette!(
                 help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
@@ -231,11 +197,7 @@ impl Variation {
                 base.push((name.to_owned(), (*value).to_owned()));
             }
         }
-        Ok(Self {
-            shipped,
-            vary,
-            base,
-        })
+        Ok(Self { vary, base })
     }
 }
 
@@ -296,18 +258,13 @@ fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static 
 
 /// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report; `asked`
 /// is the question, if it was asked in words.
-fn print(
-    console: &Console,
-    what_if: &WhatIf,
-    matches: &ArgMatches,
-    asked: Option<&str>,
-) -> miette::Result<()> {
+fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::Result<()> {
     let text = |format: &str, style: Style| {
         Ok::<_, miette::Report>(match format {
             "json" => format!("{:#}\n", report::what_if_json(what_if)),
-            "html" => report::what_if_html(what_if, asked),
+            "html" => report::what_if_html(what_if),
             "csv" => report::what_if_csv(what_if).into_diagnostic()?,
-            _ => report::what_if_text(what_if, asked, matches.get_flag("all"), style),
+            _ => report::what_if_text(what_if, matches.get_flag("all"), style),
         })
     };
     if let Some((path, format)) = report_of(matches)? {

@@ -1,7 +1,6 @@
 //! An experiment's description of itself.
 
 use crate::setting::{Kind, Setting};
-use crate::sweep::ShippedSweep;
 use crate::world::World;
 use std::fmt;
 
@@ -24,8 +23,6 @@ pub struct About {
     /// The values that a sweep over its settings starts from, where those are not the defaults:
     /// settings with their values, as they would be given.
     pub sweep_defaults: &'static [(&'static dyn Setting, &'static str)],
-    /// Sweeps that come with it.
-    pub shipped_sweeps: &'static [ShippedSweep],
 }
 
 impl About {
@@ -39,7 +36,6 @@ impl About {
         cases: &[],
         examples: &[],
         sweep_defaults: &[],
-        shipped_sweeps: &[],
     };
 
     /// The experiment's words about a world; `None` if it does not run there.

@@ -198,7 +198,6 @@ mod tests {
             about: "",
         }],
         sweep_defaults: &[],
-        shipped_sweeps: &[],
     };
 
     fn settings(world: World, given: &[(&str, &str)]) -> Result<Settings, Error> {

@@ -16,17 +16,6 @@ pub struct Vary {
 /// One combination: keys with their values, in the order of the keys on the command line.
 pub type Settings = Vec<(String, String)>;
 
-/// A sweep that comes with an experiment.
-#[derive(Clone, Copy, Debug)]
-pub struct ShippedSweep {
-    /// Name of the sweep.
-    pub name: &'static str,
-    /// The question.
-    pub what: &'static str,
-    /// The keys with their values.
-    pub vary: &'static [&'static str],
-}
-
 /// Combinations of more than this many are refused: a run of them would take days.
 pub const MOST_COMBINATIONS: usize = 10_000;
 

@@ -6,7 +6,6 @@ use crate::psci_latency::{self, NAME, Options, Release};
 use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
-use experiment::sweep::ShippedSweep;
 use experiment::{
     About, Conditions, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout,
 };
@@ -180,22 +179,6 @@ static ABOUT: About = About {
         (&ITERATIONS, "1"),
         (&CASE, "suspend-deepest"),
         (&MODE, "parallel"),
-    ],
-    shipped_sweeps: &[
-        ShippedSweep {
-            name: "message-order",
-            what: "the message to the SCP sent after the ancestors' locks are released, against today's order; \
-                   faster or not, it is wrong: docs/adr/0007",
-            vary: &[
-                "psci.scp_send=inside-locks,outside-locks",
-                "topology.clusters=1..8",
-            ],
-        },
-        ShippedSweep {
-            name: "channels",
-            what: "more channels to the SCP, on machines of more clusters",
-            vary: &["scp.channels=1,2,4", "topology.clusters=1..16"],
-        },
     ],
 };
 
@@ -782,21 +765,5 @@ mod tests {
             true,
         )
         .unwrap();
-    }
-
-    #[test]
-    fn what_is_shipped_can_be_varied() {
-        for shipped in ABOUT.shipped_sweeps {
-            let vary: Vec<experiment::sweep::Vary> = shipped
-                .vary
-                .iter()
-                .map(|text| text.parse().unwrap())
-                .collect();
-            assert!(
-                experiment::sweep::combinations(&vary).unwrap().len() > 1,
-                "{}",
-                shipped.name
-            );
-        }
     }
 }

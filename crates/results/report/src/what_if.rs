@@ -23,17 +23,16 @@ pub(crate) fn line_of(point: &WhatIfPoint) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
-/// The what-if in a terminal: its answer, its charts and its table. `asked`: the question, where it
-/// is known.
-pub fn what_if_text(what_if: &WhatIf, asked: Option<&str>, all: bool, style: Style) -> String {
-    terminal::story(&blocks(what_if, asked), all, style)
+/// The what-if in a terminal: its answer, its charts and its table.
+pub fn what_if_text(what_if: &WhatIf, all: bool, style: Style) -> String {
+    terminal::story(&blocks(what_if), all, style)
 }
 
 /// The what-if as one self-contained page of at most [`crate::MOST_BYTES`].
-pub fn what_if_html(what_if: &WhatIf, asked: Option<&str>) -> String {
+pub fn what_if_html(what_if: &WhatIf) -> String {
     let (case, mode, _) = &what_if.measured;
     let lead = format!("{}, {mode}, of {}", case_title(case), what_if.release);
-    crate::html::plain_page("What if?", &lead, &blocks(what_if, asked))
+    crate::html::plain_page("What if?", &lead, &blocks(what_if))
 }
 
 /// All settings of a combination, their keys without the section: there is little room.
@@ -130,14 +129,11 @@ fn with_seeds(point: &WhatIfPoint, unit: &str) -> String {
 const MOST_SAMPLES: usize = 60;
 
 /// The blocks of a what-if.
-fn blocks(what_if: &WhatIf, asked: Option<&str>) -> Blocks {
+fn blocks(what_if: &WhatIf) -> Blocks {
     let (case, mode, metric) = &what_if.measured;
     let mut told = Blocks::default();
     if let Some(answer) = answer(what_if) {
         told.answer(answer);
-    }
-    if let Some(asked) = asked {
-        told.paragraph(asked);
     }
     told.picture(chart(what_if));
     let seeds = what_if
