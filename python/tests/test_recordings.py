@@ -200,7 +200,7 @@ def test_a_notebook_keeps_little_of_a_recording_that_is_shown():
 
 def test_an_imported_recording_stands_where_a_path_is_asked_for(root):
     trace = stopwatt.import_ftrace(root / "crates/record/import/data/guest.trace")
-    replay = stopwatt.run("idle-replay", trace=trace, governors="menu")
+    replay = stopwatt.run("idle-replay", trace=trace, governors="menu@7.1")
     assert replay.header["experiment"] == "idle-replay"
 
 

@@ -42,7 +42,7 @@ elif isinstance(found, findings.PsciLatency):
     errors: list[float | None] = [cell.error_percent for cell in found.cells]
 elif isinstance(found, findings.IdleReplay):
     entered = found.governors[0].states[0].entered
-    deepest: float | None = entered.high if isinstance(entered, findings.Range) else entered
+    deepest: float | None = entered.high if isinstance(entered, findings.IdleReplayRange) else entered
 elif isinstance(found, findings.Tune):
     origin: str = found.loop.from_
 """
