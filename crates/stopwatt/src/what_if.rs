@@ -16,11 +16,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Formats in which a what-if is printed.
-const FORMATS: [output::PrintFormat; 4] = [
+const FORMATS: [output::PrintFormat; 3] = [
     ("term", "a table and a chart for people"),
     ("html", "one self-contained page, with how the CPUs scatter"),
     ("json", "for machines"),
-    ("csv", "for spreadsheets"),
 ];
 
 /// The command that varies an experiment's settings.
@@ -237,8 +236,7 @@ fn all(
 
 /// `--report` of a what-if.
 fn report_argument() -> Arg {
-    let help =
-        "Also write a report, such as page.html; the ending says which: html, json, csv or txt.";
+    let help = "Also write a report, such as page.html; the ending says which: html, json or txt.";
     Arg::new("report")
         .long("report")
         .value_name("FILE")
@@ -251,27 +249,23 @@ fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static 
     let Some(path) = matches.get_one::<PathBuf>("report") else {
         return Ok(None);
     };
-    let format = output::ending_of(path, &["html", "json", "csv", "txt"])?;
+    let format = output::ending_of(path, &["html", "json", "txt"])?;
     output::check_file(path)?;
     Ok(Some((path, format)))
 }
 
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report; `asked`
-/// is the question, if it was asked in words.
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report.
 fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::Result<()> {
-    let text = |format: &str, style: Style| {
-        Ok::<_, miette::Report>(match format {
-            "json" => format!("{:#}\n", report::what_if_json(what_if)),
-            "html" => report::what_if_html(what_if),
-            "csv" => report::what_if_csv(what_if).into_diagnostic()?,
-            _ => report::what_if_text(what_if, matches.get_flag("all"), style),
-        })
+    let text = |format: &str, style: Style| match format {
+        "json" => format!("{:#}\n", report::what_if_json(what_if)),
+        "html" => report::what_if_html(what_if),
+        _ => report::what_if_text(what_if, matches.get_flag("all"), style),
     };
     if let Some((path, format)) = report_of(matches)? {
-        output::write_file(console, path, text(format, Style::PLAIN)?.as_bytes())?;
+        output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
     }
     let format = output::format(matches);
-    let text = text(format, console.style())?;
+    let text = text(format, console.style());
     if format == "term" {
         output::print_text(console, &text)
     } else {

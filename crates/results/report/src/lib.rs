@@ -40,5 +40,5 @@ pub use report::{Report, table_text};
 pub use stories::folded_stacks;
 pub use style::Style;
 pub use sweeps::sweep_report;
-pub use what_if::{what_if_csv, what_if_html, what_if_json, what_if_text};
+pub use what_if::{what_if_html, what_if_json, what_if_text};
 pub use words::folded;

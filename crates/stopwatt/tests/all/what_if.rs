@@ -74,7 +74,7 @@ fn a_page_has_the_answer_a_curve_for_each_choice_and_how_the_cpus_scatter() {
 }
 
 #[test]
-fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
+fn people_get_a_table_and_a_chart_that_fit() {
     let printed =
         String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--all"]].concat()).stdout).into_owned();
     for part in [
@@ -91,13 +91,6 @@ fn people_get_a_table_and_a_chart_that_fit_and_spreadsheets_csv() {
         printed.lines().all(|line| line.chars().count() <= 100),
         "{printed}"
     );
-    let csv =
-        String::from_utf8_lossy(&stopwatt(&[&VARY[..], &["--format", "csv"]].concat()).stdout)
-            .into_owned();
-    assert!(csv.starts_with(
-        "scp.channels,topology.clusters,cpus,shortest_us,median_us,longest_us,most_cause,most_us,longest_low_us,longest_high_us\n1,1,4,"
-    ));
-    assert_eq!(csv.lines().count(), 7);
 }
 
 #[test]
