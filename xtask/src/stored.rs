@@ -1,53 +1,25 @@
 //! `cargo xtask stored`: makes the stored recording of a story.
 
-use crate::tools::{cargo, check, read, root, table, write};
+use crate::tools::{cargo, check, read, root, write};
 use std::path::{Path, PathBuf};
 
-/// Makes a stored recording anew: by the command that is given, or by the one that it names.
+/// Makes the stored recording that is named first, by the command that follows.
 ///
 /// # Errors
-/// There is no such recording and no command, or the run fails.
+/// There is no command, or the run fails.
 pub fn stored(arguments: &[String]) -> Result<(), String> {
-    let Some((name, given)) = arguments.split_first() else {
-        return Err("name a recording of crates/results/report/tests/recordings, and for a new one its command: stored batch run \
-                    batch --repetitions 2"
-            .to_owned());
+    let [name, command @ ..] = arguments else {
+        return Err(
+            "name a recording and its command: stored batch run batch --repetitions 2".to_owned(),
+        );
     };
     let folder = PathBuf::from("crates/results/report/tests/recordings").join(name);
-    let command = match given {
-        [] => {
-            let table = table(&root().join(&folder).join("recording.toml"))?;
-            let words = table
-                .get("run")
-                .and_then(|run| run.get("command")?.as_array())
-                .cloned()
-                .unwrap_or_default();
-            words
-                .iter()
-                .skip(1)
-                .filter_map(|word| word.as_str().map(str::to_owned))
-                .collect()
-        }
-        given => given.to_vec(),
-    };
-    let mut kept = Vec::new();
-    let mut words = command.into_iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-o" | "--output" => drop(words.next()),
-            "--replace" => {}
-            _ => kept.push(word),
-        }
-    }
-    let program = match kept.first().is_some_and(|first| first == "explore") {
-        true => {
-            kept.remove(0);
-            "stopwatt-explore"
-        }
-        false => "stopwatt",
+    let (program, command) = match command {
+        [first, command @ ..] if first == "explore" => ("stopwatt-explore", command),
+        command => ("stopwatt", command),
     };
     let mut run = cargo(&["run", "--release", "--quiet", "--package", program, "--"]);
-    check(run.args(kept).arg("--replace").arg("-o").arg(&folder))?;
+    check(run.args(command).arg("--replace").arg("-o").arg(&folder))?;
     forget_machine(&root().join(folder).join("recording.toml"))
 }
 
