@@ -16,9 +16,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
-use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Writes one of the files, a row group at a time.
 pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
@@ -392,26 +391,10 @@ fn split<T: Default>(
 /// writing takes.
 static SOMEWHERE: [u8; 64] = [0; 64];
 
-/// Texts that were written, each once, for as long as the process runs. They are few: names, which
-/// recordings repeat. Strings that the library owns count their owners atomically for each row,
-/// which took a seventh of the time that importing a trace takes.
-static WRITTEN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-
-fn lasting(text: &str) -> &'static [u8] {
-    if text.is_empty() {
-        return &SOMEWHERE[..0];
-    }
-    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = written.get(text).copied();
-    let text = found.unwrap_or_else(|| Box::leak(text.into()));
-    written.insert(text);
-    text.as_bytes()
-}
-
-/// Names as the library's strings.
+/// Names as the library's strings, each made once for a group of rows.
 struct Texts<'a> {
     names: &'a Recording,
-    made: Vec<Option<&'static [u8]>>,
+    made: Vec<Option<Bytes>>,
 }
 
 impl<'a> Texts<'a> {
@@ -423,7 +406,10 @@ impl<'a> Texts<'a> {
     }
 
     fn bytes(&mut self, name: Name) -> ByteArray {
-        let text = self.made[name.0 as usize].get_or_insert_with(|| lasting(self.names.text(name)));
-        ByteArray::from(Bytes::from_static(text))
+        let made = self.made[name.0 as usize].get_or_insert_with(|| match self.names.text(name) {
+            "" => Bytes::from_static(&SOMEWHERE[..0]),
+            text => Bytes::copy_from_slice(text.as_bytes()),
+        });
+        ByteArray::from(made.clone())
     }
 }
