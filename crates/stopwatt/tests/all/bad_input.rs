@@ -703,7 +703,7 @@ fn a_cost_is_a_number_from_0_on() {
         ("inf", "finite"),
         ("-3.0", "0 to"),
         ("1e99", "0 to"),
-        ("\"4 us us\"", "a number"),
+        ("\"4 us us\"", "expected f64"),
     ] {
         let lines = text.lines().enumerate();
         let spoilt: Vec<String> = lines

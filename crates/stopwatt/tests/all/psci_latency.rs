@@ -615,7 +615,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
     let wrong: [(&[&str], &[&str]); 10] = [
         (
             &["--set", "scp.chanels=2"],
-            &["no key `chanels`", "did you mean channels?"],
+            &["unknown field `chanels`", "`channels`"],
         ),
         (
             &["--set", "counter.frequency=50 us"],

@@ -145,7 +145,7 @@ fn csv_has_a_row_a_cell_whose_causes_add_up() {
 
 #[test]
 fn markdown_and_text_have_every_table_and_its_source() {
-    for format in ["markdown", "text"] {
+    for format in ["markdown", "term"] {
         let text = report(&["--format", format, "--all"]);
         for part in [
             "juno-2017",
@@ -369,7 +369,7 @@ fn an_imported_table_is_no_prediction_and_no_what_if() {
     ];
     let output = stopwatt(&import);
     assert!(output.status.success(), "{}", said(&output));
-    for format in ["text", "markdown", "html"] {
+    for format in ["term", "markdown", "html"] {
         let text =
             String::from_utf8(stopwatt(&["report", path, "--all", "--format", format]).stdout)
                 .unwrap();
@@ -421,7 +421,7 @@ fn a_what_if_says_that_its_errors_are_differences_and_another_shape_has_no_publi
         )
         .unwrap()
     };
-    for format in ["text", "markdown", "html"] {
+    for format in ["term", "markdown", "html"] {
         let text = report("scp.channels=2", format);
         assert!(
             text.contains("What if: settings differ") && text.contains("scp.channels=2"),
@@ -545,7 +545,7 @@ fn a_recording_of_another_experiment_gives_its_measures_in_every_format() {
         other.measure(series, 0, "clocks", "clk", value).subject = Some(subject);
     }
     other.write(&path).unwrap();
-    for format in ["text", "rst", "markdown", "csv", "json", "html"] {
+    for format in ["term", "rst", "markdown", "csv", "json", "html"] {
         let output = stopwatt(&[
             "report",
             path.to_str().unwrap(),

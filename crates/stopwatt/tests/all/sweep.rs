@@ -560,7 +560,7 @@ fn plans_that_are_wrong_are_refused_with_their_line_before_anything_is_written()
     );
     wrong(
         &with("[grid]\nscp.chanels = [1, 2]\n"),
-        &["no point of the plan can run", "no key `chanels`"],
+        &["no point of the plan can run", "unknown field `chanels`"],
     );
     let many = with("[grid]\nseed = \"1..100000\"\nscp.channels = \"1..10000\"\n");
     wrong(

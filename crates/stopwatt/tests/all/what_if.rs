@@ -151,7 +151,7 @@ fn what_cannot_be_varied_is_said() {
     let file = file.to_str().unwrap();
     let wrong: [(&[&str], &str); 12] = [
         (&["--vary", "scp.channels"], "nothing to vary"),
-        (&["--vary", "scp.chanels=1,2"], "no key `chanels`"),
+        (&["--vary", "scp.chanels=1,2"], "unknown field `chanels`"),
         (&["--vary", "scp.channels=4..1"], "no range"),
         (
             &["--vary", "scp.channels=1", "--case", "suspend"],

@@ -227,7 +227,7 @@ fn what_cannot_be_done_is_2_and_says_what_would_be_right() {
     refused(
         Some("cpus = [\n  [\"of\"]]"),
         &psci,
-        "s.toml:2: `of` is no value",
+        "s.toml:2: unknown variant `of`",
     );
     refused(
         Some("cpus = [[\"off\"], []]"),
