@@ -22,7 +22,7 @@ fn a_wrong_platform_is_refused_with_file_and_line() {
         + 1;
     let unknown = said(&text.replace("count = 6", "number = 6"));
     assert!(
-        unknown.contains(&format!("p.toml:{line}: there is no key `number`")),
+        unknown.contains(&format!("p.toml:{line}: unknown field `number`")),
         "{unknown}"
     );
     let none = said(&text.replace("count = 6", "count = 0"));
