@@ -84,7 +84,6 @@ static ABOUT: About = About {
         },
     ],
     sweep_defaults: &[(&DRAWS, "0")],
-    ..About::BARE
 };
 
 const RANGES: &str = "energy/rcu-2013.toml";
