@@ -190,7 +190,8 @@ mod tests {
                 .starts_with("p.toml:2: unknown field `treshold`")
         );
         assert!(
-            message("[[rule]]\nbetter = \"less\"\n").starts_with("p.toml:2: `less` is no value")
+            message("[[rule]]\nbetter = \"less\"\n")
+                .starts_with("p.toml:2: unknown variant `less`")
         );
         assert!(
             message("threshold = -1\n")
