@@ -57,7 +57,7 @@ pub trait Platform: points::Sink + Sized {
         }
     }
 
-    /// Whether the power controller is told while the locks are held.
+    /// The order of the message to the power controller and of the release of the locks.
     fn message_order(&self) -> MessageOrder {
         MessageOrder::InsideLocks
     }

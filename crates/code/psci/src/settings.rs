@@ -10,7 +10,7 @@ pub enum LockKind {
     Ticket,
 }
 
-/// Whether the power controller is told while the ancestor locks are held.
+/// The order of the message to the power controller and of the release of the ancestors' locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum MessageOrder {

@@ -2,7 +2,7 @@
 
 use crate::cpu_index::CpuIndex;
 
-/// Whether a Trusted OS ties itself to one CPU (PSCI DEN0022, 5.9: MIGRATE_INFO_TYPE).
+/// The kind of Trusted OS, as MIGRATE_INFO_TYPE reports it (PSCI DEN0022, 5.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TrustedOs {
     /// A uniprocessor Trusted OS that [`Platform::migrate`](crate::Platform::migrate) can move; it

@@ -1,6 +1,6 @@
 //! A callback: work that is to be done once no reader can see the old state any more.
 
-/// How long a callback may wait.
+/// The urgency of a callback: some may wait for seconds, and a task waits for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// As `call_rcu`. With `RCU_LAZY` the callback may wait, like [`Urgency::Lazy`].
@@ -28,6 +28,6 @@ pub struct Callback {
     pub function: u32,
     /// Argument of the function, as the kernel defines it.
     pub argument: u64,
-    /// How long the callback may wait.
+    /// The urgency of the callback.
     pub urgency: Urgency,
 }

@@ -5,7 +5,7 @@ use crate::cpu::Cpu;
 use crate::platform::Platform;
 use crate::state::Rcu;
 
-/// What RCU needs of a CPU that wants to go idle.
+/// The demand of RCU on a CPU that wants to go idle: its tick, or a time to wake at.
 ///
 /// ```
 /// use rcu::IdleNeed;
