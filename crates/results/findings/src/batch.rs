@@ -1,9 +1,10 @@
 //! `batch`: frame sizes.
 
+use crate::Run;
 use crate::rows::{subjects, sum, values};
 use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
-use crate::{Leaders, Run};
+use evidence::Leaders;
 use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
 use schemars::JsonSchema;

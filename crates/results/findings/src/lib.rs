@@ -20,7 +20,6 @@ pub mod idle_clock;
 pub mod idle_replay;
 mod interval;
 pub mod latency;
-mod leaders;
 pub mod linux;
 pub mod loaded;
 pub mod nodes;
@@ -41,7 +40,6 @@ pub mod working_set;
 
 pub use finding::{Finding, schema};
 pub use interval::Interval;
-pub use leaders::Leaders;
 pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;

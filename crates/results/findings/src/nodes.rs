@@ -1,8 +1,8 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use crate::Leaders;
 use crate::rows::{measures_of, subject, subjects, sum};
 use crate::ticks::Ticks;
+use evidence::Leaders;
 use recording::{Recording, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;

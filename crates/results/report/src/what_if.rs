@@ -3,7 +3,7 @@
 use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Sample, Table, figure, whole};
 use crate::words::case_title;
 use crate::{Style, terminal};
-use findings::Leaders;
+use evidence::Leaders;
 use findings::what_if::{WhatIf, WhatIfPoint};
 use recording::grouped;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use super::cells::{Cells, REFERENCE};
 use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::spearman;
 use crate::Interval;
-use crate::Leaders;
+use evidence::Leaders;
 use recording::{facts, stats};
 use schemars::JsonSchema;
 use serde::Serialize;

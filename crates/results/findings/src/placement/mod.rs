@@ -5,7 +5,8 @@ mod work_costs;
 pub use work_costs::{Point, Top};
 
 use crate::rows::{InOrder, Row, named};
-use crate::{Interval, Leaders, Run};
+use crate::{Interval, Run};
+use evidence::Leaders;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{distinct, grouped};

@@ -3,7 +3,7 @@
 use super::flame::Flame;
 use super::lanes::Lanes;
 use super::text::Text;
-use findings::Leaders;
+use evidence::Leaders;
 use recording::facts::CALLS;
 use std::collections::BTreeMap;
 

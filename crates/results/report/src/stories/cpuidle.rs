@@ -6,7 +6,7 @@ use crate::blocks::{
     Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole,
 };
 use crate::words::listed;
-use findings::Leaders;
+use evidence::Leaders;
 use findings::cpuidle::{KernelCounts, State, Test};
 
 /// The kernel and the test; the test alone where it is the usual one.

@@ -6,7 +6,7 @@ use crate::blocks::{
     Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text,
 };
 use crate::words::capital;
-use findings::Leaders;
+use evidence::Leaders;
 use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
 
 /// A table of times.

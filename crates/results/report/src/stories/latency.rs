@@ -12,10 +12,11 @@ use crate::model::figures::{
 use crate::model::headline::{Headline, headlines, spendings, spent_on};
 use crate::words::{GUESS, INTERVALS, ORDER_VARIES, case_title, guess, held, place};
 use attribution::{Cause, Spending, Spent};
+use evidence::Leaders;
+use findings::Findings;
 use findings::accuracy::{ALL, Accuracy, SUSPENDS};
 use findings::compared::{ComparedCell, Mode, Range, Spread};
 use findings::latency::{Latency, ends};
-use findings::{Findings, Leaders};
 use recording::{distinct, grouped, metrics};
 
 impl Story for Latency<'_> {

@@ -6,9 +6,10 @@ use super::story::StoryContent;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Text, figure, name, text};
 use crate::model::measures::measure_tables;
 use crate::model::pictures::telling;
+use evidence::Leaders;
 use findings::spread::Steadiness;
 use findings::ticks::Ticks;
-use findings::{Findings, Leaders, MeasureRow};
+use findings::{Findings, MeasureRow};
 use serde_json::{Value, json};
 
 /// Rows that a picture of intervals has at most.

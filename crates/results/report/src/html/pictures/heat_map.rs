@@ -2,7 +2,7 @@
 
 use crate::blocks::{Axis, Figure, HeatMap, quantity};
 use crate::html::plot::{Rows, Scale};
-use findings::Leaders;
+use evidence::Leaders;
 use maud::{Markup, html};
 
 /// A field: its places to the right and upwards, and its figure.
