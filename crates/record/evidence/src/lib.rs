@@ -1,6 +1,9 @@
 //! What may be said of measurements: the one place that decides it, for every story and comparison.
 #![forbid(unsafe_code)]
 
+mod gamma;
 mod order;
+mod test;
 
 pub use order::Leaders;
+pub use test::{FEWEST_RUNS, Runs, Tested, TestedMeasure, test, test_pairs};

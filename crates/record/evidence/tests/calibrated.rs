@@ -1,0 +1,180 @@
+//! How often the test tells a change where there is none, and where there is one: over simulated
+//! runs, whose seeds are fixed, so that no count moves by chance.
+
+use evidence::{Runs, TestedMeasure, test, test_pairs};
+use fastrand::Rng;
+use proptest::prelude::*;
+
+/// The noises of runs, in logarithms.
+#[derive(Clone, Copy, Debug)]
+enum Noise {
+    Gaussian,
+    HeavyTailed,
+    Common,
+    Drift,
+}
+
+const NOISES: [Noise; 4] = [
+    Noise::Gaussian,
+    Noise::HeavyTailed,
+    Noise::Common,
+    Noise::Drift,
+];
+
+fn normal(random: &mut Rng) -> f64 {
+    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
+}
+
+/// Rows of runs of a side, each row as values.
+fn side(random: &mut Rng, noise: Noise, rows: usize, runs: usize) -> Vec<Vec<f64>> {
+    let shared: Vec<f64> = (0..runs).map(|_| normal(random)).collect();
+    let mut value = |run: usize| match noise {
+        Noise::Gaussian => 0.02 * normal(random),
+        // Student's t of three degrees.
+        Noise::HeavyTailed => {
+            let squares: f64 = (0..3).map(|_| normal(random).powi(2)).sum();
+            0.02 * normal(random) / (squares / 3.0).sqrt()
+        }
+        Noise::Common => 0.01 * normal(random) + 0.02 * shared[run],
+        Noise::Drift => 0.02 * normal(random) + 0.005 * run as f64,
+    };
+    (0..rows)
+        .map(|_| (0..runs).map(|run| 100.0 * value(run).exp()).collect())
+        .collect()
+}
+
+fn tested(a: &[Vec<f64>], b: &[Vec<f64>]) -> TestedMeasure {
+    let rows = a
+        .iter()
+        .zip(b)
+        .map(|(a, b)| Runs {
+            sides: [a, b],
+            tick: 0.0,
+        })
+        .collect();
+    test(&[rows], 0.05).remove(0)
+}
+
+/// Of `pairs` comparisons, how many tell the first row, and how many tell anything; the first row
+/// of the other side is multiplied.
+fn count(noise: Noise, rows: usize, runs: usize, factor: f64, pairs: usize) -> [usize; 2] {
+    let mut random = Rng::with_seed(7 + rows as u64 * 1000 + runs as u64);
+    let mut told = [0; 2];
+    for _ in 0..pairs {
+        let a = side(&mut random, noise, rows, runs);
+        let mut b = side(&mut random, noise, rows, runs);
+        b[0].iter_mut().for_each(|value| *value *= factor);
+        let found = tested(&a, &b);
+        let differs: Vec<bool> = found.rows.iter().map(|row| row.unwrap().differs).collect();
+        told[0] += usize::from(differs[0]);
+        told[1] +=
+            usize::from(differs.contains(&true) || found.common.is_some_and(|it| it.differs));
+    }
+    told
+}
+
+#[test]
+fn without_a_change_at_most_five_in_a_hundred_are_told() {
+    for noise in NOISES {
+        for (rows, runs, pairs) in [
+            (1, 3, 1000),
+            (20, 3, 400),
+            (1, 10, 1000),
+            (20, 10, 300),
+            (20, 30, 100),
+        ] {
+            let [_, any] = count(noise, rows, runs, 1.0, pairs);
+            // Two standard errors of a count above five in a hundred.
+            let most = 0.05 * pairs as f64 + 2.0 * (0.0475 * pairs as f64).sqrt();
+            assert!(
+                any as f64 <= most,
+                "{noise:?}, {rows} rows, {runs} runs: {any} of {pairs}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ten_times_is_always_seen() {
+    for noise in NOISES {
+        for (rows, runs) in [(1, 3), (20, 3), (200, 3), (1, 5), (20, 10), (20, 30)] {
+            assert_eq!(
+                count(noise, rows, runs, 10.0, 40)[0],
+                40,
+                "{noise:?}, {rows} rows, {runs} runs"
+            );
+        }
+    }
+}
+
+/// The size that is told as seen in 80 of 100 is, and a row of 20 that moved by a tenth mostly.
+#[test]
+fn the_power_is_what_it_is_told_to_be() {
+    for (rows, runs, percent) in [(1, 3, 6.7), (20, 3, 9.0), (20, 5, 6.3), (20, 10, 4.3)] {
+        let mut random = Rng::with_seed(3);
+        let told: f64 = (0..40)
+            .map(|_| {
+                let [a, b] = [(); 2].map(|()| side(&mut random, Noise::Gaussian, rows, runs));
+                tested(&a, &b).rows[0].unwrap().seen_from
+            })
+            .sum::<f64>()
+            / 40.0;
+        let size = told.exp_m1() * 100.0;
+        assert!(
+            (size / percent - 1.0).abs() < 0.2,
+            "{rows} rows, {runs} runs: {size} %"
+        );
+        let [seen, _] = count(Noise::Gaussian, rows, runs, told.exp(), 200);
+        assert!(
+            (135..=190).contains(&seen),
+            "{rows} rows, {runs} runs: {seen} of 200"
+        );
+    }
+}
+
+#[test]
+fn pairs_of_a_seed_are_tested_by_their_ratios() {
+    let pairs = |by: [f64; 4]| {
+        [10.0, 500.0, 3.0, 77.0]
+            .map(|base| base)
+            .into_iter()
+            .zip(by)
+            .map(|(base, by)| [base, base * by])
+            .collect::<Vec<_>>()
+    };
+    let found = test_pairs(&pairs([1.1, 1.101, 1.099, 1.1]), 0.05).unwrap();
+    assert!(
+        found.differs && (found.change.exp() - 1.1).abs() < 1e-3,
+        "{found:?}"
+    );
+    assert!(
+        !test_pairs(&pairs([1.5, 0.7, 1.1, 0.9]), 0.05)
+            .unwrap()
+            .differs
+    );
+    assert!(test_pairs(&pairs([1.1; 4])[..2], 0.05).is_none());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Sides that change places change the signs, a unit changes nothing, and the interval holds 0
+    /// where nothing is told.
+    #[test]
+    fn sides_and_units_change_no_verdict(seed in any::<u64>(), rows in 1_usize..6, runs in 3_usize..9, by in 0.5_f64..2.0, unit in prop::sample::select(vec![1e-3, 1.0, 1e3])) {
+        let mut random = Rng::with_seed(seed);
+        let a = side(&mut random, Noise::Gaussian, rows, runs);
+        let mut b = side(&mut random, Noise::Gaussian, rows, runs + 1);
+        b[0].iter_mut().for_each(|value| *value *= by);
+        let scaled = |side: &[Vec<f64>]| side.iter().map(|row| row.iter().map(|value| value * unit).collect()).collect::<Vec<Vec<f64>>>();
+        let (one, mirrored, in_unit) = (tested(&a, &b), tested(&b, &a), tested(&scaled(&a), &scaled(&b)));
+        for ((one, other), third) in one.rows.iter().zip(&mirrored.rows).zip(&in_unit.rows) {
+            let (one, other, third) = (one.unwrap(), other.unwrap(), third.unwrap());
+            prop_assert!((one.change + other.change).abs() < 1e-9 && one.differs == other.differs);
+            prop_assert!((one.interval[0] + other.interval[1]).abs() < 1e-6 && third.differs == one.differs);
+            prop_assert!((one.change - third.change).abs() < 1e-9);
+            let holds = one.interval[0] <= 0.0 && one.interval[1] >= 0.0;
+            prop_assert_eq!(holds, !one.differs, "{:?}", one);
+        }
+    }
+}
