@@ -107,6 +107,33 @@ fn ten_times_is_always_seen() {
     }
 }
 
+/// Values of which each has much to do with the one before.
+#[test]
+fn dependent_values_raise_few_alarms_and_ten_percent_are_found() {
+    for (runs, least) in [(30, 90), (100, 190)] {
+        let mut random = Rng::with_seed(11);
+        let mut row = |by: f64| {
+            let mut state = normal(&mut random);
+            let value = |_| {
+                state = 0.8 * state + 0.6 * normal(&mut random);
+                vec![by * (100.0 + 3.0 * state)]
+            };
+            vec![(0..runs).flat_map(value).collect::<Vec<f64>>()]
+        };
+        let mut told = [0; 2];
+        for _ in 0..200 {
+            let base = row(1.0);
+            for (told, by) in told.iter_mut().zip([1.0, 1.1]) {
+                *told += usize::from(tested(&base, &row(by)).rows[0].unwrap().differs);
+            }
+        }
+        assert!(
+            told[0] <= 20 && told[1] >= least,
+            "{runs} values: {told:?} of 200"
+        );
+    }
+}
+
 /// The size that is told as seen in 80 of 100 is, and a row of 20 that moved by a tenth mostly.
 #[test]
 fn the_power_is_what_it_is_told_to_be() {
