@@ -12,6 +12,7 @@ use report::{Findings, Style};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use stopwatt::compare_command;
 use stopwatt::data::Data;
 use stopwatt::sweep_command;
 use sweep::{Dataset, Plan, Share};
@@ -80,14 +81,14 @@ pub fn compare(
                 Input::of_runs(&runs.first()?.folder, runs, variant.clone())
             })
             .collect();
+        let data = Data::find(None)?;
         let how = Options {
             policy,
             metrics,
-            resamples: 2000,
-            seed,
+            sessions: compare_command::sessions(&data, compare_command::platform_of(&inputs))?,
         };
         let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
-        let published = stopwatt::compare_command::published(&Data::find(None)?, &comparison)?;
+        let published = compare_command::published(&data, &comparison)?;
         let text = report::comparison_text(&comparison, published.as_ref(), all, Style::PLAIN);
         let json = report::comparison_json(&comparison, published.as_ref()).to_string();
         let page = report::comparison_html(&comparison, published.as_ref(), all);

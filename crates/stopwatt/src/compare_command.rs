@@ -6,9 +6,10 @@ use crate::on_board::on_board;
 use crate::output;
 use crate::recordings::NamedRecording;
 use clap::{Args, ValueEnum};
-use comparison::{Comparison, Input, Options, Outcome, Policy, Unjudged};
+use comparison::{BoardSessions, Comparison, Input, Options, Outcome, Policy, Unjudged};
 use console::Console;
 use document::Document;
+use experiment::Files;
 use miette::IntoDiagnostic;
 use published::PsciReference;
 use recording::Recording;
@@ -66,12 +67,12 @@ pub struct CompareOptions {
     /// Print every table, with the rows that did not change.
     #[arg(long)]
     all: bool,
-    /// Resamples of a bootstrap interval, at least; many rows ask for more.
-    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
-    resamples: u32,
-    /// Seed of the resampling.
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
+    /// Taken and not used: no interval is drawn from resamples.
+    #[arg(long, hide = true, value_name = "N")]
+    resamples: Option<u32>,
+    /// Taken and not used, likewise.
+    #[arg(long, hide = true, value_name = "N")]
+    seed: Option<u64>,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,
@@ -139,11 +140,26 @@ fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
             .map(|named| named.read_runs())
             .collect::<miette::Result<Vec<_>>>()?;
         read.push((
-            side[0].given.as_str(),
+            side_name(side),
             runs.into_iter().flatten().collect::<Vec<_>>(),
         ));
     }
     Ok(read)
+}
+
+/// A name for the runs of a side: what their names begin with, to the last letter.
+fn side_name<'o>(side: &[&'o NamedRecording]) -> &'o str {
+    let first = side[0].given.as_str();
+    let begins = |len: &usize| {
+        let start = first.get(..*len);
+        start.is_some_and(|start| side.iter().all(|run| run.given.starts_with(start)))
+    };
+    let shared = (0..=first.len()).rev().find(begins).unwrap_or(0);
+    let shared = first[..shared].trim_end_matches(|c: char| !c.is_alphabetic());
+    match side.len() > 1 && !shared.is_empty() {
+        true => shared,
+        false => first,
+    }
 }
 
 /// Compares and prints what came out; the answer is no with a regression, and unknown with too few
@@ -178,8 +194,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     let how = Options {
         policy,
         metrics: options.metric.clone(),
-        resamples: options.resamples as usize,
-        seed: options.seed,
+        sessions: sessions(data, platform_of(&inputs))?,
     };
     let mut comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
     options
@@ -216,6 +231,33 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         (Outcome::NoRegression, _) | (Outcome::Unjudged, Unjudged::Pass) => Answer::Yes,
         (Outcome::Unjudged, Unjudged::Tell) => Answer::Unknown,
     })
+}
+
+/// The platform of the base.
+pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
+    let header = &inputs.first()?.findings.recording.header;
+    header
+        .platform
+        .as_ref()
+        .map(|platform| platform.name.as_str())
+}
+
+/// One release that was measured in two sessions of a platform, where the data have one.
+///
+/// # Errors
+/// What is there cannot be read.
+pub fn sessions(data: &Data, platform: Option<&str>) -> miette::Result<Option<BoardSessions>> {
+    let files = data.published();
+    let names = files.list("").into_diagnostic()?;
+    for name in names.iter().filter(|name| name.ends_with("sessions.toml")) {
+        let description = files.document(name).into_diagnostic()?;
+        let figures = |name: &str| files.read(name).unwrap_or_default();
+        let read = BoardSessions::read(&description, figures)?;
+        if platform == Some(read.platform()) {
+            return Ok(Some(read));
+        }
+    }
+    Ok(None)
 }
 
 /// The changes that a document prints between the two releases that are compared, where there is

@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::output::{self, Format};
 use crate::recordings;
 use clap::Args;
-use comparison::{FEWEST_RUNS, Policy};
+use comparison::FEWEST_RUNS;
 use console::Console;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
@@ -200,9 +200,8 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         options.output.display()
     );
     let rows = comparison::row_count(recording);
-    let ranks = comparison::runs_for_ranks(rows, Policy::default().alpha / 2.0);
     text + &format!(
-        "One run: `stopwatt compare` needs {FEWEST_RUNS} runs a side for a verdict on its {rows} rows, {ranks} if only ranks are to count.\n"
+        "One run: `stopwatt compare` needs {FEWEST_RUNS} runs a side for a verdict on its {rows} rows.\n"
     )
 }
 

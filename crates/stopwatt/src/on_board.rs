@@ -49,7 +49,7 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
     } = board_calls(&data.platforms(), given).into_diagnostic()?;
     let cores: Vec<(String, [f64; 2])> = version_ns
         .into_iter()
-        .map(|(core, ns)| (core, ns.map(|ns| ns / version.median)))
+        .map(|(core, ns)| (core, ns.map(|ns| ns / version.value)))
         .collect();
     let least = cores
         .iter()
@@ -60,7 +60,7 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
     let memory_ns = (!comparison.functions.is_empty()).then_some(memory_ns);
     let mut on = OnBoard {
         platform,
-        version: version.median,
+        version: version.value,
         cores,
         memory_ns,
         calls,

@@ -1,51 +1,38 @@
 //! The comparison itself.
 
+use crate::conditions::{differing, leave_unjudged, odd_runs};
 use crate::functions;
 use crate::idle::idle_tests;
 use crate::inputs;
-use crate::judgement::{judge, leave_open};
-use crate::matching::{MatchedRows, has_runs, match_rows};
-use crate::order::{leave_unjudged, other_orders};
+use crate::judgement::Judge;
 use crate::paths::{paths, side_by_side};
 use crate::releases::{choose, side};
 use crate::request::{Error, Input, Options};
-use crate::result::{Comparison, Row, Side};
-use crate::runs::{self, is_one_run};
-use crate::session::{leave_to_sessions, withhold_paths};
-use crate::shift::shifts;
+use crate::result::{Comparison, Side};
+use crate::rows::{MatchedRows, SideRows, match_rows};
+use crate::session::leave_to_sessions;
 use crate::table::Table;
-use crate::warnings::{dependent, describe, of_order, other_units, uneven, warnings};
+use crate::warnings::{idle_rules, warnings};
 use findings::Findings;
 use recording::Header;
 use std::collections::BTreeSet;
 
-/// Refuses a metric that no recording has.
-fn has_metrics(tables: &[Table], wanted: &[String]) -> Result<(), Error> {
-    let rows = tables.iter().flat_map(|table| &table.rows);
+/// Refuses a metric that no recording has, and recordings that share no row.
+fn has_rows(sides: &[SideRows], wanted: &[String], found: &MatchedRows<'_>) -> Result<(), Error> {
+    let rows = sides.iter().flat_map(|side| &side.table.rows);
     let known: BTreeSet<&str> = rows.map(|(key, _)| key.metric.as_str()).collect();
-    match wanted
+    let unknown = wanted
         .iter()
-        .find(|metric| !known.contains(metric.as_str()))
-    {
-        None => Ok(()),
+        .find(|metric| !known.contains(metric.as_str()));
+    match unknown {
         Some(metric) => Err(Error::NoSuchMetric {
             metric: metric.clone(),
             known: known.into_iter().collect::<Vec<_>>().join(", "),
         }),
+        None if sides.len() < 2 => Err(Error::TooFew),
+        None if found.rows.is_empty() => Err(Error::NoRowInCommon),
+        None => Ok(()),
     }
-}
-
-/// Warnings about the rules of a policy that match no row.
-fn idle_rules<'p>(
-    policy: &'p crate::policy::Policy,
-    used: &'p BTreeSet<usize>,
-) -> impl Iterator<Item = String> + 'p {
-    let idle = policy.rules.iter().enumerate();
-    let idle = idle.filter(|(index, _)| !used.contains(index));
-    idle.map(|(index, rule)| {
-        let rule = describe(rule);
-        format!("rule {} of the policy ({rule}) matches no row", index + 1)
-    })
 }
 
 /// Compares recordings with the first of them.
@@ -53,69 +40,53 @@ fn idle_rules<'p>(
 /// # Errors
 /// Fewer than two; a release or a measure that is not there; nothing in common.
 pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Error> {
-    if inputs.len() < 2 {
-        return Err(Error::TooFew);
-    }
     let (chosen, policy) = (choose(inputs)?, &options.policy);
     let read = inputs.iter().enumerate().map(|(side, input)| {
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
         let of_run = |findings: &Findings<'_>| Table::new(&findings.timelines, variant);
-        let table = runs::table(input, policy, of_run);
-        (table, paths(&input.findings.timelines, variant))
+        let rows = SideRows::new(input, policy, of_run);
+        (rows, paths(&input.findings.timelines, variant))
     });
-    let (tables, paths): (Vec<Table>, Vec<_>) = read.unzip();
-    has_metrics(&tables, &options.metrics)?;
+    let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
     let headers: Vec<&Header> = inputs.iter().map(Input::header).collect();
-    let sides = (0..inputs.len()).map(|at| side(at, &inputs[at], &chosen));
-    let sides: Vec<Side> = sides.collect();
-    let mut rules_used = BTreeSet::new();
-    let one_run = inputs.iter().map(|input| is_one_run(input, policy));
-    let one_run: Vec<bool> = one_run.collect();
-    let MatchedRows {
-        mut rows,
-        unmatched,
-        tests,
-        row_alpha,
-    } = match_rows(&tables, (&headers, &one_run), options, &mut rules_used);
-    if rows.is_empty() {
-        return Err(Error::NoRowInCommon);
-    }
-    let orders = other_orders(&tables, &headers);
-    leave_unjudged(&mut rows, &orders);
-    judge(&mut rows, policy, row_alpha);
-    let is_run = |side: usize| has_runs(&headers, &one_run, side);
-    let shifts = shifts(&rows, policy, is_run);
-    leave_open(&mut rows, &shifts, policy, is_run);
-    let sessions = leave_to_sessions(&mut rows, &headers, &sides);
+    let sides = inputs.iter().enumerate();
+    let sides: Vec<Side> = sides
+        .map(|(at, input)| side(at, input, &chosen, &read[at]))
+        .collect();
+    let matched = match_rows(&read, options);
+    has_rows(&read, &options.metrics, &matched)?;
+    let judge = Judge {
+        headers: &headers,
+        sides: &read,
+        policy,
+    };
+    let (mut rows, shifts) = judge.judge(&matched.rows);
+    let tables: Vec<&Table> = read.iter().map(|side| &side.table).collect();
+    let conditions = differing(&tables, &headers, &sides);
+    leave_unjudged(&mut rows, &conditions);
+    let sessions = leave_to_sessions(&mut rows, &headers, &sides, options.sessions.as_ref());
     let mut warnings = warnings(&sides, &headers);
-    warnings.extend(orders.iter().map(|order| of_order(order, &sides, &headers)));
-    warnings.extend(other_units(&tables));
-    warnings.extend(idle_rules(policy, &rules_used));
-    warnings.extend(dependent(&rows));
-    let measured = (0..sides.len()).filter(|side| !headers[*side].is_repeatable());
-    warnings.extend(measured.filter_map(|at| uneven(&sides[at].name, &tables[at])));
+    warnings.extend(idle_rules(policy, &matched.rules_used));
     // With several releases in each recording, the first that they share speaks for the inputs.
     let first = |side: &Side| side.variants.first().cloned().unwrap_or_default();
     let variants: Vec<String> = sides.iter().map(first).collect();
-    let rows: Vec<Row> = rows.into_iter().map(|it| it.row).collect();
-    let paths = withhold_paths(side_by_side(&rows, &paths), &sessions);
-    let idle = idle_tests(inputs, &chosen, &mut warnings);
-    let functions = functions::functions(&sides, inputs, &mut warnings);
+    let odd = (0..sides.len()).filter(|side| read[*side].has_runs);
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
+        odd_runs: odd
+            .flat_map(|side| odd_runs(&rows, side, read[side].runs))
+            .collect(),
+        paths: side_by_side(&rows, &paths),
+        functions: functions::functions(&sides, inputs, &mut warnings),
+        idle: idle_tests(inputs, &chosen, &mut warnings),
         warnings,
-        paths,
+        missing: matched.missing,
+        conditions,
         rows,
         shifts,
-        orders,
         sessions,
-        functions,
-        idle,
         on_board: None,
-        unmatched,
-        tests,
         alpha: policy.alpha,
-        row_alpha,
         unjudged: policy.unjudged,
         threshold: policy.threshold,
         sides,
@@ -126,8 +97,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
 mod tests {
     use super::*;
     use crate::policy::Policy;
-    use crate::result::{Basis, Verdict};
-    use crate::statistics::rank_test;
+    use crate::result::{Basis, Outcome, Verdict};
     use crate::testing::try_compare;
     use findings::Findings;
     use recording::Recording;
@@ -215,15 +185,14 @@ mod tests {
         ));
         let comparison = compared(&a, &b, &options).unwrap();
         assert_eq!(labels(&comparison), ["c serial, powerdown, CPU 0"]);
-        let unmatched: Vec<_> = comparison
-            .unmatched
-            .iter()
-            .map(|(side, key)| (*side, key.row()))
-            .collect();
+        let missing = comparison.missing.iter();
+        let missing: Vec<_> = missing.map(|of| (of.side, of.key.row())).collect();
         assert_eq!(
-            unmatched,
-            [(0, "CPU 1".to_owned()), (1, "CPU 3".to_owned())]
+            missing,
+            [(0, "CPU 3".to_owned()), (1, "CPU 1".to_owned())],
+            "with the side that lacks it"
         );
+        assert_eq!(comparison.outcome(), Outcome::Unjudged);
         assert_eq!(
             comparison.warnings,
             ["rule 4 of the policy (case = x) matches no row"]
@@ -318,7 +287,7 @@ mod tests {
                 .iter()
                 .map(|(label, a, b)| ((*label).to_owned(), vec![vec![*a], vec![*b]]))
                 .collect();
-            assert_eq!((found, comparison.unmatched), (expected, vec![]));
+            assert_eq!((found, comparison.missing), (expected, vec![]));
         }
         let known = "A has v1, v2, v4; B has v3".to_owned();
         assert_eq!(
@@ -334,52 +303,6 @@ mod tests {
                 variant,
                 known
             }
-        );
-    }
-
-    /// The intervals are corrected for the tests that are made: a row that the third recording
-    /// lacks is tested once, and one that it has in a unit of its own as well.
-    #[test]
-    fn a_row_that_a_recording_lacks_makes_no_interval_wider() {
-        let with = |unit: &str, by: f64| {
-            let mut recording = Recording::new(Header::new("e", "host", "ns"));
-            let series = recording.series("v", "c", "");
-            for iteration in 0..40 {
-                recording.measure(
-                    series,
-                    iteration,
-                    "m",
-                    unit,
-                    by + f64::from(iteration * 7 % 40),
-                );
-            }
-            recording
-        };
-        let (a, b, lacks, bytes) = (
-            with("us", 100.0),
-            with("us", 110.0),
-            recording(&[("n", 0, 1.0)]),
-            with("bytes", 1.0),
-        );
-        let of = |recordings: &[&Recording]| {
-            let comparison = try_compare(recordings, &Options::default()).unwrap();
-            let Basis::Sampled { interval, .. } = comparison.changes().next().unwrap().1.basis
-            else {
-                panic!()
-            };
-            (interval.unwrap(), comparison.interval_level())
-        };
-        let alone = of(&[&a, &b]);
-        assert_eq!(alone.1, 0.95);
-        assert_eq!(
-            (of(&[&a, &b, &lacks]), of(&[&a, &b, &bytes])),
-            (alone, alone)
-        );
-        let (twice, level) = of(&[&a, &b, &b]);
-        assert_eq!(level, 0.975);
-        assert!(
-            twice.0 < alone.0.0 && alone.0.1 < twice.1,
-            "{twice:?} is not wider than {alone:?}"
         );
     }
 
@@ -417,7 +340,7 @@ mod tests {
                 .changes()
                 .all(|(_, change)| change.basis == Basis::Exact)
         );
-        assert_eq!((comparison.tests, comparison.has_regression()), (0, true));
+        assert!(comparison.has_regression());
         assert_eq!(
             [Verdict::Worse, Verdict::Better, Verdict::Small].map(|of| comparison.count(of)),
             [2, 1, 0]
@@ -455,7 +378,7 @@ mod tests {
         .unwrap();
         let (row, change) = comparison.changes().next().unwrap();
         let found = (
-            row.cells[1].map(|cell| cell.median),
+            row.cells[1].map(|cell| cell.value),
             change.absolute,
             change.basis,
         );
@@ -503,111 +426,5 @@ mod tests {
             }
             assert_eq!(verdict(fine, fine, 0.02), Verdict::Worse, "{unit}");
         }
-    }
-
-    /// A log in nanoseconds beside one in microseconds, with iterations that hang together: all in
-    /// the base's unit, and the interval about the change of a tenth.
-    #[test]
-    fn samples_are_converted_and_their_interval_lies_about_the_change() {
-        let with = |unit: &str, level: f64| {
-            let mut recording = Recording::new(Header::new("e", "host", "ns"));
-            let series = recording.series("v", "c", "serial");
-            for iteration in 0..80_u32 {
-                // A slow wave of 1 %.
-                let wave = f64::from((iteration % 40).abs_diff(20)) / 20.0 - 0.5;
-                recording.measure(series, iteration, "m", unit, level * (1.0 + wave / 100.0));
-            }
-            recording
-        };
-        for (other, level) in [("us", 110.0), ("ns", 110_000.0)] {
-            let comparison =
-                compared(&with("us", 100.0), &with(other, level), &Options::default()).unwrap();
-            let (row, change) = comparison.changes().next().unwrap();
-            assert!(
-                (change.absolute - 10.0).abs() < 1e-9
-                    && (change.percent.unwrap() - 10.0).abs() < 1e-9,
-                "{change:?}"
-            );
-            let cell = row.cells[1].unwrap();
-            assert!(
-                109.0 < cell.min && cell.max < 111.0 && (row.values[1][0] - 110.55).abs() < 1e-9,
-                "{cell:?}"
-            );
-            let Basis::Sampled {
-                interval: Some((low, high)),
-                values_per_independent,
-                ..
-            } = change.basis
-            else {
-                panic!("{change:?}");
-            };
-            assert!(values_per_independent > 5.0, "{change:?}");
-            assert!(
-                8.0 < low && low < 9.9 && 10.1 < high && high < 12.0,
-                "{change:?}"
-            );
-            assert!(
-                comparison
-                    .warnings
-                    .iter()
-                    .any(|text| text.starts_with("iterations of 1 changes depend"))
-            );
-        }
-    }
-
-    /// Nothing is corrected where each value says as much as any other: the p-value is the rank
-    /// test's own.
-    #[test]
-    fn iterations_that_do_not_hang_together_are_taken_as_they_are() {
-        let values =
-            |by: f64| -> Vec<f64> { (0..12).map(|n| by + f64::from(n * 7 % 12)).collect() };
-        let with = |by| {
-            let mut recording = Recording::new(Header::new("e", "host", "ns"));
-            let series = recording.series("v", "c", "");
-            for (iteration, value) in (0..).zip(values(by)) {
-                recording.measure(series, iteration, "m", "us", value);
-            }
-            recording
-        };
-        let comparison = compared(&with(100.0), &with(103.5), &Options::default()).unwrap();
-        let Basis::Sampled {
-            p,
-            values_per_independent,
-            ..
-        } = comparison.changes().next().unwrap().1.basis
-        else {
-            panic!()
-        };
-        assert_eq!(
-            (values_per_independent, p),
-            (1.0, rank_test(&values(100.0), &values(103.5)))
-        );
-    }
-
-    /// The rows of a simulation are as even as they are; only of what was measured it is told
-    /// whether it begins unlike the rest.
-    #[test]
-    fn only_what_was_measured_is_looked_at_for_evenness() {
-        let with = |world: &str| {
-            let mut recording = Recording::new(Header::new("e", world, "ns"));
-            let series = recording.series("v", "c", "serial");
-            for iteration in 0..20 {
-                let value = if iteration == 10 {
-                    900.0
-                } else {
-                    100.0 + f64::from(iteration * 7 % 10)
-                };
-                recording.measure(series, iteration, "m", "us", value);
-            }
-            recording
-        };
-        let warned = |world| {
-            let recording = with(world);
-            compared(&recording, &recording, &Options::default())
-                .unwrap()
-                .warnings
-                .len()
-        };
-        assert_eq!((warned("sim"), warned("host")), (0, 2), "one for each side");
     }
 }

@@ -9,7 +9,7 @@ use recording::distinct;
 use recording::idle::{IdleSum, percent_of};
 
 /// The tests that the base shares with another recording; none unless all are recordings of idle
-/// states' counts. A recording whose counts cannot be read is among the warnings.
+/// states' counts, one a side. A recording whose counts cannot be read is among the warnings.
 pub(crate) fn idle_tests(
     inputs: &[Input<'_>],
     chosen: &ComparedReleases,
@@ -17,7 +17,7 @@ pub(crate) fn idle_tests(
 ) -> Vec<IdleTest> {
     if inputs
         .iter()
-        .any(|input| !cpuidle::is_of(input.findings.recording))
+        .any(|input| !input.more.is_empty() || !cpuidle::is_of(input.findings.recording))
     {
         return Vec::new();
     }

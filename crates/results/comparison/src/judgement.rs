@@ -1,306 +1,285 @@
-//! The verdict on each change.
+//! The change of each row, and the verdict on it.
 
-use crate::matching::Pending;
 use crate::policy::Policy;
-use crate::result::{Basis, Change, Row, Shift, Test, Verdict};
-use crate::statistics::{FEWEST_RUNS, holm};
-use recording::metrics::Better;
+use crate::result::{Basis, CauseChange, Cell, Change, Row, Shift, Verdict};
+use crate::rows::{Matched, SideRows, factor, is_exact, nanoseconds};
+use crate::table::Samples;
+use attribution::Cause;
+use evidence::{Runs, Tested};
+use recording::metrics::{self, Better};
+use recording::{Header, grouped, stats};
 
-/// Corrects p-values over all rows, and gives each change its verdict at a level.
-pub(crate) fn judge(rows: &mut [Pending<'_>], policy: &Policy, level: f64) {
-    let sampled = |change: &Option<Change>| match change.as_ref()?.basis {
-        Basis::Sampled { p, .. } => Some(p),
-        Basis::Exact => None,
-    };
-    let p_values: Vec<f64> = rows
-        .iter()
-        .flat_map(|pending| pending.row.changes.iter().filter_map(sampled))
-        .collect();
-    let mut corrected_values = holm(&p_values).into_iter();
-    for pending in rows {
-        let threshold = pending.threshold(policy);
-        let below: Vec<bool> = {
-            let changes = pending.row.changes.iter();
-            changes
-                .map(|change| {
-                    change
-                        .as_ref()
-                        .is_some_and(|change| pending.is_below(change, policy))
-                })
-                .collect()
-        };
-        let Pending { row, ticks, .. } = pending;
-        let mut changes = std::mem::take(&mut row.changes);
-        for ((change, tick), below) in changes.iter_mut().zip(ticks).zip(below) {
-            let Some(change) = change else { continue };
-            change.below = below;
-            if let Basis::Sampled { corrected, .. } = &mut change.basis {
-                *corrected = corrected_values.next().unwrap_or(1.0);
-            }
-            if matches!(change.verdict, Verdict::Same | Verdict::Order) || change.too_few {
-                continue;
-            }
-            change.verdict = verdict(change, row, *tick, level, threshold);
-        }
-        row.changes = changes;
-    }
+/// A factor from which a change of too few runs is told as large.
+const LARGE: f64 = 2.0;
+
+/// The share of rows whose intervals hold their common change where they moved alike.
+const ALIKE: f64 = 0.9;
+
+/// Rows before their verdicts, with the values of each side in the base's unit.
+pub(crate) struct Judge<'r> {
+    pub(crate) headers: &'r [&'r Header],
+    pub(crate) sides: &'r [SideRows],
+    pub(crate) policy: &'r Policy,
 }
 
-/// The verdict on a change of a row, whose counter ticks in `tick` of the row's unit.
-fn verdict(change: &Change, row: &Row, tick: f64, level: f64, threshold: f64) -> Verdict {
-    let within_tick = change.absolute.abs() <= tick * (1.0 + 1e-6);
-    let differs = match change.basis {
-        // Each of the two stamps of a span is rounded down to a tick: two spans of the same
-        // length can differ by one.
-        Basis::Exact if within_tick => return Verdict::Same,
-        Basis::Exact => true,
-        // Runs that are all alike do not show how coarse their counter is.
-        Basis::Sampled {
-            test: Test::Student,
-            ..
-        } if within_tick => false,
-        Basis::Sampled {
-            corrected,
-            interval,
-            ..
-        } => corrected < level && interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
-    };
-    let within = |(low, high): (f64, f64)| low > -threshold && high < threshold;
-    match (differs, change.basis) {
-        (
-            false,
-            Basis::Sampled {
-                interval: Some(interval),
-                ..
-            },
-        ) if row.cells.iter().flatten().all(|cell| cell.n >= FEWEST_RUNS) && within(interval) => {
-            Verdict::Same
+impl Judge<'_> {
+    /// The rows with their changes, and what the rows of each measure have in common.
+    pub(crate) fn judge(&self, matched: &[Matched<'_>]) -> (Vec<Row>, Vec<Shift>) {
+        let mut rows: Vec<Row> = matched.iter().map(|of| self.row(of)).collect();
+        let mut shifts = Vec::new();
+        for side in 1..self.sides.len() {
+            shifts.extend(self.judge_side(matched, &mut rows, side));
         }
-        (false, _) => Verdict::Unclear,
-        (true, _) if change.below => Verdict::Small,
-        (true, _) => match row.better {
-            Better::Neither => Verdict::Changed,
-            Better::Lower if change.absolute < 0.0 => Verdict::Better,
-            Better::Higher if change.absolute > 0.0 => Verdict::Better,
-            Better::Lower | Better::Higher => Verdict::Worse,
-        },
+        (rows, shifts)
     }
-}
 
-/// Leaves changes of measured runs open that moved by their threshold and have no verdict: more
-/// runs may show that they are none. A row whose measure has a verdict on its common change, or one
-/// below the threshold, is not among them: alone among many it may well have moved by chance.
-pub(crate) fn leave_open(
-    rows: &mut [Pending<'_>],
-    shifts: &[Shift],
-    policy: &Policy,
-    is_run: impl Fn(usize) -> bool,
-) {
-    for pending in rows {
-        let threshold = pending.threshold(policy);
-        let metric = &pending.row.key.metric;
-        for (side, change) in (1..).zip(pending.row.changes.iter_mut()) {
-            let Some(change) = change
-                .as_mut()
-                .filter(|change| change.verdict == Verdict::Unclear)
-            else {
-                continue;
+    /// A row whose changes have no verdict yet.
+    fn row(&self, of: &Matched<'_>) -> Row {
+        let is_exact = |side: usize| is_exact(self.headers, side, &of.key.mode);
+        let values = std::iter::once(of.base.values.clone()).chain(of.others.iter().map(|other| {
+            let values = |(samples, by): &(&Samples, f64)| {
+                samples.values.iter().map(|value| value * by).collect()
             };
-            let common = shifts
-                .iter()
-                .find(|shift| (shift.side, &shift.metric) == (side, metric));
-            let is_open = common
-                .is_none_or(|of| of.verdict == Verdict::Unclear && of.percent.abs() >= threshold);
-            change.too_few |= is_open && is_run(side) && !change.below;
+            other.as_ref().map(values).unwrap_or_default()
+        }));
+        let values: Vec<Vec<f64>> = values.collect();
+        let all_exact = (1..self.sides.len()).all(is_exact);
+        let has_logarithms = values.iter().flatten().all(|value| *value > 0.0);
+        let cell = |values: &Vec<f64>| {
+            let value = match (all_exact, has_logarithms) {
+                (true, _) => Samples::occurred(values),
+                (false, true) => {
+                    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+                }
+                (false, false) => stats::mean(values)?,
+            };
+            (!values.is_empty()).then(|| Cell {
+                n: values.len(),
+                value,
+                min: values.iter().copied().fold(f64::INFINITY, f64::min),
+                max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            })
+        };
+        let cells: Vec<Option<Cell>> = values.iter().map(cell).collect();
+        let change = |(side, other): (usize, &Option<(&Samples, f64)>)| {
+            let (base, after) = (cells[0]?.value, cells[side]?.value);
+            let is_same = values[0] == values[side];
+            Some(Change {
+                absolute: after - base,
+                percent: (base != 0.0).then(|| (after - base) / base.abs() * 100.0),
+                basis: if is_exact(side) {
+                    Basis::Exact
+                } else {
+                    Basis::TooFew
+                },
+                verdict: if is_same {
+                    Verdict::Same
+                } else {
+                    Verdict::Unclear
+                },
+                below: false,
+                causes: cause_changes(of.base, other.as_ref()?.0),
+            })
+        };
+        let changes = (1..).zip(&of.others).map(change).collect();
+        let better = of.rule.and_then(|rule| rule.better);
+        Row {
+            key: of.key.clone(),
+            unit: of.base.unit.clone(),
+            better: better.unwrap_or_else(|| metrics::better(&of.key.metric, &of.base.unit)),
+            cells,
+            values,
+            changes,
         }
+    }
+
+    /// Tests what is no exact change of a side, and gives each its verdict.
+    fn judge_side(&self, matched: &[Matched<'_>], rows: &mut [Row], side: usize) -> Vec<Shift> {
+        let sampled = rows.iter().enumerate().filter(|(_, row)| {
+            row.changes[side - 1]
+                .as_ref()
+                .is_some_and(|change| change.basis == Basis::TooFew)
+        });
+        let measures =
+            grouped(sampled.map(|(place, row)| {
+                ((row.key.metric.clone(), metrics_of(row), row.better), place)
+            }));
+        let runs = |&place: &usize| {
+            let row: &Row = &rows[place];
+            Runs {
+                sides: [&row.values[0], &row.values[side]],
+                tick: self.tick(row, side),
+            }
+        };
+        let of_measures: Vec<Vec<Runs<'_>>> = measures
+            .iter()
+            .map(|(_, places)| places.iter().map(runs).collect())
+            .collect();
+        let tested = evidence::test(&of_measures, self.policy.alpha);
+        drop(of_measures);
+        let mut shifts = Vec::new();
+        for (((metric, _, better), places), of_measure) in measures.iter().zip(tested) {
+            for (&place, tested) in places.iter().zip(&of_measure.rows) {
+                if let (Some(tested), Some(change)) =
+                    (tested, rows[place].changes[side - 1].as_mut())
+                {
+                    change.take(tested);
+                }
+            }
+            if let Some(common) = of_measure.common {
+                let threshold = places
+                    .iter()
+                    .map(|&place| self.threshold(&matched[place]))
+                    .fold(0.0, f64::max);
+                let size = percent_of(&common, 0.0).unwrap_or(0.0);
+                let is_alike = is_alike(&of_measure.rows, common.change);
+                let differs = common.differs && is_alike && !is_below(size, threshold);
+                shifts.push(Shift {
+                    side,
+                    metric: metric.clone(),
+                    rows: places.len(),
+                    percent: size,
+                    interval: common.interval.map(|end| end.exp_m1() * 100.0),
+                    p: common.p,
+                    verdict: match differs {
+                        true => direction(*better, common.change),
+                        false => Verdict::Unclear,
+                    },
+                });
+            }
+        }
+        for (row, of) in rows.iter_mut().zip(matched) {
+            let tick = self.tick(row, side);
+            let verdict = row.changes[side - 1]
+                .as_ref()
+                .map(|change| self.verdict(change, row, of, tick));
+            if let (Some(change), Some((verdict, below))) =
+                (row.changes[side - 1].as_mut(), verdict)
+            {
+                (change.verdict, change.below) = (verdict, below);
+            }
+        }
+        shifts
+    }
+
+    /// A tick of the coarser counter in the row's unit; 0 where it is not known.
+    fn tick(&self, row: &Row, side: usize) -> f64 {
+        let ns = |header: &Header| header.time.counter_hz.map_or(0.0, |hz| 1e9 / hz as f64);
+        let tick = ns(self.headers[0]).max(ns(self.headers[side]));
+        nanoseconds(&row.unit).map_or(0.0, |unit| tick / unit)
+    }
+
+    /// The change in percent below which one does not matter.
+    fn threshold(&self, of: &Matched<'_>) -> f64 {
+        let own = of.rule.and_then(|rule| rule.threshold);
+        own.unwrap_or(self.policy.threshold)
+    }
+
+    /// The verdict on a change of a row, whose counter ticks in `tick` of the row's unit; and
+    /// whether the change is too small to matter.
+    fn verdict(&self, change: &Change, row: &Row, of: &Matched<'_>, tick: f64) -> (Verdict, bool) {
+        let threshold = self.threshold(of);
+        let least = of.rule.map_or(0.0, |rule| rule.least);
+        let below = change.absolute.abs() < least
+            || change
+                .percent
+                .is_some_and(|percent| is_below(percent, threshold));
+        let differs = match change.basis {
+            _ if change.verdict == Verdict::Same => return (Verdict::Same, below),
+            // Each of the two stamps of a span is rounded down to a tick: two spans of the same
+            // length can differ by one.
+            Basis::Exact if change.absolute.abs() <= tick * (1.0 + 1e-6) => {
+                return (Verdict::Same, below);
+            }
+            Basis::Exact => true,
+            Basis::TooFew if change.size() >= LARGE.ln() => return (Verdict::Large, below),
+            Basis::TooFew => return (Verdict::TooFew, below),
+            Basis::Runs { interval, .. } => interval[0] > 0.0 || interval[1] < 0.0,
+        };
+        let is_within = match change.basis {
+            Basis::Runs { interval, .. } => interval.iter().all(|end| is_below(*end, threshold)),
+            _ => false,
+        };
+        let verdict = match (differs, below) {
+            (false, _) if is_within => Verdict::Same,
+            (false, _) => Verdict::Unclear,
+            (true, true) => Verdict::Small,
+            (true, false) => direction(row.better, change.absolute),
+        };
+        (verdict, below)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::policy::Rule;
-    use crate::result::{Cell, Row};
-    use crate::table::{Key, Who};
+/// A unit's kind: rows in milliseconds and in microseconds are of one measure.
+fn metrics_of(row: &Row) -> String {
+    match factor(&row.unit, "ns") {
+        Some(_) => "time".to_owned(),
+        None => row.unit.clone(),
+    }
+}
 
-    /// A row with one change; its cells hold `n` values each.
-    fn row(better: Better, n: usize, absolute: f64, percent: Option<f64>, basis: Basis) -> Row {
-        let named = str::to_owned;
-        let who = Who::Whole;
-        let key = Key {
-            variant: named(""),
-            case: named("c"),
-            mode: named(""),
-            metric: named("m"),
-            subject: named(""),
-            role: named(""),
-            who,
+/// True if a change in percent is smaller than a threshold; a rise and a fall by one factor are as
+/// large.
+fn is_below(percent: f64, threshold: f64) -> bool {
+    let size = |percent: f64| (percent / 100.0).max(-1.0 + 1e-12).ln_1p();
+    size(percent).abs() < size(threshold) * (1.0 - 1e-9)
+}
+
+fn direction(better: Better, change: f64) -> Verdict {
+    match better {
+        Better::Neither => Verdict::Changed,
+        Better::Lower if change < 0.0 => Verdict::Better,
+        Better::Higher if change > 0.0 => Verdict::Better,
+        Better::Lower | Better::Higher => Verdict::Worse,
+    }
+}
+
+/// True if rows moved alike: nearly all of their intervals hold the common change.
+fn is_alike(rows: &[Option<Tested>], change: f64) -> bool {
+    let of_ratios = || rows.iter().flatten().filter(|row| row.is_ratio);
+    let holds = |row: &&Tested| row.interval[0] <= change && change <= row.interval[1];
+    of_ratios().filter(holds).count() as f64 >= ALIKE * of_ratios().count() as f64
+}
+
+/// A tested change in percent; a difference, of a base that is not 0.
+fn percent_of(tested: &Tested, base: f64) -> Option<f64> {
+    match tested.is_ratio {
+        true => Some(tested.change.exp_m1() * 100.0),
+        false => (base != 0.0).then(|| tested.change / base.abs() * 100.0),
+    }
+}
+
+impl Change {
+    /// Takes what a test made of it. One of a base of 0 has its interval in the row's unit.
+    fn take(&mut self, tested: &Tested) {
+        let scale = match (tested.is_ratio, self.percent) {
+            (false, Some(percent)) if self.absolute != 0.0 => percent / self.absolute,
+            _ => 1.0,
         };
-        let cell = Some(Cell {
-            n,
-            median: 0.0,
-            min: 0.0,
-            max: 0.0,
-        });
-        let change = Change {
-            absolute,
-            percent,
-            basis,
-            verdict: Verdict::Unclear,
-            runs: n,
-            too_few: false,
-            below: false,
-            causes: Vec::new(),
+        let percent = |change: f64| match tested.is_ratio {
+            true => change.exp_m1() * 100.0,
+            false => change * scale,
         };
-        Row {
-            key,
-            unit: named("us"),
-            better,
-            cells: vec![cell, cell],
-            values: Vec::new(),
-            changes: vec![Some(change)],
-        }
-    }
-
-    fn sampled(p: f64, interval: (f64, f64)) -> Basis {
-        Basis::Sampled {
-            test: Test::Ranks,
-            p,
-            corrected: f64::NAN,
-            interval: Some(interval),
-            values_per_independent: 1.0,
-        }
-    }
-
-    /// The verdict of one change by a policy of 2 % at a level of 0.05.
-    fn verdict(row: Row, rule: Option<&Rule>, tick: f64) -> Verdict {
-        let policy = Policy {
-            threshold: 2.0,
-            ..Policy::default()
+        self.basis = Basis::Runs {
+            p: tested.p,
+            interval: tested.interval.map(percent),
+            seen_from: percent(tested.seen_from),
         };
-        let mut rows = [Pending {
-            row,
-            rule,
-            ticks: vec![tick],
-        }];
-        judge(&mut rows, &policy, 0.05);
-        rows[0].row.changes[0].as_ref().unwrap().verdict
     }
+}
 
-    #[test]
-    fn an_exact_change_is_judged_by_tick_threshold_and_direction() {
-        use Better::{Higher, Lower, Neither};
-        for (better, absolute, percent, tick, expected) in [
-            (Lower, 3.0, Some(3.0), 0.0, Verdict::Worse),
-            (Lower, -3.0, Some(-3.0), 0.0, Verdict::Better),
-            (Higher, 3.0, Some(3.0), 0.0, Verdict::Better),
-            (Higher, -3.0, Some(-3.0), 0.0, Verdict::Worse),
-            (Neither, 3.0, Some(3.0), 0.0, Verdict::Changed),
-            (Lower, 2.0, Some(2.0), 0.0, Verdict::Worse),
-            (Lower, 1.9, Some(1.9), 0.0, Verdict::Small),
-            (Lower, -1.9, Some(-1.9), 0.0, Verdict::Small),
-            (Lower, 5.0, None, 0.0, Verdict::Worse),
-            (Lower, 5.0, Some(50.0), 5.0, Verdict::Same),
-            (Lower, -5.0, Some(-50.0), 5.0, Verdict::Same),
-            (Lower, 5.1, Some(51.0), 5.0, Verdict::Worse),
-            (Lower, 0.0, Some(0.0), 0.0, Verdict::Same),
-        ] {
-            let found = verdict(row(better, 1, absolute, percent, Basis::Exact), None, tick);
-            assert_eq!(
-                found, expected,
-                "{better:?}, {absolute} us, {percent:?} %, a tick of {tick}"
-            );
-        }
+fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange> {
+    if base.causes.is_empty() || other.causes.is_empty() {
+        return Vec::new();
     }
-
-    #[test]
-    fn a_sampled_change_needs_a_p_value_and_an_interval() {
-        for (p, interval, n, expected) in [
-            (0.01, (3.0, 9.0), 30, Verdict::Worse),
-            (0.01, (-9.0, -3.0), 30, Verdict::Worse),
-            (0.05, (3.0, 9.0), 30, Verdict::Unclear),
-            (0.01, (0.0, 9.0), 30, Verdict::Unclear),
-            (0.01, (-9.0, 0.0), 30, Verdict::Unclear),
-            (0.9, (-1.0, 1.0), 30, Verdict::Same),
-            (0.9, (-1.0, 1.0), 3, Verdict::Same),
-            (0.9, (-1.0, 1.0), 2, Verdict::Unclear),
-            (0.9, (-2.0, 1.0), 30, Verdict::Unclear),
-            (0.9, (-1.0, 2.0), 30, Verdict::Unclear),
-            (0.9, (-5.0, 1.0), 30, Verdict::Unclear),
-        ] {
-            let found = verdict(
-                row(Better::Lower, n, 5.0, Some(5.0), sampled(p, interval)),
-                None,
-                0.0,
-            );
-            assert_eq!(found, expected, "p {p}, {interval:?}, {n} values");
-        }
-    }
-
-    #[test]
-    fn a_rule_has_a_threshold_and_a_least_change_of_its_own() {
-        let exact = |absolute| row(Better::Lower, 1, absolute, Some(5.0), Basis::Exact);
-        let threshold = Rule {
-            threshold: Some(10.0),
-            ..Rule::default()
-        };
-        assert_eq!(verdict(exact(5.0), Some(&threshold), 0.0), Verdict::Small);
-        let least = Rule {
-            least: 1.0,
-            ..Rule::default()
-        };
-        for (absolute, expected) in [
-            (0.9, Verdict::Small),
-            (-0.9, Verdict::Small),
-            (1.0, Verdict::Worse),
-        ] {
-            assert_eq!(
-                verdict(exact(absolute), Some(&least), 0.0),
-                expected,
-                "{absolute}"
-            );
-        }
-    }
-
-    /// Three tests: the smallest p-value counts three times as much. What is equal stays so, but is
-    /// a test like the others.
-    #[test]
-    fn p_values_are_corrected_for_all_rows_together() {
-        let sampled_row = |p| row(Better::Lower, 30, 5.0, Some(5.0), sampled(p, (3.0, 9.0)));
-        let mut equal = sampled_row(1.0);
-        equal.changes[0].as_mut().unwrap().verdict = Verdict::Same;
-        let exact = row(Better::Lower, 1, 5.0, Some(5.0), Basis::Exact);
-        let mut rows: Vec<_> = [sampled_row(0.02), exact, sampled_row(0.01), equal]
-            .map(|row| Pending {
-                row,
-                rule: None,
-                ticks: vec![0.0],
-            })
-            .into();
-        let policy = Policy {
-            threshold: 2.0,
-            ..Policy::default()
-        };
-        judge(&mut rows, &policy, 0.05);
-        let found: Vec<_> = rows
-            .iter()
-            .map(|pending| {
-                let change = pending.row.changes[0].as_ref().unwrap();
-                let corrected = match change.basis {
-                    Basis::Sampled { corrected, .. } => Some(corrected),
-                    Basis::Exact => None,
-                };
-                (corrected, change.verdict)
-            })
-            .collect();
-        assert_eq!(
-            found,
-            [
-                (Some(0.04), Verdict::Worse),
-                (None, Verdict::Worse),
-                (Some(0.03), Verdict::Worse),
-                (Some(1.0), Verdict::Same)
-            ]
-        );
-    }
+    let of = |samples: &Samples, cause| samples.causes.get(&cause).copied().unwrap_or(0.0);
+    Cause::ALL
+        .into_iter()
+        .map(|cause| CauseChange {
+            cause,
+            base: of(base, cause),
+            other: of(other, cause),
+        })
+        .filter(|change| change.base != 0.0 || change.other != 0.0)
+        .collect()
 }

@@ -6,36 +6,31 @@
 //! recordings match by that label ([`Key`]) and by nothing else, never by position.
 //!
 //! Worlds that repeat themselves need no statistics: equal inputs give equal values, so any
-//! difference has a cause among the inputs ([`Basis::Exact`]). Elsewhere a rank test says whether
-//! two samples differ at all and a bootstrap interval by how much ([`Basis::Sampled`]). Of a world
-//! that was measured the unit is the run: iterations of one say nothing about the next, so that a
-//! verdict needs several recordings a side, whose common change is tested first ([`Shift`]). Where
-//! both recordings hold events, each change is split into the changes of its causes, and each table
-//! says what became longer or shorter on the critical path of its slowest CPU ([`TablePaths`]).
+//! difference has a cause among the inputs ([`Basis::Exact`]). Of a world that was measured the unit
+//! is the run: iterations of one say nothing about the next, so that a verdict needs several
+//! recordings a side, which one test judges ([`Basis::Runs`]). What a side lacks is told first, and
+//! rows that a differing condition decides have no verdict. Where both recordings hold events, each
+//! change is split into the changes of its causes, and each table says what became longer or shorter
+//! on the critical path of its slowest CPU ([`TablePaths`]).
 //!
 //! What is compared are findings. No published figure is looked at: a published table is compared
 //! by importing it.
 #![forbid(unsafe_code)]
 
 mod compare;
-mod dependence;
+mod conditions;
 mod functions;
 mod idle;
 mod inputs;
 mod judgement;
-mod matching;
-mod order;
 mod paths;
 mod policy;
 mod releases;
 mod request;
 mod result;
-mod runs;
+mod rows;
 mod session;
-mod shift;
-mod statistics;
-mod student;
-mod summary;
+mod shares;
 mod table;
 #[cfg(test)]
 #[path = "../tests/support/testing.rs"]
@@ -43,15 +38,15 @@ mod testing;
 mod warnings;
 
 pub use compare::compare;
+pub use evidence::FEWEST_RUNS;
 pub use inputs::Difference;
 pub use policy::{Iterations, Policy, Rule, Unjudged};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison,
-    CriticalPath, FunctionRow, IdleShare, IdleTest, OnBoard, OtherOrder, Outcome, PathChange, Row,
-    Sessions, Shift, Side, TablePaths, Test, Totals, Verdict,
+    Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison, Condition,
+    CriticalPath, Differing, FunctionRow, IdleShare, IdleTest, Lack, Missing, OddRun, OnBoard,
+    Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Verdict,
 };
-pub use statistics::{FEWEST_RUNS, holm, interval_of_change, rank_test, runs_for_ranks};
-pub use summary::TooFew;
+pub use session::BoardSessions;
 pub use table::{Key, Who, row_count};

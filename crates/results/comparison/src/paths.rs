@@ -1,11 +1,11 @@
 //! The critical path of the slowest CPU of each table.
 
-use crate::result::{CriticalPath, Row, TablePaths};
+use crate::result::{Condition, CriticalPath, Row, TablePaths, Verdict};
 use crate::table::Who;
 use attribution::{Spending, Timelines};
 use recording::metrics::{CACHE_FLUSH, METRICS};
 use recording::{Recording, Series};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Release, case, mode and metric, as in a row's key.
 type Name = (String, String, String, String);
@@ -89,6 +89,15 @@ pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) 
     };
     let mut names: Vec<Name> = rows.iter().map(name).collect();
     names.dedup();
+    // What another state of the board explains, no path of the code does.
+    let of_board = rows.iter().filter(|row| {
+        let verdicts = row.changes.iter().flatten().map(|change| change.verdict);
+        verdicts
+            .into_iter()
+            .any(|verdict| verdict == Verdict::Unjudged(Condition::Session))
+    });
+    let of_board: HashSet<Name> = of_board.map(name).collect();
+    names.retain(|name| !of_board.contains(name));
     let of_table = |name: Name| {
         let paths: Vec<Option<CriticalPath>> = paths
             .iter()

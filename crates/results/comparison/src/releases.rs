@@ -2,6 +2,7 @@
 
 use crate::request::{Error, Input};
 use crate::result::Side;
+use crate::rows::SideRows;
 use recording::Recording;
 use std::collections::BTreeSet;
 
@@ -95,7 +96,12 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     }
 }
 
-pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -> Side {
+pub(crate) fn side(
+    place: usize,
+    input: &Input<'_>,
+    chosen: &ComparedReleases,
+    rows: &SideRows,
+) -> Side {
     let header = input.header();
     let names = variants(input.findings.recording)
         .into_iter()
@@ -103,7 +109,8 @@ pub(crate) fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases) -
         .collect();
     Side {
         name: input.name.clone(),
-        runs: input.recordings().count(),
+        runs: rows.runs,
+        given_again: rows.given_again,
         variants: names,
         world: header.world.clone(),
         repeatable: header.is_repeatable(),

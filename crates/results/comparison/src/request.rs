@@ -1,6 +1,7 @@
 //! The request: which recordings are compared, and by which policy.
 
 use crate::policy::Policy;
+use crate::session::BoardSessions;
 use findings::Findings;
 use recording::{Header, Recording};
 
@@ -54,29 +55,15 @@ impl<'r> Input<'r> {
 }
 
 /// The options of a comparison of recordings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The policy: which changes count as a regression.
     pub policy: Policy,
     /// Measures to compare; all but those that follow from others (`time_in_state`) where none is
     /// named.
     pub metrics: Vec<String>,
-    /// Resamples of each bootstrap interval, at least; more are drawn where many tests ask for wide
-    /// intervals.
-    pub resamples: usize,
-    /// Seed of the resampling.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            policy: Policy::default(),
-            metrics: Vec::new(),
-            resamples: 2000,
-            seed: 1,
-        }
-    }
+    /// One release that was measured twice on a board; none where no such figures are at hand.
+    pub sessions: Option<BoardSessions>,
 }
 
 /// Why recordings cannot be compared.

@@ -2,20 +2,21 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::statistics::runs_for_ranks;
 use crate::table::{Key, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The facts about a recording as a whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
     /// The name.
     pub name: String,
-    /// The number of its recordings, each of a run.
+    /// The number of its runs; a recording that was given again counts once.
     pub runs: usize,
+    /// How often a recording was given again.
+    pub given_again: usize,
     /// The releases that are compared.
     pub variants: Vec<String>,
     /// The world it was made in.
@@ -37,6 +38,12 @@ pub struct Comparison {
     pub sides: Vec<Side>,
     /// The warnings to read first.
     pub warnings: Vec<String>,
+    /// What a side lacks and another has.
+    pub missing: Vec<Missing>,
+    /// Runs that are unlike the others of their side.
+    pub odd_runs: Vec<OddRun>,
+    /// Conditions that differ, so that rows are not judged.
+    pub conditions: Vec<Differing>,
     /// Inputs that differ.
     pub differences: Vec<Difference>,
     /// The rows that the base shares with at least one other, in the order of the base.
@@ -46,8 +53,6 @@ pub struct Comparison {
     /// The critical paths of the slowest CPUs, for each table of rows whose events tell it in the
     /// base and in another recording.
     pub paths: Vec<TablePaths>,
-    /// Tables whose rows the order of the CPUs decides, so that they are not judged.
-    pub orders: Vec<OtherOrder>,
     /// Two sessions of a board, where costs of simulations were fitted to two.
     pub sessions: Vec<Sessions>,
     /// The functions of calls that were counted by function in all recordings, in the order of the
@@ -57,17 +62,9 @@ pub struct Comparison {
     pub idle: Vec<IdleTest>,
     /// A change of PSCI calls' instructions in time of a board, where one was asked for.
     pub on_board: Option<OnBoard>,
-    /// Labels of rows that only one recording has, with its place among the sides.
-    pub unmatched: Vec<(usize, Key)>,
-    /// The number of rank tests that were made, which is what p-values and intervals are corrected
-    /// for.
-    pub tests: usize,
-    /// The level at which the whole is read.
+    /// The level of false alarms in the whole.
     pub alpha: f64,
-    /// The level at which rows are read: half of the other where common changes have the other
-    /// half.
-    pub row_alpha: f64,
-    /// What becomes of changes that too few runs stand behind.
+    /// What becomes of what cannot be judged.
     pub unjudged: Unjudged,
     /// The change in percent below which one does not matter, where no rule says otherwise.
     pub threshold: f64,
@@ -111,30 +108,78 @@ impl OnBoard {
     }
 }
 
-/// A table of roles in which the CPUs came otherwise than in the base, or as chance had it.
+/// What one side lacks and another has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OtherOrder {
-    /// As in [`Key`].
-    pub variant: String,
-    /// The case.
-    pub case: String,
-    /// The mode.
-    pub mode: String,
-    /// The recording's place among the sides.
+pub struct Missing {
+    /// The place of the side that lacks it.
     pub side: usize,
-    /// The clusters in the order in which their CPUs went down, in the base and in the recording.
-    pub clusters: [Vec<u16>; 2],
-    /// Which of the two left the order to chance.
-    pub by_chance: [bool; 2],
-    /// True if both have the case in a mode whose iterations are draws of the order.
-    pub drawn_as_well: bool,
+    /// The row.
+    pub key: Key,
+    /// What of it.
+    pub lack: Lack,
 }
 
-impl OtherOrder {
-    /// True if it is the table of a row, in a recording.
-    pub(crate) fn holds(&self, key: &Key, side: usize) -> bool {
-        (&self.variant, &self.case, &self.mode, self.side)
-            == (&key.variant, &key.case, &key.mode, side)
+/// What of a row a side lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// All of it.
+    Row,
+    /// Some runs: so many have it, of so many.
+    Runs(usize, usize),
+    /// A unit that can be compared: its own, and the base's.
+    Unit(String, String),
+}
+
+/// A run that is unlike the other runs of its side in most rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OddRun {
+    /// The side.
+    pub side: usize,
+    /// Its number in the side, from 1.
+    pub run: usize,
+    /// Its values as a multiple of the others', in the median of the rows.
+    pub factor: f64,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+/// A condition of a run that differs, or that chance had, and that decides rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Differing {
+    /// What it is.
+    pub condition: Condition,
+    /// The recording's place among the sides.
+    pub side: usize,
+    /// What it is in the base and in the recording.
+    pub values: [String; 2],
+    /// Release, case and mode of the table that it decides, as in [`Key`]; `None`: all rows.
+    pub table: Option<(String, String, String)>,
+    /// The way to compare all the same, where there is one.
+    pub remedy: Option<String>,
+}
+
+/// What was not the thing under test and can move a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Condition {
+    /// The machine that was measured.
+    Machine,
+    /// The order in which CPUs came.
+    Order,
+    /// The CPU whose timer wakes the others.
+    Timer,
+    /// The session of a board that costs were fitted to.
+    Session,
+}
+
+impl Condition {
+    /// The condition's name in output for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Order => "order",
+            Self::Timer => "timer",
+            Self::Session => "session",
+        }
     }
 }
 
@@ -148,11 +193,14 @@ pub struct Sessions {
     /// The costs that no firmware decides, and that differ by more than their fits leave open.
     pub moved: Vec<BoardCost>,
     /// The floors in percent, by mode (or none) and metric: changes below them are not judged.
+    /// Empty where no release was measured twice on the platform.
     pub floors: Vec<([String; 2], f64)>,
     /// What the fits of both grant a cell, in percent; it is added to each floor.
     pub granted: f64,
-    /// The release that was measured twice, and its platform.
+    /// The release that was measured twice, and the platform.
     pub measured: [String; 2],
+    /// The fits that miss their figures by more than they may.
+    pub bad_fits: Vec<String>,
 }
 
 /// A cost of the board in two sessions, in microseconds.
@@ -225,8 +273,9 @@ pub struct Row {
 pub struct Cell {
     /// The count.
     pub n: usize,
-    /// Their median; where everything is exact the lower of the middle two, a value that occurred.
-    pub median: f64,
+    /// The value that stands for them: of what is exact the lower median, a value that occurred; of
+    /// runs their geometric mean, or their mean where one of the row's values is not above 0.
+    pub value: f64,
     /// The smallest.
     pub min: f64,
     /// The largest.
@@ -244,10 +293,6 @@ pub struct Change {
     pub basis: Basis,
     /// The verdict.
     pub verdict: Verdict,
-    /// The number of runs a side behind it, of the side with fewer.
-    pub runs: usize,
-    /// True if that is too few for a verdict on a change that matters, or on any.
-    pub too_few: bool,
     /// True if it is below the threshold of its row.
     pub below: bool,
     /// Microseconds by cause in the median, before and after; empty where one of the two has no
@@ -260,30 +305,17 @@ pub struct Change {
 pub enum Basis {
     /// Both worlds repeat themselves: the difference is what it is, to a tick of the counter.
     Exact,
-    /// Samples.
-    Sampled {
-        /// The test.
-        test: Test,
-        /// Its p-value.
+    /// Runs of both, by the test of [`evidence::test`].
+    Runs {
+        /// The p-value, corrected for the number of tests (Holm).
         p: f64,
-        /// The same, corrected for the number of tests (Holm).
-        corrected: f64,
-        /// Interval of the change in percent, at [`Comparison::interval_level`]: of the median by
-        /// bootstrap, and in Student's test of the mean of logarithms.
-        interval: Option<(f64, f64)>,
-        /// The number of iterations that say as much as one that is independent of the others, from
-        /// 1; `p` and `interval` are corrected for it.
-        values_per_independent: f64,
+        /// Interval of the change in percent, as strict as the row's test.
+        interval: [f64; 2],
+        /// The change in percent that would have been told in 80 of 100.
+        seen_from: f64,
     },
-}
-
-/// The test of samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Test {
-    /// Of ranks, by Mann and Whitney.
-    Ranks,
-    /// Student's, of logarithms: where too few runs leave the ranks no verdict.
-    Student,
+    /// Fewer runs than tell anything of how runs scatter.
+    TooFew,
 }
 
 /// The common change of all rows of a measure, run against run.
@@ -295,35 +327,14 @@ pub struct Shift {
     pub metric: String,
     /// The number of rows.
     pub rows: usize,
-    /// The number of rows that moved the same way by at least their threshold.
-    pub moved: usize,
-    /// The number of runs of the base and of the other side.
-    pub runs: [usize; 2],
     /// The change in percent: the ratio of the geometric means over rows and runs.
     pub percent: f64,
-    /// Its interval in percent; those of all measures together hold with 1 - alpha / 2.
-    pub interval: (f64, f64),
-    /// p-value of Student's test of the runs' means of logarithms.
+    /// Its interval in percent.
+    pub interval: [f64; 2],
+    /// p-value, corrected for the number of measures (Holm).
     pub p: f64,
-    /// The same, corrected for the number of measures (Holm); read at alpha / 2.
-    pub corrected: f64,
-    /// Which way is better.
-    pub better: Better,
-    /// The verdict.
+    /// The verdict; none of rows that did not move alike.
     pub verdict: Verdict,
-}
-
-/// What all rows of each measure come to in the base, by measure and unit.
-pub struct Totals<'c>(BTreeMap<(&'c str, &'c str), f64>);
-
-impl Totals<'_> {
-    /// The size of a change of a row as a share of its measure's total, from 0.
-    pub fn share(&self, row: &Row, change: &Change) -> f64 {
-        match self.0.get(&(row.key.metric.as_str(), row.unit.as_str())) {
-            Some(total) if *total > 0.0 => change.absolute.abs() / total,
-            _ => 0.0,
-        }
-    }
 }
 
 /// What a comparison comes to.
@@ -333,7 +344,7 @@ pub enum Outcome {
     Regression,
     /// Nothing did, as far as can be told from chance.
     NoRegression,
-    /// Too few runs or sessions stand behind it.
+    /// A side lacks something, a condition differs, or too few runs stand behind it.
     Unjudged,
 }
 
@@ -353,14 +364,14 @@ impl Outcome {
 pub enum Verdict {
     /// No change: equal to a tick, or the interval lies within the threshold.
     Same,
-    /// Nothing can be said.
+    /// No change that can be told from chance.
     Unclear,
-    /// The order in which CPUs came decides, and is another one or was left to chance: a condition
-    /// of the run and no result, so nothing is judged.
-    Order,
-    /// Costs were fitted to two sessions of a board, and the change is no larger than what two
-    /// sessions of one firmware differ by.
-    Session,
+    /// Too few runs for any verdict.
+    TooFew,
+    /// Twice as much or half, and too few runs to tell that from chance.
+    Large,
+    /// A condition decides it, so nothing is judged.
+    Unjudged(Condition),
     /// A change, but below the threshold.
     Small,
     /// A change of something of which neither way is better.
@@ -468,9 +479,19 @@ impl CauseChange {
 }
 
 impl Change {
-    /// True if more runs, or more sessions of the board, are needed to tell what it comes to.
+    /// True if nothing is judged, though more runs or another condition would tell.
     pub fn is_open(&self) -> bool {
-        self.too_few || self.verdict == Verdict::Session
+        matches!(
+            self.verdict,
+            Verdict::TooFew | Verdict::Large | Verdict::Unjudged(_)
+        )
+    }
+
+    /// Its size by the logarithm of the ratio, or 0 where there is none.
+    pub fn size(&self) -> f64 {
+        self.percent.map_or(0.0, |percent| {
+            (percent / 100.0).max(-1.0 + 1e-9).ln_1p().abs()
+        })
     }
 
     /// The cause that changed most in the direction of the whole.
@@ -485,13 +506,6 @@ impl Change {
 }
 
 impl Comparison {
-    /// The level of each interval, from 0 to 1: widened for the number of tests as Bonferroni has
-    /// it, so that all intervals of the comparison together hold the changes with probability 1 -
-    /// alpha, as the corrected p-values do.
-    pub fn interval_level(&self) -> f64 {
-        interval_level(self.row_alpha, self.tests)
-    }
-
     /// True if any row became worse, or a measure in common.
     pub fn has_regression(&self) -> bool {
         let shifts = self.shifts.iter().map(|shift| shift.verdict);
@@ -503,46 +517,25 @@ impl Comparison {
 
     /// What it comes to, whatever the policy makes of that.
     pub fn outcome(&self) -> Outcome {
-        match () {
-            () if self.has_regression() => Outcome::Regression,
-            () if self.changes().any(|(_, change)| change.is_open()) => Outcome::Unjudged,
-            () => Outcome::NoRegression,
+        let is_open =
+            !self.missing.is_empty() || self.changes().any(|(_, change)| change.is_open());
+        match is_open {
+            _ if self.has_regression() => Outcome::Regression,
+            true => Outcome::Unjudged,
+            false => Outcome::NoRegression,
         }
-    }
-
-    /// The runs a side from which ranks alone can judge each row.
-    pub fn runs_for_ranks(&self) -> usize {
-        // With several rows, half of the level goes to what they have in common.
-        runs_for_ranks(
-            self.tests,
-            if self.tests > 1 {
-                self.alpha / 2.0
-            } else {
-                self.alpha
-            },
-        )
-    }
-
-    /// What all rows of each measure come to in the base, by measure and unit.
-    pub fn totals(&self) -> Totals<'_> {
-        let mut totals = BTreeMap::new();
-        for row in &self.rows {
-            let median = row.cells[0].map_or(0.0, |cell| cell.median.abs());
-            *totals
-                .entry((row.key.metric.as_str(), row.unit.as_str()))
-                .or_default() += median;
-        }
-        Totals(totals)
     }
 
     /// All changes with their rows.
     pub fn changes(&self) -> impl Iterator<Item = (&Row, &Change)> {
-        self.rows.iter().flat_map(|row| {
-            row.changes
-                .iter()
-                .flatten()
-                .map(move |change| (row, change))
-        })
+        (1..self.sides.len()).flat_map(|side| self.of_side(side))
+    }
+
+    /// The rows that a side shares with the base, each with its change.
+    pub fn of_side(&self, side: usize) -> impl Iterator<Item = (&Row, &Change)> {
+        self.rows
+            .iter()
+            .filter_map(move |row| Some((row, row.changes[side - 1].as_ref()?)))
     }
 
     /// The number of changes that come to a verdict.
@@ -553,24 +546,28 @@ impl Comparison {
     }
 }
 
+impl Row {
+    /// True if it is of a time that had better be short.
+    pub fn is_time(&self) -> bool {
+        self.better == Better::Lower && crate::rows::nanoseconds(&self.unit).is_some()
+    }
+}
+
 impl Verdict {
     /// The verdict's name in output for machines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
             Self::Unclear => "unclear",
-            Self::Order => "order",
-            Self::Session => "session",
+            Self::TooFew => "too-few-runs",
+            Self::Large => "large-and-unproven",
+            Self::Unjudged(condition) => condition.name(),
             Self::Small => "below-threshold",
             Self::Changed => "changed",
             Self::Better => "better",
             Self::Worse => "worse",
         }
     }
-}
-
-pub(crate) fn interval_level(alpha: f64, tests: usize) -> f64 {
-    1.0 - alpha / tests.max(1) as f64
 }
 
 /// A call by function, in each recording.
@@ -618,8 +615,6 @@ mod tests {
             percent: None,
             basis: Basis::Exact,
             verdict: Verdict::Worse,
-            runs: 1,
-            too_few: false,
             below: false,
             causes,
         }
@@ -646,36 +641,5 @@ mod tests {
             "it did not change"
         );
         assert_eq!(change(2.0, &[]).main_cause(), None);
-    }
-
-    /// Scripts read these.
-    #[test]
-    fn verdicts_have_names() {
-        use Verdict::{Better, Changed, Order, Same, Session, Small, Unclear, Worse};
-        let names =
-            [Same, Unclear, Order, Session, Small, Changed, Better, Worse].map(Verdict::name);
-        assert_eq!(
-            names,
-            [
-                "same",
-                "unclear",
-                "order",
-                "session",
-                "below-threshold",
-                "changed",
-                "better",
-                "worse"
-            ]
-        );
-    }
-
-    #[test]
-    fn intervals_are_wider_the_more_there_are() {
-        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
-        assert!(close(interval_level(0.05, 1), 0.95) && close(interval_level(0.05, 10), 0.995));
-        assert!(
-            close(interval_level(0.05, 0), 0.95),
-            "without a test there is no correction"
-        );
     }
 }

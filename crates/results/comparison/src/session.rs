@@ -1,31 +1,22 @@
 //! Sessions of a board. Costs that were fitted to two sessions differ by the state of the board as
 //! well as by the firmware, and one release that was measured twice shows by how much.
 
-use crate::matching::Pending;
-use crate::result::{Basis, BoardCost, Change, Sessions, Side, TablePaths, Verdict};
+use crate::result::{
+    Basis, BoardCost, CauseChange, Change, Condition, Row, Sessions, Side, Verdict,
+};
 use crate::table::Key;
+use document::Document;
 use recording::Header;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 use toml::Table;
 
-/// One release in two sessions: `data/published/sessions.toml`, and its figures.
-static REPEATED: LazyLock<Repeated> = LazyLock::new(|| {
-    // Both belong to the program, and a test reads them.
-    let mut repeated: Repeated =
-        toml::from_str(include_str!("../../../../data/published/sessions.toml"))
-            .unwrap_or_default();
-    repeated.read_figures(include_str!(
-        "../../../../data/published/juno-psci-sessions.csv"
-    ));
-    repeated
-});
-
-#[derive(Default, Deserialize)]
-struct Repeated {
+/// One release in two sessions of a board, and the costs that no release decides there.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct BoardSessions {
     platform: String,
     release: String,
+    figures: String,
     by_place: Vec<ByPlace>,
     board_cost: Vec<BoardKey>,
     /// The largest change from one session to the other in percent, by mode and metric; the mode is
@@ -34,21 +25,41 @@ struct Repeated {
     floors: BTreeMap<(String, String), f64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct ByPlace {
     mode: String,
     metric: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 struct BoardKey {
     /// End of the cost's key.
     key: String,
+    /// The causes whose time it decides.
+    causes: Vec<String>,
     /// A figure of the release that must be the same for the cost to be the board's.
     same: Option<String>,
 }
 
-impl Repeated {
+impl BoardSessions {
+    /// Reads the description of two sessions; their figures are in a file that it names.
+    ///
+    /// # Errors
+    /// The description is not as it has to be.
+    pub fn read(
+        description: &Document,
+        figures: impl FnOnce(&str) -> String,
+    ) -> Result<Self, document::Error> {
+        let mut read: Self = description.read()?;
+        read.read_figures(&figures(&read.figures));
+        Ok(read)
+    }
+
+    /// The platform that was measured twice.
+    pub fn platform(&self) -> &str {
+        &self.platform
+    }
+
     /// Reads lines of session, case, mode, cluster, core, metric, value and unit.
     fn read_figures(&mut self, figures: &str) {
         // By case, mode, metric, cluster and core, the values of each session.
@@ -114,35 +125,36 @@ impl Repeated {
 }
 
 /// The sessions behind the costs of a base and a recording, if they are two.
-pub(crate) fn sessions(headers: &[&Header], side: usize, variants: [&str; 2]) -> Option<Sessions> {
-    let costs: Vec<&Table> = [0, side]
-        .iter()
-        .zip(variants)
-        .map(|(&side, variant)| {
-            headers[side]
-                .costs
-                .get(variant)
-                .filter(|_| headers[side].is_repeatable())
-        })
-        .collect::<Option<_>>()?;
+fn sessions(
+    known: Option<&BoardSessions>,
+    headers: &[&Header],
+    side: usize,
+    variants: [&str; 2],
+) -> Option<Sessions> {
+    let both = [headers[0], headers[side]];
+    let costs = |at: usize| {
+        both[at]
+            .costs
+            .get(variants[at])
+            .filter(|_| both[at].is_repeatable())
+    };
+    let costs = [costs(0)?, costs(1)?];
     let names = [session(costs[0])?.to_owned(), session(costs[1])?.to_owned()];
     if names[0] == names[1] || all(costs[0]).eq(all(costs[1])) {
         return None;
     }
-    let figure = |side: usize, key: &str| {
-        let figures = headers[side]
-            .platform
-            .as_ref()?
-            .figures
-            .get(variants[usize::from(side != 0)])?;
+    let platforms = both.map(|header| header.platform.as_ref().map_or("", |it| it.name.as_str()));
+    let known = known.filter(|of| platforms == [of.platform.as_str(); 2]);
+    let figure = |at: usize, key: &str| {
+        let figures = both[at].platform.as_ref()?.figures.get(variants[at])?;
         key.split('.')
             .try_fold(figures, |value, part| value.get(part))
             .cloned()
     };
     let is_boards = |key: &str| {
-        REPEATED.board_cost.iter().any(|board| {
+        known.iter().flat_map(|of| &of.board_cost).any(|board| {
             let is_same =
-                |same: &String| figure(0, same).is_some() && figure(0, same) == figure(side, same);
+                |same: &String| figure(0, same).is_some() && figure(0, same) == figure(1, same);
             key.ends_with(&board.key) && board.same.as_ref().is_none_or(is_same)
         })
     };
@@ -157,17 +169,24 @@ pub(crate) fn sessions(headers: &[&Header], side: usize, variants: [&str; 2]) ->
                 us: [before, after],
             })
         });
+    let floors = known.iter().flat_map(|of| &of.floors);
+    let bad = costs
+        .iter()
+        .zip(variants)
+        .filter(|(costs, _)| is_bad(costs));
     Some(Sessions {
         side,
-        names,
         moved: moved.collect(),
-        floors: REPEATED
-            .floors
-            .iter()
+        floors: floors
             .map(|((mode, metric), floor)| ([mode.clone(), metric.clone()], *floor))
             .collect(),
         granted: granted(costs[0]) + granted(costs[1]),
-        measured: [REPEATED.release.clone(), REPEATED.platform.clone()],
+        measured: [
+            known.map_or_else(String::new, |of| of.release.clone()),
+            platforms[0].to_owned(),
+        ],
+        bad_fits: bad.map(|(_, variant)| variant.to_owned()).collect(),
+        names,
     })
 }
 
@@ -247,66 +266,95 @@ fn granted(costs: &Table) -> f64 {
     granted * residual.max(1.0) * 100.0
 }
 
-/// Takes the verdict from changes that two sessions of one firmware differ by, and the causes
-/// from all where the board was in another state.
+/// Takes the verdict from changes that two sessions of one firmware differ by, and from those of
+/// which most is of a cause whose cost moved with the board. Of a board of which no release was
+/// measured twice, what one release differs by is the sessions'.
 pub(crate) fn leave_to_sessions(
-    rows: &mut [Pending<'_>],
+    rows: &mut [Row],
     headers: &[&Header],
     sides: &[Side],
+    known: Option<&BoardSessions>,
 ) -> Vec<Sessions> {
     // Releases of one name are compared with each other; where names differ there is one a side.
-    let release = |side: usize, key: &Key| -> &str {
+    let release = |side: usize, key: &Key| -> String {
         let own = sides[side]
             .variants
             .iter()
             .find(|variant| **variant == key.variant);
         own.or(sides[side].variants.first())
-            .map_or("", String::as_str)
+            .cloned()
+            .unwrap_or_default()
     };
-    let mut known: BTreeMap<(String, usize), Option<Sessions>> = BTreeMap::new();
-    for Pending { row, .. } in rows {
+    let mut all: BTreeMap<(String, usize), Option<Sessions>> = BTreeMap::new();
+    for row in rows {
         for (side, change) in (1..).zip(&mut row.changes) {
             let Some(change) = change.as_mut() else {
                 continue;
             };
-            let found = known
+            let releases = [0, side].map(|side| release(side, &row.key));
+            let found = all
                 .entry((row.key.variant.clone(), side))
                 .or_insert_with(|| {
                     sessions(
+                        known,
                         headers,
                         side,
-                        [release(0, &row.key), release(side, &row.key)],
+                        releases.each_ref().map(String::as_str),
                     )
                 });
             let Some(sessions) = found else { continue };
-            if !sessions.moved.is_empty() {
-                change.causes.clear();
-            }
             let is_judged = matches!(
                 change.verdict,
                 Verdict::Worse | Verdict::Better | Verdict::Changed
             );
-            if is_judged && least(change) <= REPEATED.floor(&row.key) + sessions.granted {
-                change.verdict = Verdict::Session;
+            let of_board = sessions.of_board(change, known);
+            let is_open = match known.filter(|_| !sessions.floors.is_empty()) {
+                Some(known) => {
+                    of_board || least(change) <= known.floor(&row.key) + sessions.granted
+                }
+                None => releases[0] == releases[1],
+            };
+            if of_board {
+                change.causes.clear();
+            }
+            if is_judged && is_open {
+                change.verdict = Verdict::Unjudged(Condition::Session);
             }
         }
     }
-    let mut all: Vec<Sessions> = known.into_values().flatten().collect();
+    let mut all: Vec<Sessions> = all.into_values().flatten().collect();
     all.dedup();
     all
+}
+
+impl Sessions {
+    /// True if most of a change is of causes whose costs moved with the board.
+    fn of_board(&self, change: &Change, known: Option<&BoardSessions>) -> bool {
+        let moved =
+            |board: &&BoardKey| self.moved.iter().any(|cost| cost.key.ends_with(&board.key));
+        let board = known.iter().flat_map(|of| &of.board_cost).filter(moved);
+        let names: Vec<&String> = board.flat_map(|board| &board.causes).collect();
+        let part: f64 = change
+            .causes
+            .iter()
+            .filter(|cause| names.iter().any(|name| *name == cause.cause.name()))
+            .map(CauseChange::absolute)
+            .sum();
+        part / change.absolute > 0.5
+    }
+}
+
+/// True if a fit misses its figures by more than it may, as `calibrate` says.
+fn is_bad(costs: &Table) -> bool {
+    let gate = costs.get("fit").and_then(|fit| fit.get("gate"));
+    gate.and_then(|gate| gate.get("passed")?.as_bool()) == Some(false)
 }
 
 /// The size of a change in percent, at the end of its interval that is nearer to none.
 fn least(change: &Change) -> f64 {
     let size = |percent: f64| either_way(1.0 + percent / 100.0);
     match (change.basis, change.percent) {
-        (
-            Basis::Sampled {
-                interval: Some((low, high)),
-                ..
-            },
-            _,
-        ) => size(low).min(size(high)),
+        (Basis::Runs { interval, .. }, _) => size(interval[0]).min(size(interval[1])),
         (_, Some(percent)) => size(percent),
         _ => f64::INFINITY,
     }
@@ -319,17 +367,6 @@ fn either_way(factor: f64) -> f64 {
     } else {
         f64::INFINITY
     }
-}
-
-/// Drops the critical paths of recordings whose board was in another state.
-pub(crate) fn withhold_paths(mut paths: Vec<TablePaths>, sessions: &[Sessions]) -> Vec<TablePaths> {
-    for of in sessions.iter().filter(|of| !of.moved.is_empty()) {
-        paths
-            .iter_mut()
-            .for_each(|table| table.paths[of.side] = None);
-    }
-    paths.retain(|table| table.paths.iter().skip(1).any(Option::is_some));
-    paths
 }
 
 #[cfg(test)]
@@ -372,7 +409,42 @@ mod tests {
     }
 
     fn compared(base: &Recording, other: &Recording) -> Comparison {
-        try_compare(&[base, other], &Options::default()).unwrap()
+        let options = Options {
+            sessions: Some(of_juno()),
+            ..Options::default()
+        };
+        try_compare(&[base, other], &options).unwrap()
+    }
+
+    fn of_juno() -> BoardSessions {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../data/published/");
+        let text = |name: &str| std::fs::read_to_string(format!("{folder}{name}")).unwrap();
+        let description = Document::new("sessions.toml", text("sessions.toml"));
+        BoardSessions::read(&description, |name| text(name)).unwrap()
+    }
+
+    /// Without a release that was measured twice there, what one release differs by is the
+    /// sessions', and two releases are judged.
+    #[test]
+    fn a_floor_is_of_one_platform() {
+        let of = |session: &str, release: &str, powerdown| {
+            let mut run = run(session, powerdown, 4.0);
+            run.header.platform.as_mut().unwrap().name = "other".to_owned();
+            let costs = run.header.costs.remove("v").unwrap();
+            run.header.costs.insert(release.to_owned(), costs);
+            let mut renamed = Recording::new(run.header.clone());
+            let series = renamed.series(release, "suspend-level0", "serial");
+            renamed.measure(series, 0, "powerdown", "us", powerdown).cpu = Some(0);
+            renamed
+        };
+        let base = of("first", "v", 100.0);
+        let again = compared(&base, &of("second", "v", 130.0));
+        assert_eq!(verdict(&again), Verdict::Unjudged(Condition::Session));
+        let next = compared(&base, &of("second", "w", 130.0));
+        assert_eq!(
+            (verdict(&next), next.sessions[0].floors.len()),
+            (Verdict::Worse, 0)
+        );
     }
 
     fn verdict(comparison: &Comparison) -> Verdict {
@@ -385,7 +457,7 @@ mod tests {
         let near = compared(&base, &run("second", 110.0, 4.0));
         assert_eq!(
             (verdict(&near), near.outcome()),
-            (Verdict::Session, Outcome::Unjudged)
+            (Verdict::Unjudged(Condition::Session), Outcome::Unjudged)
         );
         assert!(near.sessions[0].moved.is_empty());
         let far = compared(&base, &run("second", 130.0, 4.0));
@@ -420,8 +492,9 @@ mod tests {
     /// A rise and a fall of the same factor are as large, and each metric has a floor.
     #[test]
     fn floors_come_from_a_release_that_was_measured_twice() {
+        let repeated = of_juno();
         let modes = |metric: &str| {
-            REPEATED
+            repeated
                 .floors
                 .keys()
                 .filter(|(_, of)| of == metric)
@@ -432,14 +505,14 @@ mod tests {
             [1, 1, 2, 1]
         );
         assert!(
-            REPEATED
+            repeated
                 .floors
                 .values()
                 .all(|floor| (5.0..200.0).contains(floor)),
             "{:?}",
-            REPEATED.floors
+            repeated.floors
         );
         assert!((either_way(0.5) - either_way(2.0)).abs() < 1e-9);
-        assert!(REPEATED.board_cost.len() > 3 && !REPEATED.release.is_empty());
+        assert!(repeated.board_cost.len() > 3 && !repeated.release.is_empty());
     }
 }

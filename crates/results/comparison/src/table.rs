@@ -1,5 +1,6 @@
 //! The rows of one recording.
 
+use crate::shares::divide;
 use attribution::{Cause, Split, Timelines};
 use findings::compared::ordinal;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
@@ -102,7 +103,7 @@ impl Key {
 }
 
 /// The values of a row, with the causes of its median where events tell them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Samples {
     pub(crate) unit: String,
     /// Values in the order of the iterations.
@@ -114,28 +115,28 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// Indices of the values, in their order.
-    fn in_order(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.values.len()).collect();
-        order.sort_by(|&a, &b| self.values[a].total_cmp(&self.values[b]).then(a.cmp(&b)));
-        order
-    }
-
-    /// Index of the lower median.
-    fn median_index(&self) -> Option<usize> {
-        self.in_order()
-            .get(self.values.len().checked_sub(1)? / 2)
-            .copied()
-    }
-
-    /// The lower of the middle two: a value that occurred.
-    pub(crate) fn occurred(&self) -> f64 {
-        self.median_index()
-            .map_or(f64::NAN, |index| self.values[index])
+    /// The lower of the middle two of some values: one that occurred.
+    pub(crate) fn occurred(values: &[f64]) -> f64 {
+        median_index(values).map_or(f64::NAN, |index| values[index])
     }
 }
 
+/// Indices of values, in their order.
+fn in_order(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    order
+}
+
+/// Index of the lower median.
+fn median_index(values: &[f64]) -> Option<usize> {
+    in_order(values)
+        .get(values.len().checked_sub(1)? / 2)
+        .copied()
+}
+
 /// A recording's rows.
+#[derive(Default)]
 pub(crate) struct Table {
     /// Rows in the order in which people read them.
     pub(crate) rows: Vec<(Key, Samples)>,
@@ -151,7 +152,7 @@ impl Samples {
     /// The causes of the median, in microseconds. Of a long run only some iterations have events:
     /// then those of the value next to the median that has some.
     fn add_causes(&mut self, metric: &str, splits: &Splits<'_>, tick_us: f64) {
-        let Some(median) = self.median_index() else {
+        let Some(median) = median_index(&self.values) else {
             return;
         };
         let split_of = |index: usize| {
@@ -160,7 +161,7 @@ impl Samples {
         };
         let mut nearest = Vec::new();
         if split_of(median).is_none() {
-            nearest = self.in_order();
+            nearest = in_order(&self.values);
             let from = |index: usize| (self.values[index] - self.values[median]).abs();
             nearest.sort_by(|&a, &b| from(a).total_cmp(&from(b)));
         }
@@ -250,6 +251,9 @@ impl Table {
         for (key, samples) in &mut rows {
             samples.add_causes(&key.metric, &splits, tick_us);
         }
+        if findings::cpuidle::is_of(recording) {
+            divide(&mut rows);
+        }
         sort(&mut rows);
         let orders = orders(&rows);
         Self { rows, orders }
@@ -336,7 +340,7 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<(String, String, String), Vec<u16
             tables
                 .entry(table)
                 .or_default()
-                .push((samples.occurred(), cluster));
+                .push((Samples::occurred(&samples.values), cluster));
         }
     }
     tables
@@ -505,9 +509,9 @@ mod tests {
                 values: values.to_vec(),
                 ..Samples::default()
             };
-            assert_eq!(samples.occurred(), median, "{values:?}");
+            assert_eq!(Samples::occurred(&samples.values), median, "{values:?}");
         }
-        assert!(Samples::default().occurred().is_nan());
+        assert!(Samples::occurred(&[]).is_nan());
     }
 
     fn table(recording: &Recording) -> Table {

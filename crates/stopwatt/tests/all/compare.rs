@@ -39,7 +39,7 @@ fn a_recording_does_not_differ_from_itself() {
     let output = stopwatt(&["compare", &path, &path, "--threshold", "0"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(
-        text(&output).contains("No regression: 288 unchanged of 288 comparisons of a row.\n"),
+        text(&output).contains("No regression: 288 unchanged of 288"),
         "{}",
         text(&output)
     );
@@ -57,11 +57,12 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
         "two sessions of one release differ by as much"
     );
     let printed = text(&output);
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("`stopwatt run psci-latency --release juno-v2.12"), "{words}");
     for part in [
         "exact: a world that repeats itself",
         "costs.scp.take",
         "another order",
-        "`stopwatt run psci-latency --release juno-v2.12",
         "suspend-level0 serial: powerdown (us)",
         "sessions: the costs of A and B were fitted to two sessions of a board",
         "21 changes are printed, 0 follow from the tables",
@@ -105,9 +106,9 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     let answer = &page[page.find("class=headline").unwrap()..];
     let answer = &answer[..answer.find("</p>").unwrap()];
     for part in [
-        "The board was in another state: scp.take is",
-        "rows changed by no more than two sessions of one release did",
-        "18 rows of suspend-deepest parallel are not judged",
+        "The CPUs came in another order in juno-v2.12, so 16 rows are not judged",
+        "two measurements of one release differ by up to",
+        "so it may be the board",
     ] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
@@ -122,10 +123,9 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
         picture.contains("3 values from") && !page.contains("http:"),
         "{picture}"
     );
-    // The board was in another state, so no cause is told of any row, and no path.
-    assert!(json["critical_paths"].as_array().unwrap().is_empty());
+    // The SCP was in another state, so it is told as the cause of no row.
     for row in json["rows"].as_array().unwrap() {
-        assert!(row["changes"][0]["main_cause"].is_null(), "{row}");
+        assert_ne!(row["changes"][0]["main_cause"], "scp-wait", "{row}");
     }
 }
 
@@ -146,7 +146,7 @@ fn causes_and_critical_paths_of_one_session_are_told() {
     let page = text(&stopwatt(&["compare", &a, &b, "--format", "html"]));
     let answer = &page[page.find("class=headline").unwrap()..];
     let answer = &answer[..answer.find("</p>").unwrap()];
-    for part in ["most of it SCP wait", "The slowest CPU of", "; the SCP"] {
+    for part in ["mostly SCP wait", "The slowest CPU of", "of it the SCP"] {
         assert!(answer.contains(part), "`{part}` is not in {answer}");
     }
     let table = &page[page
@@ -486,7 +486,7 @@ fn too_few_runs_are_an_outcome_of_their_own() {
     let one = |more: &[&str]| stopwatt(&[&["compare", &base[0], &slower[0]], more].concat());
     let said = text(&one(&[]));
     assert!(
-        said.starts_with("36 of 36 rows are about 10 times slower in B; with one run a side"),
+        said.starts_with("36 of 36 rows are 10 times slower in slower/1, large and unproven"),
         "{said}"
     );
     let junit = |output: Output| {
@@ -516,7 +516,7 @@ fn too_few_runs_are_an_outcome_of_their_own() {
     let worse = with(&base, &slower);
     assert_eq!(worse.status.code(), Some(1));
     assert!(
-        text(&worse).starts_with("Powerdown is about 10 times slower in B, in 12 of 12 rows"),
+        text(&worse).starts_with("Powerdown is 10 times slower in slower in 12 of 12 rows"),
         "{}",
         text(&worse)
     );

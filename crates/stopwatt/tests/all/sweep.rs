@@ -631,12 +631,8 @@ fn points_are_compared_like_releases() {
     // The one order that chance had is not judged, many seeds are: a flush waits for another one.
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.contains("chance had the order of the CPUs in both") && text.contains("parallel-free"),
-        "{text}"
-    );
-    assert!(
-        text.starts_with("Powerdown")
-            && text.contains("16 rows of suspend-deepest parallel are not judged"),
+        text.starts_with("Chance had the order of the CPUs, so 12 rows are not judged")
+            && text.contains("parallel-free"),
         "{text}"
     );
 }

@@ -13,7 +13,7 @@ use crate::blocks::{
 };
 use crate::words::capital;
 use crate::{Style, terminal};
-use comparison::{Basis, CauseChange, Change, Comparison, Row, TablePaths, Test, Verdict};
+use comparison::{Basis, CauseChange, Change, Comparison, Condition, Row, TablePaths, Verdict};
 
 /// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
 /// that did not change.
@@ -71,6 +71,9 @@ pub fn comparison_markdown(
     )
 }
 
+/// Sentences of the answer at most; what else there is to say comes behind them.
+const MOST_SENTENCES: usize = 3;
+
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
@@ -81,11 +84,13 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
                 .as_ref()
                 .map(on_board::answer)
                 .unwrap_or_default();
-            told.answer(format!(
-                "{} {}.{on_board}",
-                answer(comparison),
-                capital(&summary(comparison))
-            ));
+            let sentences = answer(comparison);
+            let (first, rest) = sentences.split_at(sentences.len().min(MOST_SENTENCES));
+            told.answer(format!("{on_board}{}", first.join(" ")));
+            told.answer(format!("{}.", capital(&summary(comparison))));
+            if !rest.is_empty() {
+                told.paragraph(rest.join(" "));
+            }
         }
         false => idle::tell(&mut told, comparison),
     }
@@ -120,7 +125,7 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     told.extend(inputs(comparison));
     told.heading("How it was compared");
     told.list(method(comparison));
-    told.extend(unmatched(comparison).into_iter().map(Block::Note));
+    told.extend(missing(comparison).into_iter().map(Block::Note));
     if let Some(published) = published {
         printed(&mut told, published);
     }
@@ -167,15 +172,11 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
             table.words("", |shift| letter(shift.side))
         })
         .numbers("rows", "", |shift| whole(shift.rows as f64))
-        .numbers("moved", "", |shift| whole(shift.moved as f64))
-        .numbers("runs", "", |shift| {
-            format!("{}/{}", shift.runs[0], shift.runs[1])
-        })
         .numbers("in common", "", |shift| {
             interval(
                 fixed(shift.percent, 1).signed().after(" %"),
                 shift.interval,
-                shift.corrected,
+                shift.p,
             )
         })
         .words("", |shift| verdict(shift.verdict));
@@ -199,17 +200,13 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
                 .filter_map(move |(side, change)| Some((row, side, change.as_ref()?)))
         })
         .filter(|(_, _, change)| {
-            rank(change.verdict).is_some() || (change.too_few && !change.below)
+            rank(change.verdict).is_some() && (!change.is_open() || !change.below)
         })
         .collect();
-    let totals = comparison.totals();
     let rank = |change: &Change| rank(change.verdict).unwrap_or(usize::MAX);
-    all.sort_by_cached_key(|(row, _, change)| {
+    all.sort_by_cached_key(|(_, _, change)| {
         // The bits of numbers from 0 are in their order.
-        (
-            rank(change),
-            std::cmp::Reverse(totals.share(row, change).to_bits()),
-        )
+        (rank(change), std::cmp::Reverse(change.size().to_bits()))
     });
     all
 }
@@ -220,7 +217,10 @@ fn rank(verdict: Verdict) -> Option<usize> {
         Verdict::Worse,
         Verdict::Better,
         Verdict::Changed,
-        Verdict::Session,
+        Verdict::Large,
+        Verdict::Unjudged(Condition::Session),
+        Verdict::Unjudged(Condition::Machine),
+        Verdict::TooFew,
         Verdict::Small,
     ]
     .iter()
@@ -236,10 +236,7 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
     let row = |(row, side, change): &(&Row, usize, &Change)| {
         let percent = change.percent?;
         let (low, high) = match change.basis {
-            Basis::Sampled {
-                interval: Some(interval),
-                ..
-            } => interval,
+            Basis::Runs { interval, .. } => interval.into(),
             _ => (percent.min(0.0), percent.max(0.0)),
         };
         let which = if several {
@@ -280,12 +277,7 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
 
 /// The way in which the comparison was made, a sentence or so each.
 fn method(comparison: &Comparison) -> Vec<Text> {
-    let sampled = comparison
-        .changes()
-        .any(|(_, change)| change.basis != Basis::Exact);
-    let exact = comparison
-        .changes()
-        .any(|(_, change)| change.basis == Basis::Exact);
+    let has = |is: fn(&Basis) -> bool| comparison.changes().any(|(_, change)| is(&change.basis));
     let mut lines = Vec::new();
     for sessions in &comparison.sessions {
         let floor = |(name, percent): &([String; 2], f64)| {
@@ -302,59 +294,50 @@ fn method(comparison: &Comparison) -> Vec<Text> {
             fixed(sessions.granted, 1),
         ));
     }
-    if exact {
+    let remedies = comparison.conditions.iter().filter_map(|of| {
+        let table = of
+            .table
+            .as_ref()
+            .map_or_else(String::new, |(_, case, mode)| format!(" of {case} {mode}"));
+        let [base, other] = &of.values;
+        let then = of
+            .remedy
+            .as_ref()
+            .map_or_else(String::new, |remedy| format!("; {remedy}"));
+        (base != other || !then.is_empty()).then(|| {
+            format!(
+                "{}{table}: {base} in {}, {other} in {}{then}",
+                of.condition.name(),
+                letter(0),
+                letter(of.side)
+            )
+        })
+    });
+    lines.extend(remedies);
+    if has(|basis| *basis == Basis::Exact) {
         lines.push(
             "exact: a world that repeats itself; two values that differ by more than a tick of the counter are different"
                 .to_owned(),
         );
     }
-    if sampled {
+    if has(|basis| matches!(basis, Basis::Runs { .. })) {
         lines.push(format!(
-            "samples: rank test of Mann and Whitney, p corrected for {} tests by Holm's method and read at {}; in brackets the bootstrap interval of \
-             the change of the median at {} %, so that all intervals together hold with {} %; ~: nothing can be said, as always with fewer than {} runs a side",
-            comparison.tests,
-            comparison.row_alpha,
-            percent(comparison.interval_level()),
-            percent(1.0 - comparison.row_alpha),
-            comparison::FEWEST_RUNS,
+            "runs: Student's t of logarithms at {} for the whole, by Holm's method half over rows and half over what the rows of a measure have in common; \
+             a row scatters at least as its measure's other rows; in brackets the interval; ~: no change that can be told from chance",
+            comparison.alpha,
         ));
-        let student = |change: &Change| {
-            matches!(
-                change.basis,
-                Basis::Sampled {
-                    test: Test::Student,
-                    ..
-                }
-            )
-        };
-        if !comparison.shifts.is_empty() || comparison.changes().any(|(_, change)| student(change))
-        {
-            lines.push(
-                "few runs: Student's test and interval of the logarithms of runs, which takes them for normal and the sides for equally scattered, \
-                 a row at least as much as the rows of its measure in the mean; what rows have in common is tested by the runs' means over them, at half of the level"
-                    .to_owned(),
-            );
-        }
-        let one_run = |change: &Change| change.too_few && change.runs == 1;
-        if comparison.changes().any(|(_, change)| one_run(change)) {
-            lines.push(
-                "one run a side: p and intervals are over its iterations and say nothing about the next run; `compare A1 A2 A3 --with B1 B2 B3` takes several"
-                    .to_owned(),
-            );
-        }
+    }
+    if has(|basis| *basis == Basis::TooFew) {
+        lines.push(format!(
+            "too few runs: iterations of one run say nothing about the next run; a verdict needs {} runs a side",
+            comparison::FEWEST_RUNS
+        ));
     }
     lines.push(format!(
         "threshold: {} % unless the policy says otherwise",
         comparison.threshold
     ));
     lines.into_iter().map(Text::from).collect()
-}
-
-/// A level in percent, with as many digits as tell it from 100.
-fn percent(level: f64) -> String {
-    let decimals = (-(1.0 - level).log10()).ceil().clamp(2.0, 9.0) as usize - 1;
-    let text = format!("{:.decimals$}", level * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn inputs(comparison: &Comparison) -> Vec<Block> {
@@ -408,7 +391,7 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     };
     told.extend([Block::heading(2, title.as_str())]);
     let median = |row: &Row, side: usize| match row.cells.get(side).copied().flatten() {
-        Some(cell) => Cell::from(figure(cell.median)),
+        Some(cell) => Cell::from(figure(cell.value)),
         None => "-".into(),
     };
     let mut table = Table::with_rows(&shown)
@@ -525,17 +508,15 @@ fn size(change: &Change) -> String {
         .percent
         .map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
     match change.basis {
-        Basis::Sampled {
-            interval: Some(ends),
-            corrected,
-            ..
-        } => interval(percent, ends, corrected),
+        Basis::Runs {
+            interval: ends, p, ..
+        } => interval(percent, ends, p),
         _ => percent.to_string(),
     }
 }
 
 /// A change with its interval and its p-value.
-fn interval(change: Number, (low, high): (f64, f64), p: f64) -> String {
+fn interval(change: Number, [low, high]: [f64; 2], p: f64) -> String {
     let p = if p < 0.001 {
         "< 0.001".to_owned()
     } else {
@@ -549,8 +530,9 @@ fn verdict(verdict: Verdict) -> Cell {
     let (words, tone) = match verdict {
         Verdict::Same => ("=", Tone::Faint),
         Verdict::Unclear => ("~", Tone::Faint),
-        Verdict::Order => ("order", Tone::Faint),
-        Verdict::Session => ("session", Tone::Faint),
+        Verdict::TooFew => ("too few runs", Tone::Faint),
+        Verdict::Large => ("large, unproven", Tone::Middling),
+        Verdict::Unjudged(condition) => (condition.name(), Tone::Faint),
         Verdict::Small => ("below threshold", Tone::Faint),
         Verdict::Changed => ("changed", Tone::Middling),
         Verdict::Better => ("better", Tone::Good),
@@ -569,7 +551,7 @@ fn least_told(base: f64) -> f64 {
 
 /// The causes of a change that matter, the largest first.
 fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
-    let base = row.cells[0].map_or(0.0, |cell| cell.median);
+    let base = row.cells[0].map_or(0.0, |cell| cell.value);
     let mut causes = change.causes.clone();
     causes.retain(|cause| cause.absolute().abs() >= least_told(base));
     causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
@@ -668,25 +650,23 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
     lines
 }
 
-fn unmatched(comparison: &Comparison) -> Vec<Text> {
+/// What each side lacks, the first rows by name.
+fn missing(comparison: &Comparison) -> Vec<Text> {
     let of_side = |(index, side): (usize, &comparison::Side)| {
-        let mut labels = comparison
-            .unmatched
-            .iter()
-            .filter(|(other, _)| *other == index)
-            .map(|(_, key)| key.label());
-        let first = labels.next()?;
-        let rest = labels.count();
-        let more = if rest == 0 {
-            String::new()
-        } else {
-            format!(" and {rest} more rows")
+        let lacks = comparison.missing.iter().filter(|lack| lack.side == index);
+        let labels: Vec<String> = lacks.map(|lack| lack.key.label()).collect();
+        let (named, more) = labels.split_at(labels.len().min(MOST_MISSING));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
         };
-        Some(Text::from(format!(
-            "only in {} ({}): {first}{more}",
+        let text = format!(
+            "not in {} ({}): {}{more}",
             letter(index),
-            side.name
-        )))
+            side.name,
+            named.join("; ")
+        );
+        (!labels.is_empty()).then(|| Text::from(text))
     };
     comparison
         .sides
@@ -695,6 +675,9 @@ fn unmatched(comparison: &Comparison) -> Vec<Text> {
         .filter_map(of_side)
         .collect()
 }
+
+/// Missing rows of a side that are named at most.
+const MOST_MISSING: usize = 20;
 
 fn printed(told: &mut Blocks, published: &PublishedChanges) {
     told.heading(format!(
@@ -726,8 +709,21 @@ fn summary(comparison: &Comparison) -> String {
         (Verdict::Changed, "changed"),
         (Verdict::Small, "changed below the threshold"),
         (Verdict::Unclear, "unclear (~)"),
-        (Verdict::Order, "decided by the order of CPUs"),
-        (Verdict::Session, "no larger than between two sessions"),
+        (Verdict::Large, "large and unproven"),
+        (Verdict::TooFew, "with too few runs"),
+        (
+            Verdict::Unjudged(Condition::Order),
+            "decided by the order of CPUs",
+        ),
+        (
+            Verdict::Unjudged(Condition::Timer),
+            "decided by the owner of the timer",
+        ),
+        (Verdict::Unjudged(Condition::Machine), "of another machine"),
+        (
+            Verdict::Unjudged(Condition::Session),
+            "no larger than between two sessions",
+        ),
         (Verdict::Same, "unchanged"),
     ];
     let parts: Vec<_> = parts
@@ -737,8 +733,12 @@ fn summary(comparison: &Comparison) -> String {
         .collect();
     let total = comparison.changes().count();
     let verdict = comparison.outcome().name().replace('-', " ");
+    let missing = match comparison.missing.len() {
+        0 => String::new(),
+        missing => format!(", and {missing} missing"),
+    };
     format!(
-        "{verdict}: {} of {total} comparisons of a row",
+        "{verdict}: {} of {total} comparisons of a row{missing}",
         parts.join(", ")
     )
 }

@@ -1,7 +1,7 @@
 //! A comparison in the formats that continuous integration reads.
 
-use super::sizes::{in_common, runs_a_side};
-use comparison::{Basis, Change, Comparison, Row, Shift, Unjudged, Verdict};
+use super::answer::in_common;
+use comparison::{Basis, Change, Comparison, FEWEST_RUNS, Missing, Row, Shift, Unjudged, Verdict};
 use maud::html;
 use recording::grouped;
 
@@ -19,14 +19,14 @@ fn last(comparison: &Comparison) -> impl Iterator<Item = LastRow<'_>> {
 
 /// What the comparison found of a row, with its causes.
 fn extra(row: &Row, change: &Change) -> String {
-    let base = row.cells[0].map_or(0.0, |cell| cell.median);
+    let base = row.cells[0].map_or(0.0, |cell| cell.value);
     let mut lines = vec![format!(
         "base {base:.3} {}, {}",
         row.unit,
         change.verdict.name()
     )];
-    if let Basis::Sampled { corrected, .. } = change.basis {
-        lines.push(format!("p {corrected:.4}"));
+    if let Basis::Runs { p, .. } = change.basis {
+        lines.push(format!("p {p:.4}"));
     }
     let mut causes = change.causes.clone();
     causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
@@ -39,10 +39,10 @@ fn extra(row: &Row, change: &Change) -> String {
     lines.join("\n")
 }
 
-/// JUnit's XML: a test suite per case, a test case per row, and a suite of what rows have in
-/// common. A row that became worse has failed, and one that changed by more than the threshold with
-/// too few runs for a verdict, unless the policy lets it pass. A row of which nothing can be said,
-/// or whose order is another, is skipped.
+/// JUnit's XML: a test suite per case, a test case per row, and suites of what rows have in common
+/// and of what a side lacks. A row that became worse has failed; so has one that a side lacks, and
+/// one that changed by more than the threshold and cannot be judged, unless the policy lets it pass.
+/// A row of which nothing can be told from chance is skipped.
 pub fn junit(comparison: &Comparison) -> String {
     let suites = grouped(last(comparison).map(|entry| {
         let key = &entry.0.key;
@@ -66,7 +66,11 @@ pub fn junit(comparison: &Comparison) -> String {
         (_, Unjudged::Pass) => None,
         _ => (change.is_open() && !change.below).then_some("cannot-be-judged"),
     };
-    let skipped = |change: &Change| wrong(change).is_none() && is_unjudged(change.verdict);
+    let skipped = |change: &Change| wrong(change).is_none() && is_unjudged(change);
+    let missing: &[Missing] = match comparison.unjudged {
+        Unjudged::Pass => &[],
+        _ => &comparison.missing,
+    };
     let count = |rows: &[LastRow<'_>], which: &dyn Fn(&Change) -> bool| {
         rows.iter().filter(|(.., change)| which(change)).count()
     };
@@ -85,15 +89,24 @@ pub fn junit(comparison: &Comparison) -> String {
                     }
                 }
             }
+            @if !missing.is_empty() {
+                testsuite name="missing" tests=(missing.len()) failures=(missing.len()) errors="0" skipped="0" {
+                    @for lack in missing {
+                        testcase classname="missing" name=(lack.key.label()) {
+                            failure type="missing" message=(format!("{} lacks it", comparison.sides[lack.side].name)) {}
+                        }
+                    }
+                }
+            }
             @for (name, rows) in &suites {
                 @let (failures, open) = (count(rows, &|change| wrong(change).is_some()), count(rows, &skipped));
                 testsuite name=(name) tests=(rows.len()) failures=(failures) errors="0" skipped=(open) {
                     @for (row, cell, change) in rows {
-                        @let said = format!("{} {}: {}", number(cell.median), row.unit, extra(row, change));
+                        @let said = format!("{} {}: {}", number(cell.value), row.unit, extra(row, change));
                         testcase classname=(name) name=(row.key.label()) {
                             @if let Some(kind) = wrong(change) {
-                                failure type=(kind) message=(failure(comparison, row, change)) { (said) }
-                            } @else if is_unjudged(change.verdict) {
+                                failure type=(kind) message=(failure(row, change)) { (said) }
+                            } @else if is_unjudged(change) {
                                 skipped message=(change.verdict.name()) {}
                             }
                             system-out { (said) }
@@ -115,27 +128,19 @@ fn number(value: f64) -> f64 {
 }
 
 /// The change of a row that failed, in words.
-fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
+fn failure(row: &Row, change: &Change) -> String {
     let percent = change
         .percent
         .map_or_else(String::new, |percent| format!(" ({percent:+.2} %)"));
-    let open = comparison
-        .too_few(comparison.sides.len() - 1)
-        .filter(|_| change.too_few)
-        .map_or_else(String::new, |open| {
-            let runs = runs_a_side(change.runs);
-            format!(
-                "; with {runs} that cannot be told from chance, a verdict needs {} or more",
-                open.needed
-            )
-        });
-    let session = if change.verdict == Verdict::Session {
-        "; two sessions of one firmware differ by as much"
-    } else {
-        ""
+    let open = match change.verdict {
+        Verdict::TooFew | Verdict::Large => format!(
+            "; too few runs to tell that from chance, a verdict needs {FEWEST_RUNS} runs a side"
+        ),
+        Verdict::Unjudged(condition) => format!("; the {} is another", condition.name()),
+        _ => String::new(),
     };
     format!(
-        "{} changed by {:+} {}{percent}{open}{session}",
+        "{} changed by {:+} {}{percent}{open}",
         row.key.label(),
         number(change.absolute),
         row.unit
@@ -143,9 +148,6 @@ fn failure(comparison: &Comparison, row: &Row, change: &Change) -> String {
 }
 
 /// True if nothing is said of a row.
-fn is_unjudged(verdict: Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::Unclear | Verdict::Order | Verdict::Session
-    )
+fn is_unjudged(change: &Change) -> bool {
+    change.verdict == Verdict::Unclear || change.is_open()
 }

@@ -1,5 +1,6 @@
 //! Kernels' counts of their idle states, side by side.
 
+use super::answer::missing;
 use super::names::letter;
 use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};
 use comparison::{Comparison, IdleShare, IdleTest, Outcome};
@@ -12,10 +13,14 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
     let tests = &comparison.idle;
     let sides = comparison.sides.len();
     let open = match comparison.outcome() {
-        Outcome::Unjudged => " One run a side cannot tell that from chance.",
+        Outcome::Unjudged if comparison.missing.is_empty() => {
+            " One run a side cannot tell that from chance."
+        }
         _ => "",
     };
-    told.answer(answer(tests, sides) + open);
+    let lacks = missing(comparison).into_iter();
+    let said = lacks.chain([answer(tests, sides) + open]);
+    told.answer(said.collect::<Vec<_>>().join(" "));
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
     let rows: Vec<(&IdleTest, usize)> = tests

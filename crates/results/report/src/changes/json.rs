@@ -3,14 +3,14 @@
 use super::PublishedChanges;
 use super::functions::functions_json;
 use super::on_board;
-use comparison::{Basis, Better, Comparison, Test};
+use comparison::{Basis, Better, Comparison, Lack};
 use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
 /// `recordings` are the sides, the first being the base; `outcome` is `regression`, `no-regression`
 /// or `cannot-be-judged`, and `in_common` what runs have in common; `rows` have `cells` (one a
-/// recording: `n`, `median`, `min`, `max`) and `changes` (one a recording but the base).
+/// recording: `n`, `value`, `min`, `max`) and `changes` (one a recording but the base).
 /// `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
     let recordings: Vec<Value> = comparison
@@ -18,7 +18,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         .iter()
         .map(|side| {
             json!({
-                "name": side.name, "runs": side.runs, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
+                "name": side.name, "runs": side.runs, "given_again": side.given_again, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
                 "platform": side.platform, "machine": side.machine, "seed": side.seed,
             })
         })
@@ -30,11 +30,26 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
             |input| json!({ "input": input.key, "values": input.values, "percent": input.percent }),
         )
         .collect();
-    let unmatched: Vec<Value> = comparison
-        .unmatched
+    let name = |side: usize| &comparison.sides[side].name;
+    let missing: Vec<Value> = comparison
+        .missing
         .iter()
-        .map(|(side, key)| json!({ "recording": comparison.sides[*side].name, "row": key.label() }))
+        .map(|of| {
+            let lacks = match &of.lack {
+                Lack::Row => json!("row"),
+                Lack::Runs(has, runs) => json!({ "has_runs": has, "of": runs }),
+                Lack::Unit(own, base) => json!({ "unit": own, "base_unit": base }),
+            };
+            json!({ "recording": name(of.side), "row": of.key.label(), "lacks": lacks })
+        })
         .collect();
+    let odd_runs = comparison.odd_runs.iter().map(|of| {
+        json!({ "recording": name(of.side), "run": of.run, "factor": of.factor, "rows": of.rows })
+    });
+    let conditions = comparison.conditions.iter().map(|of| {
+        let table = of.table.as_ref().map(|(release, case, mode)| json!({ "release": release, "case": case, "mode": mode }));
+        json!({ "condition": of.condition.name(), "recording": name(of.side), "values": of.values, "table": table })
+    });
     let mut whole = json!({
         "recordings": recordings,
         "warnings": comparison.warnings,
@@ -42,17 +57,16 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "threshold_percent": comparison.threshold,
         "alpha": comparison.alpha,
         "correction": "holm",
-        "interval_level": comparison.interval_level(),
-        "tests": comparison.tests,
         "regression": comparison.has_regression(),
         "outcome": comparison.outcome().name(),
-        "runs_for_ranks": comparison.runs_for_ranks(),
+        "missing": missing,
+        "odd_runs": odd_runs.collect::<Vec<_>>(),
+        "conditions": conditions.collect::<Vec<_>>(),
         "sessions": comparison.sessions.iter().map(|of| sessions(comparison, of)).collect::<Vec<_>>(),
         "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect::<Vec<_>>(),
         "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
         "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
         "functions": functions_json(comparison),
-        "unmatched": unmatched,
         "published_changes": published.map(published_json),
     });
     if let Some(of) = &comparison.on_board {
@@ -77,16 +91,15 @@ fn sessions(comparison: &Comparison, of: &comparison::Sessions) -> Value {
     json!({
         "recording": comparison.sides[of.side].name, "sessions": of.names, "board_costs_moved": moved.collect::<Vec<_>>(),
         "floors_percent": of.floors.iter().map(|(name, percent)| (name.join(" ").trim_start().to_owned(), json!(percent))).collect::<Map<_, _>>(),
-        "granted_percent": of.granted,
+        "granted_percent": of.granted, "bad_fits": of.bad_fits,
     })
 }
 
 /// What the rows of a measure have in common.
 fn shift_json(comparison: &Comparison, shift: &comparison::Shift) -> Value {
     json!({
-        "recording": comparison.sides[shift.side].name, "metric": shift.metric, "rows": shift.rows, "moved": shift.moved,
-        "runs": shift.runs, "percent": shift.percent, "interval_percent": [shift.interval.0, shift.interval.1], "p": shift.p,
-        "p_corrected": shift.corrected, "test": "student", "verdict": shift.verdict.name(),
+        "recording": comparison.sides[shift.side].name, "metric": shift.metric, "rows": shift.rows,
+        "percent": shift.percent, "interval_percent": shift.interval, "p_corrected": shift.p, "verdict": shift.verdict.name(),
     })
 }
 
@@ -141,7 +154,7 @@ fn row(row: &comparison::Row) -> Value {
         .map(|cell| {
             cell.map_or(
                 Value::Null,
-                |c| json!({ "n": c.n, "median": c.median, "min": c.min, "max": c.max }),
+                |c| json!({ "n": c.n, "value": c.value, "min": c.min, "max": c.max }),
             )
         })
         .collect();
@@ -171,21 +184,17 @@ fn change_json(change: &comparison::Change) -> Value {
     }
     let how = match change.basis {
         Basis::Exact => json!({ "kind": "exact" }),
-        Basis::Sampled {
-            test,
+        Basis::TooFew => json!({ "kind": "too-few-runs" }),
+        Basis::Runs {
             p,
-            corrected,
             interval,
-            values_per_independent,
+            seen_from,
         } => json!({
-            "values_per_independent": values_per_independent,
-            "kind": "sampled", "test": if test == Test::Ranks { "mann-whitney" } else { "student" }, "p": p, "p_corrected": corrected,
-            "interval_percent": interval.map(|(low, high)| [low, high]),
+            "kind": "runs", "test": "student", "p_corrected": p, "interval_percent": interval, "seen_from_percent": seen_from,
         }),
     };
     json!({
         "absolute": round(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
-        "too_few_runs": change.too_few,
         "causes_us": causes, "main_cause": change.main_cause().map(attribution::Cause::name),
     })
 }

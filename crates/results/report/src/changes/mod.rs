@@ -9,7 +9,6 @@
 //! | `json.rs` | JSON |
 //! | `names.rs` | names of recordings and tables |
 //! | `on_board.rs` | instructions in time of a board |
-//! | `sizes.rs` | changes of many rows in words, and the bound on what did not change |
 //! | `ci.rs` | the formats that continuous integration reads |
 
 mod answer;
@@ -20,7 +19,6 @@ mod idle;
 mod json;
 mod names;
 mod on_board;
-mod sizes;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};
 pub use ci::junit;

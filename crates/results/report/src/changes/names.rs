@@ -1,12 +1,34 @@
 //! Names of recordings and tables in a comparison.
 
-use comparison::Row;
+use comparison::{Comparison, Row};
 
 /// Recordings go by letters in the tables.
 pub(super) fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
+    }
+}
+
+/// A recording in sentences: the end of its name that tells it from the others, as in `juno-v2.12`
+/// of one recording's releases. Where two read alike, the whole name and its letter.
+pub(super) fn name(comparison: &Comparison, side: usize) -> String {
+    let end = |name: &str, parts: usize| -> String {
+        let starts = name.rmatch_indices(['/', '@']).map(|(at, _)| at + 1);
+        name[starts.skip(parts - 1).next().unwrap_or(0)..].to_owned()
+    };
+    let names: Vec<&str> = comparison
+        .sides
+        .iter()
+        .map(|of| of.name.trim_end_matches('/'))
+        .collect();
+    let tells_apart = |parts: &usize| {
+        let own = end(names[side], *parts);
+        !own.is_empty() && names.iter().filter(|name| end(name, *parts) == own).count() == 1
+    };
+    match (1..4).find(tells_apart) {
+        Some(parts) => end(names[side], parts),
+        None => format!("{} ({})", names[side], letter(side)),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn answer(of: &OnBoard) -> String {
     largest.map_or(String::new(), |(case, mode, us)| {
         let (platform, case) = (&of.platform, case_title(case));
         format!(
-            " On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds.",
+            "On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds. ",
             range(*us)
         )
     })

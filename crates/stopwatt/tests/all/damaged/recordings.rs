@@ -132,8 +132,7 @@ fn used(recording: &Recording) {
     report.run_text(Style::PLAIN, false);
     let findings = Findings::new(recording, "r", None);
     let options = Options {
-        resamples: 100,
-        seed: 1,
+        sessions: None,
         metrics: Vec::new(),
         policy: Policy::default(),
     };

@@ -1,0 +1,163 @@
+//! The conditions of runs: what was not the thing under test and can move a row. Rows that a
+//! differing condition decides are not judged.
+
+use crate::result::{Basis, Condition, Differing, OddRun, Row, Side, Verdict};
+use crate::rows::is_exact;
+use crate::table::{Key, Table, Who};
+use recording::{Header, stats};
+
+/// Release, case and mode, as in a row's key.
+type Name = (String, String, String);
+
+/// The conditions that differ between the base and each other recording.
+pub(crate) fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
+    let mut found: Vec<Differing> = (1..sides.len())
+        .filter_map(|side| other_machine(headers, side))
+        .collect();
+    found.extend(other_orders(tables, headers, sides));
+    found
+}
+
+/// Another machine that was measured. Who ran a simulation does not matter, nor who imported.
+fn other_machine(headers: &[&Header], side: usize) -> Option<Differing> {
+    let both = [headers[0], headers[side]];
+    let is_measured = both
+        .iter()
+        .all(|header| !header.is_repeatable() && header.world != "import");
+    let [base, other] = both.map(|header| header.run.machine.clone());
+    let values = [base?, other?];
+    (is_measured && values[0] != values[1]).then(|| Differing {
+        condition: Condition::Machine,
+        side,
+        values,
+        table: None,
+        remedy: None,
+    })
+}
+
+/// The tables whose rows of roles the order decides. A mode whose iterations draw it is a sample of
+/// orders, so it is none of them.
+fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
+    let is_in = |modes: &[String], mode: &str| modes.iter().any(|of| of == mode);
+    let is_drawn = |side: usize, mode: &str| is_in(&headers[side].seeded_modes, mode);
+    let has_drawn = |side: usize, (variant, case, _): &Name| {
+        let mut others = tables[side].orders.keys();
+        others.any(|other| (&other.0, &other.1) == (variant, case) && is_drawn(side, &other.2))
+    };
+    let mut found = Vec::new();
+    let orders = tables[0].orders.iter();
+    for (name, base) in orders.filter(|(name, _)| !is_drawn(0, &name.2)) {
+        for (side, table) in tables.iter().enumerate().skip(1) {
+            let Some(other) = table.orders.get(name).filter(|_| !is_drawn(side, &name.2)) else {
+                continue;
+            };
+            let by_chance = [0, side].map(|side| is_in(&headers[side].free_modes, &name.2));
+            if base == other && by_chance == [false; 2] {
+                continue;
+            }
+            let text = |(order, by_chance): (&Vec<u16>, bool)| match by_chance {
+                true => "chance".to_owned(),
+                false => order
+                    .iter()
+                    .map(u16::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            };
+            let remedy = match by_chance {
+                _ if has_drawn(0, name) && has_drawn(side, name) => {
+                    Some("the rows of the same case over many orders are judged".to_owned())
+                }
+                [false, false] if is_exact(headers, side, &name.2) => {
+                    let release =
+                        |side: usize| sides[side].variants.first().cloned().unwrap_or_default();
+                    Some(format!(
+                        "`stopwatt run psci-latency --release {} --order {}` runs it in the base's order",
+                        release(side),
+                        release(0)
+                    ))
+                }
+                [false, false] => None,
+                _ => Some("`--free-seeds` in both gives rows over many orders".to_owned()),
+            };
+            found.push(Differing {
+                condition: Condition::Order,
+                side,
+                values: [(base, by_chance[0]), (other, by_chance[1])].map(text),
+                table: Some(name.clone()),
+                remedy: remedy.filter(|_| headers[0].experiment == "psci-latency"),
+            });
+        }
+    }
+    found
+}
+
+impl Differing {
+    /// True if it decides a row: an order those of roles, a timer's owner the wake-ups.
+    pub fn decides(&self, key: &Key) -> bool {
+        let is_of_table = self.table.as_ref().is_none_or(|(variant, case, mode)| {
+            (variant, case, mode) == (&key.variant, &key.case, &key.mode)
+        });
+        is_of_table
+            && match self.condition {
+                Condition::Order => matches!(key.who, Who::Nth { .. } | Who::LastMan { .. }),
+                Condition::Timer => key.metric == recording::metrics::WAKEUP.name,
+                Condition::Machine | Condition::Session => true,
+            }
+    }
+}
+
+/// Takes the verdict from rows that a condition decides: two runs of one thing would differ as
+/// much. Runs are left to their test where no order is chance's.
+pub(crate) fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
+    for row in rows {
+        for (side, change) in (1..).zip(&mut row.changes) {
+            let decides = |of: &&Differing| of.side == side && of.decides(&row.key);
+            let found = conditions.iter().find(decides);
+            let (Some(change), Some(of)) = (change.as_mut(), found) else {
+                continue;
+            };
+            let is_sample = of.condition == Condition::Order
+                && change.basis != Basis::Exact
+                && !of.values.contains(&"chance".to_owned());
+            if change.verdict != Verdict::Same && !is_sample {
+                change.verdict = Verdict::Unjudged(of.condition);
+            }
+        }
+    }
+}
+
+/// A run is odd if it is off by so many robust standard deviations of the others, and by
+/// [`ODD_FACTOR`].
+const ODD_DEVIATIONS: f64 = 6.0;
+
+/// As [`ODD_DEVIATIONS`].
+const ODD_FACTOR: f64 = 1.5;
+
+/// The runs of a side that are unlike its others in the median of the rows.
+pub(crate) fn odd_runs(rows: &[Row], side: usize, runs: usize) -> Vec<OddRun> {
+    let whole = rows.iter().map(|row| &row.values[side]);
+    let whole: Vec<&Vec<f64>> = whole
+        .filter(|values| values.len() == runs && values.iter().all(|value| *value > 0.0))
+        .collect();
+    let of_run = |run: usize| {
+        let logs = whole
+            .iter()
+            .map(|values| (values[run] / stats::median(values).unwrap_or(f64::NAN)).ln());
+        stats::median(&logs.collect::<Vec<_>>()).unwrap_or(0.0)
+    };
+    let logs: Vec<f64> = (0..runs).map(of_run).collect();
+    let sizes: Vec<f64> = logs.iter().map(|log| log.abs()).collect();
+    // 1.4826 medians of the distances are a standard deviation where values are normal.
+    let usual = 1.4826 * stats::median(&sizes).unwrap_or(0.0);
+    let is_odd = |log: f64| log.abs() > (ODD_DEVIATIONS * usual).max(ODD_FACTOR.ln());
+    (1..)
+        .zip(logs)
+        .filter(|(_, log)| runs >= evidence::FEWEST_RUNS && is_odd(*log))
+        .map(|(run, log)| OddRun {
+            side,
+            run,
+            factor: log.exp(),
+            rows: whole.len(),
+        })
+        .collect()
+}

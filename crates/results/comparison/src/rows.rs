@@ -1,0 +1,252 @@
+//! The rows that recordings have in common, with the runs behind each, and what a side lacks.
+
+use crate::policy::{Iterations, Policy, Rule};
+use crate::request::{Input, Options};
+use crate::result::{Lack, Missing};
+use crate::table::{Key, Samples, Table};
+use findings::Findings;
+use recording::{Header, metrics, stats};
+use std::collections::{BTreeSet, HashMap};
+
+/// The rows of a side: of its recording, or of several runs.
+pub(crate) struct SideRows {
+    pub(crate) table: Table,
+    /// The number of runs that are not the same measurement.
+    pub(crate) runs: usize,
+    /// The number of recordings that are one that was given before.
+    pub(crate) given_again: usize,
+    /// True if each value of a row is of a run that was measured.
+    pub(crate) has_runs: bool,
+    /// True if it counts idle states.
+    pub(crate) is_idle: bool,
+}
+
+impl SideRows {
+    /// Puts the runs of a side together, each with one value of a row: the median of its
+    /// iterations. Where iterations are runs, and of what repeats itself, all of them are values.
+    pub(crate) fn new(
+        input: &Input<'_>,
+        policy: &Policy,
+        read: impl Fn(&Findings<'_>) -> Table,
+    ) -> Self {
+        let given = input.more.len() + 1;
+        let has_runs = policy.iterations == Iterations::OfOneRun
+            && (given > 1 || !input.header().is_repeatable());
+        let mut tables: Vec<Table> = Vec::new();
+        for findings in std::iter::once(&input.findings).chain(&input.more) {
+            let mut table = read(findings);
+            for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
+                samples.values = stats::median(&samples.values).into_iter().collect();
+            }
+            // What a measurement says is its identity: the same one twice says no more than once.
+            if !has_runs || tables.iter().all(|known| known.rows != table.rows) {
+                tables.push(table);
+            }
+        }
+        let runs = tables.len();
+        Self {
+            given_again: given - runs,
+            table: tables.into_iter().reduce(joined).unwrap_or_default(),
+            runs,
+            has_runs,
+            is_idle: findings::cpuidle::is_of(input.findings.recording),
+        }
+    }
+}
+
+/// The rows of two tables of runs.
+fn joined(mut whole: Table, table: Table) -> Table {
+    let places = whole.rows.iter().map(|(key, _)| key.clone()).zip(0..);
+    let places: HashMap<Key, usize> = places.collect();
+    // An order that is not that of all runs is no condition of theirs.
+    whole
+        .orders
+        .retain(|name, order| table.orders.get(name) == Some(order));
+    for (key, samples) in table.rows {
+        let Some(known) = places.get(&key).map(|&place| &mut whole.rows[place].1) else {
+            whole.rows.push((key, samples));
+            continue;
+        };
+        let by = factor(&samples.unit, &known.unit);
+        let values = by
+            .into_iter()
+            .flat_map(|by| samples.values.iter().map(move |value| value * by));
+        known.values.extend(values);
+    }
+    whole
+}
+
+/// A row of the base that another side has: the other sides' samples, with the factors to the
+/// base's unit.
+pub(crate) struct Matched<'r> {
+    pub(crate) key: &'r Key,
+    pub(crate) base: &'r Samples,
+    pub(crate) others: Vec<Option<(&'r Samples, f64)>>,
+    pub(crate) rule: Option<&'r Rule>,
+}
+
+/// The rows that recordings share, and what each lacks.
+#[derive(Default)]
+pub(crate) struct MatchedRows<'r> {
+    pub(crate) rows: Vec<Matched<'r>>,
+    pub(crate) missing: Vec<Missing>,
+    /// The places of the policy's rules that matched a row.
+    pub(crate) rules_used: BTreeSet<usize>,
+}
+
+/// Matches the rows of the sides by their keys; those that a rule ignores are left out.
+pub(crate) fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> MatchedRows<'r> {
+    let find: Vec<HashMap<&Key, &Samples>> = sides.iter().map(|side| side.table.by_key()).collect();
+    let mut found = MatchedRows::default();
+    let mut seen = BTreeSet::new();
+    for (place, side) in sides.iter().enumerate() {
+        for (key, samples) in &side.table.rows {
+            let wanted = match options.metrics.as_slice() {
+                [] => !metrics::by_name(&key.metric).is_some_and(|metric| metric.derived),
+                named => named.contains(&key.metric),
+            };
+            if !wanted || !seen.insert(key) {
+                continue;
+            }
+            let rule = options.policy.rule(key);
+            found.rules_used.extend(rule.map(|(index, _)| index));
+            let rule = rule.map(|(_, rule)| rule);
+            if rule.is_some_and(|rule| rule.ignore) {
+                continue;
+            }
+            found
+                .missing
+                .extend(lacking(sides, &find, key, &samples.unit));
+            let others = find[1..].iter().map(|rows| {
+                let other = *rows.get(key)?;
+                Some((other, factor(&other.unit, &samples.unit)?))
+            });
+            let others: Vec<_> = others.collect();
+            if place == 0 && others.iter().any(Option::is_some) {
+                found.rows.push(Matched {
+                    key,
+                    base: samples,
+                    others,
+                    rule,
+                });
+            }
+        }
+    }
+    found.missing.sort_by_key(|missing| missing.side);
+    found
+}
+
+/// The sides that lack a row, or runs of it, or have it in another kind of unit.
+fn lacking(
+    sides: &[SideRows],
+    find: &[HashMap<&Key, &Samples>],
+    key: &Key,
+    unit: &str,
+) -> Vec<Missing> {
+    let lack = |(side, rows): (&SideRows, &HashMap<&Key, &Samples>)| {
+        let Some(samples) = rows.get(key) else {
+            return Some(Lack::Row);
+        };
+        if factor(&samples.unit, unit).is_none() {
+            return Some(Lack::Unit(samples.unit.clone(), unit.to_owned()));
+        }
+        let has = samples.values.len();
+        // A state or a cause that a recording of idle states did not meet was not lost.
+        (side.has_runs && !side.is_idle && has < side.runs).then_some(Lack::Runs(has, side.runs))
+    };
+    let lacks = sides.iter().zip(find).map(lack);
+    lacks
+        .enumerate()
+        .filter_map(|(side, lack)| {
+            Some(Missing {
+                side,
+                key: key.clone(),
+                lack: lack?,
+            })
+        })
+        .collect()
+}
+
+/// True if a side's rows of a mode are compared with the base's exactly: both repeat themselves,
+/// from the same seed.
+pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
+    let (base, other) = (headers[0], headers[side]);
+    let drawn = |header: &Header| header.seeded_modes.iter().any(|drawn| drawn == mode);
+    base.is_repeatable()
+        && other.is_repeatable()
+        && base.seed == other.seed
+        && !drawn(base)
+        && !drawn(other)
+}
+
+/// Length of a unit of time in nanoseconds.
+pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ps" => 1e-3,
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    })
+}
+
+/// The factor that makes a value of one unit one of another; `None` where that cannot be.
+pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
+    if from == to {
+        Some(1.0)
+    } else {
+        Some(nanoseconds(from)? / nanoseconds(to)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log in nanoseconds is compared with a simulation in microseconds; what is no time is
+    /// compared with its own kind only.
+    #[test]
+    fn values_are_converted_between_units_of_time_alone() {
+        for (from, to, expected) in [
+            ("ps", "ns", Some(1e-3)),
+            ("us", "ns", Some(1e3)),
+            ("µs", "us", Some(1.0)),
+            ("s", "μs", Some(1e6)),
+            ("ticks", "ticks", Some(1.0)),
+            ("ticks", "us", None),
+            ("us", "ticks", None),
+        ] {
+            let found = factor(from, to);
+            let close = match (found, expected) {
+                (Some(found), Some(expected)) => (found / expected - 1.0).abs() < 1e-12,
+                (found, expected) => found == expected,
+            };
+            assert!(close, "{from} to {to}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_repeats_itself_from_one_seed_is_exact() {
+        let header = |repeatable, seed, drawn: &[&str]| {
+            let mut header = Header::new("e", "sim", "ps");
+            (header.repeatable, header.seed) = (Some(repeatable), seed);
+            header.seeded_modes = drawn.iter().map(|&mode| mode.to_owned()).collect();
+            header
+        };
+        for (base, other, expected) in [
+            (header(true, 1, &["parallel"]), header(true, 1, &[]), true),
+            (header(false, 1, &[]), header(true, 1, &[]), false),
+            (header(true, 1, &[]), header(false, 1, &[]), false),
+            (header(true, 1, &[]), header(true, 2, &[]), false),
+            (header(true, 1, &["serial"]), header(true, 1, &[]), false),
+            (header(true, 1, &[]), header(true, 1, &["serial"]), false),
+        ] {
+            assert_eq!(
+                is_exact(&[&base, &other], 1, "serial"),
+                expected,
+                "{base:?} {other:?}"
+            );
+        }
+    }
+}

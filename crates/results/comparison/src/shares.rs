@@ -1,0 +1,58 @@
+//! Counts of idle states as shares: a recording that is twice as long counts twice as much, and
+//! nothing changed.
+
+use crate::table::{Key, Samples, Who};
+use recording::metrics::{
+    IDLE_ABOVE, IDLE_BELOW, IDLE_ENTERED, IDLE_REJECTED, IDLE_S2IDLE, IDLE_TIME, WAKE_UPS, WINDOW,
+};
+use std::collections::HashMap;
+
+/// Each count with the count that it is a part of, both over all states of a CPU.
+const SHARES: [(&str, &str); 6] = [
+    (IDLE_ENTERED.name, IDLE_ENTERED.name),
+    (IDLE_ABOVE.name, IDLE_ENTERED.name),
+    (IDLE_BELOW.name, IDLE_ENTERED.name),
+    (IDLE_REJECTED.name, IDLE_ENTERED.name),
+    (IDLE_S2IDLE.name, IDLE_ENTERED.name),
+    (IDLE_TIME.name, IDLE_TIME.name),
+];
+
+/// What there is a rate of, or what only tells how long it was counted.
+const LEFT_OUT: [&str; 2] = [WAKE_UPS.name, WINDOW.name];
+
+/// Release, case, mode and CPU, with a metric and an iteration.
+type Whole = (String, String, String, Who, &'static str, usize);
+
+/// Divides the counts of a recording of idle states, in percent.
+pub(crate) fn divide(rows: &mut Vec<(Key, Samples)>) {
+    let whole = |key: &Key, of: &'static str, at: usize| -> Whole {
+        (
+            key.variant.clone(),
+            key.case.clone(),
+            key.mode.clone(),
+            key.who.clone(),
+            of,
+            at,
+        )
+    };
+    let mut wholes: HashMap<Whole, f64> = HashMap::new();
+    for (key, samples) in rows.iter() {
+        for of in [IDLE_ENTERED.name, IDLE_TIME.name] {
+            let values = samples.values.iter().enumerate();
+            for (at, value) in values.filter(|_| key.metric == of) {
+                *wholes.entry(whole(key, of, at)).or_default() += value;
+            }
+        }
+    }
+    rows.retain(|(key, _)| !LEFT_OUT.contains(&key.metric.as_str()));
+    for (key, samples) in rows {
+        let Some((_, of)) = SHARES.iter().find(|(metric, _)| key.metric == *metric) else {
+            continue;
+        };
+        samples.unit = "%".to_owned();
+        for (at, value) in samples.values.iter_mut().enumerate() {
+            let of = wholes.get(&whole(key, of, at)).copied().unwrap_or(0.0);
+            *value = if of > 0.0 { *value / of * 100.0 } else { 0.0 };
+        }
+    }
+}
