@@ -27,14 +27,15 @@ pub(super) fn answer(comparison: &Comparison) -> Vec<String> {
     told.extend(given_again(comparison));
     told.extend(conditions(comparison));
     told.extend(odd_runs(comparison));
+    let (unknown, in_sessions): (Vec<_>, Vec<_>) = comparison
+        .sessions
+        .iter()
+        .filter_map(|of| Some((of.floors.is_empty(), in_sessions(comparison, of)?)))
+        .partition(|(is_unknown, _)| *is_unknown);
+    told.extend(unknown.into_iter().map(|(_, said)| said));
     let mut found = changes(comparison);
     found.extend(sides.clone().filter_map(|side| too_few(comparison, side)));
-    found.extend(
-        comparison
-            .sessions
-            .iter()
-            .filter_map(|of| in_sessions(comparison, of)),
-    );
+    found.extend(in_sessions.into_iter().map(|(_, said)| said));
     if found.is_empty() && comparison.changes().any(|(_, change)| !change.is_open()) {
         found.push(nothing(comparison));
     }
@@ -527,11 +528,8 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
         .of_side(sessions.side)
         .filter(|(_, change)| change.verdict == Verdict::Unjudged(Condition::Session));
     let open = grouped(open.map(|(row, change)| {
-        let way = change.absolute > 0.0;
-        (
-            (&row.key.metric, &row.key.mode, way),
-            (row, sessions.side, change),
-        )
+        let table = (&row.key.metric, &row.key.case, &row.key.mode);
+        (table, (row, sessions.side, change))
     }));
     let [release, platform] = &sessions.measured;
     let name = name(comparison, sessions.side);
@@ -539,39 +537,59 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
         [] => String::new(),
         bad => format!(" The fit of {} misses its own figures.", listed(bad)),
     };
-    let moved = |rows: &[ChangedRow<'_>]| rows.iter().map(|of| of.2.absolute.abs()).sum::<f64>();
-    let Some(((metric, mode, _), rows)) = open
-        .iter()
-        .max_by(|a, b| moved(&a.1).total_cmp(&moved(&b.1)))
-    else {
+    let floor = |metric: &str, mode: &str| {
+        let of_row = sessions
+            .floors
+            .iter()
+            .filter(|([of, floor], _)| mode.starts_with(of) && floor == metric);
+        of_row
+            .max_by_key(|([of, _], _)| of.len())
+            .map(|(_, percent)| *percent)
+    };
+    // A table whose rows all went one way, and far beside what two sessions differ by, says most.
+    let weight =
+        |((metric, _, mode), rows): &((&String, &String, &String), Vec<ChangedRow<'_>>)| {
+            let by: f64 = rows.iter().map(|of| of.2.absolute).sum();
+            let all: f64 = rows.iter().map(|of| of.2.absolute.abs()).sum();
+            let least = rows
+                .iter()
+                .map(|of| of.2.size())
+                .fold(f64::INFINITY, f64::min);
+            let floor = floor(metric, mode).unwrap_or(100.0).max(f64::MIN_POSITIVE);
+            if by.abs() >= all * (1.0 - 1e-9) {
+                least / floor
+            } else {
+                0.0
+            }
+        };
+    let largest = open.iter().max_by(|a, b| weight(a).total_cmp(&weight(b)));
+    let Some(((metric, case, mode), rows)) = largest else {
         return sessions.floors.is_empty().then(|| {
             format!("How far two sessions of {platform} differ is not known, and the costs of {name} are of another.{bad}")
         });
     };
-    let floor = sessions
-        .floors
-        .iter()
-        .filter(|([of, floor], _)| mode.starts_with(of) && floor == *metric);
-    let doubt = match floor
-        .map(|(_, percent)| percent)
-        .reduce(|a, b| if a > b { a } else { b })
-    {
+    let doubt = match floor(metric, mode) {
         Some(floor) => format!(
             "two measurements of one release differ by up to {} % ({release})",
-            digits(*floor)
+            digits(floor)
         ),
         None => format!("how far two sessions of {platform} differ is not known"),
     };
-    let of_mode = if mode.is_empty() {
-        String::new()
+    let rest = comparison
+        .of_side(sessions.side)
+        .filter(|(_, change)| change.verdict == Verdict::Unjudged(Condition::Session))
+        .count()
+        - rows.len();
+    let also = if rest > 0 {
+        format!(", as in {rest} more rows")
     } else {
-        format!("{mode} ")
+        String::new()
     };
     Some(format!(
-        "{} is {} in {name} in {} {of_mode}rows, but {doubt}, so it may be the board.{bad}",
+        "{} of {} is {} in {name}{also}, but {doubt}, so it may be the board.{bad}",
         capital(&metric.replace('_', " ")),
+        [case.as_str(), mode].join(" ").trim_end(),
         range(rows),
-        rows.len(),
     ))
 }
 
