@@ -48,7 +48,7 @@ pub fn start_with(command: Vec<OsString>) {
 
 /// Compares sides of one recording or several: text, JSON, page and outcome.
 #[pyfunction]
-#[pyo3(signature = (sides, variants, threshold, metrics, all, seed))]
+#[pyo3(signature = (sides, variants, threshold, metrics, all))]
 pub fn compare(
     py: Python<'_>,
     sides: Vec<Vec<Py<Recording>>>,
@@ -56,7 +56,6 @@ pub fn compare(
     threshold: Option<f64>,
     metrics: Vec<String>,
     all: bool,
-    seed: u64,
 ) -> PyResult<(String, String, String, &'static str)> {
     let of_side = |runs: Vec<Py<Recording>>| -> Vec<_> {
         runs.iter()

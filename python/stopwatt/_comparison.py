@@ -18,7 +18,7 @@ class Comparison:
 
     def __init__(self, text: str, result: str, page: str, outcome: str) -> None:
         self.text = text
-        #: ``"regression"``, ``"no-regression"``, or ``"cannot-be-judged"`` where too few runs stand behind a change to tell.
+        #: ``"regression"``, ``"no-regression"``, or ``"cannot-be-judged"`` where a side lacks something, a condition differs or there are too few runs.
         self.outcome = outcome
         #: Whether something became worse by more than the threshold; None where that cannot be judged.
         self.regression: Optional[bool] = None if outcome == "cannot-be-judged" else outcome == "regression"
@@ -54,17 +54,16 @@ def compare(
     threshold: Optional[float] = None,
     metrics: Sequence[str] = (),
     all: bool = False,
-    seed: int = 1,
 ) -> Comparison:
     """Compares recordings, of which the first is the base.
 
     A side is a recording or its folder; a pair of one and a text picks one of its variants: ``(recording, "juno-v2.12")``. A list of those
     is a side of several runs: of what was measured, a verdict needs three a side. Changes of
-    fewer percent than ``threshold`` (1 if not given) do not matter. ``metrics`` are the measures to compare, ``all`` keeps rows that did
-    not change, ``seed`` is that of the resampling.
+    fewer percent than ``threshold`` (1 if not given) do not matter. ``metrics`` are the measures to compare, and ``all`` keeps rows
+    that did not change.
 
     Raises :class:`stopwatt.Error` if they cannot be compared.
     """
     sides = [_side(side) for side in (base, *others)]
     runs, variants = [side[0] for side in sides], [side[1] for side in sides]
-    return Comparison(*_native.compare(runs, variants, threshold, list(metrics), all, seed))
+    return Comparison(*_native.compare(runs, variants, threshold, list(metrics), all))

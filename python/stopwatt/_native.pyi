@@ -51,7 +51,6 @@ def compare(
     threshold: Optional[float],
     metrics: Sequence[str],
     all: bool,
-    seed: int,
 ) -> tuple[str, str, str, str]: ...
 def begin_sweep(text: str, folder: str | os.PathLike[str], at_most: int) -> tuple[list[int], int]: ...
 def run_sweep(

@@ -48,7 +48,7 @@ def test_a_comparison_is_the_commands(tmp_path):
     by_folder = stopwatt.compare(tmp_path / "one", tmp_path / "other")
     assert by_folder.result == json.loads(printed.stdout)
     assert (by_folder.regression, printed.returncode) == (None, 3)
-    assert compared._repr_html_().startswith("<iframe") and compared.text.startswith("The board was in another state: ")
+    assert compared._repr_html_().startswith("<iframe") and compared.text.startswith("The CPUs came in another order in ")
     both = stopwatt.run("psci-latency", iterations=1, free_seeds=0)
     picked = stopwatt.compare((both, "juno-v2.11"), (both, "juno-v2.12"))
     assert [side["releases"] for side in picked.result["recordings"]] == [["juno-v2.11"], ["juno-v2.12"]]

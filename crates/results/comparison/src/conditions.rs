@@ -26,7 +26,7 @@ fn other_machine(headers: &[&Header], side: usize) -> Option<Differing> {
         .all(|header| !header.is_repeatable() && header.world != "import");
     let [base, other] = both.map(|header| header.run.machine.clone());
     let values = [base?, other?];
-    (is_measured && values[0] != values[1]).then(|| Differing {
+    (is_measured && values[0] != values[1]).then_some(Differing {
         condition: Condition::Machine,
         side,
         values,

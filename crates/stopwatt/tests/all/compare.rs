@@ -58,7 +58,10 @@ fn v2_11_and_v2_12_differ_by_their_sessions_and_the_printed_changes_are_listed()
     );
     let printed = text(&output);
     let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("`stopwatt run psci-latency --release juno-v2.12"), "{words}");
+    assert!(
+        words.contains("`stopwatt run psci-latency --release juno-v2.12"),
+        "{words}"
+    );
     for part in [
         "exact: a world that repeats itself",
         "costs.scp.take",

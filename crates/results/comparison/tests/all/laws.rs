@@ -259,7 +259,7 @@ fn a_row_without_a_verdict_tells_its_power() {
     let whole: Rows = runs(3, 1, 1, &[]).remove(0);
     let one = recorded(&whole, ("us", 1.0), 1);
     assert_eq!(
-        compared([&[one.clone()], &[one]], policy).outcome(),
+        compared([std::slice::from_ref(&one); 2], policy).outcome(),
         Outcome::NoRegression
     );
 }

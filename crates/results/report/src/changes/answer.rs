@@ -674,3 +674,133 @@ fn drift(comparison: &Comparison, side: usize) -> Option<String> {
         figure(least),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use comparison::{Input, Options};
+    use findings::Findings;
+    use recording::{Header, Recording};
+
+    /// Rows of a run: case, metric, CPU, microseconds.
+    type Rows = [(&'static str, &'static str, u16, f64)];
+
+    fn run(world: &str, rows: &Rows) -> Recording {
+        let mut recording = Recording::new(Header::new("e", world, "ps"));
+        for &(case, metric, cpu, value) in rows {
+            let series = recording.series("v", case, "serial");
+            recording.measure(series, 0, metric, "us", value).cpu = Some(cpu);
+        }
+        recording
+    }
+
+    fn told(sides: [(&str, &[Recording]); 2]) -> Vec<String> {
+        let findings = sides.map(|(_, runs)| {
+            let findings = runs.iter().map(|run| Findings::new(run, "", None));
+            findings.collect::<Vec<_>>()
+        });
+        let named = findings.iter().zip(sides);
+        let inputs = named.filter_map(|(runs, (name, _))| Input::of_runs(name, runs, None));
+        let inputs: Vec<Input<'_>> = inputs.collect();
+        answer(&comparison::compare(&inputs, &Options::default()).unwrap())
+    }
+
+    fn exact(a: &Rows, b: &Rows) -> Vec<String> {
+        told([("old/x", &[run("sim", a)]), ("new/x", &[run("sim", b)])])
+    }
+
+    #[test]
+    fn each_measure_that_changed_has_a_sentence_and_what_became_worse_is_first() {
+        let base = [
+            ("c", "down", 0, 100.0),
+            ("c", "down", 1, 100.0),
+            ("d", "down", 0, 50.0),
+            ("c", "wake", 0, 10.0),
+        ];
+        assert_eq!(
+            exact(&base, &base),
+            ["Nothing changed: all 4 rows are the same."]
+        );
+        let mut other = base;
+        other[3].3 = 10.05;
+        assert_eq!(
+            exact(&base, &other),
+            [
+                "No row changed by as much as the threshold: c serial, wake, CPU 0 moved most, by 0.5 %."
+            ]
+        );
+        other[3].3 = 11.0;
+        (other[0].3, other[1].3) = (90.0, 80.0);
+        assert_eq!(
+            exact(&base, &other),
+            [
+                "Wake of c serial, CPU 0 is 10.0 % slower in new/x (10.00 to 11.00 us).",
+                "Down is 10.0 to 20.0 % faster in new/x in 2 of 3 rows; most in c serial, CPU 1 (100.0 to 80.00 us).",
+            ]
+        );
+        (other[0].3, other[1].3) = (1000.0, 80.0);
+        assert!(
+            exact(&base, &other)
+                .concat()
+                .contains("Down is 10 times slower in new/x in 1 of 3 rows"),
+            "{:?}",
+            exact(&base, &other)
+        );
+        assert!(
+            exact(&base, &other[..3])[0].starts_with("New/x has no row c serial, wake, CPU 0.")
+        );
+    }
+
+    /// Runs that scatter by a few parts in a thousand, the second row `by` times as long.
+    fn runs(seed: u32, by: f64) -> Vec<Recording> {
+        let of = |run: u32| {
+            let noise = |row: u32| 1.0 + f64::from((seed + run * 7 + row * 5) % 11) / 2000.0;
+            let rows = [
+                ("c", "down", 0, 100.0 * noise(1)),
+                ("c", "down", 1, 200.0 * by * noise(2)),
+            ];
+            run_of("import", &rows)
+        };
+        (0..4).map(of).collect()
+    }
+
+    fn run_of(world: &str, rows: &[(&'static str, &'static str, u16, f64)]) -> Recording {
+        run(world, rows)
+    }
+
+    #[test]
+    fn an_effect_is_of_the_rows_that_changed_and_no_change_has_its_power() {
+        let (old, half, same) = (runs(0, 1.0), runs(3, 0.5), runs(5, 1.0));
+        let said = told([("old", &old), ("new", &half)]);
+        assert!(
+            said[0]
+                .starts_with("Down is 2 times faster in new in 1 of 2 rows; it is c serial, CPU 1"),
+            "{said:?}"
+        );
+        let said = told([("old", &old), ("new", &same)]).join(" ");
+        assert!(
+            said.starts_with("Nothing changed in 2 rows that can be told from chance; 0.")
+                && said.contains("in a row would be seen in 80 of 100"),
+            "{said}"
+        );
+        let said = told([("old", &old[..1]), ("new", &half[..1])]).join(" ");
+        assert!(
+            said.contains("large and unproven with one run a side") && said.contains("--with"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_size_is_in_percent_or_in_times() {
+        for (percent, words, said) in [
+            (900.0, ["slower", "faster"], "10 times slower"),
+            (900.0, ["more", "less"], "10 times as much"),
+            (-90.0, ["slower", "faster"], "10 times faster"),
+            (-90.0, ["more", "less"], "90.0 % less"),
+            (150.0, ["slower", "faster"], "2.5 times slower"),
+            (5.06, ["slower", "faster"], "5.1 % slower"),
+        ] {
+            assert_eq!(times_or_percent(percent, words), said, "{percent}");
+        }
+    }
+}

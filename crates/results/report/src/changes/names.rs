@@ -14,8 +14,8 @@ pub(super) fn letter(side: usize) -> String {
 /// of one recording's releases. Where two read alike, the whole name and its letter.
 pub(super) fn name(comparison: &Comparison, side: usize) -> String {
     let end = |name: &str, parts: usize| -> String {
-        let starts = name.rmatch_indices(['/', '@']).map(|(at, _)| at + 1);
-        name[starts.skip(parts - 1).next().unwrap_or(0)..].to_owned()
+        let mut starts = name.rmatch_indices(['/', '@']).map(|(at, _)| at + 1);
+        name[starts.nth(parts - 1).unwrap_or(0)..].to_owned()
     };
     let names: Vec<&str> = comparison
         .sides
