@@ -183,7 +183,7 @@ fn pairs_of_a_seed_are_tested_by_their_ratios() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(200 * std::env::var("LAWS_TIMES").map_or(1, |times| times.parse().unwrap())))]
 
     /// Sides that change places change the signs, a unit changes nothing, and the interval holds 0
     /// where nothing is told.
