@@ -100,7 +100,7 @@ impl Recording {
         })
     }
 
-    /// A report: "answers", "html", "term", "md", "rst", "csv", "json" or "perfetto", as bytes.
+    /// A report: "answers", "html", "term", "md", "csv", "json" or "perfetto", as bytes.
     fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
         let (format, all) = if format == "answers" {
             (Format::Text.name(), false)

@@ -103,7 +103,7 @@ class Recording:
         self._native.write(folder)
 
     def report(self, format: str = "term") -> str:
-        """The report as text: ``answers``, ``term`` (all of it), ``md``, ``rst``, ``csv``, ``json`` or ``html`` (a page that needs
+        """The report as text: ``answers``, ``term`` (all of it), ``md``, ``csv``, ``json`` or ``html`` (a page that needs
         nothing else)."""
         return self._native.report(format).decode()
 

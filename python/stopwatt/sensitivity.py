@@ -12,6 +12,7 @@ import dataclasses
 import html
 import json
 import os
+import statistics
 import sys
 import tempfile
 from typing import Any, Optional, Sequence
@@ -127,10 +128,12 @@ def _figures(
     table = swept.table().select(["sweep_point", "iteration", "value"])
     if table.num_rows == 0:
         raise Error(f"{asked.case} {asked.mode} has no {asked.metric}; `stopwatt report` of a run shows what it has")
-    # The last CPU of each iteration, and the mean of that over the iterations.
+    # The longest of each iteration, whichever CPU it is, and the median of that over the iterations, one that occurred.
     last = table.group_by(["sweep_point", "iteration"]).aggregate([("value", "max")])
-    mean = last.group_by("sweep_point").aggregate([("value_max", "mean")]).sort_by("sweep_point")
-    return mean["value_max_mean"].to_pylist()
+    longest: dict[int, list[float]] = {}
+    for point, value in zip(last["sweep_point"].to_pylist(), last["value_max"].to_pylist()):
+        longest.setdefault(point, []).append(value)
+    return [statistics.median_low(longest[point]) for point in sorted(longest)]
 
 
 def analyse(asked: argparse.Namespace, folder: str) -> tuple[float, list[Cost], list[Effect], int]:

@@ -51,13 +51,12 @@ fn form() -> impl TypedValueParser<Value = Form> {
   stopwatt report recordings/psci-latency --all                  every table and cause
   stopwatt report recordings/psci-latency@v2.12                  the tables of one release
   stopwatt report recordings/psci-latency -o latency.html        one page with the CPU timeline
-  stopwatt report recordings/psci-latency -o tables.rst          the documents' tables, ready to paste
   stopwatt report recordings/psci-latency -o run.pftrace         a trace for ui.perfetto.dev
   stopwatt report recordings/psci-latency --format csv | head    a row per cell, causes in columns
   stopwatt report recordings/psci-calls --format folded          stacks, for flame graphs of other tools
   stopwatt report recordings/board --format tf-a-csv -o current  the tables' files of TF-A's documents
 
-Without --format the ending of --output decides: .txt .rst .md .csv .json .html .pftrace .folded")]
+Without --format the ending of --output decides: .txt .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
     /// Folder of the recording; RECORDING@RELEASE picks one of its releases.
     #[arg(value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]

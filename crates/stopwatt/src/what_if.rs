@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
 use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings};
+use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings, World};
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -60,7 +60,6 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     for arg in [
         metric_argument(),
         folder,
-        report_argument(),
         output::format_argument(&FORMATS),
         output::all_argument(),
     ] {
@@ -94,8 +93,6 @@ pub fn run(
         return crate::run::with(console, data, experiment, matches, settings, false).map(drop);
     }
     let wanted = wanted_metric(matches)?;
-    // What keeps the report from being written is said before the runs.
-    report_of(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
@@ -133,10 +130,14 @@ pub fn run(
         recordings::write(&mut whole, folder)
     });
     let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
+    // What experiments call the number of their draws.
+    let draws = ["free-seeds", "seeds", "repetitions", "iterations"];
+    let draws = draws.into_iter().find(|name| about.setting(name).is_some());
     let what_if = WhatIf {
         release,
         measured,
         points,
+        more: draws.map_or("a longer run".to_owned(), |name| format!("`--{name} 20`")),
     };
     print(console, &what_if, matches)?;
     written
@@ -214,56 +215,38 @@ fn all(
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show(progress.clone());
     progress.expect(requests.len() as u64, "combinations");
-    let results = requests
-        .par_iter()
-        .map(|(combination, request)| {
-            progress.check()?;
-            // A run's own steps are not those of the sweep.
-            let mut sink = Memory::new(Progress::of_part(&progress));
-            experiment.run(request, &mut sink)?;
-            progress.step();
-            let recording = sink.finish();
-            let metric = metric_of(&recording, wanted)?;
-            let point =
-                report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
-                    .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
-            Ok((point, metric, recording))
-        })
-        .collect();
+    let one = |(combination, request): &(Combination, Request<'_>)| {
+        progress.check()?;
+        // A run's own steps are not those of the sweep.
+        let mut sink = Memory::new(Progress::of_part(&progress));
+        experiment.run(request, &mut sink)?;
+        progress.step();
+        let recording = sink.finish();
+        let metric = metric_of(&recording, wanted)?;
+        let point =
+            report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
+                .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
+        Ok((point, metric, recording))
+    };
+    // What is measured on this machine would be disturbed by others at its side.
+    let is_measured = requests
+        .iter()
+        .any(|(_, request)| request.world == World::Host);
+    let results = match is_measured {
+        true => requests.iter().map(one).collect(),
+        false => requests.par_iter().map(one).collect(),
+    };
     drop(shown);
     results
 }
 
-/// `--report` of a what-if.
-fn report_argument() -> Arg {
-    let help = "Also write a report, such as page.html; the ending says which: html, json or txt.";
-    Arg::new("report")
-        .long("report")
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help(help)
-}
-
-/// The file of `--report`, if it is given, with its format; it can be written.
-fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
-    let Some(path) = matches.get_one::<PathBuf>("report") else {
-        return Ok(None);
-    };
-    let format = output::ending_of(path, &["html", "json", "txt"])?;
-    output::check_file(path)?;
-    Ok(Some((path, format)))
-}
-
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report.
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all.
 fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::Result<()> {
     let text = |format: &str, style: Style| match format {
         "json" => format!("{:#}\n", report::what_if_json(what_if)),
         "html" => report::what_if_html(what_if),
         _ => report::what_if_text(what_if, matches.get_flag("all"), style),
     };
-    if let Some((path, format)) = report_of(matches)? {
-        output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
-    }
     let format = output::format(matches);
     let text = text(format, console.style());
     if format == "term" {

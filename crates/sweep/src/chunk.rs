@@ -77,9 +77,9 @@ pub(crate) fn run(
         let point = plan.point(number);
         note_named(around.fitting, &point, &mut named);
         let ran = run_point(around, &noted, &kept, &point, rows.is_none(), progress);
-        all.push(match ran {
-            Ok(mut recording) => {
-                keep(&mut recording, plan);
+        let kept = ran.and_then(|recording| keep(recording, plan));
+        all.push(match kept {
+            Ok(recording) => {
                 if rows.is_none() {
                     let header = header_of(&recording);
                     rows = Some((PartWriter::create(folder, &header, plan.keep)?, header));
@@ -210,13 +210,24 @@ fn run_point(
 }
 
 /// Leaves what the plan keeps, with the causes of spans if it keeps those.
-fn keep(recording: &mut Recording, plan: &crate::plan::Plan) {
+fn keep(
+    mut recording: Recording,
+    plan: &crate::plan::Plan,
+) -> Result<Recording, experiment::Error> {
     if plan.keep.causes {
-        attribution::record(recording);
+        attribution::record(&mut recording);
     }
     if !plan.metrics.is_empty() {
+        let all = recording.measures().iter();
+        let there = recording::distinct(all.map(|of| recording.text(of.metric).to_owned()));
         recording.keep_metrics(|metric| plan.metrics.iter().any(|kept| kept == metric));
+        if recording.measures().is_empty() {
+            let (wanted, there) = (plan.metrics.join(", "), there.join(", "));
+            let message = format!("nothing measured {wanted}; there are {there}");
+            return Err(experiment::Error::failed(message));
+        }
     }
+    Ok(recording)
 }
 
 /// The part of a point's header that is kept for the chunk: nothing that differs from run to run.

@@ -4,7 +4,7 @@ use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
-use recording::RowKinds;
+use recording::{RowKinds, metrics};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -88,12 +88,25 @@ impl Parser<'_> {
             axes,
             chunk,
             keep: self.keep(table.get("keep"))?,
-            metrics: texts("metrics")?
-                .into_iter()
-                .map(|(text, _)| text)
-                .collect(),
+            metrics: self.metrics(texts("metrics")?)?,
             source: self.source.clone(),
         })
+    }
+
+    /// The metrics that are kept; something measures each.
+    fn metrics(&self, given: Vec<(String, Range<usize>)>) -> Result<Vec<String>, Error> {
+        let known = || metrics::METRICS.iter().map(|metric| metric.name);
+        for (name, place) in &given {
+            if known().all(|known| known != name) {
+                let near = nearest(name, known());
+                let help = near.map_or_else(
+                    || format!("there are: {}", known().collect::<Vec<_>>().join(", ")),
+                    |near| format!("did you mean {near}?"),
+                );
+                return self.wrong(place.clone(), &format!("nothing measures `{name}`"), &help);
+            }
+        }
+        Ok(given.into_iter().map(|(name, _)| name).collect())
     }
 
     /// The axes of a plan, in the order in which its points count them.

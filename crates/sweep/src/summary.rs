@@ -5,6 +5,7 @@ use crate::axis::Value;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::manifest::FailedPoint;
+use evidence::{Iterations, Rank};
 use recording::metrics::{self, Better};
 use recording::{Measure, Reader, Recording};
 use std::collections::{BTreeMap, HashMap};
@@ -179,9 +180,9 @@ struct Found {
     /// Which way is better, for each quantity.
     better: Vec<Better>,
     by_name: HashMap<Quantity, usize>,
-    /// The point at hand, and of each quantity the worst of each iteration.
+    /// The point at hand, and the values of each quantity with their iteration.
     point: Option<u64>,
-    worst: Vec<BTreeMap<u32, f64>>,
+    values: Vec<Vec<(u32, (), f64)>>,
     points: BTreeMap<u64, Vec<f64>>,
 }
 
@@ -208,13 +209,7 @@ impl Found {
             .entry(place)
             .or_insert_with(|| self.quantity(rows, measure));
         let Some(at) = at else { return };
-        let worst = self.worst[at]
-            .entry(measure.iteration)
-            .or_insert(measure.value);
-        *worst = match self.better[at] {
-            Better::Higher => worst.min(measure.value),
-            Better::Lower | Better::Neither => worst.max(measure.value),
-        };
+        self.values[at].push((measure.iteration, (), measure.value));
     }
 
     /// The place of a measure's quantity; `None` for one too many.
@@ -244,7 +239,7 @@ impl Found {
         self.by_name.insert(quantity.clone(), at);
         self.quantities.push(quantity);
         self.better.push(better);
-        self.worst.push(BTreeMap::new());
+        self.values.push(Vec::new());
         Some(at)
     }
 
@@ -253,17 +248,23 @@ impl Found {
         let Some(point) = self.point.take() else {
             return;
         };
-        let figure = |worst: &mut BTreeMap<u32, f64>| {
-            let mut values: Vec<f64> = std::mem::take(worst).into_values().collect();
-            values.sort_by(f64::total_cmp);
-            if values.is_empty() {
-                f64::NAN
-            } else {
-                values[(values.len() - 1) / 2]
-            }
+        let figure = |(values, better): (&mut Vec<_>, &Better)| {
+            let iterations: Iterations<_, _> = std::mem::take(values).into_iter().collect();
+            let worst = match better {
+                Better::Higher => Rank::Shortest,
+                Better::Lower | Better::Neither => Rank::Longest,
+            };
+            iterations
+                .ranked(worst)
+                .map_or(f64::NAN, |worst| worst.median)
         };
-        self.points
-            .insert(point, self.worst.iter_mut().map(figure).collect());
+        let figures = self
+            .values
+            .iter_mut()
+            .zip(&self.better)
+            .map(figure)
+            .collect();
+        self.points.insert(point, figures);
     }
 
     /// Places of the quantities that are kept: those that their cases are about, or else those

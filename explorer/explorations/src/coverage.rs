@@ -62,6 +62,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
         both_orders: growth.both_orders as u64,
     });
     facts::Coverage {
+        complete: tally.complete,
         schedules: tally.schedules,
         watched: coverage.watched,
         branches: coverage.places.len() as u64,

@@ -240,7 +240,12 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
 /// ```
 pub fn model(test: impl Fn() + 'static) {
     let tally = explore(&Config::default(), test);
-    println!("Nothing was found. {}.", tally.covered.join("; "));
+    let complete = if tally.complete {
+        ""
+    } else {
+        "; the search is not complete"
+    };
+    println!("Nothing was found{complete}. {}.", tally.covered.join("; "));
 }
 
 /// Explores a test on a platform that `make` makes of the number of CPUs and what the words hold

@@ -12,7 +12,7 @@ use experiment::{
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
-use recording::{Header, Platform};
+use recording::{Header, Platform, conditions};
 use soc::Order as DeclaredOrder;
 use soc::config::{Machine, Sources};
 use std::collections::BTreeMap;
@@ -488,6 +488,15 @@ impl Simulation {
     /// Adds to a header what the machines were made of.
     fn describe(&self, header: &mut Header) {
         header.settings = self.keys.iter().cloned().collect();
+        // Costs that are another board's say so themselves, and a platform of whom it has them.
+        for Release { machine, .. } in &self.built.releases {
+            let release = &machine.release.name;
+            if let Some(lender) = &machine.platform.borrows
+                && !self.built.costs[release].contains_key(conditions::BORROWED)
+            {
+                header.set_condition(release, conditions::BORROWED, lender);
+            }
+        }
         header.costs.extend(self.built.costs.clone());
         header.platform.clone_from(&self.built.platform);
     }

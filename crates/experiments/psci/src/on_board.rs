@@ -2,6 +2,7 @@
 
 use crate::psci_latency::{self, Options, Release};
 use crate::uncertainty::Uncertainty;
+use evidence::{Iterations, Rank};
 use experiment::{Error, Files};
 use platforms::PlatformFiles;
 use psci_cases::{Action, CASES, Case};
@@ -106,12 +107,13 @@ fn slowest_us(machine: &Machine) -> Result<Vec<f64>, Error> {
             let metric = recording.text(measure.metric);
             (of_case, of_mode) == (name, mode) && [POWERDOWN.name, LATENCY.name].contains(&metric)
         };
-        recording
-            .measures()
-            .iter()
-            .filter(is_of)
-            .map(|measure| measure.value)
-            .fold(0.0, f64::max)
+        let measures = recording.measures().iter().filter(is_of);
+        let iterations: Iterations<_, _> = measures
+            .map(|of| (of.iteration, of.cpu, of.value))
+            .collect();
+        iterations
+            .ranked(Rank::Longest)
+            .map_or(0.0, |longest| longest.median)
     };
     Ok(CASES
         .iter()

@@ -5,6 +5,7 @@ use crate::uncertainty::{Uncertainty, intervals};
 use engine::SplitMix64;
 use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
+use recording::conditions;
 use recording::metrics::{self, Metric};
 use recording::{Event, Header, Measure, Name, Recording, Series, TimerOwners};
 use soc::config::Machine;
@@ -425,6 +426,34 @@ fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
     }
 }
 
+/// Notes the conditions of the compared run of a case whose order decides its figures.
+fn note_conditions(header: &mut Header, release: &Release, case: &Case) {
+    let machine = &release.machine;
+    let of = format!(
+        "{}/{}/{}",
+        machine.release.name,
+        case.name,
+        case.mode.name()
+    );
+    let mut note = |key: &str, cpus: &[usize]| {
+        let places: Vec<String> = cpus.iter().map(|&cpu| place(machine, cpu)).collect();
+        let text = if cpus.is_empty() {
+            conditions::CHANCE
+        } else {
+            &places.join(" ")
+        };
+        header.set_condition(&of, key, text);
+    };
+    let order = release.orders.get(case.name).cloned().unwrap_or_default();
+    // Without a declared owner the first at the SCP has the timer, and wakes the others by number.
+    let timer = order.timer.or(order.scp.first().copied());
+    note(conditions::ORDER, &order.scp);
+    note(conditions::TIMER, timer.as_slice());
+    if !order.wakes.is_empty() {
+        note(conditions::WAKES, &order.wakes);
+    }
+}
+
 fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
     let mut header = Header::new(NAME, "sim", "ps");
     header.seed = options.seed;
@@ -447,6 +476,9 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
         .first()
         .map(|release| release.machine.platform.counter_frequency);
     for release in releases {
+        for case in cases.iter().filter(|case| is_ordered(case)) {
+            note_conditions(&mut header, release, case);
+        }
         let Release {
             machine, owners, ..
         } = release;

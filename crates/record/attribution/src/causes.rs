@@ -36,16 +36,12 @@ pub struct CauseRow {
     pub name: &'static str,
     /// Name of the row in the words of the documents.
     pub title: &'static str,
-    /// The activity of a CPU, as a sentence that ends with how long: "ran code for".
-    pub sentence: &'static str,
     /// Name of the activity in a sentence, behind "goes to": "the firmware's code".
     pub activity: &'static str,
-    /// For waits, what stands before and after the name of the CPU that was waited for: "for ... to
-    /// release its lock".
-    pub waited: (&'static str, &'static str),
     /// Letter of the row, the same in every output.
     pub letter: char,
-    /// Points that show the cause; `None` for the rest, which no other cause claims.
+    /// Points that show the cause; `None` for what no other cause claims of a call, and of the way
+    /// back from a reset.
     pub recognition: Option<Recognition>,
 }
 
@@ -106,33 +102,28 @@ macro_rules! causes {
 }
 
 causes! {
-    /// Executing firmware: everything that no other cause claims.
+    /// Executing firmware in a call: everything that no other cause claims.
     Code = CauseRow {
         name: "code",
         title: "code",
-        sentence: "ran code for",
         activity: "the firmware's code",
-        waited: ("", ""),
         letter: 'c',
         recognition: None,
     };
-    /// From reset to code that runs.
-    Reset = CauseRow {
-        name: "reset",
-        title: "reset",
-        sentence: "came out of reset in",
-        activity: "the reset",
-        waited: ("", ""),
-        letter: 'r',
-        recognition: since("exit-hw-low-pwr", "reset-done"),
+    // How much of it is the reset and how much is code no fit can tell: every wake-up has both.
+    /// From reset to the normal world: the reset and the firmware's code.
+    WakeupPath = CauseRow {
+        name: "wakeup-path",
+        title: "wake-up path",
+        activity: "the wake-up path",
+        letter: 'w',
+        recognition: None,
     };
     /// Waiting for a power domain's lock while another CPU held it.
     LockWait = CauseRow {
         name: "lock-wait",
         title: "lock wait",
-        sentence: "waited for a lock for",
         activity: "waits for a lock",
-        waited: ("for ", " to release its lock"),
         letter: 'L',
         recognition: waiting("lock-wait", "lock-acquired", (0, FIRST_CHANNEL_LOCK - 1), WaitFor::Lock),
     };
@@ -140,9 +131,7 @@ causes! {
     FlushL1 = CauseRow {
         name: "cache-flush-l1",
         title: "L1 flush",
-        sentence: "flushed the L1 for",
         activity: "flushing the L1",
-        waited: ("", ""),
         letter: 'f',
         recognition: since(FLUSH.first, FLUSH.last),
     };
@@ -150,9 +139,7 @@ causes! {
     FlushL2 = CauseRow {
         name: "cache-flush-l2",
         title: "L2 flush",
-        sentence: "flushed the L2 for",
         activity: "flushing the L2",
-        waited: ("", ""),
         letter: 'F',
         recognition: since("flushed-l2-lines", FLUSH.last),
     };
@@ -160,9 +147,7 @@ causes! {
     Interconnect = CauseRow {
         name: "interconnect",
         title: "interconnect",
-        sentence: "opened or closed the interconnect's port in",
         activity: "the interconnect's port",
-        waited: ("", ""),
         letter: 'i',
         recognition: since("interconnect", "interconnect-end"),
     };
@@ -170,9 +155,7 @@ causes! {
     ScpChannelWait = CauseRow {
         name: "scp-channel-wait",
         title: "SCP channel wait",
-        sentence: "waited for the channel to the SCP for",
         activity: "the wait for the channel to the SCP",
-        waited: ("for ", " to leave the SCP channel"),
         letter: 'S',
         recognition: waiting("lock-wait", "lock-acquired", (FIRST_CHANNEL_LOCK, u32::MAX), WaitFor::Lock),
     };
@@ -180,9 +163,7 @@ causes! {
     ScpWait = CauseRow {
         name: "scp-wait",
         title: "SCP wait",
-        sentence: "waited for the SCP for",
         activity: "the wait for the SCP",
-        waited: ("while the SCP served ", ""),
         letter: 's',
         recognition: waiting("scp-wait", "scp-wait-end", ANY, WaitFor::Scp),
     };
@@ -190,9 +171,7 @@ causes! {
     DeclaredOrder = CauseRow {
         name: "declared-order",
         title: "declared order",
-        sentence: "was kept back to the declared order for",
         activity: "the order that the case declares",
-        waited: ("", ""),
         letter: 'o',
         recognition: since("order-wait", "order-wait-end"),
     };
@@ -235,7 +214,10 @@ mod tests {
         distinct("name", &|row| row.name.to_owned());
         distinct("title", &|row| row.title.to_owned());
         distinct("letter", &|row| row.letter.to_string());
-        distinct("recognition", &|row| format!("{:?}", row.recognition));
+        distinct("recognition", &|row| {
+            row.recognition
+                .map_or(row.name.to_owned(), |it| format!("{it:?}"))
+        });
     }
 
     /// Recordings hold the one and documents say the other.
@@ -245,16 +227,5 @@ mod tests {
             (Cause::FlushL2.name(), Cause::FlushL2.title()),
             ("cache-flush-l2", "L2 flush")
         );
-    }
-
-    #[test]
-    fn what_is_waited_for_is_said_with_the_one_who_had_it() {
-        for cause in Cause::ALL {
-            assert_eq!(
-                cause.wait().is_some(),
-                cause.row().waited != ("", ""),
-                "{cause:?}"
-            );
-        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::causes::Cause;
 use crate::split::Split;
 use crate::timeline::{Mark, Step, Timeline, timelines};
+use evidence::Iterations;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, Series};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,31 +201,17 @@ fn orders_that_vary(
     groups: &Groups,
     intervals: &[Metric],
 ) -> BTreeSet<Series> {
-    let mut powerdowns: BTreeMap<(Series, u32), Vec<(f64, u16)>> = BTreeMap::new();
-    for (&(series, cpu, metric), values) in groups {
+    let varies = |&series: &Series| {
         let (_, case, mode) = recording.series_texts(series);
-        if intervals[metric] == metrics::POWERDOWN && lock_order_decides(case, mode) {
-            for &(value, iteration) in values {
-                powerdowns
-                    .entry((series, iteration))
-                    .or_default()
-                    .push((value, cpu));
-            }
-        }
-    }
-    let mut orders: BTreeMap<Series, BTreeSet<Vec<u16>>> = BTreeMap::new();
-    for ((series, _), mut cpus) in powerdowns {
-        cpus.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        orders
-            .entry(series)
-            .or_default()
-            .insert(cpus.into_iter().map(|(_, cpu)| cpu).collect());
-    }
-    orders
-        .into_iter()
-        .filter(|(_, orders)| orders.len() > 1)
-        .map(|(series, _)| series)
-        .collect()
+        let of = groups.range((series, 0, 0)..=(series, u16::MAX, usize::MAX));
+        let of = of.filter(|((.., metric), _)| intervals[*metric] == metrics::POWERDOWN);
+        let each = of.flat_map(|((_, cpu, _), values)| {
+            values.iter().map(|(us, iteration)| (*iteration, *cpu, *us))
+        });
+        lock_order_decides(case, mode) && each.collect::<Iterations<_, _>>().orders().len() > 1
+    };
+    let series: BTreeSet<Series> = groups.keys().map(|(series, ..)| *series).collect();
+    series.into_iter().filter(varies).collect()
 }
 
 /// A CPU's powerdown, for ranking.

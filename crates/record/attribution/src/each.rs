@@ -59,7 +59,7 @@ pub(crate) fn each_of(
 }
 
 /// The version of the attribution: it grows whenever the same events are split in another way.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A share of a measured span: what the CPU did, and for a wait what for and who had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

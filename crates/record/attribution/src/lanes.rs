@@ -2,10 +2,11 @@
 
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
-use crate::cells::{CellResult, cells_of, window};
+use crate::cells::{CellResult, cells_of, microseconds, window};
 use crate::each::{SpanSplit, each_of};
 use crate::split::{Split, spans};
 use crate::timeline::{Holders, Mark, Step, Timeline, timelines};
+use evidence::{Iterations, Rank, Ranked};
 use recording::metrics::METRICS;
 use recording::{Recording, Series};
 use std::collections::BTreeMap;
@@ -59,9 +60,9 @@ pub struct Service {
 pub struct Chosen {
     /// The metric that they were chosen by: `powerdown` or `latency`, of the CPU that took longest.
     pub metric: &'static str,
-    /// That figure of every iteration, in order of iterations, in microseconds.
-    pub slowest: Vec<(u32, f64)>,
-    /// The iteration with the median (the lower of the middle two).
+    /// That figure over the iterations, in microseconds.
+    pub longest: Ranked<u32, u16>,
+    /// The iteration with the median.
     pub median: u32,
     /// The iteration with the largest.
     pub worst: u32,
@@ -71,36 +72,40 @@ pub struct Chosen {
 pub struct Timelines<'a> {
     recording: &'a Recording,
     iterations: BTreeMap<(Series, u32), Timeline>,
-    slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)>,
+    /// The longest of each iteration, in microseconds, by the metric's place in the table.
+    longest: BTreeMap<(Series, usize), Ranked<u32, u16>>,
 }
 
 impl<'a> Timelines<'a> {
     /// Reads a recording's events.
     pub fn new(recording: &'a Recording) -> Self {
-        let mut slowest: BTreeMap<Series, (&'static str, BTreeMap<u32, f64>)> = BTreeMap::new();
-        let principal = METRICS.into_iter().filter(|metric| metric.principal);
-        let metrics: Vec<_> = principal
-            .filter_map(|metric| Some((recording.find_name(metric.name)?, metric.name)))
-            .collect();
+        let mut measured: BTreeMap<_, Vec<(u32, u16, f64)>> = BTreeMap::new();
         for measure in recording.measures() {
-            let Some(&(_, name)) = metrics
-                .iter()
-                .find(|&&(metric, _)| metric == measure.metric)
-            else {
-                continue;
-            };
-            let of_series = &mut slowest
-                .entry(measure.series)
-                .or_insert((name, BTreeMap::new()))
-                .1;
-            let value = of_series.entry(measure.iteration).or_insert(measure.value);
-            *value = value.max(measure.value);
+            let name = recording.text(measure.metric);
+            let metric = METRICS.iter().position(|metric| metric.name == name);
+            if let (Some(metric), Some(cpu), Some(us)) =
+                (metric, measure.cpu, microseconds(recording, measure))
+            {
+                let of = measured.entry((measure.series, metric)).or_default();
+                of.push((measure.iteration, cpu, us));
+            }
         }
+        let longest = |(of, values): (_, Vec<_>)| {
+            let iterations: Iterations<_, _> = values.into_iter().collect();
+            Some((of, iterations.ranked(Rank::Longest)?))
+        };
         Self {
             recording,
             iterations: timelines(recording),
-            slowest,
+            longest: measured.into_iter().filter_map(longest).collect(),
         }
+    }
+
+    /// The longest of each iteration of a series by a metric, whichever CPU it is, in
+    /// microseconds; `None` where no CPU has the metric in a unit of time.
+    pub fn longest(&self, series: Series, metric: &str) -> Option<&Ranked<u32, u16>> {
+        let metric = METRICS.iter().position(|known| known.name == metric)?;
+        self.longest.get(&(series, metric))
     }
 
     /// The recording that they are of.
@@ -155,14 +160,14 @@ impl<'a> Timelines<'a> {
     /// measures. Where only some iterations have events, the worst is one of them, and the median
     /// the one of them that is nearest to that of all.
     pub fn chosen(&self, series: Series) -> Option<Chosen> {
-        let (metric, values) = self.slowest.get(&series)?;
-        let slowest: Vec<(u32, f64)> = values
-            .iter()
-            .map(|(&iteration, &value)| (iteration, value))
-            .collect();
-        let mut sorted = slowest.clone();
+        let mut principal = METRICS.iter().filter(|metric| metric.principal);
+        let of = |metric: &recording::metrics::Metric| {
+            Some((metric.name, self.longest(series, metric.name)?.clone()))
+        };
+        let (metric, longest) = principal.find_map(of)?;
+        let mut sorted = longest.each.clone();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
-        let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
+        let middle = (longest.iteration, longest.median);
         let has_events =
             |&(iteration, _): &(u32, f64)| self.iterations.contains_key(&(series, iteration));
         if sorted.iter().any(has_events) {
@@ -179,7 +184,7 @@ impl<'a> Timelines<'a> {
         let worst = sorted.iter().find(|&&(_, value)| value == most)?.0;
         Some(Chosen {
             metric,
-            slowest,
+            longest,
             median,
             worst,
         })
@@ -405,7 +410,7 @@ mod tests {
         }
         let chosen = |recording: &Recording| {
             let chosen = Timelines::new(recording).chosen(series).unwrap();
-            (chosen.median, chosen.worst, chosen.slowest.len())
+            (chosen.median, chosen.worst, chosen.longest.each.len())
         };
         assert_eq!(
             chosen(&recording),

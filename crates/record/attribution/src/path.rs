@@ -560,12 +560,17 @@ mod tests {
             .iter()
             .enumerate()
         {
-            for &value in values {
-                recording.measure(series, iteration as u32, "powerdown", "us", value);
+            for (cpu, &value) in (0..).zip(values) {
+                recording
+                    .measure(series, iteration as u32, "powerdown", "us", value)
+                    .cpu = Some(cpu);
             }
         }
         let chosen = Timelines::new(&recording).chosen(series).unwrap();
-        assert_eq!(chosen.slowest, [(0, 5.0), (1, 9.0), (2, 7.0), (3, 9.0)]);
+        assert_eq!(
+            chosen.longest.each,
+            [(0, 5.0), (1, 9.0), (2, 7.0), (3, 9.0)]
+        );
         assert_eq!((chosen.median, chosen.worst), (2, 1));
     }
 }

@@ -83,10 +83,17 @@ pub(crate) fn spans(
     let steps = &timeline.steps[&cpu];
     let mut spans = Vec::new();
     let mut doing = Doing::Plain(before);
+    // What is left of a call, or of the way back from a reset, when no cause claims it.
+    let mut rest = Cause::Code;
     // Spans from here on may be made one; a call never shares a span with the one before it.
     let mut first = 0;
     for (step, next) in steps[from..=to].iter().zip(&steps[from + 1..=to]) {
-        doing = after(step, doing);
+        rest = match step.mark {
+            Mark::EXIT_LOW_POWER => Cause::WakeupPath,
+            Mark::ENTER_PSCI => Cause::Code,
+            _ => rest,
+        };
+        doing = after(step, doing, rest);
         if matches!(
             step.mark,
             Mark::ENTER_PSCI | Mark::EXIT_PSCI | Mark::EXIT_LOW_POWER
@@ -94,7 +101,13 @@ pub(crate) fn spans(
             first = spans.len();
         }
         cut(
-            &mut spans, first, timeline, cpu, doing, step.ticks, next.ticks,
+            &mut spans,
+            first,
+            timeline,
+            cpu,
+            (doing, rest),
+            step.ticks,
+            next.ticks,
         );
     }
     spans
@@ -106,7 +119,7 @@ fn cut(
     first: usize,
     timeline: &Timeline,
     cpu: u16,
-    doing: Doing,
+    (doing, rest): (Doing, Cause),
     from: u64,
     to: u64,
 ) {
@@ -126,7 +139,7 @@ fn cut(
         }
         // What is left of an acquire when nobody else holds the lock is the acquire's own work.
         Doing::Waiting(cause, WaitFor::Lock, id) => {
-            (cause, id, timeline.locks.get(&id), Cause::Code, None)
+            (cause, id, timeline.locks.get(&id), rest, None)
         }
         Doing::Waiting(cause, WaitFor::Scp, channel) => (
             cause,
@@ -185,11 +198,11 @@ fn push(spans: &mut Vec<LaneSpan>, first: usize, span: LaneSpan) {
 }
 
 /// The activity of a CPU after an event.
-fn after(step: &Step, before: Doing) -> Doing {
+fn after(step: &Step, before: Doing, rest: Cause) -> Doing {
     match step.mark {
         Mark::EXIT_PSCI => return Doing::Plain(Activity::NormalWorld),
         Mark::ENTER_LOW_POWER => return Doing::Plain(Activity::LowPower),
-        Mark::ENTER_PSCI => return Doing::Plain(Activity::Cause(Cause::Code)),
+        Mark::ENTER_PSCI | Mark::EXIT_LOW_POWER => return Doing::Plain(Activity::Cause(rest)),
         _ => {}
     }
     let begun = Cause::ALL.into_iter().zip(BEGINS).find(|(_, begins)| {
@@ -202,7 +215,7 @@ fn after(step: &Step, before: Doing) -> Doing {
             Some(wait) => Doing::Waiting(cause, wait, step.argument),
             None => Doing::Plain(Activity::Cause(cause)),
         },
-        None if ENDS.contains(&Some(step.mark)) => Doing::Plain(Activity::Cause(Cause::Code)),
+        None if ENDS.contains(&Some(step.mark)) => Doing::Plain(Activity::Cause(rest)),
         // It says what happened to others, or changes nothing.
         None => before,
     }

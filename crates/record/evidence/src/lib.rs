@@ -3,7 +3,9 @@
 
 mod gamma;
 mod order;
+mod rank;
 mod test;
 
 pub use order::Leaders;
+pub use rank::{Iterations, Rank, Ranked, median};
 pub use test::{FEWEST_RUNS, Runs, Tested, TestedMeasure, test, test_pairs};

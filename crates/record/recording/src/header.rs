@@ -41,6 +41,11 @@ pub struct Header {
     /// Other sessions that say how likely each CPU owns the timer of a case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timer_owners: Vec<TimerOwners>,
+    /// The conditions of the runs: what was not under test, and can move figures. By the series or
+    /// release that they are of (see [`Header::condition`]) and by key, such as
+    /// [`conditions::ORDER`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: BTreeMap<String, BTreeMap<String, String>>,
     /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later
     /// rules splits them anew. Without it, spans were not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,6 +226,7 @@ impl Header {
             free_modes: Vec::new(),
             intervals: Vec::new(),
             timer_owners: Vec::new(),
+            conditions: BTreeMap::new(),
             attribution: None,
             files: BTreeMap::new(),
             settings: BTreeMap::new(),
@@ -243,11 +249,65 @@ impl Header {
         }
     }
 
+    /// A condition of `release`, or of `release/case/mode`, by its key; `None` where it is not
+    /// known, as in recordings that are older than conditions: it is then equal to none.
+    pub fn condition(&self, of: &str, key: &str) -> Option<String> {
+        let release = of.split('/').next()?;
+        let mut told = [of, release]
+            .into_iter()
+            .filter_map(|of| self.conditions.get(of)?.get(key));
+        let costs = || Some(self.costs.get(release)?.get(key)?.as_str()?.to_owned());
+        match key {
+            conditions::BAD_FIT => self.bad_fit(release),
+            _ => told.next().cloned().or_else(costs),
+        }
+    }
+
+    /// Notes a condition of a series or a release.
+    pub fn set_condition(&mut self, of: &str, key: &str, value: &str) {
+        let all = self.conditions.entry(of.to_owned()).or_default();
+        all.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// The reasons for which a fit of a release's costs did not pass its gate.
+    fn bad_fit(&self, release: &str) -> Option<String> {
+        let gate = self
+            .costs
+            .get(release)?
+            .get("fit")?
+            .get("gate")?
+            .as_table()?;
+        let reasons = gate.get("reasons").and_then(toml::Value::as_array);
+        let reasons = reasons
+            .into_iter()
+            .flatten()
+            .filter_map(toml::Value::as_str);
+        (gate.get("passed") == Some(&false.into())).then(|| reasons.collect::<Vec<_>>().join("; "))
+    }
+
     /// True if the same inputs give the same values: see [`Header::repeatable`].
     pub fn is_repeatable(&self) -> bool {
         self.repeatable
             .unwrap_or(matches!(self.world.as_str(), "sim" | "explore"))
     }
+}
+
+/// Keys of [`Header::conditions`].
+pub mod conditions {
+    /// The value of what chance decided: one of many, and known to nobody before the run.
+    pub const CHANCE: &str = "chance";
+    /// The CPUs in the order in which they reach the power controller, as `0.1 0.0 1.2`.
+    pub const ORDER: &str = "order";
+    /// The CPU that owns the timer, and so wakes first, as `0.1`.
+    pub const TIMER: &str = "timer";
+    /// The CPUs in the order in which the timer's owner wakes them.
+    pub const WAKES: &str = "wake-order";
+    /// The session of measurements that the costs were fitted to; the costs say it.
+    pub const SESSION: &str = "session";
+    /// The board whose costs were borrowed; the costs say it, or the platform.
+    pub const BORROWED: &str = "borrowed";
+    /// Why the costs are a bad fit; the fit says it.
+    pub const BAD_FIT: &str = "bad-fit";
 }
 
 /// The place of a simulated figure with a probability of 90 %, by what is declared to be uncertain:
@@ -396,5 +456,38 @@ mod seed {
                 .parse()
                 .map_err(|_| de::Error::custom("seed must be a number from 0 to 2^64 - 1")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_case_stands_before_what_is_said_of_its_release_and_costs() {
+        let mut header = Header::new("psci-latency", "sim", "ps");
+        assert_eq!(
+            header.condition("r/c/m", conditions::TIMER),
+            None,
+            "an old recording says nothing"
+        );
+        let costs =
+            "session = 's'\nborrowed = 'Juno r1'\n[fit.gate]\npassed = false\nreasons = ['rms']";
+        header
+            .costs
+            .insert("r".to_owned(), toml::from_str(costs).unwrap());
+        let of = |header: &Header, key: &str| header.condition("r/c/m", key);
+        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("s"));
+        assert_eq!(
+            of(&header, conditions::BORROWED).as_deref(),
+            Some("Juno r1")
+        );
+        assert_eq!(of(&header, conditions::BAD_FIT).as_deref(), Some("rms"));
+        header.set_condition("r", conditions::SESSION, "t");
+        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("t"));
+        header.set_condition("r/c/m", conditions::SESSION, "u");
+        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("u"));
+        let read: Header = toml::from_str(&toml::to_string(&header).unwrap()).unwrap();
+        assert_eq!(read, header);
     }
 }

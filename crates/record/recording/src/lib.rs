@@ -60,7 +60,7 @@ mod writer;
 pub use error::Error;
 pub use header::{
     Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase,
-    TimerMode, TimerOwners,
+    TimerMode, TimerOwners, conditions,
 };
 pub use histogram::Histogram;
 pub use in_order::{distinct, grouped};

@@ -1,10 +1,11 @@
 //! Recorded cells beside published ones.
 
-use attribution::CellResult;
 use attribution::lock_order_decides as by_rank;
+use attribution::{CellResult, microseconds};
+use evidence::{Iterations, Rank};
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
-use recording::{Interval, Recording, TimerMode, stats};
+use recording::{Interval, Recording, Series, TimerMode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -110,17 +111,12 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
             let published = reference
                 .and_then(|reference| find(reference, &recorded))
                 .cloned();
-            let guess = reference
-                .zip(published.as_ref())
-                .and_then(|(reference, cell)| reference.guess(cell));
-            let guess_interval = reference
-                .zip(published.as_ref())
-                .and_then(|(reference, cell)| reference.guess_interval(cell));
+            let both = reference.zip(published.as_ref());
             ComparedCell {
+                guess: both.and_then(|(reference, cell)| reference.guess(cell)),
+                guess_interval: both.and_then(|(reference, cell)| reference.guess_interval(cell)),
                 recorded,
                 published,
-                guess,
-                guess_interval,
                 interval: None,
                 middle: None,
                 modes: Vec::new(),
@@ -133,40 +129,13 @@ pub fn compare(cells: Vec<CellResult>, reference: Option<&PsciReference>) -> Vec
 /// intervals of the *other* releases miss: what the model leaves out shows in no draw. The factor
 /// holds nine of ten of their cells of the same kind. A release alone keeps what was drawn.
 pub fn with_intervals(compared: &mut [ComparedCell], intervals: &[Interval]) {
-    let place = |interval: &Interval| {
-        let Interval {
-            variant,
-            case,
-            mode,
-            cpu,
-            metric,
-            ..
-        } = interval;
-        (
-            variant.clone(),
-            case.clone(),
-            mode.clone(),
-            *cpu,
-            metric.clone(),
-        )
-    };
-    let by_place: BTreeMap<_, _> = intervals.iter().map(|it| (place(it), it)).collect();
+    let by_place: BTreeMap<_, _> = intervals
+        .iter()
+        .map(|it| ((&it.variant, &it.case, &it.mode, it.cpu, &it.metric), it))
+        .collect();
     for cell in compared.iter_mut() {
-        let CellResult {
-            variant,
-            case,
-            mode,
-            cpu,
-            metric,
-            ..
-        } = &cell.recorded;
-        let place = (
-            variant.clone(),
-            case.clone(),
-            mode.clone(),
-            *cpu,
-            metric.clone(),
-        );
+        let of = &cell.recorded;
+        let place = (&of.variant, &of.case, &of.mode, of.cpu, &of.metric);
         let Some(drawn) = by_place.get(&place) else {
             continue;
         };
@@ -300,14 +269,14 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
     table(&recorded.metric).find(|cell| cell.core == core)
 }
 
-/// The scatter of free-running seeds: the powerdown of the n-th CPU over all seeds.
+/// The powerdown of the n-th CPU to finish, where its order is left to chance.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Spread {
     /// Release or configuration.
     pub release: String,
     /// Case.
     pub case: String,
-    /// Number of seeds.
+    /// Number of seeds, or of iterations in different orders.
     pub seeds: usize,
     /// The powerdown of the n-th CPU to finish, in microseconds.
     pub powerdown_by_rank: Vec<Range>,
@@ -320,62 +289,36 @@ pub struct Spread {
 pub struct Range {
     /// The smallest.
     pub min: f64,
-    /// The median.
+    /// The median, one that occurred.
     pub median: f64,
     /// The largest.
     pub max: f64,
 }
 
-/// The spread of the free-running seeds of every release and case that has them.
-pub fn spread(recording: &Recording, free_running_mode: &str) -> Vec<Spread> {
-    let mut spreads = Vec::new();
-    for series in recording.all_series() {
-        let (variant, case, mode) = recording.series_texts(series);
-        if mode != free_running_mode {
-            continue;
-        }
-        let mut by_seed: std::collections::BTreeMap<u32, Vec<(f64, u16)>> =
-            std::collections::BTreeMap::new();
-        for measure in recording
-            .measures()
-            .iter()
-            .filter(|measure| measure.series == series)
-        {
-            if recording.text(measure.metric) == POWERDOWN.name {
-                by_seed
-                    .entry(measure.iteration)
-                    .or_default()
-                    .push((measure.value, measure.cpu.unwrap_or(0)));
-            }
-        }
-        let mut orders = std::collections::BTreeSet::new();
-        let mut by_rank: Vec<Vec<f64>> = Vec::new();
-        for run in by_seed.values_mut() {
-            run.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            orders.insert(run.iter().map(|&(_, cpu)| cpu).collect::<Vec<_>>());
-            by_rank.resize(by_rank.len().max(run.len()), Vec::new());
-            for (rank, &(value, _)) in run.iter().enumerate() {
-                by_rank[rank].push(value);
-            }
-        }
-        let by_rank = by_rank
-            .iter()
-            .filter_map(|values| stats::summary(values))
-            .map(|of| Range {
-                min: of.min,
-                median: of.median,
-                max: of.max,
-            })
-            .collect();
-        spreads.push(Spread {
-            release: variant.to_owned(),
-            case: case.to_owned(),
-            seeds: by_seed.len(),
-            powerdown_by_rank: by_rank,
-            orders: orders.len(),
-        });
-    }
-    spreads
+/// The powerdowns of a series by rank; `None` where it has none.
+pub fn spread(recording: &Recording, series: Series) -> Option<Spread> {
+    let (release, case, _) = recording.series_texts(series);
+    let of = recording.measures().iter().filter(|measure| {
+        measure.series == series && recording.text(measure.metric) == POWERDOWN.name
+    });
+    let values = of.filter_map(|of| Some((of.iteration, of.cpu?, microseconds(recording, of)?)));
+    let iterations: Iterations<_, _> = values.collect();
+    let ranks = (0..iterations.places()).map_while(|place| {
+        let found = iterations.ranked(Rank::Nth(place))?;
+        let [min, max] = found.ends;
+        Some(Range {
+            min,
+            median: found.median,
+            max,
+        })
+    });
+    (iterations.places() > 0).then(|| Spread {
+        release: release.to_owned(),
+        case: case.to_owned(),
+        seeds: iterations.all().count(),
+        powerdown_by_rank: ranks.collect(),
+        orders: iterations.orders().len(),
+    })
 }
 
 #[cfg(test)]

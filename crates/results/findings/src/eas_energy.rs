@@ -1,7 +1,7 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
 use crate::rows::{Row, named};
-use crate::{Interval, Run};
+use crate::{Interval, Run, beside};
 use published::EasReference;
 use recording::distinct;
 use recording::facts::{self, FactsError};
@@ -236,6 +236,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
             reference.duty_percent,
             reference.seconds,
         ) == (facts.period_ms, facts.duty_percent, facts.seconds)
+            && beside(&recording.header)
     });
     let boards: Vec<Board<'r>> = facts
         .boards

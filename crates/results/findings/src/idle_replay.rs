@@ -715,6 +715,23 @@ impl<'r> Replay<'r> {
         };
         Some((factor, unit.to_owned()))
     }
+
+    /// The energy of a governor in the unit of all. A share of another's is that at the same point:
+    /// each end of a range is divided by its own.
+    pub fn energy_of(&self, of: &Governor<'r>) -> Option<Bounds> {
+        let (factor, _) = self.energy_unit()?;
+        match (of.energy()?, self.reference()) {
+            ((_, "unit s"), Some((name, _))) => {
+                let less = of.less_than(self.governor(name)?)?;
+                Bounds::new(
+                    [less.high, less.low]
+                        .map(|less| 100.0 * (1.0 - less))
+                        .into_iter(),
+                )
+            }
+            ((energy, _), _) => Some(energy.times(factor)),
+        }
+    }
 }
 
 impl<'r> Governor<'r> {

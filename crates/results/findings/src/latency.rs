@@ -5,7 +5,7 @@ use crate::Findings;
 use crate::accuracy::Accuracy;
 use crate::compared::{ComparedCell, Mode, Spread};
 use attribution::Cause;
-use recording::{TimerOwners, stats};
+use recording::TimerOwners;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub struct Latency<'f> {
     pub experiment: &'static str,
     /// The recording's folder, as it was named on the command line.
     pub recording: &'f str,
+    /// Each case by the longest of each iteration.
+    pub cases: Vec<CaseFacts<'f>>,
     /// Each recorded latency.
     pub cells: Vec<CellFacts<'f>>,
     /// The accuracy of predictions, by release; empty for what was measured.
@@ -33,6 +35,31 @@ pub struct Latency<'f> {
     /// The recording with all that is read from it.
     #[serde(skip)]
     pub findings: &'f Findings<'f>,
+}
+
+/// A case of a release by what it is about: the longest of each iteration, whichever CPU it is.
+#[derive(Serialize, JsonSchema)]
+pub struct CaseFacts<'f> {
+    /// The release or configuration.
+    pub release: &'f str,
+    /// The case.
+    pub case: &'f str,
+    /// The mode; may be empty.
+    pub mode: &'f str,
+    /// The interval that the case is about: `powerdown`, or `latency` of a call.
+    pub metric: &'static str,
+    /// The longest of an iteration in microseconds: the median over the iterations (of an even
+    /// number the lower of the middle two).
+    pub longest: f64,
+    /// The smallest and the largest of that over the iterations, in microseconds.
+    pub range: [f64; 2],
+    /// The number of iterations.
+    pub iterations: usize,
+    /// The CPUs, as cluster.core, that took longest in the iteration with the median: several where
+    /// they took the same time.
+    pub cpus: Vec<String>,
+    /// True if the same CPU takes longest in each iteration, and no other takes as long.
+    pub always_one: bool,
 }
 
 /// A cell with what was published, the error, and the causes in microseconds, which add up to the
@@ -146,11 +173,52 @@ impl<'f> CellFacts<'f> {
     }
 }
 
+impl<'f> CaseFacts<'f> {
+    /// The case that a cell is of; `None` where no CPU has what a case is about.
+    fn new(findings: &'f Findings<'f>, cell: &'f ComparedCell) -> Option<Self> {
+        let of = &cell.recorded;
+        let (release, case, mode) = (&*of.variant, &*of.case, &*of.mode);
+        let series = findings.series([release, case, mode])?;
+        let chosen = findings.timelines.chosen(series)?;
+        let longest = chosen.longest;
+        let place = |cpu: &u16| {
+            let mut cells = findings.compared().iter().map(|cell| &cell.recorded);
+            let cell = cells.find(|cell| cell.cpu == *cpu)?;
+            Some(format!("{}.{}", cell.cluster, cell.core))
+        };
+        Some(Self {
+            release,
+            case,
+            mode,
+            metric: chosen.metric,
+            longest: round(longest.median),
+            range: longest.ends.map(round),
+            iterations: longest.each.len(),
+            cpus: longest.who.iter().filter_map(place).collect(),
+            always_one: longest.ever.len() == 1,
+        })
+    }
+}
+
 /// Reads the latencies.
 pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
+    let mut cells: Vec<&ComparedCell> = findings.compared().iter().collect();
+    let case = |cell: &ComparedCell| {
+        (
+            cell.recorded.variant.clone(),
+            cell.recorded.case.clone(),
+            cell.recorded.mode.clone(),
+        )
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    cells.retain(|cell| seen.insert(case(cell)));
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
+        cases: cells
+            .into_iter()
+            .filter_map(|cell| CaseFacts::new(findings, cell))
+            .collect(),
         cells: findings.compared().iter().map(CellFacts::new).collect(),
         accuracy: findings.accuracy(),
         timer_owners: &findings.recording.header.timer_owners,
@@ -160,9 +228,44 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     }
 }
 
-/// The least, the median and the greatest recorded value of some cells, in microseconds; `None` of
-/// no cells.
-pub fn ends<'c>(cells: impl Iterator<Item = &'c ComparedCell>) -> Option<[f64; 3]> {
-    let summary = stats::summary(&cells.map(|cell| cell.recorded.value).collect::<Vec<_>>())?;
-    Some([summary.min, summary.median, summary.max])
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use recording::{Header, Recording};
+
+    /// Powerdowns of the iterations, each by CPU.
+    fn longest(iterations: &[Vec<f64>]) -> (f64, [f64; 2], Vec<String>) {
+        let mut recording = Recording::new(Header::new("psci-latency", "import", "ticks"));
+        let series = recording.series("r", "suspend-deepest", "parallel");
+        for (iteration, values) in (0..).zip(iterations) {
+            for (cpu, us) in (0..).zip(values) {
+                recording
+                    .measure(series, iteration, "powerdown", "us", *us)
+                    .cpu = Some(cpu);
+            }
+        }
+        let findings = Findings::new(&recording, "", None);
+        let case = read(&findings).cases.remove(0);
+        (case.longest, case.range, case.cpus)
+    }
+
+    proptest! {
+        /// A case is the median of the longest of each iteration, whichever CPU takes which place.
+        #[test]
+        fn places_change_nothing(
+            iterations in proptest::collection::vec(proptest::collection::vec(1..100_000_u32, 5), 1..12),
+            turns in proptest::collection::vec(Just(vec![0_usize, 1, 2, 3, 4]).prop_shuffle(), 12),
+        ) {
+            let us: Vec<Vec<f64>> = iterations.iter()
+                .map(|values| values.iter().map(|&value| f64::from(value) / 100.0).collect()).collect();
+            let turned: Vec<Vec<f64>> = us.iter().zip(&turns)
+                .map(|(values, turn)| turn.iter().map(|&at| values[at]).collect()).collect();
+            let (is, was) = (longest(&turned), longest(&us));
+            prop_assert_eq!((is.0, is.1), (was.0, was.1));
+            let mut most: Vec<f64> = us.iter().map(|values| values.iter().copied().fold(0.0, f64::max)).collect();
+            most.sort_by(f64::total_cmp);
+            prop_assert_eq!(was.0, most[(most.len() - 1) / 2]);
+        }
+    }
 }

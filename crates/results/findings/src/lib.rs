@@ -40,6 +40,7 @@ pub mod working_set;
 
 pub use finding::{Finding, schema};
 pub use interval::Interval;
+pub(crate) use recorded::beside;
 pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;

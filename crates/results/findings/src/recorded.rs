@@ -5,9 +5,10 @@ use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
 use crate::rows::{role, subject, tick_ns};
 use crate::spread::quartiles;
 use crate::strides;
-use attribution::{Timelines, microseconds};
-use published::{Layout, PsciReference, Published};
-use recording::{Header, Measure, Recording, Series, metrics};
+use attribution::{Timelines, lock_order_decides, microseconds};
+use published::{PsciReference, Published};
+use recording::{Header, Measure, Recording, Series, conditions, metrics};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -32,7 +33,7 @@ pub struct Findings<'a> {
 }
 
 /// A measure over all iterations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MeasureRow {
     /// Release or configuration.
     pub variant: String,
@@ -45,12 +46,14 @@ pub struct MeasureRow {
     /// The subject that it is a measure of besides; may be empty.
     pub subject: String,
     /// The part that the subject played; may be empty.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub role: String,
     /// The quantity that was measured.
     pub metric: String,
     /// The unit of all values.
     pub unit: String,
     /// Number of values.
+    #[serde(rename = "values")]
     pub count: usize,
     /// The smallest.
     pub min: f64,
@@ -59,8 +62,10 @@ pub struct MeasureRow {
     /// The largest.
     pub max: f64,
     /// The first and the third quartile.
+    #[serde(skip)]
     pub quartiles: [f64; 2],
     /// The published value, in the same unit.
+    #[serde(skip)]
     pub published: Option<f64>,
 }
 
@@ -91,12 +96,7 @@ impl<'a> Findings<'a> {
         folder: &str,
         reference: Option<&'a PsciReference>,
     ) -> Self {
-        let reshaped = recording
-            .header
-            .settings
-            .keys()
-            .any(|key| key.starts_with("topology."));
-        let reference = reference.filter(|_| !reshaped);
+        let reference = reference.filter(|_| beside(&recording.header));
         let (compared, spreads, accuracy, measures) = Default::default();
         let (folder, timelines) = (folder.to_owned(), Timelines::new(recording));
         Self {
@@ -121,6 +121,16 @@ impl<'a> Findings<'a> {
                 .filter(|cell| cell.mode != FREE_RUNNING)
                 .collect();
             let mut compared = compare(cells, self.reference);
+            // Another order of the CPUs than the published run's is another run.
+            let order = self.recording.header.request.get("order");
+            if self.is_simulated() && order.is_some_and(|order| order != "declared") {
+                let is_of_order = |cell: &&mut ComparedCell| {
+                    lock_order_decides(&cell.recorded.case, &cell.recorded.mode)
+                };
+                for cell in compared.iter_mut().filter(is_of_order) {
+                    (cell.published, cell.guess, cell.guess_interval) = Default::default();
+                }
+            }
             with_intervals(&mut compared, &self.recording.header.intervals);
             if !self.is_simulated() {
                 // Nothing was fitted to a measurement: whether a fit used the published cell says
@@ -138,8 +148,14 @@ impl<'a> Findings<'a> {
 
     /// The scatter of free-running seeds.
     pub fn spreads(&self) -> &[Spread] {
-        self.spreads
-            .get_or_init(|| spread(self.recording, FREE_RUNNING))
+        self.spreads.get_or_init(|| {
+            let free = self
+                .recording
+                .all_series()
+                .filter(|&series| self.recording.series_texts(series).2 == FREE_RUNNING);
+            free.filter_map(|series| spread(self.recording, series))
+                .collect()
+        })
     }
 
     /// The accuracy of predictions; empty where nothing was predicted, as in what was measured.
@@ -215,39 +231,23 @@ impl<'a> Findings<'a> {
         facts
     }
 
-    /// A warning where settings set the recorded machine apart from the published one, or the order
-    /// of its CPUs.
-    pub fn what_if(&self) -> Option<&'static str> {
-        let header = &self.recording.header;
-        let is_shown = self.is_simulated() && !self.published().is_empty();
-        let ordered = header
-            .request
-            .get("order")
-            .is_none_or(|order| order == "declared");
-        match (is_shown, header.settings.is_empty(), ordered) {
-            (true, false, _) => Some(
-                "What if: settings differ from the published run, so errors are differences between two machines.",
-            ),
-            (true, true, false) => Some(
-                "What if: the CPUs' order is not the published run's, so errors of parallel suspends are differences between two runs.",
-            ),
-            _ => None,
-        }
-    }
-
     /// The doubts about the costs that a simulation used, a sentence for each release; empty where
     /// fits passed their gate.
     pub fn doubts(&self) -> Vec<String> {
-        doubts(&self.recording.header)
+        let header = &self.recording.header;
+        let doubt = |release: &String| {
+            let why = header.condition(release, conditions::BAD_FIT)?;
+            Some(format!(
+                "Warning: the costs of {release} are a bad fit, so its figures are no predictions: {why}."
+            ))
+        };
+        header.costs.keys().filter_map(doubt).collect()
     }
 
-    /// The warnings that a reader must not overlook, a sentence each.
-    pub fn warnings(&self) -> Vec<String> {
-        self.what_if()
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.doubts())
-            .collect()
+    /// The series of a release, a case and a mode.
+    pub fn series(&self, texts: [&str; 3]) -> Option<Series> {
+        let mut all = self.recording.all_series();
+        all.find(|&series| <[&str; 3]>::from(self.recording.series_texts(series)) == texts)
     }
 
     /// Releases that have published figures here, with the document's name.
@@ -272,25 +272,12 @@ impl<'a> Findings<'a> {
     pub fn is_simulated(&self) -> bool {
         is_simulated(&self.recording.header)
     }
-
-    /// The layout of the tables in the document of a release.
-    pub fn layout(&self, release: &str) -> Layout {
-        self.reference
-            .map_or_else(Layout::default, |reference| reference.layout(release))
-    }
 }
 
-/// Reads the judgement that `calibrate` left in the costs, which a recording holds whole.
-fn doubts(header: &Header) -> Vec<String> {
-    let judged = |costs: &toml::Table| costs.get("fit")?.get("gate")?.as_table().cloned();
-    let doubts = header.costs.iter().filter_map(|(release, costs)| {
-        let gate = judged(costs).filter(|gate| gate.get("passed").and_then(toml::Value::as_bool) == Some(false))?;
-        let reasons = gate.get("reasons").and_then(toml::Value::as_array);
-        let reasons: Vec<&str> = reasons.into_iter().flatten().filter_map(toml::Value::as_str).collect();
-        let why = if reasons.is_empty() { "no reason is given".to_owned() } else { reasons.join("; ") };
-        Some(format!("Warning: the costs of {release} are a bad fit, so its figures are no predictions: {why}."))
-    });
-    doubts.collect()
+/// True if figures that others published of a recording's platform may stand beside its own: no
+/// setting makes it another one, which nobody measured.
+pub(crate) fn beside(header: &Header) -> bool {
+    header.settings.is_empty()
 }
 
 fn is_simulated(header: &Header) -> bool {

@@ -1,9 +1,9 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use crate::Run;
 use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
+use crate::{Run, beside};
 use evidence::Leaders;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
@@ -29,7 +29,7 @@ fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p 
         .header
         .platform
         .as_ref()
-        .filter(|_| is_modelled(recording))?;
+        .filter(|_| is_modelled(recording) && beside(&recording.header))?;
     published.strides_of(&platform.name)
 }
 

@@ -1,5 +1,6 @@
 //! The share of what a quantity does over the points of a sweep that goes with each key.
 
+use random::SplitMix64;
 use recording::stats;
 use std::collections::HashMap;
 use sweep::{Summary, Value};
@@ -33,11 +34,19 @@ pub struct Group {
 }
 
 /// The number that a value is, without its unit.
-pub fn number(value: &Value) -> Option<f64> {
+fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Whole(number) => Some(*number as f64),
         Value::Number(number) | Value::Quantity(number, _) => Some(*number),
         Value::Text(_) => None,
+    }
+}
+
+impl Effect {
+    /// True if it can be told from chance, where this many keys are looked at: at a level of 5 % for
+    /// all of them together.
+    pub fn is_told(&self, keys: usize) -> bool {
+        self.share >= 0.005 && self.by_chance * keys as f64 <= 0.05
     }
 }
 
@@ -139,6 +148,11 @@ pub struct Effect {
     /// The part of the quantity's variance that lies between the key's groups, from 0 to 1, less
     /// what chance alone would put there.
     pub share: f64,
+    /// The probability with which chance alone puts as much between groups of these sizes: of 199
+    /// orders of the points by lot, the part in which it does.
+    pub by_chance: f64,
+    /// The number of points.
+    pub points: usize,
     /// The group with the least mean, and that mean.
     pub least: (String, f64),
     /// The group with the greatest.
@@ -156,47 +170,66 @@ pub fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Eff
     all
 }
 
+/// The sum of squares between groups of some sizes, of values in the order of the groups.
+fn between(values: &[f64], sizes: &[usize], mean: f64) -> f64 {
+    let mut rest = values;
+    let of = sizes.iter().map(|&size| {
+        let (group, others) = rest.split_at(size);
+        rest = others;
+        (group.iter().sum::<f64>() / size as f64 - mean).powi(2) * size as f64
+    });
+    of.sum()
+}
+
+/// Of more points than these chance puts less than half a percent between groups.
+const MANY: usize = 4000;
+/// Orders by lot.
+const ORDERS: usize = 199;
+
+/// The part of some orders by lot, and of the order as it is, in which as much lies between groups.
+fn by_chance(mut values: Vec<f64>, sizes: &[usize], mean: f64) -> f64 {
+    if values.len() > MANY {
+        return 0.0;
+    }
+    let mut random = SplitMix64::fork(1, 0);
+    let seen = between(&values, sizes, mean) * (1.0 - 1e-12);
+    let mut as_much = 1;
+    for _ in 0..ORDERS {
+        for at in (1..values.len()).rev() {
+            values.swap(at, random.below(at as u64 + 1) as usize);
+        }
+        as_much += usize::from(between(&values, sizes, mean) >= seen);
+    }
+    as_much as f64 / (ORDERS + 1) as f64
+}
+
 fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect> {
     let means = groups.means(summary, quantity);
     let value = |place: usize| summary.points[place].figures[quantity];
-    let (mut count, mut sum) = (0_usize, 0.0);
-    for place in means
-        .iter()
-        .flat_map(|(group, _)| &group.points)
-        .filter(|&&place| value(place).is_finite())
-    {
-        (count, sum) = (count + 1, sum + value(*place));
-    }
-    let mean = sum / count.max(1) as f64;
-    let (mut between, mut within) = (0.0, 0.0);
-    for (group, of_group) in &means {
-        for place in group
-            .points
-            .iter()
-            .filter(|&&place| value(place).is_finite())
-        {
-            between += (of_group - mean).powi(2);
-            within += (value(*place) - of_group).powi(2);
-        }
-    }
+    let of_group = |(group, _): &(&Group, f64)| {
+        let values = group.points.iter().map(|&place| value(place));
+        values.filter(|value| value.is_finite()).collect::<Vec<_>>()
+    };
+    let all: Vec<Vec<f64>> = means.iter().map(of_group).collect();
+    let (sizes, values) = (all.iter().map(Vec::len).collect::<Vec<_>>(), all.concat());
+    let count = values.len();
+    let mean = stats::mean(&values)?;
+    let whole: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let between = between(&values, &sizes, mean);
     // Between groups of a few points each lies some of what varies within them.
-    let free = count.saturating_sub(means.len());
-    let by_chance = if free > 0 {
-        within / free as f64 * (means.len() - 1) as f64
-    } else {
-        0.0
-    };
-    let share = if between + within > 0.0 {
-        ((between - by_chance) / (between + within)).max(0.0)
-    } else {
-        0.0
-    };
+    let free = count.saturating_sub(means.len()).max(1);
+    let expected = (whole - between) / free as f64 * (means.len() - 1) as f64;
+    // What is the same but for the last bits does not vary.
+    let least = (1e-9 * mean).powi(2).max(f64::MIN_POSITIVE) * count as f64;
+    let share = ((between - expected) / whole.max(least)).max(0.0);
     let by_mean = |a: &&(&Group, f64), b: &&(&Group, f64)| a.1.total_cmp(&b.1);
     let named = |(group, mean): &(&Group, f64)| (group.name.clone(), *mean);
     let (least, greatest) = (means.iter().min_by(by_mean)?, means.iter().max_by(by_mean)?);
     Some(Effect {
         key: groups.key.clone(),
         share,
+        by_chance: by_chance(values, &sizes, mean),
+        points: count,
         least: named(least),
         greatest: named(greatest),
     })

@@ -1,9 +1,11 @@
 //! A what-if: what each combination of settings came to.
 
-use crate::Findings;
-use attribution::{Cause, Spending};
-use recording::Series;
-use std::collections::BTreeMap;
+use crate::spread::{quartiles, scatters};
+use crate::{Findings, Interval};
+use attribution::Spending;
+use evidence::{Iterations, Rank, Ranked};
+use recording::{Measure, Series, stats};
+use serde::Serialize;
 
 /// A combination of settings, and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,17 +23,15 @@ pub struct WhatIfPoint {
     pub median: f64,
     /// The largest over the values of an iteration; the median of that.
     pub longest: f64,
-    /// The middle 90 % of the largest ones, where iterations are draws with a seed each, and the
-    /// number of them.
-    pub over_seeds: Option<(f64, f64, usize)>,
-    /// All values of all iterations, in order; of more than [`MOST_VALUES`] as many that
-    /// are evenly spread among them.
-    pub values: Vec<f64>,
-    /// On what the CPU with the largest spent most, as a part of its figure, from 0 to 1. This and
-    /// the next are of an iteration with events: of many seeds none has any.
-    pub most: Option<(Cause, f64)>,
-    /// On what the critical path of that CPU was spent most, as a part of it. Where the CPU waited
-    /// for another one, it is what that one did.
+    /// The largest of each iteration, where iterations are draws with a seed each, in the order of
+    /// their seeds; empty elsewhere.
+    pub seeds: Vec<f64>,
+    /// The largest of each iteration of a measurement, which another run need not repeat; empty
+    /// where it is simulated.
+    pub measured: Vec<f64>,
+    /// On what the critical path of the CPU with the largest was spent most, as a part of its
+    /// figure, from 0 to 1, in an iteration with events: of many seeds none has any. Where the CPU
+    /// waited for another one, it is what that one did.
     pub hung_on: Option<(&'static str, f64)>,
 }
 
@@ -44,6 +44,28 @@ pub struct WhatIf {
     pub measured: (String, String, String),
     /// The combinations, in order.
     pub points: Vec<WhatIfPoint>,
+    /// What draws more of what chance decides, such as `--seeds 20`.
+    pub more: String,
+}
+
+/// The effect of one setting on the largest value, from its first value to its last, all else the
+/// same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// The setting's key.
+    pub key: String,
+    /// Its first value.
+    pub from: String,
+    /// Its last value.
+    pub to: String,
+    /// The least and the greatest over the combinations of the other settings of the quotient of
+    /// the largest value with the last and with the first; `None` where it cannot be told from 1
+    /// with any of them.
+    pub times: Option<[f64; 2]>,
+    /// The number of combinations of the other settings in which it can be told.
+    pub told: usize,
+    /// The number of combinations of the other settings.
+    pub of: usize,
 }
 
 impl WhatIf {
@@ -56,139 +78,144 @@ impl WhatIf {
     pub fn is_of_time(&self) -> bool {
         matches!(self.unit(), "ps" | "ns" | "us" | "ms" | "s")
     }
-}
 
-/// A figure with its CPU, if it is of one.
-type Value = (f64, Option<u16>);
+    /// What each setting of several values does by itself, in their order.
+    pub fn effects(&self) -> Vec<Effect> {
+        let keys = self.points.first().map_or(&[][..], |point| &point.settings);
+        (0..keys.len()).filter_map(|at| self.effect(at)).collect()
+    }
 
-/// The figures of one iteration, in order.
-struct Iteration {
-    series: Series,
-    number: u32,
-    values: Vec<Value>,
-}
-
-impl Iteration {
-    /// The largest and its CPU.
-    fn longest(&self) -> Value {
-        self.values.last().copied().unwrap_or_default()
+    fn effect(&self, at: usize) -> Option<Effect> {
+        let value = |point: &WhatIfPoint| point.settings[at].1.clone();
+        let (from, to) = (value(self.points.first()?), value(self.points.last()?));
+        let others = |point: &WhatIfPoint| {
+            let mut settings = point.settings.clone();
+            settings.remove(at);
+            settings
+        };
+        let before = self.points.iter().filter(|point| value(point) == from);
+        let pairs = before.filter_map(|before| {
+            let is_pair =
+                |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
+            Some((before, self.points.iter().find(is_pair)?))
+        });
+        let quotients: Vec<Option<f64>> =
+            pairs.map(|(before, after)| times(before, after)).collect();
+        let told: Vec<f64> = quotients.iter().flatten().copied().collect();
+        let times = Interval::of_all(&told).map(|all| [all.low, all.high]);
+        let key = self.points[0].settings[at].0.clone();
+        let (told, of) = (told.len(), quotients.len());
+        (from != to).then_some(Effect {
+            key,
+            from,
+            to,
+            times,
+            told,
+            of,
+        })
     }
 }
+
+/// The quotient of the largest values of two combinations, 1 where they are the same; `None` where
+/// chance may have made the difference.
+///
+/// Seeds are paired: the same ones draw the same in both. Their quotients must lie to one side of 1
+/// with 95 % (by the sign test, which needs six). What was measured must repeat itself, and its
+/// quartiles must lie apart.
+fn times(before: &WhatIfPoint, after: &WhatIfPoint) -> Option<f64> {
+    if (&before.seeds, &before.measured, before.longest)
+        == (&after.seeds, &after.measured, after.longest)
+    {
+        return Some(1.0);
+    }
+    if !before.seeds.is_empty() {
+        let pairs = before.seeds.iter().zip(&after.seeds);
+        let quotients: Vec<f64> = pairs.map(|(before, after)| after / before).collect();
+        let [low, high] = stats::median_interval(&quotients)?;
+        return stats::median(&quotients).filter(|_| low > 1.0 || high < 1.0);
+    }
+    if !before.measured.is_empty() {
+        let both = [&before.measured, &after.measured];
+        let steady = both
+            .iter()
+            .all(|values| values.len() >= FEWEST && !scatters(values));
+        let [a, b] = both.map(|values| quartiles(values));
+        if !steady || (a[0] <= b[1] && b[0] <= a[1]) {
+            return None;
+        }
+    }
+    Some(after.longest / before.longest)
+}
+
+/// Of fewer iterations than these of a measurement no factor is told.
+const FEWEST: usize = 6;
 
 /// Reads a combination's figures; `None` where the recording has no such metric.
 ///
 /// Where iterations with a seed each were recorded they alone are read: other iterations share the
-/// order that one seed gave. In free order another CPU can be the last in each, so the CPUs of an
-/// iteration are put in order first, and medians over the iterations are taken then (of an even
-/// number the lower one, which occurred).
+/// order that one seed gave. In free order another CPU can be the last in each, so ranks are taken
+/// within an iteration, and medians over the iterations then (see [`evidence::median`]).
 pub fn what_if_point(
     findings: &Findings<'_>,
     metric: &str,
     settings: &[(String, String)],
 ) -> Option<WhatIfPoint> {
     let recording = findings.recording;
-    let unit = recording
-        .measures()
-        .iter()
-        .find(|measure| recording.text(measure.metric) == metric)?
-        .unit;
-    let (drawn, shared) = (
-        iterations(findings, metric, true),
-        iterations(findings, metric, false),
-    );
-    let is_drawn = !drawn.is_empty();
+    let of_metric = |measure: &&Measure| recording.text(measure.metric) == metric;
+    let unit = recording.measures().iter().find(of_metric)?.unit;
+    let [drawn, shared] = [true, false].map(|drawn| iterations(findings, metric, drawn));
+    let is_drawn = drawn.places() > 0;
     let ordered = if is_drawn { &drawn } else { &shared };
-    let middle = ordered.len().checked_sub(1)? / 2;
-    let median_of = |pick: fn(&[Value]) -> Option<f64>| {
-        let mut values: Vec<f64> = ordered
-            .iter()
-            .filter_map(|iteration| pick(&iteration.values))
-            .collect();
-        values.sort_by(f64::total_cmp);
-        values.get(middle).copied()
-    };
-    let end = |part: f64| {
-        ordered[((ordered.len() - 1) as f64 * part).round() as usize]
-            .longest()
-            .0
-    };
-    let over_seeds = (is_drawn && ordered.len() > 1).then(|| (end(0.05), end(0.95), ordered.len()));
+    let longest = ordered.ranked(Rank::Longest)?;
     // Runs of many seeds leave no events.
-    let with_events = if shared.is_empty() { ordered } else { &shared };
-    let told = &with_events[(with_events.len() - 1) / 2];
-    let (most, hung_on) = causes(findings, metric, told);
-    let values = |iteration: &Iteration| {
-        iteration
-            .values
-            .iter()
-            .map(|(value, _)| *value)
-            .collect::<Vec<f64>>()
+    let told = shared
+        .ranked(Rank::Longest)
+        .unwrap_or_else(|| longest.clone());
+    let of = |values: &[(f64, Option<u16>)]| values.iter().map(|of| of.0).collect::<Vec<f64>>();
+    let medians = ordered
+        .all()
+        .filter_map(|(_, values)| stats::median(&of(values)));
+    let cpus =
+        |(_, values): (_, &[(f64, Option<u16>)])| values.iter().filter(|of| of.1.is_some()).count();
+    let each: Vec<f64> = longest.each.iter().map(|(_, value)| *value).collect();
+    let (seeds, measured) = match (is_drawn, recording.header.is_repeatable()) {
+        (true, _) => (each, Vec::new()),
+        (false, true) => Default::default(),
+        (false, false) => (Vec::new(), each),
     };
     Some(WhatIfPoint {
-        values: spread_evenly(ordered.iter().flat_map(values).collect(), MOST_VALUES),
         settings: settings.to_vec(),
         unit: recording.text(unit).to_owned(),
-        cpus: ordered[0]
-            .values
-            .iter()
-            .filter(|(_, cpu)| cpu.is_some())
-            .count(),
-        shortest: median_of(|values| values.first().map(|(value, _)| *value))?,
-        median: median_of(|values| {
-            recording::stats::median(&values.iter().map(|(value, _)| *value).collect::<Vec<_>>())
-        })?,
-        longest: ordered[middle].longest().0,
-        over_seeds,
-        most,
-        hung_on,
+        cpus: ordered.all().map(cpus).max()?,
+        shortest: ordered.ranked(Rank::Shortest)?.median,
+        median: evidence::median(&medians.collect::<Vec<_>>())?,
+        longest: longest.median,
+        seeds,
+        measured,
+        hung_on: hung_on(findings, metric, &told),
     })
 }
 
-/// A cause with its share of a time.
-type Share<T> = Option<(T, f64)>;
+/// An iteration of a series.
+type At = (Series, u32);
 
-/// The cause on which the longest CPU of an iteration spent most, and what its end hung on.
-fn causes(
+/// What the end of the longest CPU of an iteration hung on, with its share of the whole.
+fn hung_on(
     findings: &Findings<'_>,
     metric: &str,
-    told: &Iteration,
-) -> (Share<Cause>, Share<&'static str>) {
-    let (recording, timelines) = (findings.recording, &findings.timelines);
-    let (told_longest, cpu) = told.longest();
-    let split = cpu.and_then(|cpu| {
-        let spans = timelines.each().into_iter();
-        let is_told = (told.series, told.number, cpu, metric);
-        spans
-            .map(|span| {
-                (
-                    (span.series, span.iteration, span.cpu, span.metric),
-                    span.split,
-                )
-            })
-            .find(|(of, _)| *of == is_told)
-    });
-    let tick_us = recording
-        .header
-        .time
-        .counter_hz
-        .map_or(0.0, |hz| 1e6 / hz as f64);
-    let share = |ticks: u64| ticks as f64 * tick_us / told_longest;
-    let most = split
-        .as_ref()
-        .and_then(|(_, split)| split.causes.iter().max_by_key(|(_, ticks)| **ticks));
-    let hung_on = split.as_ref().zip(cpu).and_then(|(_, cpu)| {
-        let path = timelines
-            .iteration(told.series, told.number)?
-            .path(cpu, metric);
-        let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
-        Some((spent.title(), share(ticks)))
-    });
-    (most.map(|(&cause, &ticks)| (cause, share(ticks))), hung_on)
+    told: &Ranked<At, Option<u16>>,
+) -> Option<(&'static str, f64)> {
+    let (series, number) = told.iteration;
+    let iteration = findings.timelines.iteration(series, number)?;
+    let path = iteration.path(told.who.last().copied()??, metric);
+    let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
+    let us = ticks as f64 * findings.timelines.tick_us()?;
+    Some((spent.title(), us / told.median))
 }
 
-/// The iterations that have a metric, from the one with the least largest value on; of modes that
-/// draw a seed for each iteration, or of the others.
-fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Vec<Iteration> {
+/// The iterations that have a metric, of modes that draw a seed for each iteration, or of the
+/// others.
+fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Iterations<At, Option<u16>> {
     let recording = findings.recording;
     let is_drawn = |series: Series| {
         let (_, _, mode) = recording.series_texts(series);
@@ -198,41 +225,10 @@ fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Vec<Iterati
             .iter()
             .any(|drawn| drawn == mode)
     };
-    let mut iterations: BTreeMap<(Series, u32), Vec<Value>> = BTreeMap::new();
-    let of_metric = recording
-        .measures()
-        .iter()
-        .filter(|measure| recording.text(measure.metric) == metric);
-    for measure in of_metric.filter(|measure| is_drawn(measure.series) == drawn) {
-        iterations
-            .entry((measure.series, measure.iteration))
-            .or_default()
-            .push((measure.value, measure.cpu));
-    }
-    let in_order = |((series, number), mut values): ((Series, u32), Vec<Value>)| {
-        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        Iteration {
-            series,
-            number,
-            values,
-        }
-    };
-    let mut ordered: Vec<Iteration> = iterations.into_iter().map(in_order).collect();
-    ordered.sort_by(|a, b| a.longest().0.total_cmp(&b.longest().0));
-    ordered
-}
-
-/// The most values of a combination that are kept.
-pub const MOST_VALUES: usize = 400;
-
-/// Values in order, with both ends; of more than `most` as many that are evenly spread among them.
-fn spread_evenly(mut values: Vec<f64>, most: usize) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    if values.len() <= most || most < 2 {
-        return values;
-    }
-    (0..most)
-        .map(|index| values[index * (values.len() - 1) / (most - 1)])
+    let of = recording.measures().iter().filter(|measure| {
+        recording.text(measure.metric) == metric && is_drawn(measure.series) == drawn
+    });
+    of.map(|of| ((of.series, of.iteration), of.cpu, of.value))
         .collect()
 }
 
@@ -263,14 +259,14 @@ mod tests {
             (2, 11.0, 56.0, 101.0)
         );
         assert_eq!(
-            (point_of(&recording, "latency"), point.over_seeds),
-            (None, None)
+            (point_of(&recording, "latency"), point.seeds),
+            (None, Vec::new())
         );
     }
 
     /// Twenty seeds from 100 to 119 beside iterations that share one order.
     #[test]
-    fn iterations_with_seeds_of_their_own_are_read_alone_and_have_an_interval() {
+    fn iterations_with_seeds_of_their_own_are_read_alone() {
         let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
         let shared = recording.series("r", "suspend-deepest", "parallel");
         recording.measure(shared, 0, "powerdown", "us", 500.0).cpu = Some(0);
@@ -280,16 +276,15 @@ mod tests {
                 .measure(drawn, seed, "powerdown", "us", 100.0 + f64::from(seed))
                 .cpu = Some(0);
         }
-        assert_eq!(
-            point_of(&recording, "powerdown").unwrap().over_seeds,
-            None,
+        assert!(
+            point_of(&recording, "powerdown").unwrap().seeds.is_empty(),
             "nothing says that they are"
         );
         recording.header.seeded_modes = vec!["parallel-free".to_owned()];
         let point = point_of(&recording, "powerdown").unwrap();
         assert_eq!(
-            (point.longest, point.over_seeds),
-            (109.0, Some((101.0, 118.0, 20)))
+            (point.longest, point.seeds.len(), point.seeds[19]),
+            (109.0, 20, 119.0)
         );
     }
 
@@ -306,8 +301,77 @@ mod tests {
             (0, 10.0, 10.0, 10.0)
         );
         assert_eq!(
-            (point.values, point.most, point.hung_on),
-            (vec![9.0, 10.0, 11.0], None, None)
+            (point.measured, point.hung_on),
+            (vec![9.0, 11.0, 10.0], None)
         );
+    }
+
+    /// Points of one setting `a`, each with the longest of some seeds.
+    fn of_seeds(points: &[(&str, &str, &[f64])]) -> Vec<Effect> {
+        let point = |(a, b, seeds): &(&str, &str, &[f64])| WhatIfPoint {
+            settings: vec![
+                ("a".to_owned(), (*a).to_owned()),
+                ("b".to_owned(), (*b).to_owned()),
+            ],
+            unit: "us".to_owned(),
+            cpus: 1,
+            shortest: 1.0,
+            median: 1.0,
+            longest: evidence::median(seeds).unwrap(),
+            seeds: seeds.to_vec(),
+            measured: Vec::new(),
+            hung_on: None,
+        };
+        let what_if = WhatIf {
+            release: "r".to_owned(),
+            measured: Default::default(),
+            points: points.iter().map(point).collect(),
+            more: String::new(),
+        };
+        what_if.effects()
+    }
+
+    #[test]
+    fn an_effect_is_along_one_setting_and_seeds_are_paired() {
+        let [low, high] = [
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            [2.0, 4.0, 6.0, 8.0, 10.0, 12.0],
+        ];
+        let tripled = low.map(|value| 3.0 * value);
+        let six = high.map(|value| 3.0 * value);
+        let found = of_seeds(&[
+            ("1", "x", &low),
+            ("1", "y", &tripled),
+            ("2", "x", &high),
+            ("2", "y", &six),
+        ]);
+        assert_eq!(
+            (&*found[0].key, found[0].times, found[0].told, found[0].of),
+            ("a", Some([2.0; 2]), 2, 2)
+        );
+        assert_eq!((&*found[1].key, found[1].times), ("b", Some([3.0; 2])));
+    }
+
+    #[test]
+    fn few_seeds_show_nothing_and_the_same_in_all_is_the_same() {
+        let found = of_seeds(&[("1", "x", &[1.0, 2.0]), ("2", "x", &[2.0, 4.0])]);
+        assert_eq!((found[0].times, found[0].told), (None, 0));
+        let found = of_seeds(&[("1", "x", &[12.1, 12.1]), ("2", "x", &[12.1, 12.1])]);
+        assert_eq!(found[0].times, Some([1.0; 2]));
+    }
+
+    proptest::proptest! {
+        /// Without an effect at most 5 in 100 are told (here: of many draws of seven seeds).
+        #[test]
+        fn chance_is_seldom_an_effect(seed in 0..1000_u64) {
+            let mut random = random::SplitMix64::fork(seed, 0);
+            let mut draw = || 1.0 + random.below(1000) as f64 / 1000.0;
+            let mut told = 0;
+            for _ in 0..200 {
+                let [a, b]: [Vec<f64>; 2] = [0; 2].map(|_| (0..20).map(|_| draw()).collect());
+                told += of_seeds(&[("1", "x", &a), ("2", "x", &b)])[0].told;
+            }
+            proptest::prop_assert!(told <= 24, "{told} of 200");
+        }
     }
 }

@@ -20,7 +20,7 @@ pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
-pub use psci::{Cell, Layout, PsciReference};
+pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
 use document::Error;

@@ -52,19 +52,7 @@ pub struct PsciReference {
     /// The session of the board that each release's tables are of: the release's name, unless the
     /// file names another.
     pub sessions: BTreeMap<String, String>,
-    layouts: Vec<(String, Layout)>,
     pub(crate) conditions: Vec<Condition>,
-}
-
-/// Layout of the tables in the document that a release was published in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layout {
-    /// A row per CPU by cluster and core, microseconds with the counter's digits.
-    #[default]
-    ClusterCore,
-    /// A row per CPU by number, whole microseconds.
-    Cpu,
 }
 
 /// A CPU as (cluster, core).
@@ -90,8 +78,6 @@ struct Release {
     source: String,
     /// The session of the board that the tables are of, if another release's are of it as well.
     session: Option<String>,
-    #[serde(default)]
-    layout: Layout,
 }
 
 impl Release {
@@ -208,11 +194,6 @@ impl PsciReference {
         Ok(Self {
             platform: file.platform,
             sessions: file.release.iter().map(Release::session).collect(),
-            layouts: file
-                .release
-                .iter()
-                .map(|release| (release.name.clone(), release.layout))
-                .collect(),
             releases: file
                 .release
                 .into_iter()
@@ -256,15 +237,6 @@ impl PsciReference {
     /// says none.
     pub fn session_of<'s>(&'s self, release: &'s str) -> &'s str {
         self.sessions.get(release).map_or(release, String::as_str)
-    }
-
-    /// Layout of the tables in a release's document; that of the later documents for an unknown
-    /// release.
-    pub fn layout(&self, release: &str) -> Layout {
-        self.layouts
-            .iter()
-            .find(|(name, _)| name == release)
-            .map_or_else(Layout::default, |&(_, layout)| layout)
     }
 
     /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked

@@ -77,10 +77,10 @@ static DRAWN: [Drawn; Cause::ALL.len()] = [
         colour_words: "blue",
         light_label: true,
     },
-    // Reset
+    // WakeupPath
     Drawn {
         terminal: "36",
-        class: "reset",
+        class: "wake",
         light: colours("#cfe0ee", "#5b8db8"),
         dark: colours("#24384a", "#7fb0d9"),
         pattern: Pattern::Dots {

@@ -3,8 +3,7 @@
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Drawing, Picture, Table, text};
 use crate::export::{self, Format, perfetto};
-use crate::markup::{csv, markdown, rst};
-use crate::model::documents::document_tables;
+use crate::markup::{csv, markdown};
 use crate::model::measures::{measure_row_table, measure_tables};
 use crate::model::pictures::pictures;
 use crate::stories::{Run, StoryContent};
@@ -56,10 +55,6 @@ impl<'a> Report<'a> {
         let source = || findings.source();
         match format {
             Format::Text => self.text(style, all).into_bytes(),
-            Format::Rst if !findings.compared().is_empty() => {
-                rst::document(&source(), &document_tables(findings)).into()
-            }
-            Format::Rst => rst::document(&source(), &self.blocks()).into(),
             Format::Markdown => {
                 markdown::document(self.experiment(), &source(), &self.blocks()).into()
             }
@@ -168,9 +163,7 @@ impl<'a> Report<'a> {
                 });
             }
         }
-        let pictures = pictures(&self.findings)
-            .into_iter()
-            .map(|declared| declared.picture);
+        let pictures = pictures(&self.findings).into_iter();
         let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();
         if !pictures.is_empty() {
             all.push(Block::heading(1, "Pictures"));

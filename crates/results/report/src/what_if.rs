@@ -1,10 +1,9 @@
 //! A what-if: one table, and one chart of latency against cores.
 
-use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Sample, Table, figure, whole};
-use crate::words::case_title;
+use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Table, figure, whole};
+use crate::words::{capital, case_title, three};
 use crate::{Style, terminal};
-use evidence::Leaders;
-use findings::what_if::{WhatIf, WhatIfPoint};
+use findings::what_if::{Effect, WhatIf, WhatIfPoint};
 use recording::grouped;
 use serde_json::{Value, json};
 
@@ -57,96 +56,128 @@ fn line_name(point: &WhatIfPoint) -> String {
         .unwrap_or_else(|| "as it is".to_owned())
 }
 
-/// From the combination with the shortest longest to the one with the longest.
-fn answer(what_if: &WhatIf) -> Option<String> {
-    let shortest = Leaders::least(&what_if.points, |point| Some([point.longest; 2]))?;
-    let least = shortest.items[0];
-    let most = what_if
-        .points
-        .iter()
-        .max_by(|a, b| a.longest.total_cmp(&b.longest))?;
-    let (metric, is_time) = (&what_if.measured.2, what_if.is_of_time());
-    let (most_of, comes_to) = if is_time {
-        ("longest", "takes")
-    } else {
-        ("largest", "is")
+/// What each setting does by itself, or what all combinations come to; at most three sentences.
+fn answers(what_if: &WhatIf) -> Vec<String> {
+    let Some(first) = what_if.points.first() else {
+        return Vec::new();
     };
-    let why = most.hung_on.map_or_else(String::new, |(what, part)| {
-        format!("; {:.0} % of that go to {what}", part * 100.0)
-    });
-    Some(match what_if.points.len() {
-        1 => format!(
-            "The {most_of} {metric} {comes_to} {}{why}.",
-            with_seeds(most, what_if.unit())
-        ),
-        of if shortest.behind == 0 => {
-            format!(
-                "The {most_of} {metric} {comes_to} {} with all {of} combinations{why}.",
-                with_seeds(most, what_if.unit())
-            )
-        }
-        _ if overlap(least, most) => format!(
-            "It cannot be told whether the {most_of} {metric} is less with {} than with {}: {} and {}.",
-            short_name(least),
-            short_name(most),
-            with_seeds(least, what_if.unit()),
-            with_seeds(most, what_if.unit())
-        ),
-        _ => format!(
-            "The {most_of} {metric} {comes_to} {} with {}. That is {:.1} % less than the {} with {}{why}.",
-            with_seeds(least, what_if.unit()),
-            short_name(least),
-            100.0 * (1.0 - least.longest / most.longest),
-            with_seeds(most, what_if.unit()),
-            short_name(most)
-        ),
-    })
-}
-
-/// True if the seeds of the lower of two combinations reach those of the higher.
-fn overlap(least: &WhatIfPoint, most: &WhatIfPoint) -> bool {
-    least
-        .over_seeds
-        .zip(most.over_seeds)
-        .is_some_and(|((_, high, _), (low, _, _))| high >= low)
-}
-
-/// The longest with its interval over seeds: "464.1 us (450.3 to 480.2 in 90 % of 20 seeds)".
-fn with_seeds(point: &WhatIfPoint, unit: &str) -> String {
-    let interval = point
-        .over_seeds
-        .map_or_else(String::new, |(low, high, seeds)| {
-            format!(
-                " ({} to {} in 90 % of {seeds} seeds)",
-                figure(low),
-                figure(high)
-            )
+    let (metric, unit) = (what_if.measured.2.replace('_', " "), what_if.unit());
+    let (most, takes, times_as) = match what_if.is_of_time() {
+        true => ("longest", "takes", "times as long"),
+        false => ("largest", "is", "times as large"),
+    };
+    let comes_to = |point: &WhatIfPoint| format!("{takes} {} {unit}", three(point.longest));
+    let effects = what_if.effects();
+    let subject = format!("the {most} {metric}");
+    let mut told: Vec<String> = Vec::new();
+    for Effect {
+        key,
+        from,
+        to,
+        times,
+        told: known,
+        of,
+    } in effects.iter().take(2)
+    {
+        let key = key.rsplit('.').next().unwrap_or_default();
+        let in_all = match (known, of) {
+            (_, 1) => String::new(),
+            (known, of) if known == of => format!(", in all {of} combinations of the rest"),
+            (known, of) => format!(", in {known} of {of} combinations of the rest"),
+        };
+        told.push(match times {
+            None => format!(
+                "It cannot be told whether {subject} differs with {key}={from} and {key}={to}; {} may tell.",
+                what_if.more
+            ),
+            Some([1.0, 1.0]) => format!("{} is the same with {key}={from} and {key}={to}{in_all}.", capital(&subject)),
+            Some(times) => format!(
+                "With {key}={to} instead of {from}, {subject} {takes} {}{in_all}.",
+                changed(*times, times_as)
+            ),
         });
-    format!("{} {unit}{interval}", figure(point.longest))
+    }
+    if let [one] = &effects[..]
+        && one.times.is_some()
+    {
+        let last = &what_if.points[what_if.points.len() - 1];
+        told.push(format!(
+            "It {} with {}, and {} {unit} with {}.",
+            comes_to(first),
+            one.from,
+            three(last.longest),
+            one.to
+        ));
+    }
+    if effects.is_empty() {
+        told.push(format!("{} {}.", capital(&subject), comes_to(first)));
+    }
+    let sure = match (first.seeds.len(), &first.hung_on) {
+        (0, Some((what, part))) => format!(
+            "With the first values, {:.0} % of it go to {what}.",
+            part * 100.0
+        ),
+        (0, None) => return told,
+        (seeds, _) => {
+            format!("Each figure is the median of {seeds} seeds, the same for each combination.")
+        }
+    };
+    told.push(sure);
+    told
 }
 
-/// Combinations of the picture of samples at most.
-const MOST_SAMPLES: usize = 60;
+/// A range of quotients in words: "20.3 to 75.1 % less", "4 to 15 times as long".
+fn changed([low, high]: [f64; 2], times_as: &str) -> String {
+    let range = |low: f64, high: f64| {
+        let [low, high] = [low, high].map(three);
+        if low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        }
+    };
+    let percent = |times: f64| 100.0 * (times - 1.0);
+    match (low, high) {
+        _ if low >= 2.0 => format!("{} {times_as}", range(low, high)),
+        _ if low >= 1.0 => format!("{} % more", range(percent(low), percent(high))),
+        _ if high <= 1.0 => format!("{} % less", range(-percent(high), -percent(low))),
+        _ => format!(
+            "from {} % less to {} % more",
+            three(-percent(low)),
+            three(percent(high))
+        ),
+    }
+}
+
+/// Draws from which on their middle 90 % are told.
+const ENOUGH: usize = 20;
+
+/// The middle 90 % of a point's seeds; `None` of too few.
+fn over_seeds(point: &WhatIfPoint) -> Option<[f64; 2]> {
+    let ends = [0.05, 0.95].map(|q| findings::quantile(&point.seeds, q));
+    let [Some(low), Some(high)] = ends else {
+        return None;
+    };
+    (point.seeds.len() >= ENOUGH).then_some([low, high])
+}
+
+/// Combinations of a picture of bars at most.
+const MOST_BARS: usize = 60;
 
 /// The blocks of a what-if.
 fn blocks(what_if: &WhatIf) -> Blocks {
     let (case, mode, metric) = &what_if.measured;
     let mut told = Blocks::default();
-    if let Some(answer) = answer(what_if) {
+    for answer in answers(what_if) {
         told.answer(answer);
     }
     told.picture(chart(what_if));
-    let seeds = what_if
-        .points
-        .iter()
-        .find_map(|point| point.over_seeds)
-        .map(|(.., seeds)| seeds);
+    let seeds = what_if.points.first().map_or(0, |point| point.seeds.len());
     let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);
-    let table = table(what_if, seeds, of_cpus);
-    let over = seeds.map_or_else(
-        || "the iterations".to_owned(),
-        |seeds| format!("{seeds} seeds"),
-    );
+    let over = match seeds {
+        0 => "the iterations".to_owned(),
+        seeds => format!("{seeds} seeds"),
+    };
     let case = format!("{case} {mode}");
     let (over_cpus, unit) = (if of_cpus { " over the CPUs" } else { "" }, what_if.unit());
     let title = format!(
@@ -154,28 +185,22 @@ fn blocks(what_if: &WhatIf) -> Blocks {
         what_if.release,
         case.trim_end()
     );
-    let table = table.titled(title);
+    let table = table(what_if, of_cpus).titled(title);
     told.table(match seeds {
-        Some(_) => {
-            table.noted("What the longest hung on is told of one order, that of the first seed.")
-        }
-        None => table,
+        0 => table,
+        _ => table.noted("What the longest hung on is told of one order, that of the first seed."),
     });
-    if let Some(picture) = scatter(what_if, of_cpus) {
-        told.picture(picture);
-    }
     told
 }
 
 /// The table of the combinations.
-fn table(what_if: &WhatIf, seeds: Option<usize>, of_cpus: bool) -> Table {
+fn table(what_if: &WhatIf, of_cpus: bool) -> Table {
     let keys = what_if
         .points
         .first()
         .map_or(&[][..], |point| &point.settings)
         .iter()
         .enumerate();
-    let spent = |what: &str, part: f64| format!("{what} {:.0} %", part * 100.0);
     Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
             table.numbers(key.as_str(), "", move |point| {
@@ -188,59 +213,25 @@ fn table(what_if: &WhatIf, seeds: Option<usize>, of_cpus: bool) -> Table {
         .numbers("shortest", "", |point| figure(point.shortest))
         .numbers("median", "", |point| figure(point.median))
         .numbers("longest", "", |point| figure(point.longest))
-        .when(seeds.is_some(), |table| {
-            table.numbers("90 % of seeds", "", |point| {
-                point
-                    .over_seeds
-                    .map(|(low, high, _)| format!("{} to {}", figure(low), figure(high)))
+        .when(
+            what_if
+                .points
+                .iter()
+                .any(|point| over_seeds(point).is_some()),
+            |table| {
+                table.numbers("90 % of seeds", "", |point| {
+                    over_seeds(point)
+                        .map(|[low, high]| format!("{} to {}", figure(low), figure(high)))
+                })
+            },
+        )
+        .when(of_cpus, |table| {
+            table.words("the longest hung on", |point| {
+                let (what, part) = point.hung_on?;
+                Some(format!("{what} {:.0} %", part * 100.0))
             })
         })
-        .when(of_cpus, |table| {
-            table
-                .words("the longest hung on", |point| {
-                    point.hung_on.map(|(what, part)| spent(what, part))
-                })
-                .words("most of its CPU", |point| {
-                    point.most.map(|(cause, part)| spent(cause.title(), part))
-                })
-        })
         .done()
-}
-
-/// How the CPUs of combinations scatter, or their values; `None` where each has one.
-fn scatter(what_if: &WhatIf, of_cpus: bool) -> Option<Picture> {
-    let unit = what_if.unit();
-    let samples = what_if
-        .points
-        .iter()
-        .take(MOST_SAMPLES)
-        .map(|point| Sample {
-            name: short_name(point),
-            series: line_name(point),
-            values: point.values.clone(),
-        });
-    let samples: Vec<Sample> = samples.filter(|sample| sample.values.len() > 1).collect();
-    if samples.is_empty() {
-        return None;
-    }
-    let picture = Picture::new(
-        format!(
-            "How the {} scatter",
-            if of_cpus { "CPUs" } else { "values" }
-        ),
-        &what_if.measured.2,
-        unit,
-        Drawing::Samples(samples),
-    );
-    let left_out = what_if.points.len().saturating_sub(MOST_SAMPLES);
-    let first = if left_out > 0 {
-        format!(" The first {MOST_SAMPLES} combinations.")
-    } else {
-        String::new()
-    };
-    Some(picture.noted(format!(
-        "A box holds half of the values, the line in it is their median.{first}"
-    )))
 }
 
 /// A curve over the number of cores for each line; where all machines have as many cores, a bar for
@@ -265,7 +256,7 @@ fn chart(what_if: &WhatIf) -> Picture {
             name: short_name(point),
             parts: vec![(line_name(point), value(point))],
         };
-        let bars = what_if.points.iter().take(MOST_SAMPLES).map(bar).collect();
+        let bars = what_if.points.iter().take(MOST_BARS).map(bar).collect();
         return Picture::new(
             format!("The {most_of} {metric}"),
             metric,
@@ -308,12 +299,13 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
                 point.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
             json!({
                 "settings": settings, "cpus": point.cpus, "shortest": point.shortest, "median": point.median, "longest": point.longest,
-                "over_seeds": point.over_seeds.map(|(low, high, seeds)| json!({ "low": low, "high": high, "seeds": seeds })),
-                "most": point.most.map(|(cause, part)| json!({ "cause": cause.name(), "us": part * point.longest })),
+                "over_seeds": over_seeds(point).map(|[low, high]| json!({ "low": low, "high": high, "seeds": point.seeds.len() })),
+"hung_on": point.hung_on.map(|(what, part)| json!({ "what": what, "us": part * point.longest })),
             })
         })
         .collect();
     json!({
-        "release": what_if.release, "case": case, "mode": mode, "metric": metric, "unit": what_if.unit(), "points": points,
+        "release": what_if.release, "case": case, "mode": mode, "metric": metric, "unit": what_if.unit(), "effects": what_if.effects(),
+        "points": points,
     })
 }

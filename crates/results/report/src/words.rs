@@ -1,7 +1,9 @@
 //! The names of things in every output: cases, causes, CPUs, figures.
 
 use attribution::CellResult;
+use findings::Findings;
 use findings::accuracy::Accuracy;
+use recording::conditions;
 
 /// A case's title as the documents have it, without the mode.
 pub(crate) fn case_title(case: &str) -> &str {
@@ -14,9 +16,38 @@ pub(crate) fn case_title(case: &str) -> &str {
     }
 }
 
-/// The note about a table whose CPUs went down in different orders.
-pub(crate) const ORDER_VARIES: &str = "CPUs went down in different orders in different iterations: each figure is a CPU's median over the \
-     parts that it had, so the rows need not make up one run; compare matches by part";
+/// The device that a release's power commands go to: a board whose costs are another's need not
+/// have that one's SCP.
+pub(crate) fn controller(findings: &Findings<'_>, release: &str) -> &'static str {
+    let header = &findings.recording.header;
+    match header.condition(release, conditions::BORROWED) {
+        Some(_) => "the power controller",
+        None => "the SCP",
+    }
+}
+
+/// A number of a sentence, with three digits.
+pub(crate) fn three(value: f64) -> String {
+    let decimals = match value.abs() {
+        large if large >= 99.95 || large == 0.0 => 0,
+        middle if middle >= 9.995 => 1,
+        small if small >= 0.9995 => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// What figures of a release rest on that a reader would not expect: " with Juno r1's costs";
+/// empty where nothing is.
+pub(crate) fn borrowed(findings: &Findings<'_>, release: &str) -> String {
+    let header = &findings.recording.header;
+    let of = |key: &str| header.condition(release, key);
+    match (of(conditions::BORROWED), of(conditions::BAD_FIT)) {
+        (Some(board), _) => format!(" with {board}'s costs"),
+        (None, Some(_)) => " with costs of a bad fit".to_owned(),
+        (None, None) => String::new(),
+    }
+}
 
 /// The explanation of the guess that stands beside a model's accuracy.
 pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \

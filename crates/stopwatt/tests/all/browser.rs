@@ -209,20 +209,8 @@ fn the_answer_comes_first_and_belongs_to_the_view() {
         within("figure")
     ));
     assert!(before > 0.0, "the answer stands above the picture");
-    // The longest part of the bar of what it hung on is the first.
-    let parts = page.value(&format!(
-        "JSON.stringify([...document.querySelectorAll('{CASE} .figures tr:last-child .bar rect')]\
-         .map(r => [r.getAttribute('class'), parseFloat(r.getAttribute('width'))]))"
-    ));
-    let parts: Vec<(String, f64)> = serde_json::from_str(parts.as_str().unwrap()).unwrap();
-    assert_eq!(parts[0].0, "serves", "{parts:?}");
-    assert!(
-        parts.len() > 2 && parts.windows(2).all(|two| two[0].1 >= two[1].1),
-        "{parts:?}"
-    );
     press(&page, "Wakeup");
-    let told =
-        [".headline", ".answer", ".drawn .axis-title"].map(|selector| shown_text(&page, selector));
+    let told = [".headline", ".drawn .axis-title"].map(|selector| shown_text(&page, selector));
     for told in &told {
         assert!(
             !told.to_lowercase().contains("power down") && !told.contains("Powerdown"),
@@ -487,11 +475,6 @@ fn without_scripts_everything_is_there_to_read() {
         within(".still svg.plot")
     ));
     assert!(tall > 250.0, "{tall}");
-    let answer = page.value(&format!("{}.textContent", within(".answer")));
-    assert!(
-        answer.as_str().unwrap().contains("held in turn by 1.0"),
-        "{answer}"
-    );
     assert_eq!(
         page.number(&format!(
             "{}.querySelectorAll('tbody tr').length",

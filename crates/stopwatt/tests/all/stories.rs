@@ -95,7 +95,7 @@ fn a_report_says_what_the_run_printed() {
             "{run:?}: the report is\n{told}\nand the run printed\n{printed}"
         );
         // Elsewhere tables are drawn otherwise: every word of the story is there.
-        for format in ["markdown", "html", "rst"] {
+        for format in ["markdown", "html"] {
             let report = said(&["report", &at, "--format", format]);
             let report = if format == "html" {
                 without_tags(&report)

@@ -68,7 +68,7 @@ pub struct Sources {
 fn describes(key: &str) -> Option<(&'static str, &'static str)> {
     let parts: Vec<&str> = key.split('.').collect();
     match parts.as_slice() {
-        ["costs", "fit" | "release" | "session", ..] => Some((
+        ["costs", "fit" | "release" | "session" | "borrowed", ..] => Some((
             "it says how the costs were found",
             "set a cost, such as costs.scp.core_off=\"90 us\"",
         )),

@@ -39,6 +39,9 @@ pub const LED_HERE: &str = "led to what broke";
 /// The reach of an exploration's runs, and what they never did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
+    /// True if no other run is possible within the bounds of the search.
+    #[serde(default)]
+    pub complete: bool,
     /// Runs.
     pub schedules: u64,
     /// Runs in which branches and pairs of operations were watched: one in sixteen.

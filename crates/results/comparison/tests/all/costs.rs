@@ -223,7 +223,7 @@ const DECLARED: [(&str, Cause, Charge, Core); 26] = [
     ),
     (
         "cores.cortex-a53.warm_reset",
-        Cause::Reset,
+        Cause::WakeupPath,
         Charge::Up,
         Core::Little,
     ),
@@ -277,7 +277,7 @@ const DECLARED: [(&str, Cause, Charge, Core); 26] = [
     ),
     (
         "cores.cortex-a57.warm_reset",
-        Cause::Reset,
+        Cause::WakeupPath,
         Charge::Up,
         Core::Big,
     ),

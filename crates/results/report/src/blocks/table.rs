@@ -2,13 +2,10 @@
 
 use super::number::{Number, Tone};
 use super::text::{Span, Text};
-use attribution::Cause;
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
-    /// The colour of a cause.
-    Cause(Cause),
     /// The colour of what a critical path is spent on.
     Spent(attribution::Spent),
     /// The colour that a page gives to a name.
@@ -80,7 +77,6 @@ impl Paint {
     /// The part's name.
     pub(crate) fn title(&self) -> &str {
         match self {
-            Self::Cause(cause) => cause.title(),
             Self::Spent(spent) => spent.title(),
             Self::Name(name) => name,
         }

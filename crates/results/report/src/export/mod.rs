@@ -9,8 +9,6 @@ pub(crate) mod perfetto;
 pub enum Format {
     /// Tables and causes for the terminal.
     Text,
-    /// The documents' own tables in reStructuredText.
-    Rst,
     /// Markdown tables.
     Markdown,
     /// Comma-separated values, a row per cell.
@@ -27,9 +25,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Text,
-        Self::Rst,
         Self::Markdown,
         Self::Csv,
         Self::Json,
@@ -43,11 +40,6 @@ impl Format {
     const fn facts(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Self::Text => ("term", "Tables and causes for the terminal", &["txt"]),
-            Self::Rst => (
-                "rst",
-                "Grid tables in the documents' own layout, ready to paste",
-                &["rst"],
-            ),
             Self::Markdown => ("markdown", "Markdown tables", &["md", "markdown"]),
             Self::Csv => ("csv", "Comma-separated values, a row per cell", &["csv"]),
             Self::Json => ("json", "JSON", &["json"]),

@@ -57,9 +57,7 @@ impl Palette {
     /// The class of a part of a bar in the style sheet.
     pub(super) fn class(&self, paint: &Paint) -> String {
         match paint {
-            Paint::Cause(cause) | Paint::Spent(Spent::Cause(cause)) => {
-                crate::drawn::drawn(*cause).class.to_owned()
-            }
+            Paint::Spent(Spent::Cause(cause)) => crate::drawn::drawn(*cause).class.to_owned(),
             // As the SCP's own lane is drawn.
             Paint::Spent(Spent::Scp) => "serves".to_owned(),
             Paint::Spent(Spent::Outside) => "world".to_owned(),

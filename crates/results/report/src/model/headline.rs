@@ -4,52 +4,21 @@
 //! lock is told what the holder did meanwhile: a reader who is told of the lock alone mends the
 //! lock, and nothing gets faster.
 
-use super::figures::{Group, slowest, whole_metrics};
-use crate::words::{listed, place};
+use super::figures::{Group, whole_metrics};
+use crate::words::{controller, place, three};
 use attribution::{Cause, Iteration, Spending, Spent};
+use evidence::Ranked;
 use findings::Findings;
-use findings::compared::ComparedCell;
-use recording::Series;
 use recording::metrics::{Metric, POWERDOWN, WAKEUP};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The causes that several paths are spent on, the most first.
-pub(crate) fn spent_on<'s>(all: impl Iterator<Item = &'s Spending>) -> Vec<Spent> {
-    let mut sums: BTreeMap<Spent, u64> = BTreeMap::new();
-    for &(spent, ticks) in all.flat_map(|spending| &spending.parts) {
-        *sums.entry(spent).or_default() += ticks;
-    }
-    let mut sums: Vec<(Spent, u64)> = sums.into_iter().collect();
-    sums.sort_by_key(|&(spent, ticks)| (std::cmp::Reverse(ticks), spent));
-    sums.into_iter().map(|(spent, _)| spent).collect()
-}
-
-/// The critical path of each CPU's metric in the iteration that stands for a case; empty without
-/// events.
-pub(crate) fn spendings(
-    findings: &Findings<'_>,
-    group: &Group<'_>,
-    metric: &str,
-    cpus: &[u16],
-) -> BTreeMap<u16, Spending> {
-    let Some(iteration) = median_iteration(findings, group) else {
-        return BTreeMap::new();
-    };
-    let paths = iteration.paths(cpus, metric);
-    paths
-        .iter()
-        .map(|(&cpu, path)| (cpu, Spending::new(path)))
-        .filter(|(_, spending)| spending.total() > 0)
-        .collect()
-}
+use std::collections::BTreeSet;
 
 /// The answer of a metric of a case.
 #[derive(Clone, Debug)]
 pub(crate) struct Headline {
     /// The answer, a sentence.
     pub(crate) text: String,
-    /// The slowest CPU.
-    pub(crate) cpu: u16,
+    /// The same behind a sentence that has the whole.
+    pub(crate) why: String,
     /// The causes of the slowest CPU's critical path; empty where no events tell.
     pub(crate) spending: Spending,
 }
@@ -59,29 +28,34 @@ pub(crate) fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headl
     let iteration = median_iteration(findings, group);
     let one = |metric: Metric| {
         let told = iteration.and_then(|iteration| headline(findings, group, metric, &iteration));
-        told.or_else(|| untold(group, metric))
+        told.or_else(|| {
+            let us = longest(findings, group, metric)?.median;
+            let taken = format!("The slowest CPU takes {} us {}", three(us), purpose(metric));
+            Some(Headline {
+                text: format!("{taken}; without events nothing says why."),
+                why: "Without events nothing says why.".to_owned(),
+                spending: Spending::default(),
+            })
+        })
     };
     whole_metrics(group).into_iter().filter_map(one).collect()
 }
 
-/// The series of a case.
-pub(crate) fn series_of(findings: &Findings<'_>, group: &Group<'_>) -> Option<Series> {
-    let key = (group.release, group.case, group.mode);
-    findings
-        .recording
-        .all_series()
-        .find(|&series| findings.recording.series_texts(series) == key)
+/// The longest of each iteration of a case, by a metric.
+fn longest<'f>(
+    findings: &'f Findings<'_>,
+    group: &Group<'_>,
+    metric: Metric,
+) -> Option<&'f Ranked<u32, u16>> {
+    let series = findings.series([group.release, group.case, group.mode])?;
+    findings.timelines.longest(series, metric.name)
 }
 
 /// The iteration that stands for a case; `None` where it has no events.
-pub(crate) fn median_iteration<'f>(
-    findings: &'f Findings<'_>,
-    group: &Group<'_>,
-) -> Option<Iteration<'f>> {
-    let series = series_of(findings, group)?;
-    findings
-        .timelines
-        .iteration(series, findings.timelines.chosen(series)?.median)
+fn median_iteration<'f>(findings: &'f Findings<'_>, group: &Group<'_>) -> Option<Iteration<'f>> {
+    let series = findings.series([group.release, group.case, group.mode])?;
+    let chosen = findings.timelines.chosen(series)?;
+    findings.timelines.iteration(series, chosen.median)
 }
 
 /// The headline of a metric from the events of an iteration; `None` if no CPU has the metric there.
@@ -94,38 +68,41 @@ pub(crate) fn headline(
     let tick_us = findings.timelines.tick_us()?;
     let cpu = iteration.slowest(metric.name)?;
     let spending = Spending::new(&iteration.path(cpu, metric.name));
+    // Where CPUs take turns at being the slowest, their names say nothing.
+    let is_named = longest(findings, group, metric).is_some_and(|of| of.ever.len() == 1);
     let name = |cpu: u16| {
         let cell = group.cells.iter().find(|cell| cell.recorded.cpu == cpu);
-        cell.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded))
+        let named = cell.map_or_else(|| format!("CPU {cpu}"), |cell| place(&cell.recorded));
+        is_named.then_some(named)
     };
-    let text = sentence(&spending, cpu, metric, tick_us, &name)?;
-    Some(Headline {
-        text,
-        cpu,
-        spending,
-    })
-}
-
-/// The words that can be said without events.
-fn untold(group: &Group<'_>, metric: Metric) -> Option<Headline> {
-    let cell: &ComparedCell = slowest(group, metric.name)?;
-    let (name, us) = (
-        place(&cell.recorded),
-        figure(cell.recorded.value, cell.recorded.value),
+    let who = name(cpu).map_or_else(
+        || "the slowest CPU".to_owned(),
+        |name| format!("CPU {name}"),
     );
-    let text = format!(
-        "CPU {name} takes longest {}: {us} us; without events nothing says why.",
-        purpose(metric)
-    );
-    Some(Headline {
-        text,
-        cpu: cell.recorded.cpu,
-        spending: Spending::default(),
+    let whole = three(spending.total() as f64 * tick_us);
+    let (most, what) = spent_most(&spending, cpu, &name)?;
+    let what = what.replace("the SCP", controller(findings, group.release));
+    let most = match most as f64 / spending.total() as f64 {
+        share if share >= 0.995 => None,
+        _ => Some(three(most as f64 * tick_us)),
+    };
+    let taken = format!("{whole} us that {who} takes {}", purpose(metric));
+    Some(match most {
+        None => Headline {
+            text: format!("All {taken} go to {what}."),
+            why: format!("All of it goes to {what}."),
+            spending,
+        },
+        Some(most) => Headline {
+            text: format!("{most} of the {taken} go to {what}."),
+            why: format!("{most} us of it go to {what}."),
+            spending,
+        },
     })
 }
 
 /// The purpose that a CPU takes its time for.
-pub(crate) fn purpose(metric: Metric) -> &'static str {
+fn purpose(metric: Metric) -> &'static str {
     match metric {
         _ if metric == POWERDOWN => "to power down",
         _ if metric == WAKEUP => "to wake up",
@@ -133,70 +110,38 @@ pub(crate) fn purpose(metric: Metric) -> &'static str {
     }
 }
 
-/// Shares below this part of the whole are left to the details once the first is told.
-const WORTH_A_CLAUSE: f64 = 0.15;
-
-fn sentence(
+/// The part that takes most of a path, in ticks, and its words behind "go to"; `None` of an empty
+/// path.
+fn spent_most(
     spending: &Spending,
     cpu: u16,
-    metric: Metric,
-    tick_us: f64,
-    name: &impl Fn(u16) -> String,
-) -> Option<String> {
-    let total = spending.total() as f64 * tick_us;
-    let mut clauses: Vec<(f64, String)> = Vec::new();
-    let flushes = [Spent::Cause(Cause::FlushL1), Spent::Cause(Cause::FlushL2)];
-    for &(spent, ticks) in &spending.parts {
-        let mut ticks = ticks;
-        let mut of = vec![spent];
-        if flushes.contains(&spent) {
-            // Two levels of one flush: told once, with the first of them.
-            let other = if spent == flushes[0] {
-                flushes[1]
-            } else {
-                flushes[0]
-            };
-            match spending.parts.iter().find(|(known, _)| *known == other) {
-                Some(&(_, more)) if more > ticks || (more == ticks && other < spent) => continue,
-                Some(&(_, more)) => {
-                    ticks += more;
-                    of.push(other);
-                }
-                None => {}
-            }
-        }
-        clauses.push((ticks as f64 * tick_us, clause(spending, &of, cpu, name)));
-    }
-    clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (first, what) = clauses.first()?;
-    if total <= 0.0 {
-        return None;
-    }
-    let whole = figure(total, total);
-    let taken = format!("that CPU {} takes {}", name(cpu), purpose(metric));
-    if first / total >= 0.995 {
-        return Some(format!("All {whole} us {taken} go to {what}."));
-    }
-    let mut text = format!(
-        "{} of the {whole} us {taken} go to {what}",
-        figure(*first, total)
-    );
-    let more: Vec<String> = clauses
+    name: &impl Fn(u16) -> Option<String>,
+) -> Option<(u64, String)> {
+    // Two levels of one flush are one part.
+    let is_flush = |spent: &Spent| matches!(spent, Spent::Cause(Cause::FlushL1 | Cause::FlushL2));
+    let (flushes, others): (Vec<_>, Vec<_>) = spending
+        .parts
         .iter()
-        .skip(1)
-        .take(2)
-        .filter(|(us, _)| us / total >= WORTH_A_CLAUSE)
-        .map(|(us, what)| format!("{} to {what}", figure(*us, total)))
-        .collect();
-    if !more.is_empty() {
-        text.push_str(&format!("; {}", listed(&more)));
-    }
-    text.push('.');
-    Some(text)
+        .copied()
+        .partition(|(spent, _)| is_flush(spent));
+    let flushed = flushes.iter().map(|(_, ticks)| ticks).sum::<u64>();
+    let flushes = flushes.into_iter().map(|(spent, _)| spent).collect();
+    let parts = others
+        .into_iter()
+        .map(|(spent, ticks)| (ticks, vec![spent]))
+        .chain([(flushed, flushes)]);
+    let (most, of) =
+        parts.max_by_key(|(ticks, of)| (*ticks, std::cmp::Reverse(of.first().copied())))?;
+    (most > 0).then(|| (most, clause(spending, &of, cpu, name)))
 }
 
 /// The destination of a part, in words that follow "to".
-fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> String) -> String {
+fn clause(
+    spending: &Spending,
+    of: &[Spent],
+    cpu: u16,
+    name: &impl Fn(u16) -> Option<String>,
+) -> String {
     let what = match of[0] {
         Spent::Scp => {
             return match spending.commands {
@@ -211,17 +156,17 @@ fn clause(spending: &Spending, of: &[Spent], cpu: u16, name: &impl Fn(u16) -> St
         }
         Spent::Cause(cause) => cause.row().activity,
     };
-    let none = BTreeSet::new();
-    let cpus: BTreeSet<u16> = of
+    let on = of
         .iter()
-        .flat_map(|spent| spending.cpus.get(spent).unwrap_or(&none))
-        .copied()
-        .collect();
+        .filter_map(|spent| spending.cpus.get(spent))
+        .flatten();
+    let cpus: BTreeSet<u16> = on.copied().collect();
     let others: Vec<u16> = cpus.iter().copied().filter(|&other| other != cpu).collect();
+    let other = |other: u16| name(other).unwrap_or_else(|| "another CPU".to_owned());
     match (cpus.contains(&cpu), others.as_slice()) {
         (_, []) => what.to_owned(),
-        (false, [other]) => format!("{what} on {}", name(*other)),
-        (true, [other]) => format!("{what} on it and {}", name(*other)),
+        (false, [one]) => format!("{what} on {}", other(*one)),
+        (true, [one]) => format!("{what} on it and {}", other(*one)),
         _ => format!("{what} on {} CPUs", counted(cpus.len())),
     }
 }
@@ -235,15 +180,6 @@ fn counted(number: usize) -> String {
     WORDS
         .get(number)
         .map_or_else(|| number.to_string(), |word| (*word).to_owned())
-}
-
-/// Microseconds with as many decimals as the whole asks for.
-fn figure(us: f64, whole: f64) -> String {
-    match whole {
-        large if large >= 100.0 => format!("{us:.0}"),
-        middle if middle >= 10.0 => format!("{us:.1}"),
-        _ => format!("{us:.2}"),
-    }
 }
 
 #[cfg(test)]
@@ -263,11 +199,10 @@ mod tests {
         }
     }
 
-    fn say(path: &[PathPart], metric: Metric) -> String {
-        sentence(&Spending::new(path), 3, metric, 1.0, &|cpu| {
-            format!("1.{cpu}")
-        })
-        .unwrap()
+    fn say(path: &[PathPart]) -> String {
+        let name = |cpu| Some(format!("1.{cpu}"));
+        let (most, what) = spent_most(&Spending::new(path), 3, &name).unwrap();
+        format!("{most}: {what}")
     }
 
     #[test]
@@ -286,39 +221,19 @@ mod tests {
             scp(2, 4),
             part(Actor::Cpu(3), 6, Some(Cause::Code), None),
         ];
-        let told = say(&path, POWERDOWN);
         assert_eq!(
-            told,
-            "357 of the 375 us that CPU 1.3 takes to power down go to the SCP, which serves three commands in turn."
+            say(&path),
+            "357: the SCP, which serves three commands in turn"
         );
     }
 
     #[test]
-    fn a_flush_is_told_once_and_with_the_cpu_that_did_it() {
+    fn a_flush_is_one_part_and_told_with_the_cpu_that_did_it() {
         let path = [
             part(Actor::Cpu(1), 40, Some(Cause::FlushL1), None),
             part(Actor::Cpu(1), 50, Some(Cause::FlushL2), None),
-            part(Actor::Cpu(3), 110, Some(Cause::Code), None),
+            part(Actor::Cpu(3), 60, Some(Cause::Code), None),
         ];
-        assert_eq!(
-            say(&path, POWERDOWN),
-            "110 of the 200 us that CPU 1.3 takes to power down go to the firmware's code; 90 to flushing the L1 and the L2 on 1.1."
-        );
-    }
-
-    #[test]
-    fn a_wakeup_and_a_call_are_called_so() {
-        let path = [
-            part(Actor::Cpu(3), 8, Some(Cause::Reset), None),
-            part(Actor::Cpu(3), 12, Some(Cause::Code), None),
-        ];
-        assert_eq!(
-            say(&path, WAKEUP),
-            "12.0 of the 20.0 us that CPU 1.3 takes to wake up go to the firmware's code; 8.0 to the reset."
-        );
-        assert_eq!(
-            say(&path[1..], recording::metrics::LATENCY),
-            "All 12.0 us that CPU 1.3 takes for the call go to the firmware's code."
-        );
+        assert_eq!(say(&path), "90: flushing the L1 and the L2 on 1.1");
     }
 }

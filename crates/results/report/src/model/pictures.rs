@@ -7,16 +7,9 @@ use recording::{PictureKind, grouped};
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// A picture with the metric that it is declared to draw.
-#[derive(Debug)]
-pub(crate) struct DeclaredPicture {
-    pub(crate) metric: String,
-    pub(crate) picture: Picture,
-}
-
 /// The pictures that a recording's header declares; those that nothing was recorded for are left
 /// out.
-pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<DeclaredPicture> {
+pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
@@ -56,11 +49,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<DeclaredPicture> {
         };
         if let Some(drawing) = drawing {
             let quantity = recording::metrics::heading(&picture.metric);
-            let (metric, title) = (picture.metric.clone(), picture.title.clone());
-            pictures.push(DeclaredPicture {
-                metric,
-                picture: Picture::new(title, quantity, &unit, drawing),
-            });
+            pictures.push(Picture::new(&picture.title, quantity, &unit, drawing));
         }
     }
     pictures
@@ -354,7 +343,7 @@ mod tests {
         let findings = Findings::new(&recording, "", None)
             .with_published(|row| (row.subject == "single+3/3").then_some(18.0));
         let pictures = pictures(&findings);
-        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else {
+        let Drawing::Curves { curves, .. } = &pictures[0].drawing else {
             panic!("{pictures:?}")
         };
         let points = |at: usize| {
@@ -386,7 +375,7 @@ mod tests {
             },
         );
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::HeatMap { maps, .. } = &pictures[0].picture.drawing else {
+        let Drawing::HeatMap { maps, .. } = &pictures[0].drawing else {
             panic!("{pictures:?}")
         };
         assert_eq!(
@@ -421,7 +410,7 @@ mod tests {
         }
         declare(&mut recording, PictureKind::StackedBars);
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Bars(bars) = &pictures[0].picture.drawing else {
+        let Drawing::Bars(bars) = &pictures[0].drawing else {
             panic!("{pictures:?}")
         };
         let totals: Vec<_> = bars
@@ -458,7 +447,7 @@ mod tests {
             },
         );
         let pictures = pictures(&Findings::new(&recording, "", None));
-        let Drawing::Curves { curves, .. } = &pictures[0].picture.drawing else {
+        let Drawing::Curves { curves, .. } = &pictures[0].drawing else {
             panic!("{pictures:?}")
         };
         assert_eq!(curves.len(), 1);

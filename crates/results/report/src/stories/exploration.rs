@@ -21,8 +21,16 @@ impl Story for Exploration<'_> {
 /// The reach of an exploration in which nothing broke.
 fn nothing_found(explored: &Exploration<'_>, told: &mut Blocks) {
     let (schedules, operations) = (explored.schedules_tried, explored.operations_tried);
+    let complete = explored
+        .coverage
+        .as_ref()
+        .is_some_and(|coverage| coverage.complete);
+    let reach = match complete {
+        true => "Nothing was found, and no other run is possible within the search's bounds",
+        false => "Nothing was found; the search is not complete",
+    };
     told.answer(format!(
-        "Nothing was found. {schedules} schedules were tried, with {operations} operations."
+        "{reach}. {schedules} schedules were tried, with {operations} operations."
     ));
     if let Some(coverage) = &explored.coverage {
         reached(coverage, told);

@@ -1,71 +1,26 @@
 //! Instructions of passages by function: what every story of counts by function tells alike.
 
 use crate::blocks::{
-    Bar, Block, Blocks, Cell, Drawing, Figure, Flame, Picture, Table, Text, code, figure, fixed,
-    listed, percent, text,
+    Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, percent, text,
 };
 use findings::functions::of_first_build;
 use recording::facts::{CountColumn, FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
-/// Functions that the sentence names.
-const MOST_NAMED: usize = 3;
-
-/// The functions with the most instructions, over all passages of the first build.
+/// The function with the most instructions, over all passages of the first build.
 pub(super) fn largest(counts: &Functions) -> Text {
     let Some(sums) = of_first_build(counts) else {
         return Text::default();
     };
-    let mut words = text!["By function: "];
-    words.extend(listed(
-        sums.functions
-            .iter()
-            .take(MOST_NAMED)
-            .map(|(name, _)| code(*name)),
-    ));
     let of_all = match sums.passages {
         1 => format!("the {} instructions", count(sums.all())),
         calls => format!("the instructions of these {calls} calls, each made once"),
     };
-    words.push(format!(
-        " have {} of {of_all} ({}).",
-        percent(sums.share_of(MOST_NAMED), 0),
-        sums.build
-    ));
-    words
-}
-
-/// The instructions of all passages of the first build, by the functions that have most.
-pub(super) fn picture(counts: &Functions) -> Option<Picture> {
-    let sums = of_first_build(counts)?;
-    let named = sums
-        .functions
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(name, count)| ((*name).to_owned(), *count));
-    let others = sums.all() - named.clone().map(|(_, count)| count).sum::<f64>();
-    let parts = named.chain([("others".to_owned(), others)]);
-    let parts = parts
-        .map(|(name, value)| {
-            (
-                name,
-                Figure {
-                    value,
-                    published: None,
-                },
-            )
-        })
-        .collect();
-    let bars = Drawing::Bars(vec![Bar {
-        name: sums.build.to_owned(),
-        parts,
-    }]);
-    Some(Picture::new(
-        "Instructions by function",
-        "",
-        "instructions",
-        bars,
-    ))
+    let (share, build) = (percent(sums.share_of(1), 0), sums.build);
+    text![
+        code(sums.functions.first().map_or("", |(name, _)| name)),
+        format!(" has {share} of {of_all} ({build}).")
+    ]
 }
 
 /// The counts in full: a flame graph for each build, a table for each passage, and what is not

@@ -86,9 +86,9 @@ fn outside(replay: &Replay<'_>) -> Text {
 
 /// The energy of a governor in the unit of all, as a cell.
 fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
-    let (factor, unit) = replay.energy_unit()?;
+    let (_, unit) = replay.energy_unit()?;
     Some(cell(
-        of.energy()?.0.times(factor),
+        replay.energy_of(of)?,
         if unit.starts_with('%') {
             tenths
         } else {
@@ -190,17 +190,14 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
     let unit = replay.energy_unit().filter(|_| replay.powers_sourced);
     let row = |governor: &Governor<'_>| {
         let (beside, interval) = match &unit {
-            Some((factor, _)) => {
+            Some(_) => {
                 let whole =
                     |share: Bounds| cell(share, |value| fixed(value, 0)).plain().to_string();
                 let shares = governor.above_percent.zip(governor.below_percent);
                 let shares = shares.map(|(deep, flat)| {
                     format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat))
                 });
-                (
-                    shares.unwrap_or_default(),
-                    governor.energy()?.0.times(*factor),
-                )
+                (shares.unwrap_or_default(), replay.energy_of(governor)?)
             }
             None => (String::new(), governor.wrong_percent?),
         };

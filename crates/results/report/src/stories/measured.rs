@@ -41,8 +41,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
         let declared = crate::model::pictures::pictures(findings)
             .into_iter()
             .next();
-        blocks
-            .picture(declared.map_or_else(|| picture(&rows, unit, factor), |first| first.picture));
+        blocks.picture(declared.unwrap_or_else(|| picture(&rows, unit, factor)));
     }
     measure_tables(findings.measures())
         .into_iter()

@@ -49,7 +49,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
             told
         }
     };
-    for words in findings.warnings().into_iter().rev() {
+    for words in findings.doubts().into_iter().rev() {
         told.blocks.put_behind_answer(Block::Warning(words.into()));
     }
     for note in &run.recording.header.notes {

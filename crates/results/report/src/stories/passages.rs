@@ -30,8 +30,8 @@ impl Story for Passages<'_> {
             code(self.passage),
             format!("{takes} ({}).", self.image)
         ]);
-        if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
-            told.picture(picture);
+        if let Some(counts) = &self.by_function {
+            told.answer(functions::largest(counts));
         }
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];
@@ -52,7 +52,6 @@ impl Story for Passages<'_> {
             told.table(table);
         }
         if let Some(counts) = &self.by_function {
-            told.paragraph(functions::largest(counts));
             functions::tell(told, counts);
         }
     }

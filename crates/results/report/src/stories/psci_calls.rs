@@ -60,8 +60,8 @@ impl Story for Calls<'_> {
                 )
             ]);
         }
-        if let Some(picture) = self.by_function.as_ref().and_then(functions::picture) {
-            told.picture(picture);
+        if let Some(counts) = &self.by_function {
+            told.answer(functions::largest(counts));
         }
         let reference = self.reference.as_ref();
         let implementations = reference.map_or(&[][..], |reference| &reference.implementations);
@@ -81,9 +81,6 @@ impl Story for Calls<'_> {
             }
         }
         told.table(table.done());
-        if let Some(counts) = &self.by_function {
-            told.paragraph(functions::largest(counts));
-        }
         if let Some(reference) = reference {
             told.note(format!("Others: {}.", reference.conditions));
             for Implementation { name, source, cpu } in implementations {

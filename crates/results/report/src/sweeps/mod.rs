@@ -2,24 +2,20 @@
 //! row for each point is in CSV alone.
 
 use crate::blocks::{
-    Axis, Bar, Block, Blocks, Curve, Drawing, Figure, HeatMap, Picture, Table, figure, fixed,
-    grouped, text, whole,
+    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, grouped, text, whole,
 };
 use crate::{Format, Style, markup, terminal};
-use findings::sweep_effects::{self, Effect, Groups, effects, is_chance, number};
-use recording::metrics::{self, Better};
+use evidence::Leaders;
+use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
+use recording::metrics;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 use sweep::{PointSummary, Quantity, Summary};
 
-/// Best and worst points that are shown.
-const SHOWN: usize = 5;
 /// Quantities whose effects are shown first, and in all.
 const QUANTITIES: (usize, usize) = (1, 24);
-/// Curves of a chart; with more values of the second key it is a map.
+/// Curves of a chart at most.
 const CURVES: usize = 6;
-/// Points that failed, and complaints, that are shown.
-const MOST_FAILED: usize = 10;
 
 /// A report of a sweep that lies in `folder`; `None` for a format that is about single runs.
 pub fn sweep_report(
@@ -44,7 +40,6 @@ pub fn sweep_report(
             text.push_str(&terminal::render(&facts.collect::<Vec<_>>(), style));
             text.into_bytes()
         }
-        Format::Rst => markup::rst::document(&source, told.blocks().all()).into(),
         Format::Markdown => markup::markdown::document(&title, &source, told.blocks().all()).into(),
         Format::Html => crate::html::plain_page(&title, &told.count(), &told.blocks()).into(),
         Format::Json => format!("{:#}\n", told.json()).into_bytes(),
@@ -121,18 +116,8 @@ impl<'s> SweepStory<'s> {
     }
 
     fn ends(&self, quantity: usize) -> Option<Ends<'s>> {
-        let figure = |point: &&&PointSummary| point.figures[quantity].is_finite();
-        let by = |a: &&PointSummary, b: &&PointSummary| {
-            a.figures[quantity].total_cmp(&b.figures[quantity])
-        };
-        let points = || self.summary.points.iter();
-        let least = points()
-            .filter(|point| figure(&point))
-            .min_by(|a, b| by(a, b))?;
-        let greatest = points()
-            .filter(|point| figure(&point))
-            .max_by(|a, b| by(a, b))?;
-        Some((least, greatest))
+        let points = self.ordered(quantity);
+        Some((*points.first()?, *points.last()?))
     }
 
     /// "480 of 480 points".
@@ -173,10 +158,7 @@ impl<'s> SweepStory<'s> {
                 told.picture(picture);
             }
             self.tell(&mut told, first);
-            self.points(&mut told, first);
         }
-        self.axes(&mut told);
-        self.overview(&mut told);
         for &quantity in self.order.iter().take(QUANTITIES.1).skip(QUANTITIES.0) {
             told.heading(words(self.quantity(quantity)));
             if let Some(picture) = self.picture(quantity) {
@@ -194,42 +176,63 @@ impl<'s> SweepStory<'s> {
 
     /// From where to where a quantity goes, and with what.
     fn answer(&self, told: &mut Blocks, quantity: usize) {
-        let Some((least, greatest)) = self.ends(quantity) else {
+        let ends = |least: bool| {
+            let ends = |point: &&PointSummary| {
+                Some([point.figures[quantity]; 2]).filter(|ends| ends[0].is_finite())
+            };
+            match least {
+                true => Leaders::least(&self.summary.points, ends),
+                false => Leaders::most(&self.summary.points, ends),
+            }
+        };
+        let (Some(least), Some(most)) = (ends(true), ends(false)) else {
             return;
         };
         let of = self.quantity(quantity);
-        let value =
-            |point: &PointSummary| format!("{} {}", figure(point.figures[quantity]), of.unit);
+        let value = |of: &Leaders<&PointSummary>| figure(of.items[0].figures[quantity]);
+        let (points, name) = (grouped(self.summary.points.len() as u64), words(of));
+        if least.behind == 0 {
+            let (value, unit) = (value(&least), &of.unit);
+            return told.answer(format!(
+                "The {name} is the same in all {points} points: {value} {unit}."
+            ));
+        }
         told.answer(format!(
-            "Over {} points {} goes from {} to {}. The least is with {}, the greatest with {}.",
-            grouped(self.summary.points.len() as u64),
-            words(of),
-            value(least),
-            value(greatest),
-            self.settings(least),
-            self.settings(greatest)
+            "Over {points} points the {name} goes from {} to {} {}.",
+            value(&least),
+            value(&most),
+            of.unit
         ));
-        let shares: Vec<String> = self.effects[quantity]
-            .iter()
-            .filter(|effect| effect.share >= 0.005)
-            .take(3)
-            .map(|effect| format!("{:.0} % goes with {}", effect.share * 100.0, effect.key))
-            .collect();
-        let rest = 1.0
-            - self.effects[quantity]
-                .iter()
-                .map(|effect| effect.share)
-                .sum::<f64>();
-        if !shares.is_empty() {
-            let rest = if rest >= 0.005 {
-                format!(
-                    ", and {:.0} % with what keys do together and with chance",
-                    rest * 100.0
-                )
-            } else {
-                String::new()
-            };
-            told.answer(format!("Of its variance {}{rest}.", shares.join(", ")));
+        let effects = &self.effects[quantity];
+        if let Some(effect) = effects.iter().find(|effect| effect.is_told(effects.len())) {
+            told.answer(format!(
+                "It goes most with {}: its mean is {} {} with {}, and {} with {}.",
+                effect.key,
+                figure(effect.least.1),
+                of.unit,
+                effect.least.0,
+                figure(effect.greatest.1),
+                effect.greatest.0
+            ));
+            told.answer(format!(
+                "That is {:.0} % of the variance over {} points.",
+                effect.share * 100.0,
+                effect.points
+            ));
+        } else if self.summary.keys.iter().any(|key| is_chance(key)) {
+            told.answer(format!(
+                "No key can be told from chance with {points} points; more seeds would tell."
+            ));
+        } else if let ([least], [most]) = (&least.items[..], &most.items[..]) {
+            let (least, most) = (self.settings(least), self.settings(most));
+            told.answer(format!(
+                "The least is with {least}, the greatest with {most}."
+            ));
+        } else {
+            let [least, most] = [&least, &most].map(|of| of.items.len());
+            told.answer(format!(
+                "{least} points have the least alike, and {most} the greatest."
+            ));
         }
     }
 
@@ -245,17 +248,12 @@ impl<'s> SweepStory<'s> {
             ("failed", &self.summary.failed),
             ("had a complaint", &self.summary.complaints),
         ] {
-            if points.is_empty() {
-                continue;
+            if let Some(sweep::FailedPoint { point, why }) = points.first() {
+                let count = points.len();
+                told.warning(format!(
+                    "{count} points {what}; the first is point {point}: {why}"
+                ));
             }
-            told.warning(format!("{} points {what}.", points.len()));
-            told.list(
-                points
-                    .iter()
-                    .take(MOST_FAILED)
-                    .map(|of| format!("Point {}: {}", of.point, of.why).into())
-                    .collect(),
-            );
         }
     }
 
@@ -275,121 +273,6 @@ impl<'s> SweepStory<'s> {
         told.table(table.titled(format!("What moves {}", words(self.quantity(quantity)))));
     }
 
-    /// The best and the worst points of a quantity.
-    fn points(&self, told: &mut Blocks, quantity: usize) {
-        let of = self.quantity(quantity);
-        let mut points = self.ordered(quantity);
-        if metrics::better(&of.metric, &of.unit) == Better::Higher {
-            points.reverse();
-        }
-        let names = match metrics::better(&of.metric, &of.unit) {
-            Better::Neither => ["least", "greatest"],
-            Better::Lower | Better::Higher => ["best", "worst"],
-        };
-        let shown = SHOWN.min(points.len() / 2);
-        let ends = points[..shown].iter().map(|point| (names[0], *point));
-        let ends: Vec<(&str, &PointSummary)> = ends
-            .chain(
-                points[points.len() - shown..]
-                    .iter()
-                    .map(|point| (names[1], *point)),
-            )
-            .collect();
-        let table = Table::with_rows(&ends)
-            .words("", |(which, _)| *which)
-            .numbers("point", "", |(_, point)| whole(point.number as f64))
-            .each(self.summary.keys.iter().enumerate(), |table, (at, key)| {
-                table.numbers(key.as_str(), "", move |(_, point)| {
-                    point.settings[at].as_ref().map(sweep::Value::text)
-                })
-            })
-            .numbers(of.metric.replace('_', " "), &of.unit, |(_, point)| {
-                figure(point.figures[quantity])
-            })
-            .done();
-        told.table(table.titled(format!(
-            "The {} and the {} points: {}",
-            names[0],
-            names[1],
-            words(of)
-        )));
-    }
-
-    /// The keys that vary.
-    fn axes(&self, told: &mut Blocks) {
-        struct Key<'s> {
-            name: &'s str,
-            values: usize,
-            ends: Option<(String, String)>,
-        }
-        let keys: Vec<Key<'_>> = (self.summary.keys.iter().enumerate())
-            .map(|(at, name)| {
-                let values = self
-                    .summary
-                    .points
-                    .iter()
-                    .filter_map(|point| point.settings[at].as_ref());
-                let texts: BTreeSet<String> = values.clone().map(sweep::Value::text).collect();
-                let by = |a: &&sweep::Value, b: &&sweep::Value| {
-                    number(a)
-                        .unwrap_or(0.0)
-                        .total_cmp(&number(b).unwrap_or(0.0))
-                };
-                let are_numbers = values.clone().all(|value| number(value).is_some());
-                let ends = (values.clone().min_by(by))
-                    .zip(values.max_by(by))
-                    .filter(|_| are_numbers);
-                let ends = ends.map(|(from, to)| (from.text(), to.text()));
-                let ends = ends.or_else(|| texts.first().cloned().zip(texts.last().cloned()));
-                Key {
-                    name,
-                    values: texts.len(),
-                    ends,
-                }
-            })
-            .collect();
-        let table = Table::with_rows(&keys)
-            .words("key", |key| key.name)
-            .numbers("values", "", |key| whole(key.values as f64))
-            .words("from", |key| {
-                key.ends.as_ref().map(|(from, _)| from.as_str())
-            })
-            .words("to", |key| key.ends.as_ref().map(|(_, to)| to.as_str()))
-            .done();
-        told.table(table.titled("What was varied"));
-    }
-
-    /// All quantities, each with its ends and what moves it most.
-    fn overview(&self, told: &mut Blocks) {
-        let rows: Vec<(usize, Vec<&PointSummary>)> = self
-            .order
-            .iter()
-            .map(|&at| (at, self.ordered(at)))
-            .collect();
-        let table = Table::with_rows(&rows)
-            .words("quantity", |(at, _)| words(self.quantity(*at)))
-            .numbers("least", "", |(at, points)| {
-                points.first().map(|point| figure(point.figures[*at]))
-            })
-            .numbers("median", "", |(at, points)| {
-                points
-                    .get(points.len().saturating_sub(1) / 2)
-                    .map(|point| figure(point.figures[*at]))
-            })
-            .numbers("greatest", "", |(at, points)| {
-                points.last().map(|point| figure(point.figures[*at]))
-            })
-            .words("unit", |(at, _)| self.quantity(*at).unit.as_str())
-            .words("moved most by", |(at, _)| {
-                let most = self.effects[*at]
-                    .first()
-                    .filter(|effect| effect.share >= 0.005);
-                most.map(|effect| format!("{}, {:.0} %", effect.key, effect.share * 100.0))
-            })
-            .done();
-        told.table(table.titled("All quantities"));
-    }
-
     /// A quantity over the key that moves it most and the one after it: curves, a map, or bars.
     fn picture(&self, quantity: usize) -> Option<Picture> {
         let of = self.quantity(quantity);
@@ -398,60 +281,52 @@ impl<'s> SweepStory<'s> {
             .filter(|effect| effect.share >= 0.005)
             .filter_map(|effect| self.by_key.iter().find(|groups| groups.key == effect.key))
             .collect();
-        let is_numbers = |groups: &Groups| groups.groups.iter().all(|group| group.at.is_some());
-        let Some(x) = ranked
-            .iter()
-            .find(|groups| is_numbers(groups) && groups.groups.len() > 2)
-        else {
+        let is_axis = |groups: &&&Groups| {
+            groups.groups.len() > 2 && groups.groups.iter().all(|group| group.at.is_some())
+        };
+        let Some(x) = ranked.iter().find(is_axis) else {
             return Some(self.bars(quantity, ranked.first()?));
         };
-        let second = ranked.iter().find(|groups| groups.key != x.key);
+        // A curve for each value of the next key, where they are few.
+        let second = ranked
+            .iter()
+            .find(|groups| groups.key != x.key && groups.groups.len() <= CURVES);
         let lines: Vec<(String, BTreeSet<usize>)> = match second {
             Some(second) => {
-                let name = |group: &sweep_effects::Group| format!("{}={}", second.key, group.name);
-                second
-                    .groups
-                    .iter()
-                    .map(|group| (name(group), group.points.iter().copied().collect()))
-                    .collect()
+                let line = |group: &sweep_effects::Group| {
+                    let points = group.points.iter().copied().collect();
+                    (format!("{}={}", second.key, group.name), points)
+                };
+                second.groups.iter().map(line).collect()
             }
             None => vec![(String::new(), (0..self.summary.points.len()).collect())],
         };
-        // The mean of the points that are in a group of both keys.
-        let mean = |group: &sweep_effects::Group, line: &BTreeSet<usize>| {
-            let both = group.points.iter().filter(|place| line.contains(place));
-            sweep_effects::mean(self.summary, quantity, both)
-        };
-        let at = |group: &sweep_effects::Group| group.at.unwrap_or_default();
-        let is_map = lines.len() > CURVES && second.is_some_and(|second| is_numbers(second));
-        let title = match second {
-            Some(second) => format!("Means of {} by {} and {}", words(of), x.key, second.key),
-            None => format!("Means of {} by {}", words(of), x.key),
-        };
-        let drawing = if let (true, Some(second)) = (is_map, second) {
-            self.map(of, x, second, &lines, &mean)
-        } else {
-            let curve = |(name, line): &(String, BTreeSet<usize>)| {
-                let place = |group| {
-                    Some((
-                        at(group),
-                        Figure {
-                            value: mean(group, line)?,
-                            published: None,
-                        },
-                    ))
-                };
-                Curve {
-                    name: name.clone(),
-                    points: x.groups.iter().filter_map(place).collect(),
-                    best: None,
-                }
+        let curve = |(name, line): (String, BTreeSet<usize>)| {
+            // The mean of the points that are in a group of both keys.
+            let place = |group: &sweep_effects::Group| {
+                let both = group.points.iter().filter(|place| line.contains(place));
+                let value = sweep_effects::mean(self.summary, quantity, both)?;
+                Some((
+                    group.at?,
+                    Figure {
+                        value,
+                        published: None,
+                    },
+                ))
             };
-            Drawing::Curves {
-                x: x.key.clone(),
-                curves: lines.iter().take(CURVES).map(curve).collect(),
+            let points = x.groups.iter().filter_map(place).collect();
+            Curve {
+                points,
+                name,
+                best: None,
             }
         };
+        let drawing = Drawing::Curves {
+            x: x.key.clone(),
+            curves: lines.into_iter().map(curve).collect(),
+        };
+        let by = second.map_or_else(String::new, |second| format!(" and {}", second.key));
+        let title = format!("Means of {} by {}{by}", words(of), x.key);
         Some(Picture::new(
             title,
             metrics::heading(&of.metric),
@@ -485,40 +360,6 @@ impl<'s> SweepStory<'s> {
             &of.unit,
             Drawing::Bars(bars),
         )
-    }
-
-    /// A field for each pair of groups of two keys; `lines` are those of the second.
-    fn map(
-        &self,
-        of: &Quantity,
-        x: &Groups,
-        second: &Groups,
-        lines: &[(String, BTreeSet<usize>)],
-        mean: &dyn Fn(&sweep_effects::Group, &BTreeSet<usize>) -> Option<f64>,
-    ) -> Drawing {
-        let at = |group: &sweep_effects::Group| group.at.unwrap_or_default();
-        let row = |(_, line): &(String, BTreeSet<usize>)| {
-            let field = |group| {
-                mean(group, line).map(|value| Figure {
-                    value,
-                    published: None,
-                })
-            };
-            x.groups.iter().map(field).collect()
-        };
-        let map = HeatMap {
-            name: String::new(),
-            xs: x.groups.iter().map(at).collect(),
-            ys: second.groups.iter().map(at).collect(),
-            fields: lines.iter().map(row).collect(),
-        };
-        let is_cost = metrics::better(&of.metric, &of.unit) == Better::Lower;
-        Drawing::HeatMap {
-            x: Axis::new(&x.key, None),
-            y: Axis::new(&second.key, None),
-            is_cost,
-            maps: vec![map],
-        }
     }
 
     /// A row for each point: its number, its settings, and its figures.
@@ -562,7 +403,7 @@ impl<'s> SweepStory<'s> {
             };
             let effects = self.effects[at].iter().map(|effect| {
                 let (least, greatest) = (group(&effect.least), group(&effect.greatest));
-                json!({ "key": effect.key, "share": effect.share, "least": least, "greatest": greatest })
+                json!({ "key": effect.key, "share": effect.share, "by_chance": effect.by_chance, "least": least, "greatest": greatest })
             });
             json!({
                 "release": of.variant, "case": of.case, "mode": of.mode, "subject": of.subject, "metric": of.metric,
@@ -634,10 +475,9 @@ mod tests {
         let summary = swept();
         let text = printed(&summary, Format::Text);
         for part in [
-            "from 25.00 us to 1602 us",
-            "The least is with scp.channels=4 topology.clusters=1, the greatest with scp.channels=1 topology.clusters=16.",
-            "goes with topology.clusters",
-            "What was varied",
+            "goes from 25.00 to 1602 us",
+            "It goes most with scp.channels: its mean is 213.5 us with 4, and 851.0 with 1.",
+            "of the variance over 480 points",
             "480 of 480 points",
         ] {
             assert!(
@@ -678,7 +518,7 @@ mod tests {
         }];
         let text = printed(&summary, Format::Text);
         assert!(
-            text.contains("40 of 60 chunks") && text.contains("Point 3: no CPU"),
+            text.contains("40 of 60 chunks") && text.contains("point 3: no CPU"),
             "{text}"
         );
     }

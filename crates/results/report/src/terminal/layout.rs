@@ -138,7 +138,7 @@ fn names_of_parts(block: &Table) -> Vec<&Paint> {
 fn letter(paint: &Paint, names: &[&Paint]) -> char {
     use attribution::Spent;
     match paint {
-        Paint::Cause(cause) | Paint::Spent(Spent::Cause(cause)) => cause.row().letter,
+        Paint::Spent(Spent::Cause(cause)) => cause.row().letter,
         Paint::Spent(Spent::Scp) => '#',
         Paint::Spent(Spent::Outside) => '.',
         Paint::Name(_) => {
@@ -149,9 +149,7 @@ fn letter(paint: &Paint, names: &[&Paint]) -> char {
 
 fn colour(paint: &Paint) -> &'static str {
     match paint {
-        Paint::Cause(cause) | Paint::Spent(attribution::Spent::Cause(cause)) => {
-            crate::drawn::drawn(*cause).terminal
-        }
+        Paint::Spent(attribution::Spent::Cause(cause)) => crate::drawn::drawn(*cause).terminal,
         Paint::Spent(_) | Paint::Name(_) => "",
     }
 }
@@ -237,7 +235,7 @@ mod tests {
             (
                 "0.0",
                 bars(vec![
-                    (Paint::Cause(Cause::Code), 1.0),
+                    (Paint::Spent(attribution::Spent::Cause(Cause::Code)), 1.0),
                     (Paint::Name("rx".to_owned()), 3.0),
                 ]),
             ),

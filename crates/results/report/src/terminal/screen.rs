@@ -53,7 +53,8 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
             .take_while(is_plain)
             .position(|block| matches!(block, Block::Table(_)))
     };
-    let drawn = blocks.iter().position(is_drawn).or_else(table);
+    let picture = blocks.iter().position(is_drawn);
+    let drawn = [picture, table()].into_iter().flatten().min();
     let caveat = blocks
         .iter()
         .position(|block| matches!(block, Block::Warning(_)));

@@ -126,6 +126,9 @@ struct File {
     /// The session of the board that the costs were fitted to, which `compare` reads.
     #[serde(default, rename = "session")]
     _session: String,
+    /// The board whose costs these are, where they are another's.
+    #[serde(default, rename = "borrowed")]
+    _borrowed: String,
     shared: Shared,
     scp: ScpCosts,
     power_units: Option<PowerUnitCosts>,

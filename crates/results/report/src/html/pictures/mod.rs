@@ -262,9 +262,7 @@ mod tests {
     /// The declared pictures of a recording as blocks.
     fn blocks(findings: &Findings<'_>) -> Vec<crate::blocks::Block> {
         let pictures = crate::model::pictures::pictures(findings).into_iter();
-        pictures
-            .map(|declared| crate::blocks::Block::Picture(declared.picture))
-            .collect()
+        pictures.map(crate::blocks::Block::Picture).collect()
     }
 
     #[test]

@@ -7,14 +7,10 @@
 //! | `draw.rs` | the same as SVG that needs no script |
 //! | `data.rs` | the same for the script |
 //! | `kinds.rs` | how each kind of span is drawn and named, for both |
-//! | `explain.rs` | the same in words |
-//! | `iterations.rs` | how the iterations scatter |
 //! | `section.rs` | the cases that have timelines |
 
 mod data;
 mod draw;
-mod explain;
-mod iterations;
 mod kinds;
 mod picture;
 mod section;
@@ -31,7 +27,6 @@ use crate::model::figures::whole_metrics;
 use crate::model::headline::headline;
 use attribution::{Cause, Iteration};
 use draw::{drawing, height};
-use explain::{Answer, answer, full_name};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
 use picture::{Axis, Extent, Picture, What, cpu_name};
@@ -57,22 +52,12 @@ pub(super) fn case(
     html! {
         @if pictures.is_empty() { @for answer in answers { p.headline { (answer) } } }
         @for (index, shown) in pictures.iter().enumerate() {
-            @for told in &shown.told { (what_is_told(told, index)) }
-        }
-        @if !pictures.is_empty() { (timeline(section, names, &pictures, detail)) }
-    }
-}
-
-/// The answer and the explanation of a view of an iteration. Without scripts that of the median is
-/// there to read; a script shows what belongs to the view.
-fn what_is_told(told: &AxisAnswer, iteration: usize) -> Markup {
-    html! {
-        div.told data-view=(told.view) data-iteration=(iteration) hidden[iteration > 0] {
-            @if let Some(headline) = &told.headline { p.headline { (headline) } }
-            @if let Some(answer) = &told.answer {
-                p.answer { b { (answer.question) } " " (answer.own) @if !answer.path.is_empty() { " " span.path-words { (answer.path) } } }
+            // Without scripts those of the median are there to read; a script shows what belongs to the view.
+            @for (view, headline) in &shown.told {
+                div.told data-view=(view) data-iteration=(index) hidden[index > 0] { p.headline { (headline) } }
             }
         }
+        @if !pictures.is_empty() { (timeline(section, names, &pictures, detail)) }
     }
 }
 
@@ -82,23 +67,15 @@ pub(super) fn scatter(section: &Section<'_>) -> Markup {
     let Some(chosen) = section
         .chosen
         .as_ref()
-        .filter(|chosen| chosen.slowest.len() > 1)
+        .filter(|chosen| chosen.longest.each.len() > 1)
     else {
         return html! {};
     };
-    let values = || chosen.slowest.iter().map(|&(_, value)| value);
-    let (least, most) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(f64::NEG_INFINITY, f64::max),
-    );
+    let [least, most] = chosen.longest.ends;
     html! {
-        div.scatter {
-            p.note {
-                "The slowest CPU's " (chosen.metric) " in each of " (grouped(chosen.slowest.len() as u64)) " iterations: "
-                (number(least)) " to " (number(most)) " us, drawn from 0. Filled: the median, no. " (chosen.median)
-                "; ring: the worst, no. " (chosen.worst) "."
-            }
-            (iterations::draw(chosen))
+        p.note {
+            "The slowest CPU's " (chosen.metric) " in each of " (grouped(chosen.longest.each.len() as u64)) " iterations: "
+            (number(least)) " to " (number(most)) " us. The median is no. " (chosen.median) ", the worst no. " (chosen.worst) "."
         }
     }
 }
@@ -108,16 +85,8 @@ struct Shown<'a> {
     title: String,
     picture: Picture,
     iteration: Iteration<'a>,
-    /// The answers about each axis that has a metric.
-    told: Vec<AxisAnswer>,
-}
-
-/// The answer about an axis: its headline, and the same at length.
-struct AxisAnswer {
-    /// The metric's name.
-    view: &'static str,
-    headline: Option<String>,
-    answer: Option<Answer>,
+    /// The metric of each axis that has one, with its answer.
+    told: Vec<(&'static str, String)>,
 }
 
 fn pictures<'a>(
@@ -135,8 +104,8 @@ fn pictures<'a>(
     };
     let metrics = whole_metrics(&section.group);
     let value = |number: u32| {
-        let mut slowest = chosen.slowest.iter();
-        slowest
+        let each = chosen.longest.each.iter();
+        each.clone()
             .find(|(other, _)| *other == number)
             .map_or(0.0, |(_, value)| *value)
     };
@@ -159,16 +128,10 @@ fn pictures<'a>(
             continue;
         }
         let told = |axis: &Axis| {
-            let (metric, cpu) = (axis.metric?, axis.slowest?);
-            let path = axis.paths.get(&cpu).map_or(&[][..], Vec::as_slice);
+            let metric = axis.metric?;
             let measured = metrics.iter().find(|known| known.name == metric)?;
-            let headline = headline(findings, &section.group, *measured, &iteration)
-                .map(|headline| headline.text);
-            Some(AxisAnswer {
-                view: metric,
-                headline,
-                answer: answer(&iteration, names, cpu, metric, tick_us, path),
-            })
+            let headline = headline(findings, &section.group, *measured, &iteration)?;
+            Some((metric, headline.text))
         };
         let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);
@@ -183,7 +146,8 @@ fn pictures<'a>(
         });
     }
     let iterations = chosen
-        .slowest
+        .longest
+        .each
         .len()
         .max(findings.timelines.iterations(series).len());
     left_out.iterations += (iterations - shown.len().min(2)) as u64;
@@ -223,7 +187,7 @@ fn timeline(
                     div.still {
                         p.axis-title {
                             b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) }
-                            @if let Some(cpu) = axis.slowest { "; critical path of " (full_name(names, cpu)) }
+                            @if let Some(cpu) = axis.slowest { "; critical path of CPU " (cpu_name(names, cpu)) }
                         }
                         (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, section.group.title(), shown.title)))
                     }

@@ -1,7 +1,6 @@
 //! The PSCI cases of a recording that may have timelines.
 
 use crate::model::figures::{Group, groups};
-use crate::model::headline::series_of;
 use attribution::Chosen;
 use findings::Findings;
 use recording::Series;
@@ -23,8 +22,9 @@ impl Section<'_> {
 
     /// The longest time of its slowest CPU over all iterations, in microseconds.
     pub(crate) fn longest(&self) -> f64 {
-        let values = self.chosen.iter().flat_map(|chosen| &chosen.slowest);
-        values.map(|&(_, value)| value).fold(0.0, f64::max)
+        self.chosen
+            .as_ref()
+            .map_or(0.0, |chosen| chosen.longest.ends[1])
     }
 }
 
@@ -32,7 +32,7 @@ impl Section<'_> {
 pub(crate) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
     let with_events = findings.timelines.series();
     let section = |group: Group<'a>| {
-        let any = series_of(findings, &group);
+        let any = findings.series([group.release, group.case, group.mode]);
         let series = any.filter(|series| with_events.contains(series));
         let chosen = any.and_then(|series| findings.timelines.chosen(series));
         let id = group.anchor();
