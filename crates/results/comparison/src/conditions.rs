@@ -4,7 +4,8 @@
 use crate::result::{Basis, Condition, Differing, OddRun, Row, Side, Verdict};
 use crate::rows::is_exact;
 use crate::table::{Key, Table, Who};
-use recording::{Header, stats};
+use recording::metrics::WAKEUP;
+use recording::{Header, conditions, stats};
 
 /// Release, case and mode, as in a row's key.
 type Name = (String, String, String);
@@ -15,6 +16,43 @@ pub(crate) fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) 
         .filter_map(|side| other_machine(headers, side))
         .collect();
     found.extend(other_orders(tables, headers, sides));
+    found.extend(other_timers(tables[0], headers, sides));
+    found
+}
+
+/// The tables of wake-ups in which another CPU owned the timer, or woke the others in another order.
+fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
+    let wake_ups = base.rows.iter().map(|(key, _)| key);
+    let wake_ups = wake_ups.filter(|key| key.metric == WAKEUP.name);
+    let mut names: Vec<Name> = wake_ups
+        .map(|key| (key.variant.clone(), key.case.clone(), key.mode.clone()))
+        .collect();
+    names.dedup();
+    let mut found = Vec::new();
+    for (side, header) in headers.iter().enumerate().skip(1) {
+        for name @ (variant, case, mode) in &names {
+            let owner = |side: usize, header: &Header| {
+                let own = sides[side].variants.iter().find(|own| *own == variant);
+                let release = own.or(sides[side].variants.first())?;
+                let is_drawn = header.seeded_modes.contains(mode);
+                let of = |key| header.condition(&format!("{release}/{case}/{mode}"), key);
+                let wakes = of(conditions::WAKES).unwrap_or_default();
+                (!is_drawn).then(|| Some(format!("{} {wakes}", of(conditions::TIMER)?)))?
+            };
+            let (Some(own), Some(other)) = (owner(0, headers[0]), owner(side, header)) else {
+                continue;
+            };
+            if own != other || own.contains(conditions::CHANCE) {
+                found.push(Differing {
+                    condition: Condition::Timer,
+                    side,
+                    values: [own, other].map(|owner| owner.trim_end().to_owned()),
+                    table: Some(name.clone()),
+                    remedy: None,
+                });
+            }
+        }
+    }
     found
 }
 
@@ -100,7 +138,7 @@ impl Differing {
         is_of_table
             && match self.condition {
                 Condition::Order => matches!(key.who, Who::Nth { .. } | Who::LastMan { .. }),
-                Condition::Timer => key.metric == recording::metrics::WAKEUP.name,
+                Condition::Timer => key.metric == WAKEUP.name,
                 Condition::Machine | Condition::Session => true,
             }
     }

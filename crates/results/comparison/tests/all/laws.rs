@@ -213,6 +213,37 @@ proptest! {
     }
 }
 
+/// A simulation's wake-up and powerdown, whose timer is a CPU's.
+#[test]
+fn another_owner_of_the_timer_takes_the_verdict_of_wake_ups() {
+    let with = |owner: &str, us: f64| {
+        let mut recording = Recording::new(Header::new("psci-latency", "sim", "ps"));
+        let series = recording.series("v", "suspend-level0", "serial");
+        for metric in ["wakeup", "powerdown"] {
+            recording.measure(series, 0, metric, "us", us).cpu = Some(0);
+        }
+        let table = "v/suspend-level0/serial";
+        recording
+            .header
+            .set_condition(table, recording::conditions::TIMER, owner);
+        recording
+    };
+    let verdicts = |a: &str, b: &str| {
+        let found = of(&[with(a, 10.0)], &[with(b, 20.0)]);
+        let verdicts = found.changes().map(|(_, change)| change.verdict);
+        (verdicts.collect::<Vec<_>>(), found.outcome())
+    };
+    assert_eq!(
+        verdicts("0.1", "0.1"),
+        (vec![Verdict::Worse, Verdict::Worse], Outcome::Regression)
+    );
+    let timer = Verdict::Unjudged(Condition::Timer);
+    assert_eq!(
+        verdicts("0.1", "1.0"),
+        (vec![timer, Verdict::Worse], Outcome::Regression)
+    );
+}
+
 /// Without a change at most five in a hundred comparisons say that there is one, and a job that
 /// counts what cannot be judged as a failure is red no more often.
 #[test]
