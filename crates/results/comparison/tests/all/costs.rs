@@ -427,6 +427,11 @@ fn check(cost: &str) {
         let differs = change.verdict != Verdict::Same;
         changed += usize::from(differs);
         let fed = is_fed(&row.key, charged, core);
+        // The code of a wake-up and its reset are one part.
+        let cause = match (cause, row.key.metric.as_str()) {
+            (Cause::Code, "wakeup") => Cause::WakeupPath,
+            _ => cause,
+        };
         if row.key.mode == "parallel" && row.key.case.starts_with("suspend") {
             // A tick at 1 GHz is what rounding can make.
             let by = occurred(&after, &row.key) - occurred(base(), &row.key);
