@@ -73,12 +73,7 @@ fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
 }
 
 /// The recording of points that were visited.
-pub fn recording(
-    header: Header,
-    suite: &Suite,
-    board: &Board,
-    visited: &[PointResults<'_>],
-) -> Recording {
+pub fn recording(header: Header, suite: &Suite, visited: &[PointResults<'_>]) -> Recording {
     let mut recording = Recording::new(header);
     recording.header.complaints = complaints(suite, visited);
     unknowns(&mut recording, suite, visited);
@@ -126,7 +121,7 @@ pub fn recording(
         }
     }
     histograms(&mut recording, suite, visited);
-    describe(&mut recording.header, suite, board, visited);
+    describe(&mut recording.header, suite, visited);
     recording
 }
 
@@ -302,7 +297,7 @@ fn pictures(header: &mut Header, name: &str, visited: &[PointResults<'_>]) {
     }
 }
 
-fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
+fn describe(header: &mut Header, suite: &Suite, visited: &[PointResults<'_>]) {
     for at in visited {
         let kind = at.visit.kind;
         if !matches!(kind, Kind::Draws | Kind::Central) {
@@ -347,11 +342,8 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
             _ => Vec::new(),
         },
     });
-    let [little, big] = board.work_of_cores();
     header.set_facts(&facts::Energy {
         title: suite.title.clone(),
-        little,
-        big,
         benchmarks: benchmarks.collect(),
         unknowns: unknowns.collect(),
     });

@@ -57,7 +57,7 @@ const SEED: Or<Number> = Number::new("seed", 0..=u64::MAX, "Seed of the reads' s
 static ABOUT: About = About {
     name: "idle-clock",
     summary: "What reading a clock and dividing cost the idle loop, here or in a replayed trace",
-    details: "On this machine each read is timed by the processor's counter, alone and with other CPUs racing for the clock. In a replay the \
+    details: "On this machine rounds of reads in a row are timed by the processor's counter, alone and with other CPUs racing for the clock. In a replay the \
               kernel's reads take as long as published ones, and each division makes microseconds of the stay: what is shown is \
               what that changes in choices and in energy.",
     worlds: &[
@@ -144,11 +144,10 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
 
     let mut recording = Recording::new(header(World::Host));
     let tick_ns = 1e9 / dataplane::machine::counter_hz() as f64;
-    let overhead = reads::overhead();
     for clock in Clock::ALL {
         for &threads in &counts {
             progress.check()?;
-            let times = reads::clock(clock, threads, effort, overhead, tick_ns);
+            let times = reads::clock(clock, threads, effort, tick_ns);
             let (name, threads) = (clock.name(), threads.to_string());
             let metric = metrics::CLOCK_READ;
             add(&mut recording, name, "clock-read", &threads, metric, &times);
@@ -184,8 +183,8 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         ));
     }
     header.notes.push(format!(
-        "Each read is timed by the counter, whose own two reads take {:.1} ns, which is taken off.",
-        overhead as f64 * tick_ns
+        "Reads stand in a row, each after the one before it: a time is the mean of a round of {}.",
+        effort.reads
     ));
     Ok(recording)
 }

@@ -5,13 +5,13 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
 
-/// Times in nanoseconds, of single reads or of divisions.
+/// Times of a read or a division in nanoseconds, over rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
     /// Mean.
     pub average: f64,
-    /// Mean without the longest of 100: an interrupt or a preemption falls into few reads, and is
-    /// no part of what they cost.
+    /// Mean without the longest of 100: an interrupt or a preemption falls into few rounds, and is
+    /// no part of what reads cost.
     pub trimmed: f64,
     /// Standard deviation.
     pub stddev: f64,
@@ -19,24 +19,14 @@ pub struct Times {
     pub min: f64,
     /// Longest.
     pub max: f64,
-    /// Half are no longer, 99 of 100, 999 of 1000.
-    pub percentiles: [f64; 3],
+    /// The values that a quarter are below, half, three quarters, and 99 of 100.
+    pub percentiles: [f64; 4],
 }
 
 impl Times {
     /// The percentiles that are kept, in parts of 1000.
-    pub const PERCENTILES: [(&'static str, usize); 3] =
-        [("p50", 500), ("p99", 990), ("p99.9", 999)];
-
-    /// Statistics of times in ticks of the counter, less what timing itself takes.
-    fn new(ticks: Vec<u64>, overhead: u64, tick_ns: f64) -> Self {
-        Self::from_ns(
-            ticks
-                .into_iter()
-                .map(|ticks| ticks.saturating_sub(overhead) as f64 * tick_ns)
-                .collect(),
-        )
-    }
+    pub const PERCENTILES: [(&'static str, usize); 4] =
+        [("p25", 250), ("p50", 500), ("p75", 750), ("p99", 990)];
 
     /// Statistics of at least one time in nanoseconds.
     pub fn from_ns(mut ns: Vec<f64>) -> Self {
@@ -66,37 +56,21 @@ pub struct Effort {
     pub reads: usize,
 }
 
-/// The time between two reads of the counter, one right after the other: the median, in ticks.
-pub fn overhead() -> u64 {
-    let mut ticks: Vec<u64> = (0..10_001)
-        .map(|_| {
-            let from = Clock::Counter.read();
-            Clock::Counter.read().wrapping_sub(from)
-        })
-        .collect();
-    ticks.sort_unstable();
-    ticks[ticks.len() / 2]
-}
-
-/// Times single reads of a clock by `threads` threads at once.
-///
-/// `threads` is at least 1. The time of the counter itself is the time between two reads of it.
-pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_ns: f64) -> Times {
+/// Times reads of a clock in a row by `threads` threads at once, at least 1: the mean read of each
+/// round of each thread. A read waits for the one before it, so no two overlap.
+pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Times {
     let barrier = Barrier::new(threads);
     let one = || {
-        let mut ticks = Vec::with_capacity(effort.rounds * effort.reads);
-        for _ in 0..effort.rounds {
+        let round = |_| {
             // All begin each round together, so that they race for the clock.
             barrier.wait();
+            let (mut value, from) = (0, Clock::Counter.read(0));
             for _ in 0..effort.reads {
-                let from = Clock::Counter.read();
-                if clock != Clock::Counter {
-                    black_box(clock.read());
-                }
-                ticks.push(Clock::Counter.read().wrapping_sub(from));
+                value = black_box(clock.read(value));
             }
-        }
-        ticks
+            Clock::Counter.read(0).wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
+        };
+        (0..effort.rounds).map(round).collect::<Vec<_>>()
     };
     let all = thread::scope(|scope| {
         let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
@@ -105,11 +79,7 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, overhead: u64, tick_n
             .flat_map(|thread| thread.join().unwrap_or_default())
             .collect()
     });
-    Times::new(
-        all,
-        if clock == Clock::Counter { 0 } else { overhead },
-        tick_ns,
-    )
+    Times::from_ns(all)
 }
 
 /// A way to make microseconds of nanoseconds.
@@ -184,12 +154,12 @@ pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -
 fn chain(effort: Effort, tick_ns: f64, divide: impl Fn(u64) -> u64) -> Times {
     let round = |_| {
         let mut value = black_box(0x1234_5678_9abc_u64);
-        let from = Clock::Counter.read();
+        let from = Clock::Counter.read(0);
         for _ in 0..effort.reads {
             value = divide(value) ^ 0x5555_1234_5678_9abc;
         }
         black_box(value);
-        Clock::Counter.read().wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
+        Clock::Counter.read(0).wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
     };
     Times::from_ns((0..effort.rounds).map(round).collect())
 }
@@ -200,16 +170,16 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn times_are_what_the_ticks_say() {
-        let times = Times::new(vec![30, 10, 20, 40], 10, 0.5);
+    fn times_are_what_the_rounds_say() {
+        let times = Times::from_ns(vec![10.0, 0.0, 5.0, 15.0]);
         assert_eq!(
-            (times.average, times.min, times.max, times.percentiles[0]),
+            (times.average, times.min, times.max, times.percentiles[1]),
             (7.5, 0.0, 15.0, 10.0)
         );
         assert!((times.stddev - 5.590_169_943).abs() < 1e-6);
-        let times = Times::new([vec![10; 198], vec![10_000; 2]].concat(), 0, 1.0);
+        let times = Times::from_ns([vec![10.0; 198], vec![10_000.0; 2]].concat());
         assert_eq!(
-            (times.average, times.trimmed, times.percentiles[0]),
+            (times.average, times.trimmed, times.percentiles[1]),
             (109.9, 10.0, 10.0)
         );
     }
@@ -222,7 +192,7 @@ mod tests {
         };
         for threads in [1, 2] {
             for source in [Clock::Counter, Clock::ALL[1], Clock::ALL[4]] {
-                let times = clock(source, threads, effort, 0, 1.0);
+                let times = clock(source, threads, effort, 1.0);
                 assert!(
                     times.min <= times.average && times.average <= times.max && times.average > 0.0,
                     "{source:?} {times:?}"

@@ -58,7 +58,7 @@ pub fn recording(
     );
     intervals(&mut recording, traced);
     for row in rows {
-        add_row(&mut recording, platform, traced, row, oracle);
+        add_row(&mut recording, platform, traced, row);
     }
     if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
         counters(&mut recording, platform, traced);
@@ -69,13 +69,7 @@ pub fn recording(
 }
 
 /// Adds what came of a governor, under one limit or without.
-fn add_row(
-    recording: &mut Recording,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    row: &Row,
-    oracle: &Oracle,
-) {
+fn add_row(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals, row: &Row) {
     for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
         let mode = if row.replays.len() > 1 {
             unsaid.name()
@@ -107,7 +101,6 @@ fn add_row(
     if let Some(agreement) = &row.agreement {
         compared(recording, row, agreement);
     }
-    excesses(recording, traced, row, oracle);
     if let Some((_, replayed)) = row.replays.first() {
         lengths(recording, traced, row, replayed);
     }
@@ -455,40 +448,6 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedInter
     if let Some(tracing_ns) = tracing_ns {
         let series = recording.series("recorded", COUNTERS, "");
         recording.add(series, 0, metrics::TRACING, "", tracing_ns as f64);
-    }
-}
-
-/// The intervals that cost most beyond the cheapest state. Their measures have the CPU, the chosen
-/// state as subject and the cheapest as role; the iteration is the rank, and three metrics say
-/// when, how long and how much.
-fn excesses(recording: &mut Recording, traced: &TracedIntervals, row: &Row, oracle: &Oracle) {
-    let Some((_, replayed)) = row.replays.first() else {
-        return;
-    };
-    let series = recording.series(&row.name(), "deciding", "");
-    for (rank, excess) in row.worst.iter().enumerate() {
-        let cpu = usize::from(excess.cpu);
-        let sleep = &traced.cpus[cpu][excess.at];
-        let subject =
-            recording.name(&row.state_names[usize::from(replayed.chosen[cpu][excess.at])]);
-        let role = recording.name(&row.state_names[usize::from(oracle.chosen[cpu][excess.at])]);
-        for (metric, unit, value) in [
-            (
-                metrics::IDLE_EXCESS.name,
-                metrics::IDLE_EXCESS.unit,
-                unit_s(excess.energy),
-            ),
-            ("idle_entered_at", "us", sleep.enter_ns as f64 / 1000.0),
-            (
-                metrics::IDLE_TIME.name,
-                metrics::IDLE_TIME.unit,
-                sleep.interval_ns() as f64 / 1000.0,
-            ),
-        ] {
-            let measure = recording.measure(series, rank as u32, metric, unit, value);
-            (measure.cpu, measure.subject, measure.role) =
-                (Some(excess.cpu), Some(subject), Some(role));
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use platforms::{DISABLE, PlatformFiles};
 use soc::config::{IdlePlatform, Machine};
 
 /// The workload where none is named.
-pub(crate) const USUAL: &str = "ui-render";
+const USUAL: &str = "ui-render";
 /// The time that a workload runs that says nothing about it, in seconds.
 const USUAL_SECONDS: u64 = 20;
 /// The policies in the order in which they are shown: what others are compared with comes first.

@@ -331,12 +331,6 @@ impl TasksRequest {
     fn facts(&self) -> facts::ManyTasks {
         let board = |boards: &Vec<(Assumed, Board)>| {
             let board = &boards[0].1;
-            let domain = |domain: &minikernel::Domain| {
-                (
-                    domain.cpus.len() as u32,
-                    domain.points.last().map_or(0, |point| point.capacity),
-                )
-            };
             let power = board
                 .idle
                 .power
@@ -348,7 +342,6 @@ impl TasksRequest {
                 big: board.hardware.domains[fastest(&board.hardware)]
                     .name
                     .clone(),
-                domains: board.hardware.domains.iter().map(domain).collect(),
                 watts_per_unit: power.map(|watts| watts.value),
             }
         };

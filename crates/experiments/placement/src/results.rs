@@ -1,6 +1,6 @@
 //! The rows of the recording.
 
-use crate::input::{Input, RcuChoice, USUAL};
+use crate::input::{Input, RcuChoice};
 use crate::operating_points::points;
 use crate::seed_run::{SeedResult, TaskResult};
 use minikernel::Frequency;
@@ -75,7 +75,6 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
     header.set_facts(&facts::Placement {
         title: input.idle.title.clone(),
         workload: input.workload_name.clone(),
-        usual_workload: input.workload_name == USUAL && header.settings.is_empty(),
         frequency: if input.frequency == Frequency::Highest {
             "highest"
         } else {

@@ -74,11 +74,8 @@ pub fn lock_order_decides(case: &str, mode: &str) -> bool {
 /// A measure in microseconds, if it is a time: an imported log keeps its nanoseconds, and an
 /// emulator that counts instructions knows no time at all.
 pub fn microseconds(recording: &Recording, measure: &Measure) -> Option<f64> {
-    match recording.text(measure.unit) {
-        "us" => Some(measure.value),
-        "ns" => Some(measure.value / 1e3),
-        _ => None,
-    }
+    let factor = recording::units::factor(recording.text(measure.unit), "us")?;
+    Some(measure.value * factor)
 }
 
 /// Values in order, from the lower of the middle two outwards.

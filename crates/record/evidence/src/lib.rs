@@ -4,8 +4,10 @@
 mod gamma;
 mod order;
 mod rank;
+mod size;
 mod test;
 
 pub use order::Leaders;
 pub use rank::{Iterations, Rank, Ranked, median};
+pub use size::share_less;
 pub use test::{FEWEST_RUNS, Runs, Tested, TestedMeasure, test, test_pairs};

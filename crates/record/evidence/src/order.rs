@@ -44,6 +44,11 @@ impl<T> Leaders<T> {
         Self::least(items, |item| ends(item).map(|[low, high]| [-high, -low]))
     }
 
+    /// True if figures tell none of several items from the others: all are the same.
+    pub fn is_all(&self) -> bool {
+        self.behind == 0 && self.items.len() > 1
+    }
+
     /// The one item that stands before others; `None` where several are alike, or there is no
     /// other. A superlative is true of it, and of no other.
     pub fn alone(&self) -> Option<&T> {

@@ -33,12 +33,11 @@ struct Row {
     unit: String,
     #[serde(default)]
     printed_change_percent: Option<f64>,
-    /// These only show that the row is a repetition: iterations are numbered in the order of the
-    /// rows.
+    /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
     #[serde(default, rename = "iteration")]
     _iteration: Option<u32>,
-    #[serde(default, rename = "run")]
-    _run: String,
+    #[serde(default)]
+    run: String,
 }
 
 /// A number and how finely it was printed.
@@ -104,15 +103,15 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
             ));
         }
     }
+    let mut runs: Vec<String> = Vec::new();
     for (line, record) in records {
         let shown = record.as_ref().map_or_else(
             |_| String::new(),
             |record| record.iter().collect::<Vec<_>>().join(","),
         );
         let figure = match record {
-            Ok(record) => {
-                document::row(&record, &header).and_then(|row| figure(row, line, options))
-            }
+            Ok(record) => document::row(&record, &header)
+                .and_then(|row| figure(row, line, &mut runs, options)),
             Err(RecordError::Wrong(message)) => Err(message),
             Err(RecordError::Io(error)) => {
                 return Err(ImportError::whole(
@@ -231,7 +230,13 @@ fn rows_without_header(
     Ok(())
 }
 
-fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
+/// The figure of a row. Runs are numbered by their names, in the order in which these come.
+fn figure(
+    row: Row,
+    line: u64,
+    runs: &mut Vec<String>,
+    options: &Options,
+) -> Result<Figure, String> {
     let unit = figures::label(&row.unit, "unit")?;
     let metric = figures::label(&row.metric, "metric")?;
     figures::known_unit(&metric, &unit)?;
@@ -248,6 +253,13 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
         _ => return Err("of cluster and core there is one without the other".to_owned()),
     };
     place.map_or(Ok(()), |place| figures::known_place(place, options))?;
+    let run = runs
+        .iter()
+        .position(|run| *run == row.run)
+        .unwrap_or_else(|| {
+            runs.push(row.run.clone());
+            runs.len() - 1
+        });
     let named = |text: &str, what: &str| {
         if text.is_empty() {
             Ok(String::new())
@@ -279,6 +291,7 @@ fn figure(row: Row, line: u64, options: &Options) -> Result<Figure, String> {
         decimals: row.value.decimals,
         unit,
         printed_change_percent: row.printed_change_percent,
+        run: run as u32,
         iteration: 0,
         line,
     })

@@ -3,6 +3,10 @@
 use crate::error::{ImportError, printable};
 use crate::{Options, names};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, PRINTED_CHANGE, by_name};
+use recording::units::{
+    self,
+    Dimension::{Clocks, Instructions, Time},
+};
 use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -31,7 +35,9 @@ pub struct Figure {
     pub unit: String,
     /// The change that the document prints beside it, in percent.
     pub printed_change_percent: Option<f64>,
-    /// Which repetition, from 0.
+    /// Which run, from 0: a boot of the machine, or what the text numbers so.
+    pub run: u32,
+    /// Which repetition in its run, from 0.
     pub iteration: u32,
     /// The line that it stands in, from 1.
     pub line: u64,
@@ -169,6 +175,9 @@ impl Figures {
                 (None, Some(place), _) => counted.get(&place).copied(),
                 (_, None, cpu) => cpu,
             };
+            if let Some(known) = units::unit(&figure.unit) {
+                known.name.clone_into(&mut figure.unit);
+            }
             let key = (
                 (
                     figure.variant.clone(),
@@ -176,6 +185,7 @@ impl Figures {
                     figure.mode.clone(),
                 ),
                 (
+                    figure.run,
                     figure.cpu,
                     figure.place,
                     figure.role.clone(),
@@ -343,24 +353,14 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
 /// Checks that a metric that is a time or a count of clocks, by the table of metrics, has a unit of
 /// one. Metrics that the table does not know may have any unit.
 pub(crate) fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
-    const UNITS: [&str; 10] = [
-        "ps",
-        "ns",
-        "us",
-        "ms",
-        "s",
-        "ticks",
-        "clk",
-        "clocks",
-        "cycles",
-        "instructions",
-    ];
-    let is_time = by_name(metric).is_some_and(|metric| UNITS.contains(&metric.unit));
-    match is_time && !UNITS.contains(&unit) {
+    let is_time = |unit: &str| {
+        let known = units::unit(unit).map(|unit| unit.dimension);
+        matches!(known, Some(Time | Clocks | Instructions))
+    };
+    match by_name(metric).is_some_and(|metric| is_time(metric.unit)) && !is_time(unit) {
         true => Err(format!(
-            "`{}` is no unit of {metric}; the units are {}",
-            printable(unit),
-            UNITS.join(", ")
+            "`{}` is no unit of {metric}; the units are ps, ns, us, ms, s, ticks, clk, clocks, cycles, instructions",
+            printable(unit)
         )),
         false => Ok(()),
     }
@@ -368,28 +368,13 @@ pub(crate) fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
 
 /// A time that can have been measured; otherwise what is wrong with it.
 pub(crate) fn plausible(value: f64, unit: &str) -> Result<(), String> {
-    let nanoseconds = match unit {
-        "ps" => 1e-3,
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => {
-            return if value.is_finite() {
-                Ok(())
-            } else {
-                Err(format!("`{value}` is no number"))
-            };
-        }
-    };
-    if !value.is_finite() || value < 0.0 {
-        Err(format!("`{value}` is not a time"))
-    } else if value * nanoseconds > LONGEST_NS {
-        Err(format!(
+    match units::nanoseconds(unit) {
+        _ if !value.is_finite() => Err(format!("`{value}` is no number")),
+        Some(_) if value < 0.0 => Err(format!("`{value}` is not a time")),
+        Some(ns) if value * ns > LONGEST_NS => Err(format!(
             "{value} {unit} is no latency: one of its stamps belongs to another call"
-        ))
-    } else {
-        Ok(())
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -431,7 +416,7 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
                 "name the platform with --platform",
             ));
         };
-        if figure.iteration > 0 {
+        if figure.iteration + figure.run > 0 {
             return Err(wrong(
                 "the cell comes again, and a reference has one figure for a cell",
                 "make reference rows of the document that gives one figure for each",
@@ -474,12 +459,18 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
     header
         .settings
         .insert("source_kind".to_owned(), kind.to_owned());
-    header.iterations = figures
-        .figures
-        .iter()
-        .map(|figure| figure.iteration + 1)
-        .max()
-        .unwrap_or(0);
+    // Iterations are numbered through all runs: each run begins behind the longest test before it.
+    let mut lengths: BTreeMap<u32, u32> = BTreeMap::new();
+    for figure in &figures.figures {
+        let length = lengths.entry(figure.run).or_default();
+        *length = (*length).max(figure.iteration + 1);
+    }
+    let mut begin = BTreeMap::new();
+    for (run, length) in lengths {
+        begin.insert(run, header.iterations);
+        header.iterations += length;
+    }
+    header.run_begins = begin.values().skip(1).copied().collect();
     let mut recording = Recording::new(header);
     for figure in &figures.figures {
         let series = recording.series(&figure.variant, &figure.case, &figure.mode);
@@ -493,7 +484,8 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
         });
         let value = (figure.metric.clone(), figure.unit.clone(), figure.value);
         for (metric, unit, value) in std::iter::once(value).chain(change) {
-            let measure = recording.measure(series, figure.iteration, &metric, &unit, value);
+            let iteration = begin[&figure.run] + figure.iteration;
+            let measure = recording.measure(series, iteration, &metric, &unit, value);
             measure.cpu = figure.cpu;
             (measure.cluster, measure.core) = figure.place.unzip();
             measure.role = role;

@@ -1,6 +1,7 @@
 //! The names that others give to the measured cases, and ours.
 
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP, intervals};
+use recording::units;
 
 /// The mode of what `board/rt-instr` prints.
 pub(crate) const LINUX: &str = "linux";
@@ -115,18 +116,14 @@ fn is_spelt(header: &str, title: &str) -> bool {
 /// The unit that a header or a caption names. One of the published documents lost the letter µ and
 /// the parenthesis before it: what is left of `(µs)` is `s)`.
 pub(crate) fn unit_of(text: &str) -> Option<&'static str> {
-    let has = |unit: &str| text.contains(unit);
-    if has("(us)") || has("(µs)") || has("(μs)") {
-        Some("us")
-    } else if has("(ns)") {
-        Some("ns")
-    } else if has("(ms)") {
-        Some("ms")
-    } else if has(" s)") {
-        Some("us")
-    } else {
-        None
-    }
+    let mut inside = text
+        .split('(')
+        .skip(1)
+        .filter_map(|part| part.split_once(')'));
+    let named = inside.find_map(|(text, _)| units::unit(text));
+    named
+        .map(|unit| unit.name)
+        .or_else(|| text.contains(" s)").then_some("us"))
 }
 
 #[cfg(test)]

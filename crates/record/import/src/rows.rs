@@ -83,6 +83,7 @@ pub(crate) fn row(
             decimals,
             unit,
             printed_change_percent,
+            run: 0,
             iteration: 0,
             line,
         });

@@ -11,6 +11,7 @@ use crate::figures::{Figure, Figures};
 use crate::names::{self, Column};
 use crate::rows::{self, Table};
 use crate::text;
+use recording::units;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
@@ -60,7 +61,7 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
         .collect();
     doubts.extend(repeated_cpus(&mut found.figures, options));
     let mut found = found.finish(options, false)?;
-    doubts.extend(too_long(&found.figures, options));
+    doubts.extend(doubtful(&found.figures, options));
     found.doubts = doubts;
     Ok(found)
 }
@@ -151,23 +152,23 @@ fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> 
     doubts
 }
 
-/// A power call that takes longer than this is one whose unit is not what the table says: 50 ms, in
-/// nanoseconds.
-const DOUBTFUL_NS: f64 = 50e6;
+/// A power call that takes longer than this, or less than a microsecond in a row of which every
+/// figure does, is one whose unit is not what the table says: 50 ms, in nanoseconds.
+const DOUBTFUL_NS: [f64; 2] = [1e3, 50e6];
 
-/// Figures that are too long for the unit that their table names.
-fn too_long(figures: &[Figure], options: &Options) -> Option<ImportError> {
-    let nanoseconds = |unit: &str| match unit {
-        "ms" => 1e6,
-        "us" => 1e3,
-        _ => 1.0,
+/// Figures that are too long or too short for the unit that their table names.
+fn doubtful(figures: &[Figure], options: &Options) -> Option<ImportError> {
+    let ns = |figure: &Figure| figure.value * units::nanoseconds(&figure.unit).unwrap_or(f64::NAN);
+    let [least, most] = DOUBTFUL_NS;
+    let rows = figures.chunk_by(|a, b| a.line == b.line);
+    let is_wrong = |row: &&[Figure]| {
+        row.iter().any(|of| ns(of) > most) || row.len() > 1 && row.iter().all(|of| ns(of) < least)
     };
-    let mut long = figures
-        .iter()
-        .filter(|figure| figure.value * nanoseconds(&figure.unit) > DOUBTFUL_NS);
-    let (first, more) = (long.next()?, long.count());
+    let mut wrong = rows.filter(is_wrong);
+    let (first, more) = (&wrong.next()?[0], wrong.count());
+    let length = if ns(first) < least { "short" } else { "long" };
     let message = format!(
-        "{} {} is long for a call, and so are {more} more",
+        "{} {} is {length} for a call, and so are {more} rows more",
         first.value, first.unit
     );
     let help = "does the table's caption name the right unit? --unit overrules it";

@@ -5,12 +5,24 @@ use crate::figures::{self, Figure, Figures};
 use crate::text::Cleaned;
 use crate::{Options, names, runs};
 use memchr::memmem;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
 
 const BEGIN: &[u8] = b"<RT_INSTR:";
 const END: &[u8] = b"/>";
 /// The framework's own lines have less than 120 bytes.
 const LONGEST: usize = 512;
+/// A longer line is read as several.
+const LONGEST_LINE: u64 = 1 << 20;
+/// What firmware, the test framework and Linux print first when a machine starts.
+const BOOTS: [&[u8]; 6] = [
+    b"BL1: v",
+    b"BL2: v",
+    b"BL31: v",
+    b"Booting Trusted Firmware",
+    b"Booting trusted firmware test framework",
+    b"Booting Linux on physical CPU",
+];
 const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup, cache flush/>, parted by tabs, times in \
                      nanoseconds; that of the version test has one time";
 
@@ -18,7 +30,8 @@ const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup,
 /// log.
 ///
 /// A test that was run again is the next iteration; where a line of a run was lost, the other lines
-/// say which run a line is of. Times are in nanoseconds, as printed.
+/// say which run a line is of. A test that comes again after the machine started anew is of another
+/// run. Times are in nanoseconds, as printed.
 ///
 /// # Errors
 /// The log cannot be read; it has no such line; without `lenient`, a line that is cut short or
@@ -32,51 +45,36 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
     };
     let mut log = BufReader::new(Cleaned::new(log, Some(is_rest)));
     let mut found = Figures::default();
-    let mut line = 1_u64;
-    let mut matched = 0;
-    let mut body: Option<Vec<u8>> = None;
+    let (mut line, mut boots, mut bytes) = (1_u64, Boots::default(), Vec::new());
     loop {
-        let chunk = match log.fill_buf() {
-            Ok([]) => break,
-            Ok(chunk) => chunk,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => {
-                return Err(ImportError::whole(
-                    &options.file,
-                    format!("cannot be read: {error}"),
-                    "name a file that can be read",
-                ));
-            }
-        };
-        let length = chunk.len();
-        for &byte in chunk {
-            if let Some(text) = &mut body {
-                text.push(byte);
-                let ends = text.ends_with(END);
-                let begins_again = text.ends_with(BEGIN);
-                if ends || begins_again || byte == b'\n' || text.len() > LONGEST {
-                    let text = std::mem::take(text);
-                    take(&mut found, &text, ends, line, options)?;
-                    body = begins_again.then(Vec::new);
-                }
-                matched = 0;
-            } else {
-                matched = match byte {
-                    byte if byte == BEGIN[matched] => matched + 1,
-                    // The first byte comes only once in the mark, so no other start can be pending.
-                    byte => usize::from(byte == BEGIN[0]),
-                };
-                if matched == BEGIN.len() {
-                    matched = 0;
-                    body = Some(Vec::new());
-                }
-            }
-            line += u64::from(byte == b'\n');
+        let read = log
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut bytes);
+        if let Err(error) = read {
+            return Err(ImportError::whole(
+                &options.file,
+                format!("cannot be read: {error}"),
+                "name a file that can be read",
+            ));
         }
-        log.consume(length);
-    }
-    if let Some(text) = body {
-        take(&mut found, &text, false, line, options)?;
+        if bytes.is_empty() {
+            break;
+        }
+        let is_boot = BOOTS
+            .iter()
+            .any(|mark| memmem::find(&bytes, mark).is_some());
+        boots.boot += u32::from(is_boot);
+        let begins: Vec<usize> = memmem::find_iter(&bytes, BEGIN).collect();
+        for (at, begin) in begins.iter().enumerate() {
+            let text =
+                &bytes[begin + BEGIN.len()..begins.get(at + 1).copied().unwrap_or(bytes.len())];
+            let end = memmem::find(text, END).filter(|end| *end < LONGEST);
+            let text = &text[..end.unwrap_or(text.len().min(LONGEST))];
+            take(&mut found, text, end.is_some(), line, &mut boots, options)?;
+        }
+        line += u64::from(bytes.ends_with(b"\n"));
+        bytes.clear();
     }
     let mut found = found.finish(options, true)?;
     found.doubts = runs::number(&mut found.figures, options);
@@ -86,21 +84,48 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
     Ok(found)
 }
 
+/// The run of each line, where a log holds several boots. A suite may start the machine for each of
+/// its tests, so a run is over where a line comes again that stood before the last start.
+#[derive(Default)]
+struct Boots {
+    boot: u32,
+    run: u32,
+    /// The boot in which each line of the run came first.
+    lines: HashMap<(Option<(u16, u16)>, String, String), u32>,
+}
+
+impl Boots {
+    fn run_of(&mut self, line: &Figure) -> u32 {
+        let key = (line.place, line.case.clone(), line.mode.clone());
+        if self.lines.get(&key).is_some_and(|boot| *boot < self.boot) {
+            self.run += 1;
+            self.lines.clear();
+        }
+        self.lines.entry(key).or_insert(self.boot);
+        self.run
+    }
+}
+
 /// Takes what stands behind the mark, up to its end or to where it breaks off.
 fn take(
     found: &mut Figures,
     text: &[u8],
     whole: bool,
     line: u64,
+    boots: &mut Boots,
     options: &Options,
 ) -> Result<(), ImportError> {
     let text = String::from_utf8_lossy(text);
     let read = match whole {
-        true => parse(text.trim_end_matches("/>"), line, options),
+        true => parse(&text, line, options),
         false => Err("the line is cut short: `/>` is missing".to_owned()),
     };
     match read {
-        Ok(figures) => found.take(figures, options),
+        Ok(mut figures) => {
+            let run = figures.first().map_or(0, |first| boots.run_of(first));
+            figures.iter_mut().for_each(|figure| figure.run = run);
+            found.take(figures, options)
+        }
         Err(message) => {
             let text = format!("<RT_INSTR:{}", text.trim_end());
             found.wrong(
@@ -174,6 +199,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
             decimals: 0,
             unit: "ns".to_owned(),
             printed_change_percent: None,
+            run: 0,
             iteration: 0,
             line,
         });
@@ -299,6 +325,33 @@ mod tests {
             found.doubts[0].to_string(),
             "u:19: suspend-deepest parallel: run 4 of 10 has no line of CPU 0.1"
         );
+    }
+
+    #[test]
+    fn a_test_that_comes_again_behind_a_start_is_of_another_run() {
+        let boot = "NOTICE:  BL31: v2.12.0(release)\nNOTICE:  BL31: Built\n";
+        let runs = |log: &str| {
+            let found = rt_instr(log.as_bytes(), &Options::default()).unwrap();
+            let recording = crate::record(&found, &Options::default(), "rt-instr");
+            let runs = recording.runs();
+            let of_run = |run: &recording::Recording| {
+                let last = run.measures().iter().map(|measure| measure.iteration).max();
+                (run.header.iterations, last)
+            };
+            runs.iter().map(of_run).collect::<Vec<_>>()
+        };
+        let four = format!("{boot}{}", log(3, &[])).repeat(4);
+        assert_eq!(runs(&four), vec![(3, Some(2)); 4]);
+        assert_eq!(runs(&log(12, &[])), [(12, Some(11))]);
+        // A boot for each test is one run of the suite.
+        let (deep, flat): (Vec<_>, Vec<_>) = {
+            let lines = log(2, &[]);
+            let lines: Vec<String> = lines.lines().map(|line| format!("{line}\n")).collect();
+            lines.into_iter().partition(|line| line.contains("deep"))
+        };
+        let suite = format!("{boot}{}{boot}{}", deep.concat(), flat.concat());
+        assert_eq!(runs(&suite), [(2, Some(1))]);
+        assert_eq!(runs(&suite.repeat(2)), [(2, Some(1)); 2]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ struct Line {
 /// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run,
 /// by the line where the run begins.
 pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
-    let mut lines: BTreeMap<(String, String, String), Vec<Line>> = BTreeMap::new();
+    let mut lines: BTreeMap<(String, String, String, u32), Vec<Line>> = BTreeMap::new();
     let mut last = None;
     for figure in figures.iter() {
         let Some(place) = figure.place else { continue };
@@ -55,6 +55,7 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
             figure.variant.clone(),
             figure.case.clone(),
             figure.mode.clone(),
+            figure.run,
         );
         let of_test = lines.entry(key.clone()).or_default();
         // A line has a figure for each metric.
@@ -73,7 +74,7 @@ pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportErr
     }
     let mut doubts = Vec::new();
     let mut runs: HashMap<(u64, (u16, u16)), u32> = HashMap::new();
-    for ((_, case, mode), lines) in &lines {
+    for ((_, case, mode, _), lines) in &lines {
         let numbers = runs_of(lines);
         runs.extend(
             lines

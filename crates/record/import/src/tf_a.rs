@@ -4,7 +4,7 @@
 use crate::names::{LATENCIES, TESTS};
 use recording::metrics::LATENCY;
 use recording::stats::median;
-use recording::{Recording, metrics};
+use recording::{Recording, metrics, units};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -132,21 +132,13 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
         if !LATENCIES.contains(&of) && of != LATENCY.name {
             continue;
         }
-        let scale = match recording.text(measure.unit) {
-            "%" => 1.0,
-            "ps" => 1e-3,
-            "ns" => 1.0,
-            "us" => 1e3,
-            "ms" => 1e6,
-            "s" => 1e9,
-            unit => {
-                return Err(TableError::Unit {
-                    metric: metric.to_owned(),
-                    case: format!("{case} {mode}"),
-                    unit: unit.to_owned(),
-                });
-            }
-        };
+        let unit = recording.text(measure.unit);
+        let scale = (unit == "%").then_some(1.0).or(units::nanoseconds(unit));
+        let scale = scale.ok_or_else(|| TableError::Unit {
+            metric: metric.to_owned(),
+            case: format!("{case} {mode}"),
+            unit: unit.to_owned(),
+        })?;
         let row = values
             .entry((case.to_owned(), mode.to_owned()))
             .or_default()

@@ -6,8 +6,7 @@
 
 use crate::error::ImportError;
 use crate::text;
-use recording::{Header, Picture, PictureKind, Recording, metrics};
-use std::collections::BTreeMap;
+use recording::{Header, Picture, PictureKind, Recording, grouped, metrics};
 use std::io::Read;
 
 const RIGHT: &str = "a row is the node's name, its state, calls, vectors, suspends, clocks and vectors per call, as in `ip4-lookup active 12 3072 0 \
@@ -49,27 +48,60 @@ pub struct Runtime {
     pub rows: Vec<Row>,
 }
 
+/// A node over all threads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node<'r> {
+    /// The node's name.
+    pub name: &'r str,
+    /// State of its first row.
+    pub state: &'r str,
+    /// Calls.
+    pub calls: u64,
+    /// Packets.
+    pub vectors: u64,
+    /// Suspends.
+    pub suspends: u64,
+    /// Clocks of all its calls; of one that met no packet, of a call or suspend.
+    pub clocks: f64,
+}
+
 impl Runtime {
+    /// The nodes over all threads, in the order of the text.
+    pub fn nodes<'r>(&'r self) -> Vec<Node<'r>> {
+        let rows = self.rows.iter().map(|row| (row.node.as_str(), row));
+        let node = |(name, rows): (&'r str, Vec<&'r Row>)| {
+            let sum = |of: fn(&Row) -> u64| rows.iter().map(|row| of(row)).sum();
+            let vectors: u64 = sum(|row| row.vectors);
+            let clocks = rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
+            Node {
+                name,
+                state: &rows[0].state,
+                calls: sum(|row| row.calls),
+                vectors,
+                suspends: sum(|row| row.suspends),
+                clocks: if vectors > 0 { clocks } else { rows[0].clocks },
+            }
+        };
+        grouped(rows).into_iter().map(node).collect()
+    }
+
+    /// The packets that came in, over all threads, at least 1.
+    pub fn packets(&self) -> f64 {
+        // The printed rates have five digits; no node meets more packets than came in.
+        let met = self.nodes().iter().map(|node| node.vectors).max();
+        let met = met.unwrap_or(0).max(1) as f64;
+        if self.received > 1.001 * met {
+            self.received
+        } else {
+            met
+        }
+    }
+
     /// Clocks that all nodes together take for a packet that came in. A node's clocks weigh as many
     /// packets as met it: three workers with the same clocks take what one takes.
     pub fn clocks_per_packet(&self) -> f64 {
-        let mut by_node: BTreeMap<&str, u64> = BTreeMap::new();
-        for row in &self.rows {
-            *by_node.entry(&row.node).or_default() += row.vectors;
-        }
-        // The printed rates have five digits; no node meets more packets than came in.
-        let met = by_node.into_values().max().unwrap_or(0) as f64;
-        let clocks: f64 = self
-            .rows
-            .iter()
-            .map(|row| row.clocks * row.vectors as f64)
-            .sum();
-        clocks
-            / if self.received > 1.001 * met {
-                self.received
-            } else {
-                met.max(1.0)
-            }
+        let nodes = self.nodes().into_iter().filter(|node| node.vectors > 0);
+        nodes.map(|node| node.clocks).sum::<f64>() / self.packets()
     }
 }
 
@@ -286,30 +318,27 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     for (thread, seconds) in &runtime.seconds {
         recording.measure(series, 0, "window", "s", *seconds).cpu = Some(*thread);
     }
-    for row in &runtime.rows {
-        let subject = recording.name(&row.node);
-        recording.header.set_state(&row.node, &row.state);
-        let per_call = (row.calls > 0).then(|| {
-            (
-                "vectors-per-call",
-                "packets",
-                row.vectors as f64 / row.calls as f64,
-            )
-        });
-        let clocks = if row.vectors > 0 {
-            "clocks-per-packet"
-        } else {
-            "clocks"
-        };
-        let measures = [
-            ("calls", "calls", row.calls as f64),
-            ("vectors", "packets", row.vectors as f64),
-            ("suspends", "suspends", row.suspends as f64),
-            (clocks, "ticks", row.clocks),
+    let (packets, total) = (runtime.packets(), runtime.clocks_per_packet());
+    recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
+    recording.add(series, 0, metrics::RECEIVED, "", packets);
+    for node in runtime.nodes() {
+        recording.header.set_state(node.name, node.state);
+        let counts = [
+            (metrics::CALLS, node.calls as f64),
+            (metrics::VECTORS, node.vectors as f64),
+            (metrics::SUSPENDS, node.suspends as f64),
         ];
-        for (metric, unit, value) in measures.into_iter().chain(per_call) {
-            let measure = recording.measure(series, 0, metric, unit, value);
-            (measure.cpu, measure.subject) = (Some(row.thread), Some(subject));
+        // Of a packet that came in, so that the nodes add up to the whole.
+        let of_packet = [
+            (metrics::CLOCKS_PER_PACKET, node.clocks / packets),
+            (metrics::PACKET_SHARE, node.vectors as f64 / packets),
+        ];
+        let of_packet = of_packet.into_iter().filter(|_| node.vectors > 0);
+        let alone = (node.vectors == 0).then_some((metrics::CLOCKS, node.clocks));
+        let each = node.vectors as f64 / node.calls.max(1) as f64;
+        let per_call = (node.calls > 0).then_some((metrics::VECTORS_PER_CALL, each));
+        for (metric, value) in of_packet.chain(counts).chain(alone).chain(per_call) {
+            recording.add(series, 0, metric, node.name, value);
         }
     }
     recording
@@ -413,7 +442,50 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         let series = recording.all_series().next().unwrap();
         let values = recording.values(series, "vectors-per-call");
         assert!((values[0] - 255.9996).abs() < 1e-3, "{values:?}");
-        assert_eq!(recording.values(series, "clocks-per-packet"), [1.54, 0.425]);
+        let clocks = recording.values(series, "clocks-per-packet");
+        let parts = clocks[1..].iter().sum::<f64>();
+        assert!(
+            (clocks[0] - parts).abs() < 1e-9 && (parts - 1.965).abs() < 1e-6,
+            "{clocks:?}"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nodes_add_up_to_the_whole_and_a_rare_one_weighs_its_share(
+            nodes in proptest::collection::vec((1..1_000_000_u64, 0.1..500.0_f64), 1..8),
+            rare in 1..20_u64,
+            threads in 1..4_u16,
+        ) {
+            let row = |thread, node: usize, vectors, clocks| Row {
+                thread,
+                node: format!("node-{node}"),
+                state: "active".to_owned(),
+                calls: 1,
+                vectors,
+                suspends: 0,
+                clocks,
+            };
+            let met = nodes.iter().map(|node| node.0).max().unwrap_or(1) * u64::from(threads);
+            let rows = (0..threads).flat_map(|thread| {
+                let rows = nodes.iter().enumerate();
+                rows.map(move |(node, (vectors, clocks))| row(thread, node, *vectors, *clocks))
+            });
+            let mut runtime = Runtime { rows: rows.collect(), ..Runtime::default() };
+            let before = runtime.clocks_per_packet();
+            let recorded = |runtime: &Runtime| {
+                let recording = record(Header::new("import", "import", "ticks"), "vpp", runtime);
+                let series = recording.all_series().next().unwrap();
+                recording.values(series, "clocks-per-packet")
+            };
+            let clocks = recorded(&runtime);
+            proptest::prop_assert!((clocks[0] - clocks[1..].iter().sum::<f64>()).abs() < 1e-9 * clocks[0]);
+            proptest::prop_assert_eq!(clocks.len(), nodes.len() + 1, "threads are no rows");
+            runtime.rows.push(row(0, 99, rare.min(met), 1e4));
+            let more = runtime.clocks_per_packet() - before;
+            let share = rare.min(met) as f64 / met as f64;
+            proptest::prop_assert!((more - 1e4 * share).abs() < 1e-6 * (1.0 + more), "{} {}", more, share);
+        }
     }
 
     #[test]

@@ -20,6 +20,12 @@ pub struct Header {
     /// The number of times that each case was repeated.
     #[serde(default)]
     pub iterations: u32,
+    /// Where the recording holds several runs one after another (boots of a log, runs of a table):
+    /// the first iteration of the second and of each later one. See [`Recording::runs`].
+    ///
+    /// [`Recording::runs`]: crate::Recording::runs
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_begins: Vec<u32>,
     /// The unit of the events' `time`.
     pub time: TimeBase,
     /// True if the same inputs give the same values, so that any difference has a cause among the
@@ -217,6 +223,7 @@ impl Header {
             world: world.to_owned(),
             seed: 0,
             iterations: 0,
+            run_begins: Vec::new(),
             time: TimeBase {
                 unit: time_unit.to_owned(),
                 counter_hz: None,

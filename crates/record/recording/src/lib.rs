@@ -55,6 +55,7 @@ mod rows;
 pub mod spans;
 pub mod stats;
 pub mod table;
+pub mod units;
 mod writer;
 
 pub use error::Error;

@@ -4,6 +4,7 @@
 //!
 //! Who adds a metric adds one row to [`METRICS`].
 
+use crate::units;
 use serde::Deserialize;
 
 /// Which way of a metric is the better one.
@@ -187,8 +188,6 @@ metrics! {
     /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.
     /// A unit is that of the platform's table.
     IDLE_ENERGY = Metric::new("idle_energy", ("Idle energy", "energy"), "unit s", Lower);
-    /// The cost of an interval to a core beyond the cheapest state, at the middle of that range.
-    IDLE_EXCESS = Metric::new("idle_excess", ("Excess energy", "excess"), "unit s", Lower);
     /// Idle intervals of a trace.
     IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.
@@ -297,6 +296,8 @@ metrics! {
     CALLS = Metric::new("calls", ("Calls", "calls"), "calls", Neither);
     /// Packets that a node was given.
     VECTORS = Metric::new("vectors", ("Vectors", "vectors"), "packets", Neither);
+    /// Share of the packets that came in which a node was given.
+    PACKET_SHARE = Metric::new("packet-share", ("Share of packets", "share"), "1", Neither);
     /// Packets for each call of a node.
     VECTORS_PER_CALL = Metric::new("vectors-per-call", ("Vectors per call", "vectors"), "packets", Neither);
     /// Times that a node suspended itself.
@@ -389,10 +390,9 @@ pub fn better(name: &str, unit: &str) -> Better {
     if let Some(metric) = by_name(name) {
         return metric.better;
     }
-    match unit {
-        "ps" | "ns" | "us" | "ms" | "s" | "ticks" | "clk" | "cycles" | "instructions" | "J"
-        | "mJ" | "uJ" => Lower,
-        "Mpps" | "packets/s" | "bit/s" | "Gbit/s" => Higher,
-        _ => Neither,
+    match units::unit(unit).map(|unit| unit.dimension) {
+        Some(units::Dimension::Rate(_)) => Higher,
+        Some(_) => Lower,
+        None => Neither,
     }
 }

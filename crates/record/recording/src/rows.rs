@@ -4,6 +4,7 @@ use crate::header::Header;
 use crate::metrics::Metric;
 use crate::names::{Name, Names};
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// An interned variant, case and mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -438,6 +439,47 @@ impl Recording {
         self.causes.retain(|cause| series.contains(&cause.series));
     }
 
+    /// The runs that it holds, each a recording of its own whose iterations begin with 0: boots of a
+    /// log, runs of a table. A recording of one run is alone.
+    pub fn runs(&self) -> Vec<Self> {
+        let begins = || self.header.run_begins.iter().copied();
+        let ends = begins().chain([u32::MAX]);
+        let run = |(begin, end): (u32, u32)| {
+            let mut run = self.clone();
+            let is_of = |iteration: &mut u32| {
+                let is_of = (begin..end).contains(iteration);
+                *iteration = iteration.saturating_sub(begin);
+                is_of
+            };
+            run.events.retain_mut(|row| is_of(&mut row.iteration));
+            run.measures.retain_mut(|row| is_of(&mut row.iteration));
+            run.causes.retain_mut(|row| is_of(&mut row.iteration));
+            run.header.run_begins.clear();
+            run.header.iterations = end.min(self.header.iterations) - begin;
+            run
+        };
+        [0].into_iter().chain(begins()).zip(ends).map(run).collect()
+    }
+
+    /// A digest of its measures, whatever the releases are called and whenever it was made: two
+    /// recordings that have the same one are one measurement.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for row in &self.measures {
+            let (_, case, mode) = self.series_texts(row.series);
+            let names = [row.subject, row.role, Some(row.metric), Some(row.unit)];
+            (
+                case,
+                mode,
+                names.map(|name| name.map(|name| self.text(name))),
+            )
+                .hash(&mut hasher);
+            (row.iteration, row.cpu, row.cluster, row.core).hash(&mut hasher);
+            row.value.to_bits().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Forgets the measures of all metrics but some.
     pub fn keep_metrics(&mut self, is_kept: impl Fn(&str) -> bool) {
         let kept: Vec<bool> = self.names.all().map(is_kept).collect();
@@ -566,6 +608,20 @@ impl PartialEq for Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_same_measures_have_one_digest_whatever_the_release_is_called() {
+        let digest = |variant: &str, values: &[f64]| {
+            let mut recording = Recording::new(Header::new("t", "import", "ns"));
+            let series = recording.series(variant, "case", "");
+            for (iteration, value) in (0..).zip(values) {
+                recording.measure(series, iteration, "wakeup", "us", *value);
+            }
+            recording.digest()
+        };
+        assert_eq!(digest("a", &[1.0, 2.0]), digest("b", &[1.0, 2.0]));
+        assert_ne!(digest("a", &[1.0, 2.0]), digest("a", &[2.0, 1.0]));
+    }
 
     #[test]
     fn an_event_takes_32_bytes() {

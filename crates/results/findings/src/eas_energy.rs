@@ -2,10 +2,11 @@
 
 use crate::rows::{Row, named};
 use crate::{Interval, Run, beside};
+use evidence::Leaders;
 use published::EasReference;
-use recording::distinct;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
+use recording::{distinct, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,9 +18,6 @@ const OFF: &str = "off";
 /// The mode with the usual assumptions: a round trip into an idle state takes 300 of 1024 parts of
 /// its range.
 const USUAL: &str = "300";
-
-/// A CPU is full when it is used by this part, in percent.
-const FULL: f64 = 80.0;
 
 /// Numbers of equal tasks on some boards.
 #[derive(Serialize, JsonSchema)]
@@ -59,6 +57,9 @@ pub struct Board<'r> {
     /// The gains of all rules with an energy model over all seeds, numbers of tasks and
     /// assumptions; `None` without rules to compare.
     pub gain_percent: Option<Interval>,
+    /// True if more than one seed ran and what no source says was varied: without either the gains
+    /// are no interval of anything.
+    pub is_varied: bool,
     /// Each of the rules of placement that ran.
     pub rules: Vec<Rules<'r>>,
     /// Published energy in joules by number of tasks; `None` where none was published.
@@ -97,15 +98,13 @@ pub struct Rules<'r> {
 pub struct Predictor {
     /// The predictor, in words.
     pub name: String,
-    /// The number of its parameters that were fitted to the published figures.
-    pub fitted: u32,
     /// Root mean square of the relative errors, in percent.
     pub rms_percent: f64,
     /// The scale by which it is multiplied.
-    pub scale: Option<f64>,
+    pub scale: f64,
     /// The relative errors in percent, by published figure, signed.
     pub errors_percent: Vec<f64>,
-    /// The number of tasks at which a task takes least.
+    /// The number of tasks at which a task takes least; `None` where several are alike.
     pub least_at: Option<u32>,
 }
 
@@ -116,113 +115,27 @@ fn mean(values: &[f64]) -> f64 {
 /// Predictions beside figures: the scale with the least relative error, its root mean square, and
 /// the errors. None without two figures.
 fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<Predictor> {
-    let ratios = || {
-        predicted
-            .iter()
-            .zip(published)
-            .map(|(own, (_, figure))| own / figure)
-    };
-    let squares: f64 = ratios().map(|ratio| ratio * ratio).sum();
+    let ratios = predicted.iter().zip(published);
+    let ratios: Vec<f64> = ratios.map(|(own, (_, figure))| own / figure).collect();
+    let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
     if published.len() < 2 || squares == 0.0 {
         return None;
     }
-    let scale = ratios().sum::<f64>() / squares;
-    let fits: Vec<f64> = predicted.iter().map(|own| own * scale).collect();
+    let scale = ratios.iter().sum::<f64>() / squares;
+    let error = |ratio: &f64| 100.0 * (scale * ratio - 1.0);
+    let errors_percent: Vec<f64> = ratios.iter().map(error).collect();
+    let per_task = predicted.iter().zip(published);
+    let per_task: Vec<(u32, f64)> = per_task
+        .map(|(own, (tasks, _))| (*tasks, own / f64::from(*tasks)))
+        .collect();
+    let least = Leaders::least(per_task, |(_, own)| Some([*own; 2]));
     Some(Predictor {
-        scale: Some(scale),
-        ..judged(name, 1, &fits, published)
-    })
-}
-
-fn judged(name: String, fitted: u32, predicted: &[f64], published: &[(u32, f64)]) -> Predictor {
-    let errors: Vec<f64> = predicted
-        .iter()
-        .zip(published)
-        .map(|(own, (_, figure))| 100.0 * (own / figure - 1.0))
-        .collect();
-    let per_task = predicted
-        .iter()
-        .zip(published)
-        .map(|(own, (tasks, _))| (own / f64::from(*tasks), *tasks));
-    let is_constant = per_task
-        .clone()
-        .all(|(own, _)| (own / (predicted[0] / f64::from(published[0].0)) - 1.0).abs() < 1e-9);
-    let least = per_task
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|_| !is_constant);
-    Predictor {
         name,
-        fitted,
-        rms_percent: mean(&errors.iter().map(|error| error * error).collect::<Vec<_>>()).sqrt(),
-        scale: None,
-        errors_percent: errors,
-        least_at: least.map(|(_, tasks)| tasks),
-    }
-}
-
-/// A line with the least relative error.
-fn line(published: &[(u32, f64)]) -> Option<Predictor> {
-    // Weights of 1 / figure^2 make errors relative.
-    let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-        published
-            .iter()
-            .map(|&(tasks, figure)| of(f64::from(tasks), figure) / (figure * figure))
-            .sum()
-    };
-    let (w, x, xx) = (
-        sum(&|_, _| 1.0),
-        sum(&|tasks, _| tasks),
-        sum(&|tasks, _| tasks * tasks),
-    );
-    let (y, xy) = (
-        sum(&|_, figure| figure),
-        sum(&|tasks, figure| tasks * figure),
-    );
-    let determinant = w * xx - x * x;
-    if published.len() < 3 || determinant == 0.0 {
-        return None;
-    }
-    let (slope, offset) = (
-        (w * xy - x * y) / determinant,
-        (y * xx - x * xy) / determinant,
-    );
-    let fits: Vec<f64> = published
-        .iter()
-        .map(|&(tasks, _)| offset + slope * f64::from(tasks))
-        .collect();
-    Some(judged("a line".to_owned(), 2, &fits, published))
-}
-
-/// Energy as use times capacity, if tasks fill the slow CPUs first.
-fn by_capacity(
-    board: &facts::TaskBoard,
-    duty_percent: u64,
-    published: &[(u32, f64)],
-) -> Option<Predictor> {
-    let mut domains = board.domains.clone();
-    domains.sort_by_key(|&(_, capacity)| capacity);
-    let top = f64::from(domains.last()?.1);
-    let energy = |tasks: u32| {
-        let mut left = f64::from(tasks) * duty_percent as f64 / 100.0 * top;
-        let mut sum = 0.0;
-        for (at, &(cpus, capacity)) in domains.iter().enumerate() {
-            let holds = f64::from(cpus) * f64::from(capacity) * FULL / 100.0;
-            let here = if at + 1 == domains.len() {
-                left
-            } else {
-                left.min(holds)
-            };
-            sum += here * f64::from(capacity);
-            left -= here;
-        }
-        sum
-    };
-    let predicted: Vec<f64> = published.iter().map(|&(tasks, _)| energy(tasks)).collect();
-    scaled(
-        "capacity-weighted utilisation".to_owned(),
-        &predicted,
-        published,
-    )
+        rms_percent: stats::rms(&errors_percent)?,
+        scale,
+        errors_percent,
+        least_at: least.and_then(|least| Some(least.alone()?.0)),
+    })
 }
 
 /// Reads the boards.
@@ -367,8 +280,9 @@ fn read_board<'r>(
         name: own.first().map_or("", |row| row.variant),
         title: board.title.clone(),
         unit: if watts.is_some() { "J" } else { "unit s" },
-        predictors: predictors(&rules, &assumed, board, facts, &published),
+        predictors: predictors(&rules, &assumed, facts, &published),
         gain_percent: all_gains(&rules),
+        is_varied: assumed.len() > 1 && own.iter().any(|row| row.iteration > 0),
         usual: assumed.iter().position(|mode| *mode == USUAL).unwrap_or(0),
         assumed,
         rules,
@@ -392,7 +306,6 @@ fn all_gains(rules: &[Rules<'_>]) -> Option<Interval> {
 pub fn predictors(
     rules: &[Rules<'_>],
     assumed: &[&str],
-    board: &facts::TaskBoard,
     facts: &facts::ManyTasks,
     published: &[Option<f64>],
 ) -> Vec<Predictor> {
@@ -427,8 +340,6 @@ pub fn predictors(
     }
     let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
     all.extend(scaled("a constant per task".to_owned(), &tasks, &known));
-    all.extend(line(&known));
-    all.extend(by_capacity(board, facts.duty_percent, &known));
     all
 }
 
@@ -452,15 +363,10 @@ mod tests {
     fn the_scale_has_the_least_relative_error() {
         let published = [(10, 10.0), (20, 22.0), (30, 33.0)];
         let exact = scaled("twice".to_owned(), &[20.0, 44.0, 66.0], &published).unwrap();
-        assert!((exact.scale.unwrap() - 0.5).abs() < 1e-12 && exact.rms_percent < 1e-9);
+        assert!((exact.scale - 0.5).abs() < 1e-12 && exact.rms_percent < 1e-9);
         assert_eq!(exact.least_at, Some(10));
         let constant = scaled("constant".to_owned(), &[10.0, 20.0, 30.0], &published).unwrap();
         assert!(constant.rms_percent > 3.0 && constant.least_at.is_none());
-        let line = line(&published).unwrap();
-        assert!(
-            line.rms_percent < constant.rms_percent,
-            "a line has a parameter more"
-        );
         assert!(scaled("one".to_owned(), &[1.0], &published[..1]).is_none());
     }
 

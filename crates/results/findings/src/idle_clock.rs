@@ -1,9 +1,8 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::Run;
-use crate::rows::{subject, tick_ns};
+use crate::rows::subject;
 use crate::spread::Steadiness;
-use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Recording, Series};
@@ -31,23 +30,17 @@ pub struct Clocks<'r> {
     pub recording: &'r str,
     /// Whether the machine repeats itself.
     pub steadiness: Steadiness,
-    /// Length of a tick of the counter that times reads, in nanoseconds; 0 where it is not known. A
-    /// read that takes less is not told from none.
-    pub tick_ns: f64,
     /// The clocks whose difference is saved.
     #[serde(skip)]
     pub saved_by: String,
-    /// Published figures of clocks and divisions.
-    #[serde(skip)]
-    pub reference: Option<&'r ClockReference>,
 }
 
-/// Statistics of times in nanoseconds.
+/// Statistics of times in nanoseconds: of a read or a division, over rounds of many.
 #[derive(Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct Statistics {
     /// The mean.
     pub average_ns: Option<f64>,
-    /// The mean without the longest of 100.
+    /// The mean without the longest of 100 rounds.
     pub trimmed_ns: Option<f64>,
     /// The standard deviation.
     pub stddev_ns: Option<f64>,
@@ -55,15 +48,28 @@ pub struct Statistics {
     pub min_ns: Option<f64>,
     /// The greatest.
     pub max_ns: Option<f64>,
+    /// The first quartile.
+    pub p25_ns: Option<f64>,
     /// The median.
     pub p50_ns: Option<f64>,
+    /// The third quartile.
+    pub p75_ns: Option<f64>,
     /// The 99th percentile.
     pub p99_ns: Option<f64>,
-    /// The 99.9th percentile.
-    pub p99_9_ns: Option<f64>,
 }
 
 impl Statistics {
+    /// The quartiles with the median between them; in older recordings the median alone, or the
+    /// mean where there is no other.
+    pub fn quartiles(&self) -> Option<[f64; 3]> {
+        let middle = self.p50_ns.or(self.average_ns)?;
+        Some([
+            self.p25_ns.unwrap_or(middle),
+            middle,
+            self.p75_ns.unwrap_or(middle),
+        ])
+    }
+
     /// A statistic by its name in recordings.
     fn at(&mut self, name: &str) -> Option<&mut Option<f64>> {
         Some(match name {
@@ -72,9 +78,10 @@ impl Statistics {
             "stddev" => &mut self.stddev_ns,
             "min" => &mut self.min_ns,
             "max" => &mut self.max_ns,
+            "p25" => &mut self.p25_ns,
             "p50" => &mut self.p50_ns,
+            "p75" => &mut self.p75_ns,
             "p99" => &mut self.p99_ns,
-            "p99.9" => &mut self.p99_9_ns,
             _ => return None,
         })
     }
@@ -209,13 +216,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         }
         _ => None,
     };
-    let tick_ns = tick_ns(recording);
-    // Reads are whole ticks: a mean that is within one of the median is as near as it can be.
     let apart = |(_, _, times): &(&str, &str, Statistics)| {
-        let (median, mean) = times.p50_ns.zip(times.trimmed_ns)?;
-        Some(
-            ((mean - median).abs() - tick_ns).max(0.0) / median.max(tick_ns).max(f64::MIN_POSITIVE),
-        )
+        let [low, middle, high] = times.quartiles()?;
+        Some((high - low) / middle.max(f64::MIN_POSITIVE))
     };
     let clocks: Vec<_> = clocks.collect();
     Ok(Clocks {
@@ -244,8 +247,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         clock_source: facts.source,
         notes: &recording.header.notes,
         recording: run.folder,
-        tick_ns,
         saved_by: saving.map(|(by, _)| by).unwrap_or_default(),
-        reference: run.published.clocks.as_ref(),
     })
 }

@@ -63,7 +63,9 @@ pub struct Verdict<'r> {
     /// The governor that takes least energy where powers have a source, else the one that is wrong
     /// least often; `None` where none was replayed.
     pub best: Option<&'r str>,
-    /// The governor that it is compared with.
+    /// The governors that do in each sleep what the best does, the best among them.
+    pub alike: Vec<&'r str>,
+    /// The governor that it is compared with: one that does something else.
     pub reference: Option<&'r str>,
     /// The share of the reference's energy that the best takes less, from both ends of what is not
     /// known; `None` where energy is not compared.
@@ -107,7 +109,7 @@ pub struct Limited<'r> {
     /// The share of the energy without the limit that it takes less; `None` where powers have no
     /// source.
     pub less: Option<Bounds>,
-    /// True if it chose as without the limit, as far as counts of states tell.
+    /// True if it chose as without the limit, as far as counts of states and power domains tell.
     pub is_same: bool,
 }
 
@@ -156,17 +158,15 @@ pub struct Governor<'r> {
     pub wrong_percent: Option<Bounds>,
     /// Delays by exit latencies, in microseconds.
     pub delay_us: Delays,
-    /// The share of the range of a round trip's cost in which it takes less energy than another
-    /// governor, by that governor's name; from 0 to 1.
-    pub wins: InOrder<'r, f64>,
-    /// The intervals in which it lost most, the worst first.
-    pub decided_by: Vec<Decision<'r>>,
     /// Agreement with the traced kernel; `None` where that was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
     /// The energy at each point of the range, with the series and the point's name.
     #[serde(skip)]
     energies: Vec<(&'r str, &'r str, f64)>,
+    /// Entries into each state of a CPU and of a power domain, and the time in it.
+    #[serde(skip)]
+    choices: Vec<[Option<Bounds>; 2]>,
 }
 
 /// An idle state under a governor.
@@ -204,23 +204,6 @@ pub struct Agreement {
     pub commonest_state: Option<f64>,
     /// The number of intervals that were compared.
     pub compared: Option<u64>,
-}
-
-/// An interval in which a governor lost much.
-#[derive(Serialize, JsonSchema)]
-pub struct Decision<'r> {
-    /// The CPU's number.
-    pub cpu: Option<u16>,
-    /// Microseconds from the trace's beginning.
-    pub at_us: Option<f64>,
-    /// Length of the interval in microseconds.
-    pub interval_us: Option<f64>,
-    /// The state that was chosen.
-    pub chosen: &'r str,
-    /// The state that would have been cheapest.
-    pub cheapest: &'r str,
-    /// Energy above the cheapest, in units times seconds.
-    pub excess_unit_s: f64,
 }
 
 /// The kernel's own counts and those of the trace, where the trace holds the kernel's.
@@ -483,40 +466,6 @@ impl<'r> TraceMeasures<'r> {
             .collect()
     }
 
-    /// The intervals in which it lost most, the worst first.
-    pub fn decided_by(self) -> Vec<Decision<'r>> {
-        let recording = self.recording;
-        let is_own = |measure: &&Measure| {
-            let (variant, case, _) = recording.series_texts(measure.series);
-            variant == self.name && case == "deciding"
-        };
-        let all: Vec<&Measure> = recording.measures().iter().filter(is_own).collect();
-        let ranks = all
-            .iter()
-            .map(|measure| measure.iteration)
-            .max()
-            .map_or(0, |last| last + 1);
-        let value = |rank: u32, metric: &str| {
-            all.iter()
-                .find(|measure| {
-                    measure.iteration == rank && recording.text(measure.metric) == metric
-                })
-                .copied()
-        };
-        let decision = |rank| {
-            let excess = value(rank, metrics::IDLE_EXCESS.name)?;
-            Some(Decision {
-                cpu: excess.cpu,
-                at_us: value(rank, "idle_entered_at").map(|measure| measure.value),
-                interval_us: value(rank, metrics::IDLE_TIME.name).map(|measure| measure.value),
-                chosen: subject(recording, excess),
-                cheapest: role(recording, excess),
-                excess_unit_s: excess.value,
-            })
-        };
-        (0..ranks).filter_map(decision).collect()
-    }
-
     fn governor(self, watts: Option<f64>) -> Governor<'r> {
         let state = |name: &'r str| State {
             name,
@@ -538,9 +487,14 @@ impl<'r> TraceMeasures<'r> {
         let energies: Vec<(&str, &str, f64)> = energies.collect();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
+        let states: Vec<State<'r>> = self.state_names().into_iter().map(state).collect();
+        let domains = self.power_domains();
+        let of_domains = domains.iter().flat_map(|domain| &domain.states);
+        let choices = states.iter().chain(of_domains);
+        let choices = choices.map(|of| [of.entered, of.residency_us]).collect();
         Governor {
             name: self.name,
-            states: self.state_names().into_iter().map(state).collect(),
+            states,
             energy_j: energy
                 .zip(watts)
                 .map(|(energy, watts)| Ends(energy.times(watts))),
@@ -554,10 +508,9 @@ impl<'r> TraceMeasures<'r> {
                 p50: self.between(metrics::IDLE_DELAY, "p50"),
                 p99: self.between(metrics::IDLE_DELAY, "p99"),
             },
-            wins: InOrder(Vec::new()),
-            decided_by: self.decided_by(),
             agreement: self.agreement(),
             energies,
+            choices,
         }
     }
 }
@@ -596,19 +549,13 @@ fn limits<'r>(
     let find = |name: &str| governors.iter().find(|governor| governor.name == name);
     let limited = limits.into_iter().filter_map(|limit| {
         let (under, without) = find(&limit.name).zip(find(&limit.of))?;
-        let time = |of: &Governor<'_>| {
-            of.states
-                .iter()
-                .map(|state| state.residency_us)
-                .collect::<Vec<_>>()
-        };
         Some(Limited {
             name: under.name,
             of: without.name,
             latency_us: limit.latency_us,
             left: limit.left,
             less: under.less_than(without).filter(|_| powers_sourced),
-            is_same: time(under) == time(without),
+            is_same: under.choices == without.choices,
         })
     });
     limited.collect()
@@ -632,15 +579,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
     let all = TraceMeasures::all(recording).into_iter();
-    let mut governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
-    let wins: Vec<InOrder<'r, f64>> = governors
-        .iter()
-        .map(|one| one.wins_over(&governors))
-        .collect();
-    governors
-        .iter_mut()
-        .zip(wins)
-        .for_each(|(governor, wins)| governor.wins = wins);
+    let governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
     let own = governors
         .iter()
         .map(|governor| governor.name)
@@ -688,59 +627,33 @@ impl<'r> Replay<'r> {
         self.governors.iter().find(|governor| governor.name == name)
     }
 
-    /// The governor the middle of whose energy stands for 100 % where nobody says how many watts a
-    /// unit is, and that energy: the oracle if it was replayed, or else the first governor.
-    pub fn reference(&self) -> Option<(&str, f64)> {
-        let named = self
-            .governors
-            .iter()
-            .find(|governor| governor.name == ORACLE);
-        let governor = named.or(self.governors.first())?;
-        Some((governor.name, governor.energy_unit_s?.0.middle()))
-            .filter(|(_, energy)| *energy > 0.0)
-    }
-
-    /// The unit in which the energies of this replay have digits before the point, and how many of
-    /// it [`Governor::energy`]'s is; `None` where nothing is said about energy.
-    pub fn energy_unit(&self) -> Option<(f64, String)> {
-        let all = || self.governors.iter().filter_map(Governor::energy);
-        let most = all().map(|(energy, _)| energy.high).fold(0.0, f64::max);
-        let (factor, unit) = match (all().next()?.1, self.reference()) {
-            ("J", _) if most < 1e-3 => (1e6, "uJ"),
-            ("J", _) if most < 1.0 => (1e3, "mJ"),
-            ("unit s", Some((name, energy))) => {
-                return Some((100.0 / energy, format!("% of {name}'s")));
-            }
-            (unit, _) => (1.0, unit),
-        };
-        Some((factor, unit.to_owned()))
-    }
-
-    /// The energy of a governor in the unit of all. A share of another's is that at the same point:
-    /// each end of a range is divided by its own.
-    pub fn energy_of(&self, of: &Governor<'r>) -> Option<Bounds> {
-        let (factor, _) = self.energy_unit()?;
-        match (of.energy()?, self.reference()) {
-            ((_, "unit s"), Some((name, _))) => {
-                let less = of.less_than(self.governor(name)?)?;
-                Bounds::new(
-                    [less.high, less.low]
-                        .map(|less| 100.0 * (1.0 - less))
-                        .into_iter(),
-                )
-            }
-            ((energy, _), _) => Some(energy.times(factor)),
+    /// The energy of a governor with its unit: joules, or where nobody says how many watts a unit
+    /// is, percent of what the oracle takes (or else the first governor) at the same cost of a
+    /// round trip; `None` where nothing is said about energy.
+    pub fn energy(&self, of: &Governor<'_>) -> Option<(Bounds, String)> {
+        let joules = self.governors.iter().filter_map(|of| of.energy_j);
+        if let Some(most) = joules.map(|energy| energy.0.high).reduce(f64::max) {
+            let (factor, unit) = match most {
+                _ if most < 1e-3 => (1e6, "uJ"),
+                _ if most < 1.0 => (1e3, "mJ"),
+                _ => (1.0, "J"),
+            };
+            return Some((of.energy_j?.0.times(factor), unit.to_owned()));
         }
+        let reference = self.governor(ORACLE).or(self.governors.first())?;
+        let shares = of.energies.iter().flat_map(|(mode, point, own)| {
+            let same = move |(of, at, theirs): &&(&str, &str, f64)| {
+                let is_ideal = reference.name == ORACLE;
+                at == point && *theirs > 0.0 && (is_ideal || of_trace(of) == of_trace(mode))
+            };
+            let theirs = reference.energies.iter().filter(same);
+            theirs.map(move |(.., theirs)| 100.0 * own / theirs)
+        });
+        Some((Bounds::new(shares)?, format!("% of {}'s", reference.name)))
     }
 }
 
 impl<'r> Governor<'r> {
-    /// The energy in joules, or in units times seconds where the platform says no watts.
-    pub fn energy(&self) -> Option<(Bounds, &'static str)> {
-        let joules = self.energy_j.map(|energy| (energy.0, "J"));
-        joules.or_else(|| self.energy_unit_s.map(|energy| (energy.0, "unit s")))
-    }
-
     /// The share by which it takes less energy than another, over the range of what a round trip
     /// costs and over what the trace does not say.
     pub fn less_than(&self, other: &Self) -> Option<Bounds> {
@@ -761,22 +674,6 @@ impl<'r> Governor<'r> {
                 .filter(move |theirs| same(own, theirs))
                 .map(move |theirs| (own.1, own.2, theirs.2))
         })
-    }
-
-    /// The share of the points at which it takes less energy than each of the others.
-    fn wins_over(&self, others: &[Self]) -> InOrder<'r, f64> {
-        let real = others
-            .iter()
-            .filter(|other| other.name != self.name && ![self.name, other.name].contains(&ORACLE));
-        let share = |other: &Self| {
-            let mut points: BTreeMap<&str, bool> = BTreeMap::new();
-            for (point, own, theirs) in self.pairs(other) {
-                *points.entry(point).or_insert(true) &= own < theirs;
-            }
-            let wins = points.values().filter(|wins| **wins).count();
-            (!points.is_empty()).then(|| (other.name, wins as f64 / points.len() as f64))
-        };
-        real.filter_map(share).collect()
     }
 
     /// True if it is a governor that a kernel has, and no yardstick.
@@ -832,7 +729,7 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
     let pair = own.and_then(find).zip(find(RECORDED));
     let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
     let measure = |of: &Governor<'_>| match by_energy {
-        true => of.energy().map(|(energy, _)| energy),
+        true => of.energy_unit_s.map(|energy| energy.0),
         false => of.wrong_percent,
     };
     let middle = |of: &&Governor<'_>| measure(of).map_or(f64::INFINITY, Bounds::middle);
@@ -843,7 +740,14 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
             .filter(|of| of.is_real() && measure(of).is_some())
     };
     let best = real().min_by(|a, b| middle(a).total_cmp(&middle(b)));
-    let others = || real().filter(|other| best.is_some_and(|best| best.name != other.name));
+    let is_alike = |of: &&Governor<'_>| {
+        let is_known = |bounds: &Option<Bounds>| bounds.is_none_or(|of| of.low == of.high);
+        best.is_some_and(|best| {
+            let known = best.choices.iter().flatten().all(is_known);
+            best.name == of.name || known && best.choices == of.choices
+        })
+    };
+    let others = || real().filter(|other| !is_alike(other));
     let recorded = others().find(|other| other.name == RECORDED);
     let reference = recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
     let pair = best.zip(reference);
@@ -859,6 +763,7 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
         && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
     Verdict {
         best: best.map(|best| best.name),
+        alike: real().filter(is_alike).map(|of| of.name).collect(),
         reference: reference.map(|reference| reference.name),
         less,
         saving: less.filter(|_| is_certain),

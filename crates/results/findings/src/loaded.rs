@@ -6,7 +6,6 @@ use crate::nodes::{self, Nodes};
 use crate::rows::{measures_of, median, role, subject, subjects, sum, values};
 use crate::spread::{Spread, Steadiness, apart};
 use crate::ticks::Ticks;
-use published::{DataplaneReference, NodeFigure};
 use recording::facts::{self, FactsError};
 use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
@@ -33,8 +32,6 @@ pub struct LoadedGraph<'r> {
     pub drivers: [facts::Driver; 1],
     /// Times of the graph's rounds.
     pub latency_us: Rounds<'r>,
-    /// Published nodes beside ours; only those of the cross connect were published.
-    pub published_nodes: Vec<PublishedNode<'r>>,
     /// Events per packet by node and kind; `None` for a kind that was not counted.
     pub events_per_packet: BTreeMap<&'r str, BTreeMap<&'r str, Option<f64>>>,
     /// The graph's name.
@@ -82,9 +79,6 @@ pub struct LoadedGraph<'r> {
     /// The kinds of events that were counted, in order.
     #[serde(skip)]
     pub kinds: Vec<&'r str>,
-    /// The published clocks of nodes; `None` for a graph of which none were published.
-    #[serde(skip)]
-    pub published: Option<&'r DataplaneReference<NodeFigure>>,
 }
 
 /// A worker of the graph.
@@ -96,19 +90,6 @@ pub struct Thread<'r> {
     pub mpps: f64,
     /// Median of its ticks per packet.
     pub clocks_per_packet: f64,
-}
-
-/// A published node beside ours. Only the cross connect was published.
-#[derive(Serialize, JsonSchema)]
-pub struct PublishedNode<'r> {
-    /// The published node's name.
-    pub node: &'r str,
-    /// Published nanoseconds per packet.
-    pub published_ns: f64,
-    /// The name of our node that does the same work.
-    pub our_node: &'r str,
-    /// Nanoseconds per packet of our node.
-    pub ns: f64,
 }
 
 /// Percentiles of the graph's rounds in microseconds, and how many were timed.
@@ -155,8 +136,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
                 .map(|kind| (*kind, events(recording, node, kind)));
             (node, of_node.collect())
         });
-    let published = run.published.node_clocks.as_ref();
-    let published = published.filter(|_| facts.graph == "l2-xconnect");
     let nodes = nodes::read(recording, CASE, window as u32);
     Ok(LoadedGraph {
         threads: threads.collect(),
@@ -165,7 +144,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
             mode: facts.driver.clone(),
         }],
         latency_us: rounds(recording),
-        published_nodes: published.map_or_else(Vec::new, |published| beside(&nodes, published)),
         events_per_packet: by_node.collect(),
         graph: facts.graph.clone(),
         errors: errors::read(recording),
@@ -187,7 +165,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
         window_count: rates.len(),
         facts,
         kinds,
-        published,
     })
 }
 
@@ -216,40 +193,6 @@ fn rounds(recording: &Recording) -> Rounds<'_> {
             .first()
             .copied(),
     }
-}
-
-/// Our node that does the work of a published one: names that both have, and the ends that are
-/// named after a device.
-fn counterpart(published: &str) -> Option<&str> {
-    match published.rsplit_once('-') {
-        _ if matches!(published, "ethernet-input" | "l2-input" | "l2-output") => Some(published),
-        Some((device, "input")) if device.contains("pp2") => Some("pg-input"),
-        Some((_, "output")) => Some("pg1-output"),
-        Some((_, "tx")) => Some("pg1-tx"),
-        _ => None,
-    }
-}
-
-fn beside<'r>(
-    nodes: &Nodes<'r>,
-    published: &'r DataplaneReference<NodeFigure>,
-) -> Vec<PublishedNode<'r>> {
-    let rows = published.figures.iter().filter_map(|figure| {
-        let ours = counterpart(&figure.node)?;
-        let clocks = nodes
-            .nodes
-            .iter()
-            .find(|node| node.name == ours)?
-            .clocks_per_packet;
-        let (node, ns) = (figure.node.as_str(), clocks * nodes.ticks.tick_ns);
-        (clocks > 0.0).then_some(PublishedNode {
-            node,
-            published_ns: figure.slide_ns,
-            our_node: ours,
-            ns,
-        })
-    });
-    rows.collect()
 }
 
 /// The kinds of events that were counted, in order.

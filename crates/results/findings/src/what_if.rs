@@ -76,7 +76,7 @@ impl WhatIf {
 
     /// True if the figures are times.
     pub fn is_of_time(&self) -> bool {
-        matches!(self.unit(), "ps" | "ns" | "us" | "ms" | "s")
+        recording::units::nanoseconds(self.unit()).is_some()
     }
 
     /// What each setting of several values does by itself, in their order.

@@ -16,7 +16,7 @@ mod psci;
 mod strides;
 
 pub use calls::{CALLS, CallFigure, CallReference, Implementation};
-pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
+pub use clocks::{CLOCKS, ClockFigure, ClockReference};
 pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
@@ -65,9 +65,6 @@ impl Published {
         match experiment {
             "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
             "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
-            "dataplane" => {
-                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?
-            }
             "batch" => {
                 all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?;
                 all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;

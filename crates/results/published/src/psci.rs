@@ -381,13 +381,9 @@ fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
     let cell = |row: Spanned<Row>| {
         let place = row.span();
         let row = row.into_inner();
-        let factor = match row.unit.as_str() {
-            "us" => 1.0,
-            "ns" => 1e-3,
-            other => {
-                let message = format!("`{other}` is not a unit of time here");
-                return Err(document.wrong(place, message, "expected `us` or `ns`"));
-            }
+        let Some(factor) = recording::units::factor(&row.unit, "us") else {
+            let message = format!("`{}` is not a unit of time here", row.unit);
+            return Err(document.wrong(place, message, "expected `us` or `ns`"));
         };
         let published: f64 = match row.value.parse() {
             Ok(value) if f64::is_finite(value) && value >= 0.0 => value,

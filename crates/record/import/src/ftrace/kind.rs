@@ -100,6 +100,33 @@ const DEFERRABLE: u64 = 0x0008_0000;
 /// The part of a wheel timer's flags that holds its CPU.
 const CPU_OF_FLAGS: u64 = 0x0003_ffff;
 
+/// A line of a trace: when and where it was written, and what it holds.
+struct Line<'f, F> {
+    time_ns: u64,
+    cpu: u16,
+    fields: &'f F,
+}
+
+impl<F: Fields> Line<'_, F> {
+    fn number(&self, key: &'static str) -> Result<u64, Wrong> {
+        self.fields.number(key).ok_or(Wrong(key))
+    }
+
+    fn address(&self, key: &'static str) -> Result<u64, Wrong> {
+        self.fields.address(key).ok_or(Wrong(key))
+    }
+
+    fn event(&self, point: Point, argument: u64, ticks: u64) -> Event {
+        Event {
+            time_ns: self.time_ns,
+            ticks,
+            argument: argument as u32,
+            cpu: self.cpu,
+            point,
+        }
+    }
+}
+
 /// Hands an event to the collector.
 pub(super) fn take(
     collector: &mut Collector<'_>,
@@ -108,63 +135,69 @@ pub(super) fn take(
     cpu: u16,
     fields: &impl Fields,
 ) -> Result<(), Wrong> {
-    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
+    let at = &Line {
+        time_ns,
+        cpu,
+        fields,
+    };
     let event = match kind {
-        Kind::CpuIdle => return idle(collector, time_ns, number("state")?, number("cpu_id")?),
-        Kind::CpuIdleMiss | Kind::DomainIdle(_) => idle_kind(kind, time_ns, cpu, fields)?,
+        Kind::CpuIdle => {
+            return idle(
+                collector,
+                at.time_ns,
+                at.number("state")?,
+                at.number("cpu_id")?,
+            );
+        }
+        Kind::CpuIdleMiss | Kind::DomainIdle(_) => idle_kind(kind, at)?,
         Kind::HrtimerStart
         | Kind::HrtimerCancel
         | Kind::HrtimerExpire
         | Kind::TimerStart
         | Kind::TimerCancel
-        | Kind::TimerExpire => match timer(collector, kind, time_ns, cpu, fields)? {
+        | Kind::TimerExpire => match timer(collector, kind, at)? {
             Some(event) => event,
             None => return Ok(()),
         },
         Kind::TickStop => {
-            let success = match (fields.number("success"), fields.text("success")) {
+            let success = match (at.fields.number("success"), at.fields.text("success")) {
                 (Some(success), _) => u64::from(success != 0),
                 (None, Some(b"yes")) => 1,
                 (None, Some(b"no")) => 0,
                 _ => return Err(Wrong("success")),
             };
-            event(Point::TickStop, success, 0)
+            at.event(Point::TickStop, success, 0)
         }
         Kind::Irq(point) => {
-            let irq = number("irq")?;
-            if let Some(name) = fields.text("name") {
+            let irq = at.number("irq")?;
+            if let Some(name) = at.fields.text("name") {
                 collector.interrupt(irq as u32, name);
             }
-            event(point, irq, 0)
+            at.event(point, irq, 0)
         }
         Kind::LocalTimer(point) => {
-            let vector = number("vector")?;
+            let vector = at.number("vector")?;
             collector.interrupt(vector as u32, b"local_timer");
-            event(point, vector, 0)
+            at.event(point, vector, 0)
         }
         Kind::Ipi(vector) => {
-            collector.detail(fields.text("reason").or(Some(vector.as_bytes())), None);
-            event(Point::Ipi, 0, 0)
+            collector.detail(at.fields.text("reason").or(Some(vector.as_bytes())), None);
+            at.event(Point::Ipi, 0, 0)
         }
-        Kind::IpiRaise => return raise(collector, time_ns, cpu, fields),
-        Kind::SchedSwitch | Kind::SchedWakeup(_) => {
-            scheduled(collector, kind, time_ns, cpu, fields)?
-        }
-        Kind::Plain(point) => event(point, 0, 0),
+        Kind::IpiRaise => return raise(collector, at),
+        Kind::SchedSwitch | Kind::SchedWakeup(_) => scheduled(collector, kind, at)?,
+        Kind::Plain(point) => at.event(point, 0, 0),
     };
     collector.push(event);
     Ok(())
 }
 
 /// The event of an idle state that was missed, or of a power domain's.
-fn idle_kind(kind: Kind, time_ns: u64, cpu: u16, fields: &impl Fields) -> Result<Event, Wrong> {
-    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
+fn idle_kind(kind: Kind, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
     Ok(match kind {
         Kind::CpuIdleMiss => {
-            let cpu = cpu_of(number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
-            let below = match (fields.text("type"), fields.number("below")) {
+            let cpu = cpu_of(at.number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
+            let below = match (at.fields.text("type"), at.fields.number("below")) {
                 (Some(text), _) if text.starts_with(b"below") => 1,
                 (Some(text), _) if text.starts_with(b"above") => 0,
                 (_, Some(below)) => u64::from(below != 0),
@@ -172,18 +205,23 @@ fn idle_kind(kind: Kind, time_ns: u64, cpu: u16, fields: &impl Fields) -> Result
             };
             Event {
                 cpu,
-                ..event(Point::IdleMiss, below, number("state")?)
+                ..at.event(Point::IdleMiss, below, at.number("state")?)
             }
         }
         // The state is the parameter that the firmware gets.
         Kind::DomainIdle(point) => {
-            let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
-            let is_s2idle = fields
+            let cpu = at
+                .fields
+                .number("cpu_id")
+                .and_then(cpu_of)
+                .unwrap_or(at.cpu);
+            let is_s2idle = at
+                .fields
                 .text("is_s2idle")
-                .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
+                .map_or(at.fields.number("s2idle") == Some(1), |text| text == b"yes");
             Event {
                 cpu,
-                ..event(point, number("state")?, is_s2idle.into())
+                ..at.event(point, at.number("state")?, is_s2idle.into())
             }
         }
         _ => return Err(Wrong("type")),
@@ -194,89 +232,70 @@ fn idle_kind(kind: Kind, time_ns: u64, cpu: u16, fields: &impl Fields) -> Result
 fn scheduled(
     collector: &mut Collector<'_>,
     kind: Kind,
-    time_ns: u64,
-    cpu: u16,
-    fields: &impl Fields,
+    at: &Line<'_, impl Fields>,
 ) -> Result<Event, Wrong> {
-    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
     Ok(match kind {
         Kind::SchedSwitch => {
-            let (previous, next) = (number("prev_pid")?, number("next_pid")?);
+            let (previous, next) = (at.number("prev_pid")?, at.number("next_pid")?);
             for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
-                if let Some(comm) = fields.text(comm) {
+                if let Some(comm) = at.fields.text(comm) {
                     collector.task(pid as u32, comm);
                 }
             }
             collector.waits(
-                match (fields.number("prev_state"), fields.text("prev_state")) {
+                match (at.fields.number("prev_state"), at.fields.text("prev_state")) {
                     (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
                     (None, text) => text.map(|text| text.contains(&b'D')),
                 },
             );
-            event(Point::SchedSwitch, next, previous)
+            at.event(Point::SchedSwitch, next, previous)
         }
         Kind::SchedWakeup(point) => {
-            let pid = number("pid")?;
-            if let Some(comm) = fields.text("comm") {
+            let pid = at.number("pid")?;
+            if let Some(comm) = at.fields.text("comm") {
                 collector.task(pid as u32, comm);
             }
-            collector.detail(None, fields.task());
-            event(
+            collector.detail(None, at.fields.task());
+            at.event(
                 point,
                 pid,
-                fields.number("target_cpu").unwrap_or(cpu.into()),
+                at.fields.number("target_cpu").unwrap_or(at.cpu.into()),
             )
         }
         _ => return Err(Wrong("type")),
     })
 }
 
-fn event_of(time_ns: u64, cpu: u16, point: Point, argument: u64, ticks: u64) -> Event {
-    Event {
-        time_ns,
-        ticks,
-        argument: argument as u32,
-        cpu,
-        point,
-    }
-}
-
 /// The event of a timer; `None` for one that is not kept.
 fn timer(
     collector: &mut Collector<'_>,
     kind: Kind,
-    time_ns: u64,
-    cpu: u16,
-    fields: &impl Fields,
+    at: &Line<'_, impl Fields>,
 ) -> Result<Option<Event>, Wrong> {
-    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
-    let event = |point, argument: u64, ticks| event_of(time_ns, cpu, point, argument, ticks);
     Ok(Some(match kind {
         Kind::HrtimerStart => {
-            let timer = address("hrtimer")?;
-            let tick = fields.text("function").is_some_and(is_tick);
+            let timer = at.address("hrtimer")?;
+            let tick = at.fields.text("function").is_some_and(is_tick);
             let timer = collector.timers.start(timer, tick);
             let point = if tick {
                 Point::TickStart
             } else {
                 Point::HrtimerStart
             };
-            event(point, timer.into(), number("expires")?)
+            at.event(point, timer.into(), at.number("expires")?)
         }
         Kind::HrtimerCancel => {
-            let (timer, tick) = collector.timers.end(address("hrtimer")?);
+            let (timer, tick) = collector.timers.end(at.address("hrtimer")?);
             let point = if tick {
                 Point::TickCancel
             } else {
                 Point::HrtimerCancel
             };
-            event(point, timer.into(), 0)
+            at.event(point, timer.into(), 0)
         }
         Kind::HrtimerExpire => {
-            let (timer, tick) = collector.timers.end(address("hrtimer")?);
-            let function = fields.text("function").map(without_place);
+            let (timer, tick) = collector.timers.end(at.address("hrtimer")?);
+            let function = at.fields.text("function").map(without_place);
             let tick = tick || function.is_some_and(is_tick);
             collector.detail(function, None);
             let point = if tick {
@@ -284,18 +303,18 @@ fn timer(
             } else {
                 Point::HrtimerExpire
             };
-            event(point, timer.into(), number("now")?)
+            at.event(point, timer.into(), at.number("now")?)
         }
-        Kind::TimerStart => return wheel_start(collector, time_ns, cpu, fields),
-        Kind::TimerCancel => event(
+        Kind::TimerStart => return wheel_start(collector, at),
+        Kind::TimerCancel => at.event(
             Point::TimerCancel,
-            collector.timers.end(address("timer")?).0.into(),
+            collector.timers.end(at.address("timer")?).0.into(),
             0,
         ),
         Kind::TimerExpire => {
-            let timer = collector.timers.end(address("timer")?).0;
-            collector.detail(fields.text("function").map(without_place), None);
-            event(Point::TimerExpire, timer.into(), number("now")?)
+            let timer = collector.timers.end(at.address("timer")?).0;
+            collector.detail(at.fields.text("function").map(without_place), None);
+            at.event(Point::TimerExpire, timer.into(), at.number("now")?)
         }
         _ => return Ok(None),
     }))
@@ -304,23 +323,21 @@ fn timer(
 /// The start of a timer of the wheel; one that may be deferred wakes nobody, and is not kept.
 fn wheel_start(
     collector: &mut Collector<'_>,
-    time_ns: u64,
-    cpu: u16,
-    fields: &impl Fields,
+    at: &Line<'_, impl Fields>,
 ) -> Result<Option<Event>, Wrong> {
-    let number = |key: &'static str| fields.number(key).ok_or(Wrong(key));
-    let address = |key: &'static str| fields.address(key).ok_or(Wrong(key));
-    let (timer, expires) = (address("timer")?, number("expires")?);
-    let now = fields
+    let (timer, expires) = (at.address("timer")?, at.number("expires")?);
+    let now = at
+        .fields
         .number("now")
-        .or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
+        .or_else(|| Some(expires.wrapping_sub(at.fields.number("timeout")?)));
     if let Some(now) = now {
-        collector.jiffies(event_of(time_ns, cpu, Point::Jiffies, 0, now));
+        collector.jiffies(at.event(Point::Jiffies, 0, now));
     }
-    let flags = fields.number("flags");
+    let flags = at.fields.number("flags");
     let deferrable = match flags {
         Some(flags) => flags & DEFERRABLE != 0,
-        None => fields
+        None => at
+            .fields
             .text("flags")
             .is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
     };
@@ -328,45 +345,38 @@ fn wheel_start(
         collector.other(b"timer_start (deferrable)");
         return Ok(None);
     }
-    let of = match (fields.number("cpu"), flags) {
+    let of = match (at.fields.number("cpu"), flags) {
         (Some(cpu), _) => cpu_of(cpu).ok_or(Wrong("cpu"))?,
         (None, Some(flags)) => cpu_of(flags & CPU_OF_FLAGS).ok_or(Wrong("flags"))?,
-        (None, None) => cpu,
+        (None, None) => at.cpu,
     };
-    let fires = match (fields.number("bucket_expiry"), now) {
+    let fires = match (at.fields.number("bucket_expiry"), now) {
         (Some(bucket), _) => bucket,
         (None, Some(now)) => wheel_expiry(expires, now),
         (None, None) => expires,
     };
     let started = collector.timers.start(timer, false);
-    Ok(Some(event_of(
-        time_ns,
-        of,
-        Point::TimerStart,
-        started.into(),
-        fires,
-    )))
+    Ok(Some(Event {
+        cpu: of,
+        ..at.event(Point::TimerStart, started.into(), fires)
+    }))
 }
 
 /// A call of other CPUs, an event for each that is called.
-fn raise(
-    collector: &mut Collector<'_>,
-    time_ns: u64,
-    cpu: u16,
-    fields: &impl Fields,
-) -> Result<(), Wrong> {
-    let one = fields.number("cpu").map(|cpu| vec![cpu]);
-    let Some(called) = one.or_else(|| fields.called()) else {
+fn raise(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<(), Wrong> {
+    let one = at.fields.number("cpu").map(|cpu| vec![cpu]);
+    let Some(called) = one.or_else(|| at.fields.called()) else {
         collector.other(b"ipi_raise");
         return Ok(());
     };
-    let reason = fields
+    let reason = at
+        .fields
         .text("reason")
-        .map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
+        .map_or_else(|| reason_of_call(at.fields), <[u8]>::to_vec);
     for called in called {
-        collector.detail(Some(&reason), fields.task());
+        collector.detail(Some(&reason), at.fields.task());
         let to = cpu_of(called).ok_or(Wrong("cpu"))?;
-        collector.push(event_of(time_ns, cpu, Point::IpiRaise, to.into(), 0));
+        collector.push(at.event(Point::IpiRaise, to.into(), 0));
     }
     Ok(())
 }

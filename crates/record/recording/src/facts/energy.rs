@@ -21,9 +21,6 @@ pub struct Placement {
     pub title: String,
     /// The workload's name.
     pub workload: String,
-    /// True if the workload is the one that comes with Stopwatt, unchanged, of which something is
-    /// expected.
-    pub usual_workload: bool,
     /// `highest`, or `schedutil` where frequencies follow the load.
     pub frequency: String,
     /// `ordinary` or `offloaded`.
@@ -65,8 +62,6 @@ pub struct TaskBoard {
     pub title: String,
     /// The fastest domain.
     pub big: String,
-    /// For each domain how many CPUs it has, and their capacity at the highest operating point.
-    pub domains: Vec<(u32, u32)>,
     /// The number of watts that a unit of power is, where a source says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watts_per_unit: Option<f64>,
@@ -77,26 +72,10 @@ pub struct TaskBoard {
 pub struct Energy {
     /// The suite's title.
     pub title: String,
-    /// The least and the most capable core at their highest operating points; `None` for a board
-    /// without operating points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub little: Option<WorkOfCore>,
-    /// The most capable core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub big: Option<WorkOfCore>,
     /// The benchmarks that ran.
     pub benchmarks: Vec<Benchmark>,
     /// The quantities that are drawn.
     pub unknowns: Vec<Unknown>,
-}
-
-/// The time that a core needs for what the fastest core does in a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WorkOfCore {
-    /// Energy of the core in units of the platform's power times seconds.
-    pub energy_unit_s: f64,
-    /// Time in seconds.
-    pub time_s: f64,
 }
 
 /// A benchmark.

@@ -2,7 +2,7 @@
 //! reference.
 
 use super::measured::{EnergyMeasures, Values, at};
-use super::statistics::{above_zero, saved, spearman};
+use super::statistics::{saved, spearman};
 use crate::{Interval, Run};
 use published::{EnergyFigure, EnergyReference};
 use recording::facts;
@@ -50,11 +50,6 @@ pub struct Cell<'r> {
     /// The cost of RCU that 97.5 % of the draws stay below, in percent of the reference; of fewer
     /// than 39 draws the most.
     pub rcu_bound_percent: Option<f64>,
-    /// The number of draws in which more is saved than RCU costs there (or than nothing, where it
-    /// costs less) and the seeds spread.
-    pub draws_beyond_bound: usize,
-    /// The most points by which a draw does so; 0 where none does.
-    pub most_points_beyond_bound: f64,
     /// Published energy in joules.
     pub published_energy_j: Option<f64>,
     /// Published run time in seconds.
@@ -94,11 +89,6 @@ pub struct Reference<'r> {
     pub rcu_bound_percent: Interval,
     /// The share of RCU's owners in the energy, in percent.
     pub rcu_owned_percent: Interval,
-    /// The number of draws in which RCU costs less than nothing.
-    pub draws_in_which_rcu_helps: usize,
-    /// The most that RCU costs less than nothing, in percent of the reference; 0 where it never
-    /// does.
-    pub most_percent_by_which_rcu_helps: f64,
 }
 
 impl Reference<'_> {
@@ -240,7 +230,6 @@ impl<'r> Reader<'_, 'r> {
         };
         let shares: Vec<f64> = all.iter().enumerate().map(share).collect();
         let bounds = saved(all, self.energies(name, SILENT));
-        let (helping, most) = above_zero(bounds.iter().map(|bound| -bound));
         Some(Reference {
             benchmark: name,
             busy: benchmark.busy,
@@ -249,8 +238,6 @@ impl<'r> Reader<'_, 'r> {
             published_power_w: self.published.and_then(|published| published.power(name)),
             rcu_bound_percent: Interval::of_draws(&bounds)?,
             rcu_owned_percent: Interval::of_draws(&shares)?,
-            draws_in_which_rcu_helps: helping,
-            most_percent_by_which_rcu_helps: most,
         })
     }
 
@@ -271,11 +258,6 @@ impl<'r> Reader<'_, 'r> {
         );
         let benefit = Interval::of_draws(&benefits).filter(|_| !is_reference);
         let time_benefits = saved(self.times(name, REFERENCE), times);
-        let (beyond, most_beyond) = if is_reference {
-            (0, 0.0)
-        } else {
-            self.beyond(name, configuration, &benefits)
-        };
         let figure = self
             .published
             .and_then(|published| published.figure(name, configuration));
@@ -312,8 +294,6 @@ impl<'r> Reader<'_, 'r> {
                 .filter(|_| self.enough)
                 .map(|benefit| benefit > bound),
             rcu_bound_percent: Some(bound),
-            draws_beyond_bound: beyond,
-            most_points_beyond_bound: most_beyond,
             published_energy_j: of_figure(|figure| Some(figure.energy_j)),
             published_time_s: of_figure(|figure| Some(figure.time_s)),
             published_energy_benefit_percent: published_benefit,
@@ -335,38 +315,5 @@ impl<'r> Reader<'_, 'r> {
             })
         });
         all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
-    }
-
-    /// The number of draws in which more is saved than RCU costs and the seeds spread at the
-    /// central point; and by how much at most, in points.
-    fn beyond(&self, name: &str, configuration: &str, benefits: &[f64]) -> (usize, f64) {
-        let bounds = saved(self.energies(name, REFERENCE), self.energies(name, SILENT));
-        let spread =
-            |of| Interval::of_all(&self.central(name, of)).map_or(0.0, |of| of.high - of.low);
-        let at_centre = spread(configuration) + spread(SILENT);
-        let both = benefits.iter().zip(&bounds);
-        above_zero(both.map(|(benefit, bound)| points_beyond(*benefit, *bound, at_centre)))
-    }
-}
-
-/// The points by which more is saved than RCU costs and the seeds spread. Where RCU costs less than
-/// nothing, nothing is saved below 0 %.
-fn points_beyond(benefit: f64, bound: f64, spread: f64) -> f64 {
-    benefit - bound.max(0.0) - spread
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_benefit_is_beyond_what_rcu_costs_only_where_something_is_saved() {
-        assert_eq!(points_beyond(7.0, 4.0, 1.0), 2.0);
-        assert_eq!(points_beyond(4.0, 4.0, 1.0), -1.0);
-        // RCU's ticks save ten points here, and the configuration, which has fewer of them, takes
-        // more energy: no benefit.
-        assert_eq!(points_beyond(-1.0, -10.0, 2.0), -3.0);
-        assert_eq!(above_zero([-3.0, 2.0, 0.0, 5.0].into_iter()), (2, 5.0));
-        assert_eq!(above_zero([-3.0].into_iter()), (0, 0.0));
     }
 }

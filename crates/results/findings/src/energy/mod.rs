@@ -3,8 +3,8 @@
 //! | file | what it reads |
 //! |---|---|
 //! | `cells.rs` | benefits over draws with the published ones beside, and references |
-//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep, the talk's claims |
-//! | `predictions.rs` | the medians beside predictors that know nothing of RCU; figures without a fit |
+//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep |
+//! | `predictions.rs` | the medians beside predictors that know nothing of RCU |
 //! | `measured.rs` | the measures, once; all else is reckoned from them |
 //! | `statistics.rs` | intervals over draws, and rank correlation |
 
@@ -15,8 +15,8 @@ mod predictions;
 mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
-pub use effects::{Claim, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
-pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
+pub use effects::{Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
+pub use predictions::Predictor;
 
 use crate::{Interval, Run};
 use cells::Cells;
@@ -45,10 +45,6 @@ pub struct Savings<'r> {
     pub nearest: Option<&'static str>,
     /// The name of the predictor that orders the benefits best; `None` where several do as well.
     pub best_order: Option<&'static str>,
-    /// Figures that no fit was made for.
-    pub without_a_fit: UnfittedFigures<'r>,
-    /// The talk's claims, by benchmark.
-    pub claims: Vec<Claim<'r>>,
     /// Effects beside energy.
     pub effects: Effects<'r>,
     /// The number of draws; 0 where nothing was drawn.
@@ -95,13 +91,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let predictors = predictions::predictors(&cells);
     let [nearest, best_order] = predictions::best(&predictors);
     Ok(Savings {
-        claims: effects::claims(&measured, &cells),
         owners: effects::shares(&measured, &cells),
         watts_per_unit: cells.scale,
         nearest,
         best_order,
         predictors,
-        without_a_fit: predictions::read(&measured, &cells, &facts),
         effects: effects::read(&measured, &cells),
         draws: header.iterations,
         seed: header.seed,
@@ -136,20 +130,6 @@ impl<'r> Savings<'r> {
             .iter()
             .filter(|cell| cell.verdict == Some("certain"))
             .count()
-    }
-
-    /// The number of predictions in which more is saved than RCU costs and the seeds spread, over
-    /// all cells, and the cell where it is most.
-    pub fn beyond_bound(&self) -> (usize, Option<&Cell<'r>>) {
-        let beyond = || self.cells.iter().filter(|cell| cell.draws_beyond_bound > 0);
-        let by_points = |a: &&Cell<'_>, b: &&Cell<'_>| {
-            a.most_points_beyond_bound
-                .total_cmp(&b.most_points_beyond_bound)
-        };
-        (
-            beyond().map(|cell| cell.draws_beyond_bound).sum(),
-            beyond().max_by(by_points),
-        )
     }
 
     /// The greatest distance of the owners' sum from the energy, as a part of it.

@@ -1,14 +1,5 @@
 //! What one saves against another, and rank correlation.
 
-/// The number of values that are above zero, and the highest of them; 0 where none is.
-pub(super) fn above_zero(values: impl Iterator<Item = f64>) -> (usize, f64) {
-    values
-        .filter(|value| *value > 0.0)
-        .fold((0, 0.0), |(count, most), value| {
-            (count + 1, value.max(most))
-        })
-}
-
 /// Percent of the first that the second is less by, pair by pair.
 pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
     of.iter()

@@ -45,8 +45,6 @@ pub struct Placement<'r> {
     pub policies: Vec<Policy<'r>>,
     /// The policies for which latency or energy is least.
     pub wins: Wins<'r>,
-    /// Expectations of the usual workload from before it ran; empty for others.
-    pub expectations: Vec<Expectation>,
     /// The cost of work at each operating point.
     pub operating_points: Vec<Point<'r>>,
     /// The top points of the fastest domain and of the slowest; `None` with one domain.
@@ -71,8 +69,10 @@ pub struct Policy<'r> {
     pub energy_j: Option<Option<Interval>>,
     /// Energy as a multiple of that of all-big, seed by seed.
     pub energy_of_all_big: Option<Interval>,
-    /// The share of periods that it left undone, against the policy that finished most: what is not
-    /// done takes no energy.
+    /// The task of whose work it left most undone.
+    pub unfinished: Option<&'r str>,
+    /// The share of that task's work which it left undone, against the policy that did most of it:
+    /// what is not done takes no energy.
     pub unfinished_share: f64,
     /// Run time in seconds.
     pub run_time_s: Option<Interval>,
@@ -117,6 +117,9 @@ pub struct Task<'r> {
     pub migrations: f64,
     /// CPU time in microseconds per second, over all seeds.
     pub cpu_time_us_per_s: f64,
+    /// The work of all seeds, in microseconds of a core of capacity 1024.
+    #[serde(skip)]
+    pub work_us: f64,
     /// Wake-ups per second, over all seeds.
     pub wake_ups_per_s: f64,
     /// Shares of the task's CPU time by CPU, from 0 to 1.
@@ -151,21 +154,10 @@ pub fn natural(name: &str) -> (String, u64) {
 pub struct Wins<'r> {
     /// The policies with the lowest latency.
     pub latency: Vec<&'r str>,
-    /// The policies with the least energy.
+    /// The policies with the least energy, of those that did all work.
     pub energy: Vec<&'r str>,
     /// The policies with the least energy of those whose latency is within 10 % of the lowest.
     pub energy_at_latency_within_10_percent: Vec<&'r str>,
-}
-
-/// The expectation about the user interface before it ran, whether it holds, and what came out.
-#[derive(Serialize, JsonSchema)]
-pub struct Expectation {
-    /// The expectation, in words.
-    pub expectation: &'static str,
-    /// True if it holds.
-    pub holds: bool,
-    /// The outcome, in words.
-    pub found: String,
 }
 
 /// The names of some rows, each once, in the order in which they first come.
@@ -173,8 +165,9 @@ fn not_empty<'r>(names: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
     distinct(names.filter(|name| !name.is_empty()))
 }
 
-/// The measures of a recording, and the number of seeds.
+/// The measures of a recording, the capacity of each operating point, and the number of seeds.
 struct PolicyMeasures<'r> {
+    capacities: BTreeMap<&'r str, f64>,
     rows: Vec<Row<'r>>,
     seeds: u32,
 }
@@ -214,6 +207,7 @@ impl<'r> PolicyMeasures<'r> {
             energy_j: watts
                 .map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
             energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
+            unfinished: None,
             unfinished_share: 0.0,
             run_time_s: Interval::of_all(&self.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
@@ -330,6 +324,11 @@ impl<'r> PolicyMeasures<'r> {
             missed_periods: sum(metrics::MISSED_PERIODS),
             skipped_periods: sum(metrics::SKIPPED_PERIODS),
             migrations: self.mean(policy, metrics::MIGRATIONS, task),
+            work_us: self
+                .of_metric(CASE, metrics::CPU_TIME_AT)
+                .filter(|row| (row.variant, row.subject) == (policy, task))
+                .map(|row| row.value * self.capacities.get(row.role).unwrap_or(&1024.0) / 1024.0)
+                .sum(),
             cpu_time_us_per_s: per_s(metrics::CPU_TIME),
             wake_ups_per_s: per_s(metrics::TASK_WAKE_UPS),
             share_by_cpu: self.shares(policy, metrics::CPU_TIME_ON, task),
@@ -351,31 +350,23 @@ impl<'r> PolicyMeasures<'r> {
 pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Placement = recording.header.facts()?;
+    let rows = named(recording);
+    let (operating_points, top_points) = work_costs::read(&rows, &recording.header);
+    let capacities = operating_points.iter().map(|of| (of.point, of.capacity));
     let measured = PolicyMeasures {
-        rows: named(recording),
+        capacities: capacities.collect(),
+        rows,
         seeds: recording.header.iterations,
     };
-    let names = measured.policies();
     let task = measured
         .subjects(POOLED, metrics::RESPONSE)
         .first()
         .copied();
-    let periods =
-        |policy: &str| task.map_or(0.0, |task| measured.mean(policy, metrics::PERIODS, task));
-    let most_periods = names
-        .iter()
-        .map(|policy| periods(policy))
-        .fold(0.0, f64::max);
     let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
-    let of_policy = |policy: &'r str| Policy {
-        unfinished_share: match most_periods > 0.0 {
-            true => 1.0 - periods(policy) / most_periods,
-            false => 0.0,
-        },
-        ..measured.policy(policy, &facts, &yardstick, recording.header.seed)
-    };
-    let policies: Vec<Policy<'_>> = names.into_iter().map(of_policy).collect();
-    let (operating_points, top_points) = work_costs::read(&measured.rows, &recording.header);
+    let seed = recording.header.seed;
+    let policy = |name| measured.policy(name, &facts, &yardstick, seed);
+    let mut policies: Vec<Policy<'_>> = measured.policies().into_iter().map(policy).collect();
+    left_undone(&mut policies);
     Ok(Placement {
         workload: facts.workload.clone(),
         platform: recording
@@ -388,11 +379,6 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         seeds: recording.header.iterations,
         task,
         wins: wins(&policies, task),
-        expectations: if facts.usual_workload {
-            expectations(&policies, task)
-        } else {
-            Vec::new()
-        },
         policies,
         operating_points,
         top_points,
@@ -402,7 +388,36 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     })
 }
 
+/// Finds the task of whose work each policy left most undone.
+fn left_undone(policies: &mut [Policy<'_>]) {
+    let mut most: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, task) in policies.iter().flat_map(|policy| &policy.tasks.0) {
+        let most = most.entry(*name).or_default();
+        *most = most.max(task.work_us);
+    }
+    for policy in policies {
+        let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
+        let undone = tasks.map(|(name, task)| (*name, 1.0 - task.work_us / most[name]));
+        if let Some((name, share)) = undone.max_by(|a, b| a.1.total_cmp(&b.1)) {
+            (policy.unfinished, policy.unfinished_share) = (Some(name), share);
+        }
+    }
+}
+
 impl Policy<'_> {
+    /// True if each task did the work that it does under the policy which gets most of it done, to
+    /// a percent: only then do energies compare.
+    pub fn is_done(&self) -> bool {
+        self.unfinished_share <= 0.01
+    }
+
+    /// The task that was late for its next period most often, and in what share of its periods.
+    pub fn latest(&self) -> Option<(&str, f64)> {
+        let tasks = self.tasks.0.iter().filter(|(_, task)| task.periods > 0.0);
+        let late = tasks.map(|(name, task)| (*name, task.missed_periods / task.periods));
+        late.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// A percentile of a task's response in ms.
     pub fn response(&self, task: Option<&str>, percent: &str) -> Option<f64> {
         self.tasks
@@ -459,81 +474,17 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
         .fold(f64::INFINITY, f64::min);
     let is_near = |policy: &&Policy<'r>| p95(policy).is_some_and(|own| own <= fastest * 1.1);
     let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
+    let done = || policies.iter().filter(|policy| policy.is_done());
     Wins {
         latency: least(
             policies.iter().map(|policy| (policy.name, p95(policy))),
             |ms| ms.map(|ms| [ms; 2]),
         ),
-        energy: thriftiest(&policies.iter().map(energies).collect::<Vec<_>>()),
+        energy: thriftiest(&done().map(energies).collect::<Vec<_>>()),
         energy_at_latency_within_10_percent: thriftiest(
-            &policies
-                .iter()
-                .filter(is_near)
-                .map(energies)
-                .collect::<Vec<_>>(),
+            &done().filter(is_near).map(energies).collect::<Vec<_>>(),
         ),
     }
-}
-
-/// An interval of percents from end to end; one of them where both are written alike.
-fn percent_ends(Interval { low, high, .. }: Interval) -> String {
-    let [low, high] = [low, high].map(|end| format!("{end:.1}"));
-    if low == high {
-        low
-    } else {
-        format!("{low}\u{2013}{high}")
-    }
-}
-
-fn expectations(policies: &[Policy<'_>], task: Option<&str>) -> Vec<Expectation> {
-    let find = |name: &str| policies.iter().find(|policy| policy.name == name);
-    let ratio = |policy| Some(find(policy)?.p95(task)? / find(YARDSTICK)?.p95(task)?);
-    let mut all = Vec::new();
-    for (name, late, thrifty) in [
-        (
-            "hmp",
-            "under HMP the render thread's p95 is within 10 % of all-big's",
-            "HMP takes less energy than all-big, with every seed",
-        ),
-        (
-            "hmp-early",
-            "under hmp-early, with the thresholds of HMP's first patches, that p95 is within 10 % of all-big's",
-            "hmp-early takes less energy than all-big, with every seed",
-        ),
-    ] {
-        let Some(ratio) = ratio(name) else { continue };
-        let energy = find(name).and_then(|policy| policy.energy_of_all_big);
-        all.push(Expectation {
-            expectation: late,
-            holds: (ratio - 1.0).abs() <= 0.1,
-            found: format!("{ratio:.2} times all-big's"),
-        });
-        let share = energy.map(|energy| percent_ends(energy.times(100.0)));
-        all.push(Expectation {
-            expectation: thrifty,
-            holds: energy.is_some_and(|energy| energy.high < 1.0),
-            found: format!("{} % of all-big's", share.unwrap_or_default()),
-        });
-    }
-    if let Some(ratio) = ratio("even") {
-        // The size of it hangs on how often tasks move.
-        let moves = find("even").map(|policy| {
-            policy
-                .tasks
-                .values()
-                .map(|task| task.migrations)
-                .sum::<f64>()
-        });
-        all.push(Expectation {
-            expectation: "even spread is at least 1.5 times as slow as all-big (p95)",
-            holds: ratio >= 1.5,
-            found: format!(
-                "{ratio:.2} times all-big's, with {:.0} moves in a run",
-                moves.unwrap_or(0.0)
-            ),
-        });
-    }
-    all
 }
 
 impl<'r> Placement<'r> {

@@ -72,12 +72,7 @@ pub(crate) struct NamedMark {
 
 /// Units of a recording's time in a microsecond; `None` where it is no time.
 pub(crate) fn units_per_us(recording: &Recording) -> Option<f64> {
-    match recording.header.time.unit.as_str() {
-        "ps" => Some(1e6),
-        "ns" => Some(1e3),
-        "us" => Some(1.0),
-        _ => None,
-    }
+    recording::units::factor("us", &recording.header.time.unit)
 }
 
 /// The name of a lane's argument; the number where it has none.

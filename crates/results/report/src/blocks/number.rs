@@ -88,8 +88,7 @@ pub(crate) const fn grouped(value: u64) -> Number {
 /// A number of a unit: what is counted, such as instructions, has no decimals; times have four
 /// digits or so.
 pub(crate) fn quantity(value: f64, unit: &str) -> Number {
-    let is_time = matches!(unit, "ps" | "ns" | "us" | "ms" | "s");
-    if value.fract() == 0.0 && !is_time {
+    if value.fract() == 0.0 && recording::units::nanoseconds(unit).is_none() {
         fixed(value, 0)
     } else {
         figure(value)

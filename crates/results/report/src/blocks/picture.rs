@@ -145,6 +145,14 @@ pub struct Figure {
     pub published: Option<f64>,
 }
 
+impl Figure {
+    /// A figure that nothing was published of.
+    pub fn new(value: f64) -> Self {
+        let published = None;
+        Self { value, published }
+    }
+}
+
 /// A stacked bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
@@ -155,6 +163,18 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// A bar of parts of which none was published.
+    pub fn new<N: Into<String>>(
+        name: impl Into<String>,
+        parts: impl IntoIterator<Item = (N, f64)>,
+    ) -> Self {
+        let part = |(name, value): (N, f64)| (name.into(), Figure::new(value));
+        Self {
+            name: name.into(),
+            parts: parts.into_iter().map(part).collect(),
+        }
+    }
+
     /// The sum of its parts.
     pub fn total(&self) -> Figure {
         let figures = || self.parts.iter().map(|(_, figure)| figure);
@@ -177,6 +197,16 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// A curve of values of which none was published.
+    pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let points = points.into_iter();
+        Self {
+            name: name.into(),
+            points: points.map(|(at, value)| (at, Figure::new(value))).collect(),
+            best: None,
+        }
+    }
+
     /// The points with the least value, as far as three digits tell them apart.
     pub(crate) fn least(&self) -> Option<Leaders<(f64, Figure)>> {
         Leaders::least(self.points.iter().copied(), |(_, figure)| {
@@ -241,6 +271,27 @@ pub struct IntervalRow {
     pub high: f64,
     /// The published value.
     pub published: Option<f64>,
+}
+
+impl IntervalRow {
+    /// A row whose name is its series as well: lower end, middle and upper end.
+    pub fn new(name: impl Into<String>, [low, middle, high]: [f64; 3]) -> Self {
+        let name = name.into();
+        Self {
+            series: name.clone(),
+            name,
+            low,
+            middle,
+            high,
+            published: None,
+        }
+    }
+
+    /// The same row with the name of a series.
+    pub fn of(self, series: impl Into<String>) -> Self {
+        let series = series.into();
+        Self { series, ..self }
+    }
 }
 
 /// A dot over two quantities.

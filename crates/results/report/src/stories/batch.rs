@@ -3,7 +3,7 @@
 use super::clocks;
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Figure, Number, Picture, Table, fixed, name, percent, whole,
+    Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, name, percent, whole,
 };
 use crate::words::listed;
 use findings::batch::{Batch, Row, best, kb};
@@ -13,52 +13,31 @@ fn doubtful(number: Number, is: bool) -> Number {
     if is { number.after(" ?") } else { number }
 }
 
-/// The frame sizes with the fewest clocks; without a machine that repeats itself, the range of all.
+/// The frame sizes with the fewest clocks; the range of all where none is told to be best.
 fn answer(batch: &Batch<'_>) -> String {
     let taken = |clocks: f64| clocks::words(&batch.ticks, clocks);
-    let all = || {
-        batch
-            .rows
-            .iter()
-            .flat_map(|row| row.repetitions[1].iter().copied())
-    };
-    match best(&batch.rows).filter(|best| batch.steadiness.repeats && best.behind > 0) {
-        Some(best) => {
-            let sizes: Vec<String> = best
-                .items
-                .iter()
-                .map(|row| row.frame_size.to_string())
-                .collect();
+    let repetitions = || batch.rows.iter().flat_map(|row| &row.repetitions[1]);
+    let best = best(&batch.rows).filter(|_| batch.steadiness.repeats);
+    let sizes = best.iter().flat_map(|best| &best.items);
+    let sizes: Vec<String> = sizes.map(|row| row.frame_size.to_string()).collect();
+    match best {
+        Some(best) if best.is_all() => format!(
+            "Frames of all {} sizes take the same time: {} per packet with prefetch at stride +4.",
+            sizes.len(),
+            taken(best.items[0].clocks_per_packet[1])
+        ),
+        Some(best) if best.behind > 0 => {
             let [none, four] = best.items[0].clocks_per_packet.map(taken);
             let sizes = listed(&sizes);
             format!(
                 "Frames of {sizes} packets take the least time: {four} per packet with prefetch at stride +4, {none} without."
             )
         }
-        None => {
-            let trusted = batch.rows.iter().filter(|row| !row.outlier);
-            let mut told: Vec<String> = trusted
-                .map(|row| {
-                    format!(
-                        "{} in frames of {}",
-                        taken(row.clocks_per_packet[1]),
-                        row.frame_size
-                    )
-                })
-                .collect();
-            if told.is_empty() {
-                let [least, most] = [
-                    all().fold(f64::INFINITY, f64::min),
-                    all().fold(0.0, f64::max),
-                ]
-                .map(taken);
-                told = vec![format!("{least} to {most}")];
-            }
-            format!(
-                "No size of frames is told to be best: with prefetch at stride +4 a packet takes {}.",
-                listed(&told)
-            )
-        }
+        _ => format!(
+            "No size of frames is told to be best: with prefetch at stride +4 a packet takes {} to {}.",
+            taken(repetitions().copied().fold(f64::INFINITY, f64::min)),
+            taken(repetitions().copied().fold(0.0, f64::max))
+        ),
     }
 }
 
@@ -69,22 +48,11 @@ impl Story for Batch<'_> {
         let trusted = || self.rows.iter().filter(|row| !row.outlier);
         let (factor, unit) = (self.ticks.factor(), clocks::unit(&self.ticks));
         let curve = |(which, words): (usize, &str)| {
-            let points = trusted().map(|row| {
-                let value = factor * row.clocks_per_packet[which];
-                (
-                    row.frame_size as f64,
-                    Figure {
-                        value,
-                        published: None,
-                    },
-                )
-            });
-            Curve {
-                name: words.to_owned(),
-                points: points.collect(),
-                best: None,
-            }
-            .with_best(0.02)
+            let point = |row: &Row| {
+                let clocks = row.clocks_per_packet[which];
+                (row.frame_size as f64, factor * clocks)
+            };
+            Curve::new(words, trusted().map(point)).with_best(0.02)
         };
         let curves: Vec<Curve> = [(0, "no prefetch"), (1, "stride +4")].map(curve).into();
         if curves[0].points.len() > 1 {

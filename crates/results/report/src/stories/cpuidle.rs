@@ -3,7 +3,7 @@
 use super::story::Story;
 use super::wakes;
 use crate::blocks::{
-    Bar, Blocks, Cell, Drawing, Figure, Picture, Table, figure, fixed, grouped, name, whole,
+    Bar, Blocks, Cell, Drawing, Picture, Table, figure, fixed, grouped, name, whole,
 };
 use crate::words::listed;
 use evidence::Leaders;
@@ -33,36 +33,29 @@ fn answer(test: &Test<'_>, wake_ups: &str) -> String {
         "On {}, {who} entered idle states {count} times{seconds}",
         title(test)
     );
-    if let (Some(misses), Some(above), Some(below)) =
-        (test.misses_percent, test.above_percent, test.below_percent)
-    {
+    let misses = test
+        .misses_percent
+        .zip(test.above_percent.zip(test.below_percent));
+    if let Some((misses, (above, below))) = misses {
         told += &format!(
-            "; {misses:.2} % of the entries missed. {above:.2} % went into a state that was too deep, {below:.2} % into one that was too shallow"
+            "; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)"
         );
     }
     told.push('.');
     told += wake_ups;
-    let of_all: Vec<&State<'_>> = test
+    let is_one = test
         .states
         .iter()
-        .filter(|state| state.cluster == test.states[0].cluster)
-        .collect();
-    let clusters = test
-        .states
-        .iter()
-        .any(|state| state.cluster != test.states[0].cluster);
-    let most = of_all.iter().filter(|_| !clusters).max_by(|a, b| {
-        a.share_percent
-            .unwrap_or(0.0)
-            .total_cmp(&b.share_percent.unwrap_or(0.0))
-    });
-    if let Some((state, share)) = most.and_then(|state| Some((state.state, state.share_percent?))) {
+        .all(|state| state.cluster == test.states[0].cluster);
+    let most = Leaders::most(&test.states, |state| Some([state.share_percent?; 2]));
+    if let Some(most) = most.filter(|most| is_one && most.items.len() == 1) {
         let what = if test.sum.time_us.is_some() {
             "idle time was"
         } else {
             "entries were"
         };
-        told += &format!(" {share:.2} % of the {what} in {state}.");
+        let share = most.items[0].share_percent.unwrap_or(0.0);
+        told += &format!(" {share:.2} % of the {what} in {}.", most.items[0].state);
     }
     told
 }
@@ -89,7 +82,7 @@ fn compared(tests: &[Test<'_>]) -> String {
             )
         }
         Some((least, _)) => format!(
-            "{all}; in each {} % of the entries were wrong.",
+            "{all}; {} % of the entries were wrong, the same in all of them.",
             percent(&least)
         ),
         None => format!("{all}."),
@@ -168,24 +161,13 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 fn picture(tests: &[Test<'_>]) -> Picture {
     let bar = |test: &Test<'_>| {
         let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
-        let bars = clusters.map(|states| Bar {
-            name: match states[0].cluster {
+        let part = |state: &State<'_>| (state.state.to_owned(), state.share_percent.unwrap_or(0.0));
+        let bars = clusters.map(|states| {
+            let name = match states[0].cluster {
                 Some(cluster) => format!("{}, cluster {cluster}", title(test)),
                 None => title(test),
-            },
-            parts: states
-                .iter()
-                .map(|state| {
-                    let value = state.share_percent.unwrap_or(0.0);
-                    (
-                        state.state.to_owned(),
-                        Figure {
-                            value,
-                            published: None,
-                        },
-                    )
-                })
-                .collect(),
+            };
+            Bar::new(name, states.iter().map(part))
         });
         bars.collect::<Vec<_>>()
     };

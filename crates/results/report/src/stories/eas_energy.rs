@@ -2,24 +2,23 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, Text, code, figure, fixed, name, text,
-    whole,
+    Blocks, Cell, Curve, Drawing, Picture, Table, Text, code, figure, fixed, name, text, whole,
 };
+use evidence::share_less;
 use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
 
 impl Story for EasEnergy<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(answer(self));
-        if self.boards.iter().any(|board| board.assumed.len() == 1) {
+        if self.boards.iter().any(|board| !board.is_varied) {
             let full = code("stopwatt run placement --tasks ... --full");
-            let words = format!(
-                "What no source says is assumed in one way here, over {}: ",
-                seeds(self)
-            );
             told.warning(text![
-                words,
+                format!(
+                    "What no source says is assumed in one way, over {}: ",
+                    seeds(self)
+                ),
                 full,
-                " varies it over ten seeds in some minutes."
+                " varies it over ten seeds in some minutes, and tells how far a saving can be told."
             ]);
         }
         if let Some(picture) = picture(self) {
@@ -58,69 +57,43 @@ fn seeds(eas_energy: &EasEnergy<'_>) -> String {
 
 /// The distance of the model from what was published, and that of the constant beside it;
 /// otherwise what the energy model gains.
-fn answer(eas_energy: &EasEnergy<'_>) -> Text {
+fn answer(found: &EasEnergy<'_>) -> Text {
     let mut words = Text::default();
-    for board in &eas_energy.boards {
-        let find = |wanted: &str| {
-            board
-                .predictors
-                .iter()
-                .find(|predictor| predictor.name == wanted)
-        };
-        let usual = predictor_name(
-            MEASURED,
-            board.assumed.get(board.usual).copied().unwrap_or_default(),
+    for board in &found.boards {
+        let find = |wanted: &str| board.predictors.iter().find(|one| one.name == wanted);
+        let assumed = board.assumed.get(board.usual).copied().unwrap_or_default();
+        let (model, constant) = (
+            find(&predictor_name(MEASURED, assumed)),
+            find("a constant per task"),
         );
-        if !words.is_empty() {
-            words.push(" ");
-        }
-        if let (Some(model), Some(constant)) = (find(&usual), find("a constant per task")) {
-            words.extend(text![
-                "On ",
-                name(board.name),
-                format!(
-                    " the energies are within {:.1} % (rms) of the published ones with one scale, {:.3}; a constant per task is within \
-                     {:.1} %.",
-                    model.rms_percent,
-                    model.scale.unwrap_or(1.0),
-                    constant.rms_percent
-                )
-            ]);
-            continue;
-        }
-        words.extend(text!["On ", name(board.name)]);
-        let Some(gain) = board.gain_percent else {
-            words.push(format!(
+        words.push(if words.is_empty() { "" } else { " " });
+        let rest = match (model.zip(constant), board.gain_percent) {
+            (Some((model, constant)), _) => format!(
+                " the energies are within {:.1} % (rms) of the published ones with one scale, {:.3}; a constant per task is within \
+                 {:.1} %.",
+                model.rms_percent, model.scale, constant.rms_percent
+            ),
+            (_, None) => format!(
                 " {} tasks have nothing to compare with: add rules.",
-                eas_energy.tasks[0]
-            ));
-            continue;
-        };
-        let [low, median, high] = gain.all().map(|percent| figure(percent).to_string());
-        let (over, usual) = match board.assumed.len() {
-            1 => (
-                "over rules and numbers of tasks",
-                format!("{median} % in the mean"),
+                found.tasks[0]
             ),
-            _ => (
-                "over seeds, rules, numbers of tasks and all that is assumed",
-                format!("{median} % as usual"),
-            ),
-        };
-        let saves = match () {
-            () if board.assumed.len() == 1 => {
-                " the energy model saved, in a run or the mean of some,"
+            (_, Some(gain)) => {
+                let taken = share_less([gain.low, gain.high].map(|percent| percent / 100.0));
+                let over = "the same kernel without an energy model";
+                let is_known = gain.low > 0.0 || gain.high < 0.0;
+                match (board.is_varied, is_known) {
+                    (true, true) => format!(" the energy model takes {taken} energy than {over}."),
+                    (true, false) => format!(
+                        " it hangs on the tasks and on what no source says whether the energy model saves: {taken} than {over}."
+                    ),
+                    (false, _) => format!(
+                        " it cannot be told yet whether the energy model saves; with {} it took {taken} energy than {over}.",
+                        seeds(found)
+                    ),
+                }
             }
-            () if gain.low > 0.0 => " the energy model saves",
-            () if gain.high < 0.0 => " the energy model costs energy; it saves",
-            () => ": sign unknown; the energy model saves",
         };
-        let range = if low == high {
-            low
-        } else {
-            format!("{low} to {high}")
-        };
-        words.push(format!("{saves} {range} %, {over}; {usual}."));
+        words.extend(text!["On ", name(board.name), rest]);
     }
     words
 }
@@ -143,19 +116,10 @@ fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
 /// Energy per task against the number of tasks.
 fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
     let (unit, scale) = unit(eas_energy, eas_energy.boards.first()?);
-    let per_task = |value: f64, tasks: u32| Figure {
-        value: scale * value / f64::from(tasks),
-        published: None,
-    };
-    let curve = |name: String, values: &[f64]| Curve {
-        name,
-        points: eas_energy
-            .tasks
-            .iter()
-            .zip(values)
-            .map(|(&tasks, &value)| (f64::from(tasks), per_task(value, tasks)))
-            .collect(),
-        best: None,
+    let curve = |name: String, values: &[f64]| {
+        let per_task =
+            |(&tasks, &value): (&u32, &f64)| (f64::from(tasks), scale * value / f64::from(tasks));
+        Curve::new(name, eas_energy.tasks.iter().zip(values).map(per_task))
     };
     let mut curves = Vec::new();
     for board in eas_energy
@@ -247,10 +211,7 @@ fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .collect();
     Table::with_rows(&board.predictors)
         .words("predictor", |predictor| predictor.name.clone())
-        .numbers("fitted", "", |predictor| whole(f64::from(predictor.fitted)))
-        .numbers("scale", "", |predictor| {
-            predictor.scale.filter(|scale| (0.01..100.0).contains(scale)).map(|scale| fixed(scale, 3))
-        })
+        .numbers("scale", "", |predictor| figure(predictor.scale))
         .numbers("rms, %", "", |predictor| fixed(predictor.rms_percent, 2))
         .each(&columns, |table, &(at, tasks)| {
             table.numbers(format!("{tasks}"), "%", move |predictor: &Predictor| {

@@ -8,7 +8,7 @@ use crate::blocks::{
 use findings::Interval;
 use findings::energy::{
     CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
-    Shares, Steadiness, UnfittedFigures,
+    Shares, Steadiness,
 };
 
 /// A benefit with two decimals.
@@ -19,9 +19,6 @@ fn points(value: f64) -> Number {
 impl Story for Savings<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(answer(self));
-        if !self.is_drawn() {
-            told.warning(few_draws(self));
-        }
         told.picture(picture(self));
         if let Some(reference) = self.reference {
             told.note(format!(
@@ -34,9 +31,7 @@ impl Story for Savings<'_> {
         tell_owners(self, told);
         told.table(times(self));
         reference_power(self, told);
-        self.without_a_fit.tell(told);
         decided(self, told);
-        claimed(self, told);
         self.effects.tell(told);
     }
 }
@@ -63,42 +58,44 @@ fn interval_words(savings: &Savings<'_>) -> (&'static str, [&'static str; 2]) {
     }
 }
 
-/// The savings of each configuration, how many signs are certain, and how many published
-/// figures lie outside.
+/// How far the model reproduces what was published, and what the draws tell. A few draws tell no
+/// saving: what was not published can move each further than they reach.
 fn answer(savings: &Savings<'_>) -> Text {
     let mut words = Text::default();
-    let mut medians: Vec<_> = savings.saving().collect();
-    medians.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
-    if let [(least, low), .., (most, high)] = &medians[..] {
-        let [low, high] = [low, high].map(|of| points(of.median).to_string());
-        words.extend(text![
-            format!("The medians of the saved energy go from {low} % ("),
-            name(least.configuration),
-            " in ",
-            name(least.benchmark),
-            format!(") to {high} % ("),
-            name(most.configuration),
-            " in ",
-            name(most.benchmark),
-            format!("), over {}. ", over(savings))
-        ]);
+    if let Some(of) = savings.judged() {
+        let is_near = 2 * of.held > of.published && (80.0..125.0).contains(&of.medians_percent);
+        words.push(format!(
+            "The model {} the published savings: its medians add up to {:.0} % of them. ",
+            if is_near {
+                "reproduces"
+            } else {
+                "does not reproduce"
+            },
+            of.medians_percent
+        ));
+        if savings.is_drawn() {
+            words.push(format!(
+                "{} of {} lie within its intervals, and {} are more than RCU costs at all. ",
+                of.held, of.published, of.exceeding
+            ));
+        }
     }
+    let medians = savings.saving().map(|(_, of)| of.median);
+    let medians: Vec<f64> = medians.collect();
+    let [least, most] = [
+        medians.iter().copied().fold(f64::INFINITY, f64::min),
+        medians.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    ];
     if savings.is_drawn() {
         words.push(format!(
-            "The sign is certain in {} of {} cells. ",
+            "The sign of the saving is certain in {} of {} cells, whose medians are {} to {} %.",
             savings.certain(),
-            medians.len()
+            medians.len(),
+            points(least),
+            points(most)
         ));
-    }
-    if let Some(of) = savings.judged() {
-        words.push(format!(
-            "{} of {} published benefits lie within their intervals, and the medians add up to {:.0} % of the published ones",
-            of.held, of.published, of.medians_percent
-        ));
-        let more = savings
-            .is_drawn()
-            .then(|| format!("; {} are more than RCU costs at all.", of.exceeding));
-        words.push(more.unwrap_or_else(|| ".".to_owned()));
+    } else {
+        words.extend(few_draws(savings));
     }
     words
 }
@@ -107,13 +104,11 @@ fn answer(savings: &Savings<'_>) -> Text {
 fn few_draws(savings: &Savings<'_>) -> Text {
     let cause = match savings.draws {
         0 => "Nothing was drawn".to_owned(),
-        draws => format!(
-            "The range of {draws} draws holds a further one with {} %",
-            100 * (draws - 1) / (draws + 1)
-        ),
+        1 => "1 draw was made".to_owned(),
+        draws => format!("{draws} draws were made"),
     };
     text![
-        format!("{cause}, so no sign is certain here: "),
+        format!("{cause} of what was not published, which tells no saving: "),
         code("stopwatt run rcu-energy --full"),
         " draws 256 in some minutes."
     ]
@@ -121,12 +116,12 @@ fn few_draws(savings: &Savings<'_>) -> Text {
 
 fn picture(savings: &Savings<'_>) -> Picture {
     let row = |(cell, benefit): (&CellFacts<'_>, Interval)| IntervalRow {
-        name: format!("{}, {}", cell.benchmark, cell.configuration),
-        series: cell.configuration.to_owned(),
-        low: benefit.low,
-        middle: benefit.median,
-        high: benefit.high,
         published: cell.published_energy_benefit_percent,
+        ..IntervalRow::new(
+            format!("{}, {}", cell.benchmark, cell.configuration),
+            benefit.all(),
+        )
+        .of(cell.configuration)
     };
     let rows = Drawing::Intervals(savings.saving().map(row).collect());
     Picture::new(
@@ -177,45 +172,6 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
         "RCU costs: the reference less the same run without callbacks, in percent of the reference; {below}"
     );
     told.table(table.done().titled(title).noted(note));
-    let (count, worst) = savings.beyond_bound();
-    let worst = worst.map_or_else(String::new, |cell| {
-        let most = cell.most_points_beyond_bound;
-        format!(
-            "; by {most:.2} points at most, in {} with {}",
-            cell.benchmark, cell.configuration
-        )
-    });
-    told.paragraph(format!(
-        "In {count} of {} predictions more is saved than RCU costs in that draw and the seeds spread at the centre{worst}.",
-        rows.len() * savings.count
-    ));
-    where_rcu_helps(savings, told);
-}
-
-/// The runs in which RCU costs less than nothing.
-fn where_rcu_helps(savings: &Savings<'_>, told: &mut Blocks) {
-    let helps = savings
-        .references
-        .iter()
-        .filter(|of| of.draws_in_which_rcu_helps > 0)
-        .map(|of| {
-            let (draws, most) = (
-                of.draws_in_which_rcu_helps,
-                of.most_percent_by_which_rcu_helps,
-            );
-            format!(
-                "{} in {draws}, by {most:.2} % of the reference at most",
-                of.benchmark
-            )
-        });
-    let helps: Vec<String> = helps.collect();
-    if !helps.is_empty() {
-        told.paragraph(format!(
-            "RCU costs less than nothing in some of the {} runs of a benchmark, so that the bound there is 0: {}.",
-            savings.count,
-            helps.join("; ")
-        ));
-    }
 }
 
 fn times(savings: &Savings<'_>) -> Table {
@@ -335,23 +291,6 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
     }
 }
 
-fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
-    let table = Table::with_rows(&savings.claims)
-        .words("benchmark", |claim| name(claim.benchmark))
-        .numbers("enforced idle saves more than offload", "", |claim| {
-            percent(claim.enforced_idle_saves_more_than_offload, 0)
-        })
-        .numbers("combining adds 1 point at most", "", |claim| {
-            percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
-        })
-        .numbers("offload is faster", "", |claim| {
-            percent(claim.offload_is_faster_than_enforced_idle, 0)
-        });
-    let title =
-        "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
-    told.table(table.done().titled(title));
-}
-
 /// A table that begins with a cell's name, its published benefit and the predicted one.
 fn benefits<'i, 'r>(
     savings: &Savings<'_>,
@@ -431,59 +370,5 @@ impl Story for Effects<'_> {
         let title =
             "Share of the time in which the big cluster is down, medians over the predictions:";
         told.table(table.done().titled(title));
-    }
-}
-
-impl Story for UnfittedFigures<'_> {
-    /// Tells the figures as a list.
-    fn tell(&self, told: &mut Blocks) {
-        let mut items: Vec<Text> = Vec::new();
-        if let Some(of) = &self.andebench2_reference {
-            items.push(
-                format!(
-                    "andebench2's reference power: {:.3} W, published {:.3} W, {:+.1} %",
-                    of.power_w, of.published_power_w, of.error_percent
-                )
-                .into(),
-            );
-        }
-        if let Some(of) = &self.sysbench_reference {
-            let rows = of.by_threads.iter().map(|row| {
-                format!(
-                    "{} threads {:.3} to {:.3} W",
-                    row.threads, row.power_w.low, row.power_w.high
-                )
-            });
-            let covers = if of.covers_published {
-                "covers"
-            } else {
-                "does not cover"
-            };
-            items.push(
-                format!(
-                    "sysbench's reference power: {}; that {covers} the published {:.3} W",
-                    rows.collect::<Vec<_>>().join(", "),
-                    of.published_power_w
-                )
-                .into(),
-            );
-        }
-        if let Some(ratio) = self.callback_core_energy_big_to_little {
-            let said = self
-                .talk_says
-                .map_or_else(String::new, |said| format!("; the talk says {said}"));
-            items.push(
-                format!(
-                    "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \
-                     LITTLE{said}",
-                    self.callback_time_little_to_big.unwrap_or(0.0)
-                )
-                .into(),
-            );
-        }
-        if !items.is_empty() {
-            told.paragraph("Predicted without a fit:");
-            told.list(items);
-        }
     }
 }

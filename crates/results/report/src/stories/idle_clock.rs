@@ -7,7 +7,7 @@ use crate::blocks::{
 };
 use crate::words::capital;
 use evidence::Leaders;
-use findings::idle_clock::{BIAS, Change, Clock, Clocks, Statistics};
+use findings::idle_clock::{Change, Clock, Clocks, Statistics};
 
 /// A table of times.
 fn table<R>(
@@ -17,15 +17,16 @@ fn table<R>(
     times: impl Fn(&R) -> Statistics,
 ) -> Table {
     type Statistic = (&'static str, fn(Statistics) -> Option<f64>);
-    let statistics: [Statistic; 8] = [
+    let statistics: [Statistic; 9] = [
         ("average", |times| times.average_ns),
         ("trimmed", |times| times.trimmed_ns),
+        ("p25", |times| times.p25_ns),
         ("p50", |times| times.p50_ns),
+        ("p75", |times| times.p75_ns),
         ("stddev", |times| times.stddev_ns),
         ("min", |times| times.min_ns),
         ("max", |times| times.max_ns),
         ("p99", |times| times.p99_ns),
-        ("p99.9", |times| times.p99_9_ns),
     ];
     Table::with_rows(rows)
         .words(first, |row| name(names(row).0))
@@ -41,19 +42,13 @@ impl Story for Clocks<'_> {
         clocks::noise(&self.steadiness, told);
         told.answer(answer(self));
         let interval = |clock: &Clock<'_>| {
-            let times = clock.times;
-            Some(IntervalRow {
-                name: format!("{}, threads: {}", clock.name, clock.mode),
-                series: clock.name.to_owned(),
-                low: times.min_ns?,
-                middle: times.p50_ns.or(times.average_ns)?,
-                high: times.p99_ns.or(times.max_ns)?,
-                published: None,
-            })
+            let name = format!("{}, threads: {}", clock.name, clock.mode);
+            let row = IntervalRow::new(name, clock.times.quartiles()?);
+            Some(row.of(clock.name))
         };
         let rows: Vec<IntervalRow> = self.clocks.iter().filter_map(interval).collect();
         if !rows.is_empty() {
-            let title = "Reads of a clock: least, median and p99";
+            let title = "Reads of a clock: quartiles and median";
             told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
         } else if !self.changes.is_empty() {
             told.picture(choices(self));
@@ -68,8 +63,9 @@ impl Story for Clocks<'_> {
                 |of| of.times,
             );
             told.table(rows.titled(title));
-            told.paragraph("Trimmed is the mean without the longest of 100 reads.");
-            published(self, told);
+            told.paragraph(
+                "Times are means of rounds. Trimmed is their mean without the longest of 100.",
+            );
         }
         let rows = table(
             &self.divisions,
@@ -86,7 +82,10 @@ impl Story for Clocks<'_> {
             );
             told.paragraph(words);
         }
-        bias(self, told);
+        told.paragraph(format!(
+            "A shift by 10 bits counts {} % less than a division by 1000.",
+            100.0 * self.shift_bias
+        ));
         changed(self, told);
     }
 }
@@ -114,17 +113,7 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
         );
         match rows.iter_mut().find(|row| row.name == name) {
             Some(row) => (row.low, row.high) = (row.low.min(value), row.high.max(value)),
-            None => {
-                let series = change.with.to_owned();
-                rows.push(IntervalRow {
-                    name,
-                    series,
-                    low: value,
-                    middle: value,
-                    high: value,
-                    published: None,
-                });
-            }
+            None => rows.push(IntervalRow::new(name, [value; 3]).of(change.with)),
         }
     }
     let most = |row: &IntervalRow| row.high.abs().max(row.low.abs());
@@ -143,37 +132,28 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
 
 fn answer(clocks: &Clocks<'_>) -> Text {
     let mut words = Text::default();
-    // An average that a few interrupts made says nothing of the read; older recordings have no
-    // other.
-    let usual = |clock: &&Clock<'_>| clock.times.p50_ns.or(clock.times.average_ns);
-    let taken = |clock: &Clock<'_>| match (usual(&clock), clocks.tick_ns) {
-        (Some(ns), tick) if ns < tick => {
-            format!("less than a tick of the counter, {} ns (", figure(tick))
-        }
-        (ns, _) => format!("{} ns (", figure(ns.unwrap_or(0.0))),
+    let alone = clocks.clocks.iter().filter(|of| of.threads == Some(1));
+    let alone: Vec<_> = alone
+        .filter_map(|clock| Some((clock, clock.times.quartiles()?)))
+        .collect();
+    let ends = |(_, [low, _, high]): &&(&Clock<'_>, [f64; 3])| Some([*low, *high]);
+    let taken = |of: &Leaders<&(&Clock<'_>, [f64; 3])>| {
+        let (clock, [low, usual, high]) = of.items[0];
+        let [low, usual, high] = [low, usual, high].map(|ns| figure(*ns));
+        text![
+            format!("{usual} ns ({low} to {high}) of "),
+            name(clock.name)
+        ]
     };
-    let alone = || {
-        clocks
-            .clocks
-            .iter()
-            .filter(|clock| clock.threads == Some(1))
-    };
-    let ends = |clock: &&Clock<'_>| usual(clock).map(|ns| [ns, ns.max(clocks.tick_ns)]);
-    if let (Some(fast), Some(slow)) = (Leaders::least(alone(), ends), Leaders::most(alone(), ends))
-    {
-        words.extend(text![
-            "A read takes ",
-            taken(fast.items[0]),
-            name(fast.items[0].name)
-        ]);
+    let (fast, slow) = (Leaders::least(&alone, ends), Leaders::most(&alone, ends));
+    if let Some((fast, slow)) = fast.zip(slow) {
+        words.extend(text!["A read takes "]);
+        words.extend(taken(&fast));
         if fast.behind > 0 {
-            words.extend(text![
-                ") to ",
-                taken(slow.items[0]),
-                name(slow.items[0].name)
-            ]);
+            words.push(", and ");
+            words.extend(taken(&slow));
         }
-        words.push("), in the median. ");
+        words.push(". ");
     }
     let Some(most) = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2])) else {
         return words;
@@ -191,31 +171,12 @@ fn answer(clocks: &Clocks<'_>) -> Text {
         None if first.changed_choices == 0.0 => {
             words.push(format!("No choice changes with another clock, in {of} replays."));
         }
+        None if most.is_all() => words.push(format!(
+            "{percent} % of the choices change with another clock, the same in all {of} replays."
+        )),
         None => words.push(format!("At most {percent} % of the choices change with another clock, in {of} replays.")),
     }
     words
-}
-
-/// The published figures of the kernel's clocks.
-fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
-    let Some(reference) = clocks.reference else {
-        return;
-    };
-    told.paragraph(format!(
-        "Published ({}; {}):",
-        reference.source, reference.conditions
-    ));
-    let item = |clock: &str| {
-        let figures = reference
-            .clocks
-            .iter()
-            .filter(|figure| figure.clock == clock);
-        let figures: Vec<String> = figures
-            .map(|figure| format!("{} {}", figure.statistic, figure.value))
-            .collect();
-        text![name(clock), format!(": {} ns", figures.join(", "))]
-    };
-    told.list(reference.names().into_iter().map(item).collect());
 }
 
 fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
@@ -258,30 +219,4 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
             .done()
             .titled(text!["What changes against ", name(first.with), ":"]),
     );
-}
-
-/// The result of a shift in the place of a division of a time, beside what was published of it.
-fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
-    told.paragraph(format!(
-        "A shift by 10 bits counts {} % less than a division by 1000.",
-        100.0 * BIAS
-    ));
-    let Some(reference) = clocks.reference else {
-        return;
-    };
-    let item = |row: &published::DivisionFigure| {
-        let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
-        Text::from(format!(
-            "{} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
-            row.nsec,
-            row.nsec / 1000,
-            row.div_1000_usec,
-            row.shift_10_usec
-        ))
-    };
-    let mut items: Vec<Text> = reference.divisions.iter().map(item).collect();
-    items.push(
-        "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
-    );
-    told.list(items);
 }

@@ -1,7 +1,8 @@
 //! What a limit of latency, or a state that is switched off, costs a governor on a trace.
 
-use super::idle_bounds::{cell, percent_less, tenths};
+use super::idle_bounds::{cell, tenths};
 use crate::blocks::{Table, Text, listed, name, text, whole};
+use evidence::share_less;
 use findings::idle_replay::{Bounds, Governor, Limited, Replay};
 
 /// The cost of the tightest limit.
@@ -41,19 +42,18 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
         plain(time_percent(under, state)),
         plain(time_percent(without, state)),
     ));
-    words.push(match limit.less {
-        Some(less) if (less.low > 0.0) == (less.high > 0.0) => {
-            format!(
-                " It takes {} energy than without the limit.",
-                percent_less(less)
-            )
-        }
-        Some(less) => format!(
-            " It cannot be told whether it takes more energy ({}).",
-            percent_less(less)
-        ),
-        None => String::new(),
-    });
+    if let Some(less) = limit.less {
+        let share = share_less([less.low, less.high]);
+        let is_known = (less.low > 0.0) == (less.high > 0.0);
+        let open = if is_known {
+            ""
+        } else {
+            "; whether it takes more cannot be told"
+        };
+        words.push(format!(
+            " It takes {share} energy than without the limit{open}."
+        ));
+    }
     words
 }
 

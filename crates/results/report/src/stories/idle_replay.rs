@@ -1,14 +1,14 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
-use super::idle_bounds::{cell, percent_less, tenths};
+use super::idle_bounds::{cell, tenths};
 use super::idle_limits;
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text, whole,
+    Blocks, Cell, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, listed, name, text,
+    whole,
 };
-use findings::idle_replay::{
-    Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay, Verdict,
-};
+use evidence::share_less;
+use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay};
 use recording::distinct;
 
 impl Story for Replay<'_> {
@@ -33,8 +33,6 @@ impl Story for Replay<'_> {
         told.table(power_domains(self));
         told.table(table(self));
         provenance(self, told);
-        told.list(worst(self));
-        told.table(wins(self));
         agreement(self, told);
         counted(self, told);
     }
@@ -42,29 +40,52 @@ impl Story for Replay<'_> {
 
 /// The first sentences: what the trace bears, and nothing beyond it.
 fn verdict(replay: &Replay<'_>) -> Text {
+    let verdict = &replay.verdict;
+    let mut words = outside(replay);
     if !replay.limits.is_empty() {
-        let mut words = outside(replay);
         words.extend(idle_limits::answer(replay));
         return words;
     }
-    let Verdict {
-        best, reference, ..
-    } = &replay.verdict;
-    let of = |name: &Option<&str>| {
-        replay
-            .governors
-            .iter()
-            .find(|governor| Some(governor.name) == *name)
-    };
-    let Some(best) = of(best) else {
+    let Some(best) = verdict.best.and_then(|best| replay.governor(best)) else {
         return "No governor was replayed.".into();
     };
-    let mut words = outside(replay);
-    words.extend(match (of(reference), replay.verdict.less) {
-        (Some(other), Some(less)) if replay.powers_sourced => of_energy(replay, best, other, less),
-        (other, _) => of_misses(replay, best, other),
-    });
+    let is_first = words.is_empty() && verdict.alike.len() < 2;
+    if verdict.alike.len() > 1 {
+        let Intervals {
+            known,
+            bounded,
+            unknown,
+        } = replay.intervals;
+        words.extend(listed(verdict.alike.iter().map(|of| name(*of))));
+        let all = whole((known + bounded + unknown) as f64);
+        words.push(format!(" enter the same states in all {all} sleeps. "));
+    }
+    let other = verdict.reference.and_then(|other| replay.governor(other));
+    match (other, verdict.less) {
+        (Some(other), Some(less)) if replay.powers_sourced => {
+            words.extend(of_energy(replay, best, other, less));
+        }
+        (Some(other), _) => words.extend(of_misses(replay, best, other)),
+        (None, _) => {}
+    }
+    if other.is_none() || is_first && best.above_percent.is_some() {
+        let share = |of: Option<Bounds>| of.map_or_else(String::new, percent);
+        words.extend(text![
+            if words.is_empty() { "" } else { " " },
+            name(best.name),
+            format!(
+                " is too deep in {} of its sleeps and too shallow in {}.",
+                share(best.above_percent),
+                share(best.below_percent)
+            )
+        ]);
+    }
     words
+}
+
+/// Percents as a range, in words.
+fn percent(share: Bounds) -> String {
+    format!("{} %", cell(share, tenths).plain())
 }
 
 /// That the kernel did what the replay does not.
@@ -75,10 +96,10 @@ fn outside(replay: &Replay<'_>) -> Text {
     text![
         "The traced kernel entered ",
         name(first.state),
-        format!(" {} times, and its own governor, ", whole(first.recorded)),
+        format!(" {} times, its governor ", whole(first.recorded)),
         name(own),
         format!(
-            ", {} times in the replay: the trace lacks what that choice rested on, so no saving is claimed. ",
+            " in this replay {} times: the trace lacks something, so no saving is claimed. ",
             cell(first.replayed, whole).plain()
         )
     ]
@@ -86,99 +107,56 @@ fn outside(replay: &Replay<'_>) -> Text {
 
 /// The energy of a governor in the unit of all, as a cell.
 fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
-    let (_, unit) = replay.energy_unit()?;
-    Some(cell(
-        replay.energy_of(of)?,
-        if unit.starts_with('%') {
-            tenths
-        } else {
-            figure
-        },
-    ))
+    let (energy, unit) = replay.energy(of)?;
+    let number = if unit.starts_with('%') {
+        tenths
+    } else {
+        figure
+    };
+    Some(cell(energy, number))
 }
 
 /// Which of two takes less energy, if that can be told.
 fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
     let unit = replay
-        .energy_unit()
+        .energy(best)
         .map_or_else(String::new, |(_, unit)| unit);
     let taken =
         |of| energy(replay, of).map_or_else(String::new, |energy| energy.plain().to_string());
-    let would = if other.name == RECORDED {
-        " would have taken "
-    } else {
-        " takes "
+    let share = share_less([less.low, less.high]);
+    let first = match replay.verdict.saving {
+        Some(_) if other.name == RECORDED => format!(" would have taken {share} energy than "),
+        Some(_) => format!(" takes {share} energy than "),
+        None => format!(" takes {share} energy (which takes less cannot be told) than "),
     };
-    let mut words = match replay.verdict.saving {
-        Some(saving) => {
-            text![
-                name(best.name),
-                would,
-                percent_less(saving),
-                " than ",
-                name(other.name),
-                " on this trace."
-            ]
-        }
-        None => text![
-            "It cannot be told whether ",
-            name(best.name),
-            would,
-            "less energy than ",
-            name(other.name),
-            format!(" on this trace ({}).", percent_less(less))
-        ],
-    };
-    words.push(format!(
-        " They take {} and {} {unit}.",
+    let ends = format!(
+        " on this trace: {} {unit} against {}.",
         taken(best),
         taken(other)
-    ));
-    if best.above_percent.is_some() {
-        words.extend(text![" ", name(best.name), " is too ", misses(best), "."]);
-    }
-    words
-}
-
-/// How often a governor is wrong: `deep in 1.0 % of its sleeps and too shallow in 2.0 %`.
-fn misses(of: &Governor<'_>) -> String {
-    let share = |share: Option<Bounds>| {
-        share.map_or_else(String::new, |share| cell(share, tenths).plain().to_string())
-    };
-    format!(
-        "deep in {} % of its sleeps and too shallow in {} %",
-        share(of.above_percent),
-        share(of.below_percent)
-    )
+    );
+    text![name(best.name), first, name(other.name), ends]
 }
 
 /// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
 /// is said about energy.
-fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'_>>) -> Text {
-    let Some(other) = other else {
-        return text![name(best.name), " is too ", misses(best), "."];
+fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> Text {
+    let share = |of: &Governor<'_>| of.wrong_percent.map_or_else(String::new, percent);
+    let mut words = match replay.verdict.is_certain {
+        true => text![
+            name(best.name),
+            format!(" is wrong in {} of its sleeps on this trace, ", share(best)),
+            name(other.name),
+            format!(" in {}.", share(other))
+        ],
+        false => text![
+            "Which is wrong less often on this trace cannot be told: ",
+            name(best.name),
+            format!(" ({} of its sleeps) or ", share(best)),
+            name(other.name),
+            format!(" ({}).", share(other))
+        ],
     };
-    let less = if other.name == RECORDED {
-        " would have been wrong less often than "
-    } else {
-        " is wrong less often than "
-    };
-    let mut words = if replay.verdict.is_certain {
-        Text::default()
-    } else {
-        "It cannot be told whether ".into()
-    };
-    words.extend(text![
-        name(best.name),
-        less,
-        name(other.name),
-        " on this trace: too ",
-        misses(best),
-        " against too ",
-        misses(other),
-        "."
-    ]);
-    if !replay.powers_sourced && best.energy().is_some() {
+    if !replay.powers_sourced && best.energy_unit_s.is_some() {
         words.push(" The platform's powers have no source, so energy stands last in the table.");
     }
     words
@@ -187,7 +165,8 @@ fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: Option<&Governor<'
 /// The energy of each governor, and beside it how often it misses; the misses alone where powers
 /// have no source.
 fn picture(replay: &Replay<'_>) -> Option<Picture> {
-    let unit = replay.energy_unit().filter(|_| replay.powers_sourced);
+    let mut units = replay.governors.iter().filter_map(|of| replay.energy(of));
+    let unit = units.next().filter(|_| replay.powers_sourced);
     let row = |governor: &Governor<'_>| {
         let (beside, interval) = match &unit {
             Some(_) => {
@@ -197,18 +176,13 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
                 let shares = shares.map(|(deep, flat)| {
                     format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat))
                 });
-                (shares.unwrap_or_default(), replay.energy_of(governor)?)
+                (shares.unwrap_or_default(), replay.energy(governor)?.0)
             }
             None => (String::new(), governor.wrong_percent?),
         };
-        Some(IntervalRow {
-            name: format!("{}{beside}", governor.name),
-            series: governor.name.to_owned(),
-            low: interval.low,
-            middle: interval.middle(),
-            high: interval.high,
-            published: None,
-        })
+        let ends = [interval.low, interval.middle(), interval.high];
+        let row = IntervalRow::new(format!("{}{beside}", governor.name), ends);
+        Some(row.of(governor.name))
     };
     // Under limits: the governor of the answer alone, beside the yardsticks.
     let is_shown = |governor: &&Governor<'_>| {
@@ -249,9 +223,8 @@ fn table(replay: &Replay<'_>) -> Table {
     let names: Vec<&str> = states.map_or_else(Vec::new, |states| {
         states.iter().map(|state| state.name).collect()
     });
-    let unit = replay
-        .energy_unit()
-        .map_or_else(String::new, |(_, unit)| unit);
+    let mut units = replay.governors.iter().filter_map(|of| replay.energy(of));
+    let unit = units.next().map_or_else(String::new, |(_, unit)| unit);
     let count =
         |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
@@ -320,35 +293,6 @@ fn provenance(replay: &Replay<'_>, told: &mut Blocks) {
     told.list(replay.unknown_because.0.iter().map(reason).collect());
 }
 
-/// Which governor takes less energy than which, and in what share of the range of what a round
-/// trip costs.
-fn wins(replay: &Replay<'_>) -> Table {
-    let real: Vec<&Governor<'_>> = replay
-        .governors
-        .iter()
-        .filter(|governor| !governor.wins.0.is_empty())
-        .collect();
-    if real.len() < 2 {
-        return Table::default();
-    }
-    // Numbers in the place of names keep the table narrow.
-    let numbered: Vec<(usize, &Governor<'_>)> = (1..).zip(real).collect();
-    Table::with_rows(&numbered)
-        .words(
-            "takes less energy than, in % of the range",
-            |(number, governor)| text![format!("{number} "), name(governor.name)],
-        )
-        .each(numbered.iter(), |table, (number, other)| {
-            table.numbers(number.to_string(), "", |(_, governor)| {
-                governor
-                    .wins
-                    .get(other.name)
-                    .map(|share| fixed(100.0 * share, 0))
-            })
-        })
-        .done()
-}
-
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
     let rows: Vec<(&str, &Agreement)> = replay
         .governors
@@ -395,36 +339,4 @@ fn counted(replay: &Replay<'_>, told: &mut Blocks) {
         whole(trace.above.low),
         whole(trace.below.low)
     ));
-}
-
-/// The interval that cost each governor most.
-fn worst(replay: &Replay<'_>) -> Vec<Text> {
-    let item = |governor: &Governor<'_>| {
-        let worst = governor.decided_by.first()?;
-        Some(text![
-            name(governor.name),
-            format!(
-                " lost most on CPU {} at {:.6} s: ",
-                worst.cpu.map_or_else(String::new, |cpu| cpu.to_string()),
-                worst.at_us.unwrap_or(0.0) / 1e6
-            ),
-            name(worst.chosen),
-            format!(
-                " for {} us, where ",
-                figure(worst.interval_us.unwrap_or(0.0))
-            ),
-            name(worst.cheapest),
-            " was cheapest",
-            replay
-                .reference()
-                .map_or_else(String::new, |(name, energy)| {
-                    format!(
-                        " ({} % of {name}'s energy)",
-                        figure(100.0 * worst.excess_unit_s / energy)
-                    )
-                }),
-            "."
-        ])
-    };
-    replay.governors.iter().filter_map(item).collect()
 }

@@ -1,8 +1,8 @@
 //! `linux-boot`: what the kernel saw.
 
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, figure, fixed, name};
-use findings::linux::{Boot, State};
+use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, figure, fixed, name};
+use findings::linux::Boot;
 
 impl Story for Boot<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -11,19 +11,8 @@ impl Story for Boot<'_> {
             "{}, {}: {} CPUs up, {} hotplug cycles per CPU, {} failures.",
             self.kernel, self.busybox, self.cpus, self.cycles, self.failures
         ));
-        let part = |state: &State<'_>| {
-            (
-                state.name.to_owned(),
-                Figure {
-                    value: state.all(),
-                    published: None,
-                },
-            )
-        };
-        let bar = Bar {
-            name: "all CPUs".to_owned(),
-            parts: self.states.iter().map(part).collect(),
-        };
+        let parts = self.states.iter().map(|state| (state.name, state.all()));
+        let bar = Bar::new("all CPUs", parts);
         told.picture(Picture::new(
             "Entries into idle states",
             "",

@@ -14,7 +14,6 @@ impl Story for LoadedGraph<'_> {
             facts,
             window_count: windows,
             kinds,
-            published,
             ..
         } = self;
         clocks::noise(&self.steadiness, told);
@@ -35,19 +34,6 @@ impl Story for LoadedGraph<'_> {
                 })
             });
         told.table(table.done());
-        if let Some(published) = published {
-            let table = Table::with_rows(&self.published_nodes)
-                .words("published node", |row| name(row.node))
-                .numbers("ns per packet", "", |row| {
-                    crate::blocks::whole(row.published_ns)
-                })
-                .words("our node, here", |row| name(row.our_node))
-                .numbers("ns per packet", "", |row| fixed(row.ns, 2));
-            told.table(table.done().noted(format!(
-                "Published: {}, platform {}. Another core and another device: what compares is which node is dear, not how dear. {}",
-                published.source, published.platform, published.note
-            )));
-        }
         let at = |name: &str| {
             fixed(
                 self.latency_us
@@ -78,34 +64,30 @@ fn answer(loaded: &LoadedGraph<'_>) -> Text {
     let (Some(rate), Some(clocks)) = (&loaded.windows, &loaded.clocks) else {
         return Text::default();
     };
-    let graph = name(loaded.facts.graph.as_str());
     let share =
         |packets: u64| figure(100.0 * packets as f64 / loaded.received.max(1) as f64).after(" %");
-    let mut words = text![
-        graph,
-        format!(" sends {} Mpps", spread::words(rate, 1.0, 2))
-    ];
-    words.push(match loaded.lost {
-        0 => ", all that come in, at ".to_owned(),
+    let rest = match loaded.lost {
+        0 => ", all that come in".to_owned(),
         lost => format!(
-            " of {} that come in ({} of the packets are dropped, {} punted), at ",
+            " of {} that come in: {} of the packets are dropped, {} punted",
             fixed(loaded.received_mpps, 2),
             share(lost - loaded.punted),
             share(loaded.punted)
         ),
-    });
-    let unit = clocks::unit(&loaded.ticks);
-    words.push(format!(
-        "{} {unit} for each",
-        spread::words(clocks, loaded.ticks.factor(), 1)
-    ));
+    };
+    let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
+    let mut words = text![
+        name(loaded.graph.as_str()),
+        format!(" sends {} Mpps{rest}", spread::words(rate, 1.0, 2)),
+        format!(
+            ". A packet takes {} {unit}",
+            spread::words(clocks, factor, 1)
+        )
+    ];
     let dearest = loaded.nodes.dearest().filter(|_| loaded.steadiness.repeats);
     if let Some(node) = dearest.as_ref().and_then(|of| of.alone()) {
-        let each = format!(
-            " is the dearest node, with {} of them",
-            figure(loaded.ticks.factor() * node.clocks_of_path)
-        );
-        words.extend(text![". ", name(node.name), each]);
+        let of = format!("; {} of them in ", figure(factor * node.clocks_of_path));
+        words.extend(text![of, name(node.name)]);
     }
     words.push(".");
     words
@@ -143,70 +125,24 @@ fn settings(facts: &facts::GraphLoad) -> Text {
     text![name(facts.graph.as_str()), words, "."]
 }
 
-/// Nanoseconds per packet by node, beside the published ones where there are any, else clocks.
+/// Clocks or nanoseconds of a packet that comes in, by node.
 fn picture(loaded: &LoadedGraph<'_>) -> Picture {
-    let part = |name: &str, value: f64| {
-        (
-            name.to_owned(),
-            Figure {
-                value,
-                published: None,
-            },
-        )
-    };
-    if let Some(published) = loaded
-        .published
-        .filter(|_| !loaded.published_nodes.is_empty())
-    {
-        let ours = loaded
-            .published_nodes
-            .iter()
-            .map(|row| part(row.our_node, row.ns))
-            .collect();
-        let theirs = loaded
-            .published_nodes
-            .iter()
-            .map(|row| part(row.our_node, row.published_ns))
-            .collect();
-        let bars = vec![
-            Bar {
-                name: "here".to_owned(),
-                parts: ours,
-            },
-            Bar {
-                name: published.platform.clone(),
-                parts: theirs,
-            },
-        ];
-        return Picture::new(
-            "Time per packet, by the nodes that both have",
-            "a packet",
-            "ns",
-            Drawing::Bars(bars),
-        );
-    }
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
-    let nodes = loaded
-        .nodes
-        .nodes
-        .iter()
-        .filter(|node| node.clocks_of_path > 0.0);
-    let mut parts: Vec<_> = nodes
-        .map(|node| part(node.name, factor * node.clocks_of_path))
-        .collect();
-    let between = factor * loaded.clocks_per_packet
-        - parts.iter().map(|(_, figure)| figure.value).sum::<f64>();
-    parts.extend((between > 0.0).then(|| part("between nodes", between)));
-    let bars = vec![Bar {
-        name: loaded.graph.clone(),
-        parts,
-    }];
+    let mut parts: Vec<(String, Figure)> = Vec::new();
+    let mut rest = factor * loaded.clocks_per_packet;
+    for node in &loaded.nodes.nodes {
+        let value = factor * node.clocks_of_path;
+        rest -= value;
+        parts.extend((value > 0.0).then(|| (node.name.to_owned(), Figure::new(value))));
+    }
+    parts.extend((rest > 0.0).then(|| ("between nodes".to_owned(), Figure::new(rest))));
+    let name = loaded.graph.clone();
     let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
     Picture::new(
         "Clocks per packet, by node",
         "a packet",
         unit,
-        Drawing::Bars(bars),
+        Drawing::Bars(vec![Bar { name, parts }]),
     )
     .noted(note)
 }

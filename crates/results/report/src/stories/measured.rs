@@ -108,18 +108,42 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
     names.into_iter().zip(rows).collect()
 }
 
-/// From the least to the most of the measure, and which rows those are.
+/// From the least to the most of the measure, and which rows those are; where parts add up to a
+/// whole, the whole and its largest part.
 fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
     let ends = |(_, row): &&(String, &MeasureRow)| Some(row.quartiles);
+    let amount = |row: &MeasureRow| figure(factor * row.median);
+    let metric = &rows[0].1.metric;
+    let heading = crate::words::capital(&recording::metrics::heading(metric));
+    let (parts, wholes): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|(_, row)| !row.subject.is_empty());
+    if let ([(_, whole)], false) = (&wholes[..], parts.is_empty()) {
+        let mut words = if *metric == recording::metrics::CLOCKS_PER_PACKET.name {
+            text![format!("A packet takes {} {unit}", amount(whole))]
+        } else {
+            text![format!("{heading}: {} {unit} in all", amount(whole))]
+        };
+        let most = Leaders::most(parts.into_iter(), ends);
+        if let Some((_, part)) = most.as_ref().and_then(|most| most.alone()) {
+            let of = format!("; {} of them in ", amount(part));
+            words.extend(text![of, name(part.subject.as_str())]);
+        }
+        words.push(".");
+        return words;
+    }
     let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
-    let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));
     let mut words = text![heading, ": "];
+    if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
+        words.push(format!(
+            "{} {unit}, the same in all {} rows.",
+            amount(rows[0].1),
+            all.items.len()
+        ));
+        return words;
+    }
     let sides = [("", least), (" to ", most.filter(|most| most.behind > 0))];
     for (word, of) in sides.into_iter().filter_map(|(word, of)| Some((word, of?))) {
-        words.push(format!(
-            "{word}{} {unit} (",
-            figure(factor * of.items[0].1.median)
-        ));
+        words.push(format!("{word}{} {unit} (", amount(of.items[0].1)));
         match of.alone() {
             Some((row, _)) => words.extend(text![name(row.as_str()), ")"]),
             None => words.push(format!("{} rows alike)", of.items.len())),

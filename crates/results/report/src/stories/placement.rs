@@ -2,13 +2,13 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Bar, Blocks, Cell, Dot, Drawing, Figure, IntervalRow, Number, Picture, Table, Text, figure,
-    fixed, listed, name, text, whole,
+    Bar, Blocks, Cell, Dot, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed,
+    listed, name, text, whole,
 };
 use findings::InOrder;
 use findings::Interval;
 use findings::placement::{
-    Expectation, MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural,
+    MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural,
 };
 use recording::distinct;
 
@@ -24,7 +24,6 @@ impl Story for Placement<'_> {
                 told.picture(picture);
             }
             told.table(overview(self));
-            judged(self, told);
             told.note(settings(self));
             if let Some(missed) = missed(self) {
                 told.table(missed);
@@ -100,94 +99,148 @@ fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
     }
 }
 
-/// Which policy takes least energy and is fast, and what the fastest takes.
+/// What was left undone or late; which policy is fast; and which takes least energy.
 fn answer(placement: &Placement<'_>) -> Text {
-    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
-    let energy = |policies: &[&str]| energy(placement, policies);
+    let said = [
+        undone(placement),
+        late(placement),
+        latency(placement),
+        thrifty(placement),
+        least_energy(placement),
+    ];
     let mut words = Text::default();
-    let wins = &placement.wins;
-    let p95 = |policy: &str| {
-        placement
-            .find(policy)
-            .and_then(|policy| policy.p95(placement.task))
-    };
-    let first = wins
-        .latency
-        .first()
-        .copied()
-        .or_else(|| Some(placement.policies.first()?.name));
-    if let (Some(task), Some(ms)) = (placement.task, first.and_then(p95)) {
-        match &wins.latency[..] {
-            [] => words.push("Latency of all policies: "),
-            lowest => {
-                words.push("Lowest latency: ");
-                words.extend(names(lowest));
-                words.push(", with ");
-            }
-        }
-        words.extend(text![
-            format!("{} ms as p95 of ", figure(ms)),
-            name(task),
-            ". "
-        ]);
+    for sentence in said.into_iter().filter(|text| !text.is_empty()).take(3) {
+        words.push(if words.is_empty() { "" } else { " " });
+        words.extend(sentence);
     }
-    // Where latency is alike these two are one.
-    let near = &wins.energy_at_latency_within_10_percent[..];
-    if !near.is_empty() && near != wins.energy {
-        words.extend(text![
-            "Least energy among those whose p95 is within 10 % of the lowest: "
-        ]);
-        words.extend(names(near));
-        words.push(format!("{}. ", energy(near)));
-    }
-    words.extend(least_energy(placement));
     words
 }
 
-/// The policies that take least energy of all.
-fn least_energy(placement: &Placement<'_>) -> Text {
-    let names = |names: &[&str]| listed(names.iter().map(|policy| name(*policy)));
-    let energy = |policies: &[&str]| energy(placement, policies);
-    let wins = &placement.wins;
-    let mut words = Text::default();
-    if let [first, ..] = &wins.energy[..] {
-        words.extend(text!["Least energy of all: "]);
-        words.extend(names(&wins.energy));
-        let missing = placement
-            .find(first)
-            .map_or(0.0, |policy| policy.unfinished_share);
-        words.push(energy(&wins.energy));
-        if let Some(task) = placement.task.filter(|_| missing > 0.01) {
-            let which = if wins.energy.len() > 1 {
-                text!["; ", name(*first)]
-            } else {
-                text![", which"]
-            };
-            words.extend(which);
-            words.push(format!(
-                " finished {:.0} % fewer periods of ",
-                missing * 100.0
-            ));
-            words.extend(text![name(task), " than others"]);
-        }
-        words.push(".");
-    } else if let [first, ..] = &placement.policies[..] {
-        let all: Vec<&str> = placement
-            .policies
-            .iter()
-            .map(|policy| policy.name)
-            .collect();
-        let (several, one) = (
-            "No policy takes the least energy with every seed",
-            format!("Energy of {}", first.name),
-        );
-        words.push(format!(
-            "{}{}.",
-            if all.len() > 1 { several } else { &one },
-            energy(&all)
-        ));
-    }
+/// The policies under which a task did less than under another.
+fn undone(placement: &Placement<'_>) -> Text {
+    let undone = || placement.policies.iter().filter(|policy| !policy.is_done());
+    let worst = undone().max_by(|a, b| a.unfinished_share.total_cmp(&b.unfinished_share));
+    let Some((worst, task)) = worst.and_then(|worst| Some((worst, worst.unfinished?))) else {
+        return Text::default();
+    };
+    let share = figure(100.0 * worst.unfinished_share);
+    let mut words = text![
+        "Under ",
+        name(worst.name),
+        format!(" {share} % of the work of "),
+        name(task),
+        " is left undone: no energy is ranked of "
+    ];
+    words.extend(listed(undone().map(|policy| name(policy.name))));
+    words.push(".");
     words
+}
+
+/// Where a task is late in a twentieth of its periods or more.
+fn late(placement: &Placement<'_>) -> Text {
+    let late = placement
+        .policies
+        .iter()
+        .filter_map(|policy| Some((policy, policy.latest()?)))
+        .filter(|(_, (_, share))| *share >= 0.05);
+    let late: Vec<_> = late.collect();
+    let Some((policy, (task, share))) = late.iter().max_by(|(_, a), (_, b)| a.1.total_cmp(&b.1))
+    else {
+        return Text::default();
+    };
+    let where_ = match late.len() == placement.policies.len() {
+        true if late.len() > 1 => text![format!(", and no policy of {} is in time", late.len())],
+        _ => Text::default(),
+    };
+    let mut words = text![
+        name(*task),
+        format!(
+            " is late in {} % of its periods under ",
+            figure(100.0 * share)
+        ),
+        name(policy.name)
+    ];
+    words.extend(where_);
+    words.push(".");
+    words
+}
+
+/// The policies with the lowest latency.
+fn latency(placement: &Placement<'_>) -> Text {
+    let lowest = &placement.wins.latency[..];
+    let first = lowest
+        .first()
+        .or(placement.policies.first().map(|of| &of.name));
+    let ms = first.and_then(|policy| placement.find(policy)?.p95(placement.task));
+    let (Some(task), Some(ms)) = (placement.task, ms) else {
+        return Text::default();
+    };
+    let mut words = text!["The p95 of ", name(task), format!(" is {} ms", figure(ms))];
+    if lowest.is_empty() {
+        let all = placement.policies.len();
+        words.push(if all > 1 {
+            format!(" under all {all} policies")
+        } else {
+            String::new()
+        });
+    } else {
+        words.push(" with ");
+        words.extend(listed(lowest.iter().map(|policy| name(*policy))));
+        words.push(", the lowest");
+    }
+    words.push(".");
+    words
+}
+
+/// The policies with least energy of those that are nearly as fast; where latency is alike these
+/// are those of all.
+fn thrifty(placement: &Placement<'_>) -> Text {
+    let near = &placement.wins.energy_at_latency_within_10_percent[..];
+    if near.is_empty() || near == placement.wins.energy {
+        return Text::default();
+    }
+    let mut words = text!["Of those within 10 % of it, "];
+    words.extend(listed(near.iter().map(|policy| name(*policy))));
+    words.push(format!(
+        " takes the least energy{}.",
+        energy(placement, near)
+    ));
+    words
+}
+
+/// The policies that take least energy of all that did all work.
+fn least_energy(placement: &Placement<'_>) -> Text {
+    let done = placement.policies.iter().filter(|policy| policy.is_done());
+    let done: Vec<&Policy<'_>> = done.collect();
+    let names: Vec<&str> = done.iter().map(|policy| policy.name).collect();
+    let is_same = |policy: &&Policy<'_>| {
+        let share = policy.energy_of_all_big;
+        share.is_some_and(|share| share.low > 0.995 && share.high < 1.005)
+    };
+    let energy = |policies: &[&str]| energy(placement, policies);
+    match (&placement.wins.energy[..], &names[..]) {
+        ([], []) => Text::default(),
+        ([], [one]) => text!["Energy of ", name(*one), format!("{}.", energy(&names))],
+        ([], all) if done.iter().all(is_same) => {
+            text![format!(
+                "All {} policies take the same energy{}.",
+                all.len(),
+                energy(all)
+            )]
+        }
+        ([], all) => {
+            text![format!(
+                "No policy takes the least energy with every seed{}.",
+                energy(all)
+            )]
+        }
+        (least, _) => {
+            let mut words = text!["The least energy of all takes "];
+            words.extend(listed(least.iter().map(|policy| name(*policy))));
+            words.push(format!("{}.", energy(least)));
+            words
+        }
+    }
 }
 
 /// Energy against p95, a dot for each policy; energy alone where no task has periods.
@@ -222,17 +275,7 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
             "Lower and further left is better; lines are from the lowest seed to the highest.",
         ));
     }
-    let row = |policy: &Policy<'_>| {
-        let energy = energy(policy)?;
-        Some(IntervalRow {
-            name: policy.name.to_owned(),
-            series: policy.name.to_owned(),
-            low: energy.low,
-            middle: energy.median,
-            high: energy.high,
-            published: None,
-        })
-    };
+    let row = |policy: &Policy<'_>| Some(IntervalRow::new(policy.name, energy(policy)?.all()));
     let rows = placement.policies.iter().filter_map(row).collect();
     Some(Picture::new(
         "Energy by policy",
@@ -296,17 +339,6 @@ fn overview(placement: &Placement<'_>) -> Table {
         ]
     });
     table.done().noted(note)
-}
-
-fn judged(placement: &Placement<'_>, told: &mut Blocks) {
-    let item = |of: &Expectation| {
-        let holds = if of.holds { "holds" } else { "does not hold" };
-        Text::from(format!(
-            "Expected: {}: {holds} ({}).",
-            of.expectation, of.found
-        ))
-    };
-    told.list(placement.expectations.iter().map(item).collect());
 }
 
 /// The settings of the run in a sentence.
@@ -413,20 +445,11 @@ fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
     let (unit, scale) = placement.unit();
     let names = placement.owner_names();
     let bar = |policy: &Policy<'_>| {
-        let part = |owner: &&str| {
-            let energy = policy.owners_unit_s.get(owner)? * scale;
-            Some((
-                (*owner).to_owned(),
-                Figure {
-                    value: energy,
-                    published: None,
-                },
-            ))
-        };
-        Bar {
-            name: policy.name.to_owned(),
-            parts: names.iter().filter_map(part).collect(),
-        }
+        let energies = names.iter().filter_map(|owner| {
+            let energy = policy.owners_unit_s.get(owner)?;
+            Some((owner.to_string(), energy * scale))
+        });
+        Bar::new(policy.name, energies)
     };
     let bars: Vec<Bar> = placement.policies.iter().map(bar).collect();
     let picture = Picture::new("Energy by owner", "energy", &unit, Drawing::Bars(bars));

@@ -4,7 +4,7 @@ use super::clocks;
 use super::story::Story;
 use crate::blocks::{
     Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, figure, fixed,
-    name, percent, text, whole,
+    listed, name, percent, text, whole,
 };
 use findings::strides::{
     Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label,
@@ -72,26 +72,41 @@ impl Story for Gains {
     }
 }
 
-/// The best loop and its gains, in a sentence; without a factor where the machine does not repeat
-/// itself.
+/// The best loop and its gains; without a factor where the machine does not repeat itself.
 fn words(gains: &Gains, ticks: &Ticks, repeats: bool) -> Option<Text> {
     let leaders = best_gains(&gains.gains)?;
     let best = leaders.items[0];
-    let which = match (repeats, leaders.alone()) {
-        (false, _) => "The lowest median of a loop, that of ",
-        (true, Some(_)) => "The best loop, ",
-        (true, None) => "A loop than which none is told to be better, ",
+    let takes = format!("{} per packet", clocks::words(ticks, best.clocks));
+    let at = label(best.stride_first, best.stride_second);
+    let alike = leaders
+        .items
+        .iter()
+        .map(|gain| name(gain.loop_name.as_str()));
+    let mut words = match (repeats, leaders.alone()) {
+        (false, _) => text![
+            "The lowest median of a loop is that of ",
+            name(best.loop_name.as_str()),
+            format!(" at {at}: {takes}")
+        ],
+        (true, Some(_)) => text![
+            "The loop ",
+            name(best.loop_name.as_str()),
+            format!(" takes the least time, {takes} at {at}")
+        ],
+        (true, None) if gains.gains.len() < 2 => text![
+            "The loop ",
+            name(best.loop_name.as_str()),
+            format!(" takes {takes} at {at}")
+        ],
+        (true, None) => {
+            let mut words = text!["The loops "];
+            words.extend(listed(alike));
+            words.push(format!(
+                " take the least time, no one less than another: {takes} at {at}"
+            ));
+            words
+        }
     };
-    let mut words = text![
-        which,
-        name(best.loop_name.as_str()),
-        format!(
-            " at {}, {} {} per packet",
-            label(best.stride_first, best.stride_second),
-            if repeats { "takes" } else { "is" },
-            clocks::words(ticks, best.clocks)
-        )
-    ];
     if repeats {
         words.push(format!(
             ". It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch",

@@ -2,9 +2,8 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Figure, Picture, Table, figure, fixed, name, whole,
-};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, name, whole};
+use evidence::share_less;
 use findings::tune::{Best, Less, NEAR, Tune, TunedCell, size};
 
 /// A difference in percent that no user would act on.
@@ -22,69 +21,42 @@ fn words(tune: &Tune<'_>, values: &[u32]) -> String {
     words.join(", ")
 }
 
-/// A difference and its interval in words.
-fn difference(less: &Less) -> String {
-    let [low, high] = less.interval;
-    let share = |percent: f64| {
-        format!(
-            "{} % {}",
-            fixed(percent.abs(), 1),
-            if percent < 0.0 { "more" } else { "less" }
-        )
-    };
-    format!(
-        "{} ({} to {})",
-        share(less.percent),
-        share(low),
-        share(high)
-    )
-}
-
 /// The sentence about the best and today's values.
 fn verdict(tune: &Tune<'_>, best: &Best) -> String {
-    let facts = &tune.facts;
-    let (found, of) = (words(tune, &best.values), &facts.name);
+    let (found, of) = (words(tune, &best.values), &tune.facts.name);
     // A loop without a source has no values in it.
-    let has_source = facts
-        .knobs
-        .iter()
-        .any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance);
-    let today = if has_source {
-        "with today's values"
-    } else {
-        "without prefetch"
+    let mut knobs = tune.facts.knobs.iter();
+    let today = match knobs.any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance)
+    {
+        true => "with today's values",
+        false => "without prefetch",
     };
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
+    let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
     match &best.less_than_today {
-        Some(less) if less.is_certain() && less.percent > 0.0 => {
-            format!(
-                "Of what was tried, `{of}` takes the least time with {found}: {takes}, {} than {today}",
-                difference(less)
-            )
-        }
+        Some(less) if less.is_certain() && less.percent > 0.0 => format!(
+            "With {found} `{of}` takes the least time of what was tried: {takes}, {} than {today}",
+            taken(less)
+        ),
         Some(less) if less.interval.iter().all(|end| end.abs() < ALIKE) && !less.drifts => {
-            format!(
-                "`{of}` takes as long {today} as with the best that was found ({found}), {takes}: they differ by less than {ALIKE} %"
-            )
+            format!("`{of}` takes the same time {today} as with {found}, within {ALIKE} %: {takes}")
         }
         Some(less) => {
             let why = if less.drifts {
-                "; the first half of the rounds contradicts the second"
+                ": the first half of the rounds contradicts the second"
             } else {
                 ""
             };
             format!(
-                "It cannot be told on this machine now whether `{of}` takes less time than {today}: with {found} it takes {}{why}",
-                difference(less)
+                "Whether `{of}` takes less time than {today} cannot be told here now; with {found} it takes {}{why}",
+                taken(less)
             )
         }
         None if best.today == Some(best.clocks) => {
-            format!(
-                "Nothing was found with which `{of}` takes less time than {today}: {found}, {takes}"
-            )
+            format!("Nothing that was tried takes less time than `{of}` {today}: {found}, {takes}")
         }
         None => format!(
-            "`{of}` took the least time with {found}, {takes}; the rounds are too few to compare it with today's values"
+            "`{of}` took {takes} with {found}; the rounds are too few to compare that with today's values"
         ),
     }
 }
@@ -184,23 +156,10 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
                     .into_iter()
                     .all(|at| cell.values[at] == best.values[at])
         };
-        let point = |cell: &TunedCell| {
-            (
-                f64::from(cell.values[knob]),
-                Figure {
-                    value: factor * cell.clocks,
-                    published: None,
-                },
-            )
-        };
-        let mut points: Vec<(f64, Figure)> = tune.cells.iter().filter(is_on).map(point).collect();
+        let point = |cell: &TunedCell| (f64::from(cell.values[knob]), factor * cell.clocks);
+        let mut points: Vec<(f64, f64)> = tune.cells.iter().filter(is_on).map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve {
-            name: tune.facts.knobs[knob].name.clone(),
-            points,
-            best: None,
-        }
-        .with_best(NEAR)
+        Curve::new(&tune.facts.knobs[knob].name, points).with_best(NEAR)
     };
     let curves: Vec<Curve> = (0..tune.facts.knobs.len())
         .map(curve)

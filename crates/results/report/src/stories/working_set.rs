@@ -1,37 +1,22 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Curve, Drawing, Figure, Picture, Table, fixed, name, percent, whole};
-use crate::words::listed;
+use crate::blocks::{Blocks, Curve, Drawing, Picture, Table, fixed, name, percent, whole};
 use findings::working_set::{HARDLY_ANY, LATER, Node, NodeTime, Prediction, Way, WorkingSet};
 
 impl Story for WorkingSet<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(frames(self));
-        told.answer(buffers(self));
-        self.predicted
-            .last()
-            .iter()
-            .for_each(|of| told.answer(errors(of)));
+        told.answer(answer(self));
+        if let Some(of) = self.predicted.last() {
+            told.answer(whole_path(of));
+        }
         let by_stride = |stride: u64| {
             let ways = self
                 .frame_sizes
                 .iter()
                 .filter(move |way| way.buffer_bytes == stride);
-            let points = ways.map(|way| {
-                (
-                    way.frame_size as f64,
-                    Figure {
-                        value: later(way),
-                        published: None,
-                    },
-                )
-            });
-            Curve {
-                name: format!("stride {stride}"),
-                points: points.collect(),
-                best: None,
-            }
+            let points = ways.map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
+            Curve::new(format!("stride {stride}"), points)
         };
         let curves = strides(&self.frame_sizes)
             .into_iter()
@@ -102,23 +87,15 @@ fn written(of: &Prediction<'_>) -> &'static str {
     }
 }
 
-/// The errors of predicted times, beside those of a trivial predictor.
-fn errors(of: &Prediction<'_>) -> String {
+/// The predicted time of all nodes beside the published one.
+fn whole_path(of: &Prediction<'_>) -> String {
     let sum = |ns: fn(&NodeTime<'_>) -> f64| of.times.iter().map(ns).sum::<f64>();
     format!(
-        "By the model the {} nodes of the slides take {:.0} ns ({:.0} published), with errors of {:.0} % (rms) node by \
-         node; in proportion to instructions, {:.0} %.",
+        "By the model the {} nodes of the slides take {:.0} ns a packet; {:.0} ns are published.",
         of.times.len(),
         sum(|of| of.ns),
-        sum(|of| of.published_ns),
-        of.rms_percent[0],
-        of.rms_percent[1]
+        sum(|of| of.published_ns)
     )
-}
-
-/// Accesses of the second node that looks at packets which go beyond L1, per packet.
-fn later(way: &Way<'_>) -> f64 {
-    way.beyond_l1(LATER)
 }
 
 /// The strides of the ways of one size, in their order.
@@ -132,109 +109,34 @@ fn strides(ways: &[Way<'_>]) -> Vec<u64> {
         .collect()
 }
 
-/// The frames that stay in L1, and those that do not.
-fn frames(found: &WorkingSet<'_>) -> String {
-    let l1 = found.l1_bytes / 1024;
-    let kept = |size| format!("a frame of {size} packets stays in L1 ({l1} KB) from node to node");
-    let lost = |size, accesses| {
-        format!(
-            "with {size} packets and more per frame, {accesses} accesses per packet of the second node that looks at \
-             packets go beyond L1"
-        )
-    };
-    for_all(
-        (&found.frame_sizes, "packets"),
+/// The frames whose lines stay in L1, and the buffers whose metadata stay in L2.
+fn answer(found: &WorkingSet<'_>) -> String {
+    let (l1, l2) = (found.l1_bytes / 1024, found.l2_bytes / 1024);
+    let frames = kept(
+        &found.frame_sizes,
         |way| way.frame_size,
-        later,
-        (kept, lost),
-    )
-}
-
-/// The numbers of buffers whose metadata stay in L2, and those whose do not.
-fn buffers(found: &WorkingSet<'_>) -> String {
-    let l2 = found.l2_bytes / 1024;
-    let kept = |pool| format!("metadata of {pool} buffers that go around stay in L2 ({l2} KB)");
-    let lost = |pool, times| {
-        format!("with {pool} buffers and more, metadata come from memory {times} times per packet")
-    };
-    for_all(
-        (&found.pools, "buffers"),
+        |way| way.beyond_l1(LATER),
+    );
+    let buffers = kept(
+        &found.pools,
         |way| way.pool,
         |way| way.metadata_from_memory(),
-        (kept, lost),
+    );
+    format!(
+        "At all {} strides of buffers, frames of {frames} packets stay in L1 ({l1} KB) from node to node. \
+         Metadata of {buffers} buffers stay in L2 ({l2} KB).",
+        strides(&found.frame_sizes).len()
     )
 }
 
-/// What holds at every stride: up to which size hardly any access misses, and from which on some
-/// do; between the two the stride decides.
-fn for_all(
-    (ways, unit): (&[Way<'_>], &str),
-    size: fn(&Way<'_>) -> u64,
-    value: fn(&Way<'_>) -> f64,
-    (kept, lost): (impl Fn(u64) -> String, impl Fn(u64, String) -> String),
-) -> String {
-    let sizes: Vec<&[Way<'_>]> = ways.chunk_by(|a, b| size(a) == size(b)).collect();
-    // The way with the least of some sizes and that with the most, each with its stride.
-    let ends = |sizes: &[&[Way<'_>]]| {
-        let mut values: Vec<_> = sizes
-            .iter()
-            .copied()
-            .flatten()
-            .map(|way| (value(way), way.buffer_bytes))
-            .collect();
-        values.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Some([*values.first()?, *values.last()?])
-    };
-    let (keeps, loses) = (
-        |way: &Way<'_>| value(way) < HARDLY_ANY,
-        |way: &Way<'_>| value(way) >= HARDLY_ANY,
-    );
-    let keeping = sizes
-        .iter()
-        .take_while(|ways| ways.iter().all(keeps))
-        .count();
-    let losing = sizes.len()
-        - sizes
-            .iter()
-            .rev()
-            .take_while(|ways| ways.iter().all(loses))
-            .count();
-    let last_kept = sizes[..keeping].last().map(|ways| kept(size(&ways[0])));
-    let range = |[least, most]: [(f64, u64); 2]| match [least, most]
-        .map(|(value, _)| format!("{value:.2}"))
-    {
-        [least, most] if least == most => least,
-        [least, most] => format!("{least} to {most}"),
-    };
-    let first_lost = ends(&sizes[losing..]).map(|ends| lost(size(&sizes[losing][0]), range(ends)));
-    let said: Vec<String> = last_kept.into_iter().chain(first_lost).collect();
-    let strides = strides(ways);
-    let start = match &strides[..] {
-        [] => return String::new(),
-        [one] => format!("With a stride of buffers of {one} bytes"),
-        [first, .., last] => format!(
-            "At all {} strides of buffers ({first} to {last} bytes)",
-            strides.len()
-        ),
-    };
-    let for_all = (!said.is_empty()).then(|| format!(", {}", said.join(", and ")));
-    let between = ends(&sizes[keeping..losing]).map(|[least, most]| {
-        let open: Vec<String> = sizes[keeping..losing]
-            .iter()
-            .map(|ways| size(&ways[0]).to_string())
-            .collect();
-        let [least, most] =
-            [least, most].map(|(value, stride)| format!("{value:.2} ({stride} bytes)"));
-        format!(
-            "; with {} {unit} the stride decides: {least} to {most}",
-            listed(&open)
-        )
-    });
-    [Some(start), for_all, between]
-        .into_iter()
-        .flatten()
-        .collect::<String>()
-        + "."
+/// The sizes at which hardly an access is lost at any stride, in words.
+fn kept(ways: &[Way<'_>], size: fn(&Way<'_>) -> u64, lost: fn(&Way<'_>) -> f64) -> String {
+    let sizes = ways.chunk_by(|a, b| size(a) == size(b));
+    let keeps = |ways: &&[Way<'_>]| ways.iter().all(|way| lost(way) < HARDLY_ANY);
+    match sizes.take_while(keeps).last() {
+        Some(ways) => format!("up to {}", size(&ways[0])),
+        None => format!("less than {}", ways.first().map_or(0, size)),
+    }
 }
 
 fn table(ways: &[Way<'_>]) -> Table {
@@ -278,33 +180,19 @@ mod tests {
         }
     }
 
-    fn told(ways: &[Way<'_>]) -> String {
-        let kept = |size| format!("{size} stay");
-        let lost = |size, accesses| format!("{size} leave: {accesses}");
-        for_all((ways, "packets"), |way| way.frame_size, later, (kept, lost))
-    }
-
     #[test]
-    fn what_holds_at_every_stride_is_told_before_what_the_stride_decides() {
+    fn a_size_is_kept_where_every_stride_keeps_it() {
+        let way = |size, l2| way(size, 4096, l2);
         let ways = [
-            (64, 0.0, 0.0),
-            (128, 0.0, 2.0),
-            (256, 1.0, 2.0),
-            (512, 2.0, 2.0),
+            way(64, 0.0),
+            way(64, 0.01),
+            way(128, 0.0),
+            way(128, 2.0),
+            way(256, 0.0),
         ];
-        let ways: Vec<_> = ways
-            .iter()
-            .flat_map(|(size, odd, even)| [way(*size, 2432, *odd), way(*size, 4096, *even)])
-            .collect();
-        assert_eq!(
-            told(&ways),
-            "At all 2 strides of buffers (2432 to 4096 bytes), 64 stay, and 256 leave: 1.00 to 2.00; with 128 packets \
-             the stride decides: 0.00 (2432 bytes) to 2.00 (4096 bytes)."
-        );
-        assert_eq!(
-            told(&ways[..1]),
-            "With a stride of buffers of 2432 bytes, 64 stay."
-        );
-        assert_eq!(told(&[]), "", "a recording of another version");
+        let kept = |ways: &[Way<'_>]| kept(ways, |way| way.frame_size, |way| way.beyond_l1(LATER));
+        assert_eq!(kept(&ways), "up to 64");
+        assert_eq!(kept(&ways[3..]), "less than 128");
+        assert_eq!(kept(&[]), "less than 0", "a recording of another version");
     }
 }
