@@ -65,7 +65,7 @@ def test_the_example_of_the_documentation_runs(root, recording, tmp_path, monkey
 
 def test_what_the_types_do_not_describe_is_named():
     steadiness = {"cells": 0, "scattering": 0, "apart_percent": 0.0, "repeats": False}
-    whole = {"rows": [], "accesses": [], "steadiness": steadiness, "counter": "TSC", "tick_ns": 0.4}
+    whole = {"rows": [], "steadiness": steadiness, "counter": "TSC", "tick_ns": 0.4, "recording": "r"}
 
     def read(**other):
         fields = {key: value for key, value in {**whole, **other}.items() if value is not None}
@@ -74,10 +74,16 @@ def test_what_the_types_do_not_describe_is_named():
     assert read().counter == "TSC"
     with pytest.raises(stopwatt.DataError, match="Batch has a key `more`"):
         read(more=1)
-    with pytest.raises(stopwatt.DataError, match="Batch lacks the key `accesses`"):
-        read(accesses=None)
-    access = {"kind": "a", "quartiles": [1, 2, 3.5], "scatters": True}
-    with pytest.raises(stopwatt.DataError, match="Batch.accesses.scatters is 1"):
-        read(accesses=[{**access, "scatters": 1}])
-    with pytest.raises(stopwatt.DataError, match="Batch.accesses.quartiles has 2 values"):
-        read(accesses=[{**access, "quartiles": [1, 2]}])
+    with pytest.raises(stopwatt.DataError, match="Batch lacks the key `rows`"):
+        read(rows=None)
+    row = {
+        "frame_size": 4,
+        "clocks_per_packet": [1, 2.5],
+        "outlier": True,
+        "bytes": [1, 2, 3, 4],
+        "instruction_bytes": 0,
+    }
+    with pytest.raises(stopwatt.DataError, match="Batch.rows.outlier is 1"):
+        read(rows=[{**row, "outlier": 1}])
+    with pytest.raises(stopwatt.DataError, match="Batch.rows.bytes has 2 values"):
+        read(rows=[{**row, "bytes": [1, 2]}])

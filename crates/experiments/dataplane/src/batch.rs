@@ -1,6 +1,5 @@
 //! `batch`: frame sizes, on this machine or in the caches of a modelled core.
 
-use crate::accesses;
 use crate::fit::Costs;
 use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX, Node};
 use crate::host::{Layout, Study, sweep};
@@ -342,7 +341,6 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         progress.step();
     }
     progress.check()?;
-    results::accesses(&mut recording, &accesses::KINDS, &accesses::measure(study));
     sink.start(recording.header.clone())?;
     sink.append(&recording)
 }

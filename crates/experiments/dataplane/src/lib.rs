@@ -6,7 +6,6 @@
 //! handed the cells that it may use.
 #![deny(unsafe_code)]
 
-mod accesses;
 mod batch;
 #[cfg(target_os = "linux")]
 mod events;

@@ -157,16 +157,6 @@ pub fn run_measures(
     recording.add(series, iteration, metrics::LOOPS, "", loops as f64);
 }
 
-/// The cost of each kind of access, one measure per repetition.
-pub fn accesses(recording: &mut Recording, kinds: &[&str], values: &[Vec<f64>]) {
-    let series = recording.series("accesses", "accesses", "");
-    for (kind, values) in kinds.iter().zip(values) {
-        for (iteration, value) in values.iter().enumerate() {
-            recording.add(series, iteration as u32, metrics::CLOCKS, kind, *value);
-        }
-    }
-}
-
 /// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they
 /// are known.
 pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {

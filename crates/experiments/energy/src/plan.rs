@@ -16,10 +16,6 @@ pub enum Kind {
     Draws,
     /// The central point, with a seed each time.
     Central,
-    /// The central point with other rates of callbacks; as all curves, with each of its seeds.
-    Rate,
-    /// The central point with other energies of a round trip into a deep idle state.
-    Transition,
 }
 
 impl Kind {
@@ -28,8 +24,6 @@ impl Kind {
         match self {
             Self::Draws => "draws",
             Self::Central => "central",
-            Self::Rate => "rate",
-            Self::Transition => "transition",
         }
     }
 }
@@ -39,8 +33,6 @@ impl Kind {
 pub struct Visit<'s> {
     /// Kind of the run.
     pub kind: Kind,
-    /// The place on the curve: the rate, the part of 1024; 0 where there is none.
-    pub place: u64,
     /// Which draw it is, or which seed of the central point.
     pub number: u32,
     /// The benchmark.
@@ -56,25 +48,20 @@ pub struct PointResults<'s> {
     pub visit: Visit<'s>,
     /// The configurations, in the order of [`Configuration::ALL`].
     pub configurations: Vec<RunResult>,
-    /// The reference where nobody queues callbacks: all else is the same. Only of draws and of the
-    /// central point.
-    pub silent: Option<RunResult>,
+    /// The reference where nobody queues callbacks: all else is the same.
+    pub silent: RunResult,
 }
 
-/// Rates of callbacks, for the curve over rates: about three to each tenfold.
-const RATES: [u64; 13] = [0, 1, 2, 5, 10, 20, 35, 50, 100, 200, 500, 1000, 2000];
-
-/// The points of a run: its draws, the central point with its seeds, and the curves if `curves`
-/// says so.
+/// The points of a run: its draws, and the central point with all of its seeds, or with two of
+/// them, which show whether they differ.
 pub fn plan<'s>(
     suite: &'s Suite,
     benchmarks: &[&'s Benchmark],
     draws: u32,
-    curves: bool,
+    all_seeds: bool,
     set: &[(String, Value)],
 ) -> Vec<Visit<'s>> {
-    // Without curves two seeds show whether they differ.
-    let seeds = if curves {
+    let seeds = if all_seeds {
         suite.central_seeds
     } else {
         suite.central_seeds.min(2)
@@ -84,43 +71,21 @@ pub fn plan<'s>(
             point.with(name, value.clone())
         })
     };
-    let is_set = |name: &str| set.iter().any(|(other, _)| other == name);
     let mut visits = Vec::new();
     for &benchmark in benchmarks {
-        let mut add = |kind, place, number, point| {
+        let mut add = |kind, number, point| {
             visits.push(Visit {
                 kind,
-                place,
                 number,
                 benchmark,
                 point: fixed(point),
             });
         };
         for draw in 0..draws {
-            add(Kind::Draws, 0, draw, Point::draw(suite, draw));
+            add(Kind::Draws, draw, Point::draw(suite, draw));
         }
         for seed in 0..seeds {
-            add(Kind::Central, 0, seed, Point::central(suite, seed));
-        }
-        for seed in (0..seeds).filter(|_| curves) {
-            let central = || Point::central(suite, seed);
-            // A curve over what was set to one value would be none.
-            if !is_set("callbacks.rate") {
-                for rate in RATES {
-                    let point = central().with("callbacks.rate", Value::Number(rate));
-                    add(Kind::Rate, rate, seed, point);
-                }
-            }
-            if !is_set("transition") {
-                for part in (0..=1024).step_by(128) {
-                    add(
-                        Kind::Transition,
-                        part,
-                        seed,
-                        central().with("transition", Value::Number(part)),
-                    );
-                }
-            }
+            add(Kind::Central, seed, Point::central(suite, seed));
         }
     }
     visits
@@ -193,19 +158,14 @@ pub fn visit<'s>(
             .into_iter()
             .map(of)
             .collect::<Result<_, _>>()?;
-        let silent = match visit.kind {
-            Kind::Draws | Kind::Central => {
-                let point = visit.point.clone().silenced();
-                Some(run(
-                    suite,
-                    board,
-                    visit.benchmark,
-                    Configuration::Reference,
-                    &point,
-                )?)
-            }
-            Kind::Rate | Kind::Transition => None,
-        };
+        let point = visit.point.clone().silenced();
+        let silent = run(
+            suite,
+            board,
+            visit.benchmark,
+            Configuration::Reference,
+            &point,
+        )?;
         progress.step();
         Ok(PointResults {
             visit,

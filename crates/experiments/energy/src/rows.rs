@@ -55,7 +55,7 @@ fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
         let of = visited
             .iter()
             .filter(|visited| visited.visit.benchmark.name == benchmark.name);
-        let runs = of.flat_map(|visited| visited.configurations.iter().chain(&visited.silent));
+        let runs = of.flat_map(|visited| visited.configurations.iter().chain([&visited.silent]));
         let unfinished = runs.clone().filter(|ran| !ran.ended).count();
         if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
             let name = &benchmark.name;
@@ -88,71 +88,22 @@ pub fn recording(header: Header, suite: &Suite, visited: &[PointResults<'_>]) ->
     for at in visited {
         let kind = at.visit.kind;
         let name = &at.visit.benchmark.name;
-        let silent = at.silent.iter().map(|ran| (SILENT, ran));
         let configurations = Configuration::ALL
             .iter()
             .map(|of| of.name())
             .zip(&at.configurations);
-        for (variant, ran) in configurations.chain(silent) {
+        for (variant, ran) in configurations.chain([(SILENT, &at.silent)]) {
             let series = recording.series(variant, name, kind.name());
-            match kind {
-                Kind::Draws | Kind::Central => {
-                    energy(&mut recording, series, at.visit.number, "", ran);
-                    // Owners are recorded for one kind of points: a chart over both kinds would
-                    // count their energy twice.
-                    if kind == counted {
-                        counts(&mut recording, series, at.visit.number, ran);
-                    }
-                }
-                Kind::Rate | Kind::Transition => {
-                    let place = place(kind, at.visit.place);
-                    energy(&mut recording, series, at.visit.number, &place, ran);
-                    let benefit =
-                        100.0 * (1.0 - ran.energy as f64 / at.configurations[0].energy as f64);
-                    recording.add(
-                        series,
-                        at.visit.number,
-                        metrics::ENERGY_BENEFIT,
-                        &place,
-                        benefit,
-                    );
-                }
+            energy(&mut recording, series, at.visit.number, ran);
+            // Owners are recorded for one kind of points: a chart over both kinds would count
+            // their energy twice.
+            if kind == counted {
+                counts(&mut recording, series, at.visit.number, ran);
             }
         }
     }
-    histograms(&mut recording, suite, visited);
     describe(&mut recording.header, suite, visited);
     recording
-}
-
-/// The axis of classes of latencies, in microseconds.
-const LATENCY: &str = "latency_us";
-
-/// The delays of tasks of the benchmarks after their timers, by class: over all seeds of the
-/// central point.
-fn histograms(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_>]) {
-    for benchmark in &suite.benchmarks {
-        let central = || visited.iter().filter(|at| at.visit.kind == Kind::Central);
-        let of_benchmark = || central().filter(|at| at.visit.benchmark.name == benchmark.name);
-        for (number, configuration) in Configuration::ALL.iter().enumerate() {
-            let mut all = recording::Histogram::default();
-            of_benchmark().for_each(|at| all.append(&at.configurations[number].latencies));
-            let series =
-                recording.series(configuration.name(), &benchmark.name, Kind::Central.name());
-            for (end_ns, share) in all.shares() {
-                let us = end_ns as f64 / 1e3;
-                let class = format!("up to {us} us");
-                let place = toml::Table::from_iter([(LATENCY.to_owned(), us.into())]);
-                recording.header.coordinates.insert(class.clone(), place);
-                recording.add(series, 0, metrics::LATENCY_SHARE, &class, share);
-            }
-        }
-    }
-}
-
-/// The name of a place on a curve.
-fn place(kind: Kind, number: u64) -> String {
-    format!("{} {number}", kind.name())
 }
 
 /// The values that were drawn: the same for all benchmarks.
@@ -176,27 +127,10 @@ fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_
     }
 }
 
-fn energy(
-    recording: &mut Recording,
-    series: Series,
-    iteration: u32,
-    subject: &str,
-    ran: &RunResult,
-) {
-    recording.add(
-        series,
-        iteration,
-        metrics::ENERGY,
-        subject,
-        units(ran.energy),
-    );
-    recording.add(
-        series,
-        iteration,
-        metrics::RUN_TIME,
-        subject,
-        ran.time as f64 / 1e12,
-    );
+fn energy(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
+    let time_s = ran.time as f64 / 1e12;
+    recording.add(series, iteration, metrics::ENERGY, "", units(ran.energy));
+    recording.add(series, iteration, metrics::RUN_TIME, "", time_s);
 }
 
 fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
@@ -247,7 +181,7 @@ fn units(energy: u128) -> f64 {
 }
 
 /// The pictures of a benchmark.
-fn pictures(header: &mut Header, name: &str, visited: &[PointResults<'_>]) {
+fn pictures(header: &mut Header, name: &str) {
     let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
         title,
         metric: metric.name.to_owned(),
@@ -263,49 +197,9 @@ fn pictures(header: &mut Header, name: &str, visited: &[PointResults<'_>]) {
         let bars = PictureKind::StackedBars;
         header.pictures.push(picture(title, metric, name, bars));
     }
-    let is_late = |at: &PointResults<'_>| {
-        at.visit.benchmark.name == name && at.configurations[0].latency_ns.is_some()
-    };
-    if visited.iter().any(is_late) {
-        let title =
-            format!("{name}: how late its tasks run after their timers, at the central point");
-        let kind = PictureKind::Curves {
-            x: LATENCY.to_owned(),
-            by: None,
-        };
-        header
-            .pictures
-            .push(picture(title, &metrics::LATENCY_SHARE, name, kind));
-    }
-    for (axis, what) in [
-        (Kind::Rate, "callbacks per second"),
-        (
-            Kind::Transition,
-            "the energy of a round trip into a deep idle state, of 1024",
-        ),
-    ] {
-        if visited.iter().any(|visited| visited.visit.kind == axis) {
-            let title = format!("{name}: energy saved against {what}, at the central point");
-            let kind = PictureKind::Curves {
-                x: axis.name().to_owned(),
-                by: None,
-            };
-            header
-                .pictures
-                .push(picture(title, &metrics::ENERGY_BENEFIT, name, kind));
-        }
-    }
 }
 
 fn describe(header: &mut Header, suite: &Suite, visited: &[PointResults<'_>]) {
-    for at in visited {
-        let kind = at.visit.kind;
-        if !matches!(kind, Kind::Draws | Kind::Central) {
-            let axis =
-                toml::Table::from_iter([(kind.name().to_owned(), (at.visit.place as f64).into())]);
-            header.coordinates.insert(place(kind, at.visit.place), axis);
-        }
-    }
     let is_there = |name: &&String| {
         visited
             .iter()
@@ -318,7 +212,7 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[PointResults<'_>]) {
         .filter(is_there)
         .collect();
     for name in &names {
-        pictures(header, name, visited);
+        pictures(header, name);
     }
     let benchmarks = suite
         .benchmarks

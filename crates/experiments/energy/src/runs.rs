@@ -8,7 +8,6 @@ use crate::workload::workload;
 use experiment::Error;
 use minikernel::{Affinities, Frequency, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
 use placement::Placement;
-use recording::Histogram;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +29,6 @@ pub struct RunResult {
     /// From when a timer should have woken a task of the benchmark until it ran, in ns, by
     /// [`LATENCIES`]; `None` where it has no timers.
     pub latency_ns: Option<[u64; LATENCIES.len()]>,
-    /// The same latencies by class; empty where it has no timers.
-    pub latencies: Histogram,
     /// The time that the big cluster and the LITTLE one were in their deepest idle state, in ps.
     pub asleep: [u64; 2],
     /// The time that each cluster ran, was in each idle state, and was on its way, in ps; each
@@ -221,7 +218,6 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
         queued: [0; 2],
         invoked: [0; 4],
         latency_ns: percentiles(&latencies),
-        latencies: latencies.iter().copied().collect(),
         asleep: [0; 2],
         residency: residency(outcome, hardware),
         stalls: outcome.stalls.len() as u64,

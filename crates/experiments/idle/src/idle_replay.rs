@@ -161,9 +161,6 @@ impl Experiment for IdleReplay {
 /// The governors of a current kernel.
 const CURRENT: [idle::Kind; 2] = [idle::Kind::menu(7, 1), idle::Kind::teo(7, 1)];
 
-/// Intervals that are listed for each governor.
-const WORST: usize = 5;
-
 /// Everything about one chooser. `is_own` is true for the traced kernel's governor.
 fn row(
     platform: &Platform,
@@ -208,12 +205,8 @@ fn row(
         }
         _ => None,
     };
-    let worst = match replays.first() {
-        Some((_, replayed)) if platform.power.is_some() => {
-            worst(platform, traced, &replayed.chosen, oracle, WORST)
-        }
-        _ => Vec::new(),
-    };
+    let first = replays.first().filter(|_| platform.power.is_some());
+    let worst = first.and_then(|(_, replayed)| worst(platform, traced, &replayed.chosen, oracle));
     let state_names = platform.state_names().map(str::to_owned).collect();
     Row {
         chooser,

@@ -84,9 +84,8 @@ pub(crate) fn add(
 /// The CPU that is shown, and from when to when: about the interval that cost any governor most.
 fn window(traced: &TracedIntervals, shown: &[(&Row, &GovernorReplay)]) -> Option<(u16, u64, u64)> {
     let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
-    let worst_of = |(row, _): &(&Row, &GovernorReplay)| {
-        row.worst.first().map(|excess| (!yardstick(row), *excess))
-    };
+    let worst_of =
+        |(row, _): &(&Row, &GovernorReplay)| row.worst.map(|excess| (!yardstick(row), excess));
     let most = shown
         .iter()
         .filter_map(worst_of)

@@ -222,16 +222,15 @@ pub struct Excess {
     pub energy: u128,
 }
 
-/// The intervals that cost a replay's cores most beyond what they had to at the middle point, the
-/// worst first.
+/// The interval that cost a replay's cores most beyond what it had to at the middle point, the first
+/// of several; `None` where none cost more.
 pub fn worst(
     platform: &Platform,
     traced: &TracedIntervals,
     chosen: &[Vec<u8>],
     oracle: &Oracle,
-    most: usize,
-) -> Vec<Excess> {
-    let mut worst: Vec<Excess> = Vec::with_capacity(most + 1);
+) -> Option<Excess> {
+    let mut worst: Option<Excess> = None;
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
         let states = &platform.domains[platform.place(cpu as u16).0].states;
         for (at, sleep) in sleeps.iter().enumerate() {
@@ -241,18 +240,9 @@ pub fn worst(
                     + cost.core_round_trip.part(POINTS[MIDDLE])
             };
             let energy = cost(chosen[cpu][at]).saturating_sub(cost(oracle.chosen[cpu][at]));
-            let least = worst.last().map_or(0, |excess| excess.energy);
-            if energy > 0 && (worst.len() < most || energy > least) {
-                let place = worst.partition_point(|known| known.energy >= energy);
-                worst.insert(
-                    place,
-                    Excess {
-                        cpu: cpu as u16,
-                        at,
-                        energy,
-                    },
-                );
-                worst.truncate(most);
+            if energy > worst.map_or(0, |worst| worst.energy) {
+                let cpu = cpu as u16;
+                worst = Some(Excess { cpu, at, energy });
             }
         }
     }

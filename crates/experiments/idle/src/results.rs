@@ -8,13 +8,11 @@ use crate::replay::{Agreement, Chooser, GovernorReplay};
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use idle::Kind;
-use recording::{Axis, Header, Picture, PictureKind, Recording, Series, facts, metrics};
+use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.
 const ORACLE: &str = "oracle";
-/// The case of intervals by length.
-const LENGTHS: &str = "lengths";
 /// The case of the kernel's own counts.
 const COUNTERS: &str = "counters";
 
@@ -58,7 +56,7 @@ pub fn recording(
     );
     intervals(&mut recording, traced);
     for row in rows {
-        add_row(&mut recording, platform, traced, row);
+        add_row(&mut recording, platform, row);
     }
     if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
         counters(&mut recording, platform, traced);
@@ -69,7 +67,7 @@ pub fn recording(
 }
 
 /// Adds what came of a governor, under one limit or without.
-fn add_row(recording: &mut Recording, platform: &Platform, traced: &TracedIntervals, row: &Row) {
+fn add_row(recording: &mut Recording, platform: &Platform, row: &Row) {
     for ((unsaid, replayed), energy) in row.replays.iter().zip(&row.energies) {
         let mode = if row.replays.len() > 1 {
             unsaid.name()
@@ -101,9 +99,6 @@ fn add_row(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
     if let Some(agreement) = &row.agreement {
         compared(recording, row, agreement);
     }
-    if let Some((_, replayed)) = row.replays.first() {
-        lengths(recording, traced, row, replayed);
-    }
 }
 
 fn pictures() -> Vec<Picture> {
@@ -127,15 +122,6 @@ fn pictures() -> Vec<Picture> {
             PictureKind::Curves {
                 x: "round_trip".to_owned(),
                 by: None,
-            },
-        ),
-        picture(
-            "Idle intervals by their length and the state in which they ended; each cell is how many there are",
-            &metrics::IDLE_INTERVALS,
-            LENGTHS,
-            PictureKind::HeatMap {
-                x: "decade_us".to_owned(),
-                y: "state".to_owned(),
             },
         ),
     ]
@@ -171,18 +157,6 @@ fn describe(
         header.coordinates.insert(point_name(at), place);
     }
     header.pictures = pictures();
-    let places = |title: &str, names: Vec<String>| Axis {
-        title: title.to_owned(),
-        places: (0..).zip(names).collect(),
-    };
-    header.axes.insert(
-        "decade_us".to_owned(),
-        places("length of the interval", (0..DECADES).map(decade).collect()),
-    );
-    let states = platform.state_names().map(str::to_owned).collect();
-    header
-        .axes
-        .insert("state".to_owned(), places("state", states));
     notes(header, platform, traced, oracle);
 }
 
@@ -448,58 +422,5 @@ fn counters(recording: &mut Recording, platform: &Platform, traced: &TracedInter
     if let Some(tracing_ns) = tracing_ns {
         let series = recording.series("recorded", COUNTERS, "");
         recording.add(series, 0, metrics::TRACING, "", tracing_ns as f64);
-    }
-}
-
-/// Lengths of intervals up to 1 us, and then by decades up to 10 s and more.
-const DECADES: usize = 9;
-
-/// The lower and the upper edge of a decade.
-fn decade(number: usize) -> String {
-    const EDGES: [&str; DECADES - 1] = [
-        "1 us", "10 us", "100 us", "1 ms", "10 ms", "100 ms", "1 s", "10 s",
-    ];
-    match number
-        .checked_sub(1)
-        .map(|from| (EDGES[from], EDGES.get(number)))
-    {
-        None => format!("< {}", EDGES[0]),
-        Some((from, Some(to))) => format!("{from}\u{2013}{to}"),
-        Some((from, None)) => format!("\u{2265} {from}"),
-    }
-}
-
-/// Intervals by length and by the state in which they ended.
-fn lengths(
-    recording: &mut Recording,
-    traced: &TracedIntervals,
-    row: &Row,
-    replayed: &GovernorReplay,
-) {
-    let mut counts = vec![[0_u64; DECADES]; row.state_names.len()];
-    for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {
-        for (sleep, state) in sleeps.iter().zip(chosen) {
-            let us = sleep.interval_ns() / 1000;
-            let decade = us
-                .checked_ilog10()
-                .map_or(0, |decade| decade as usize + 1)
-                .min(DECADES - 1);
-            counts[usize::from(*state)][decade] += 1;
-        }
-    }
-    let series = recording.series(&row.name(), LENGTHS, "");
-    for (state, decades) in counts.iter().enumerate() {
-        for (decade, count) in decades.iter().enumerate() {
-            let name = format!("{}, under 10^{decade} us", row.state_names[state]);
-            recording.add(series, 0, metrics::IDLE_INTERVALS, &name, *count as f64);
-            let place = [
-                ("decade_us".to_owned(), (decade as i64).into()),
-                ("state".to_owned(), (state as i64).into()),
-            ];
-            recording
-                .header
-                .coordinates
-                .insert(name, toml::Table::from_iter(place));
-        }
     }
 }

@@ -22,9 +22,9 @@ pub struct Row {
     pub agreement: Option<Agreement>,
     /// Names of its states.
     pub state_names: Vec<String>,
-    /// The intervals that cost its first replay most beyond the cheapest state, the worst first;
-    /// empty without powers.
-    pub worst: Vec<Excess>,
+    /// The interval that cost its first replay most beyond the cheapest state; `None` without
+    /// powers.
+    pub worst: Option<Excess>,
 }
 
 impl Row {

@@ -3,8 +3,8 @@
 use crate::input::{Input, RcuChoice};
 use crate::operating_points::points;
 use crate::seed_run::{SeedResult, TaskResult};
-use minikernel::Frequency;
 use minikernel::placement::Kind;
+use minikernel::{Action, CpuSet, Frequency, TaskSpec};
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 /// The case of each seed's figures; the iterations are the seeds.
@@ -46,15 +46,6 @@ fn pictures() -> Vec<Picture> {
             PictureKind::StackedBars,
         ),
         picture(
-            "How long a period of the first periodic task takes, all seeds",
-            &metrics::RESPONSE_SHARE,
-            POOLED,
-            PictureKind::Curves {
-                x: RESPONSE_AXIS.to_owned(),
-                by: None,
-            },
-        ),
-        picture(
             "Energy of work against capacity, the core",
             &metrics::ENERGY_PER_WORK,
             WORK_CASES[0],
@@ -67,6 +58,43 @@ fn pictures() -> Vec<Picture> {
             curves(),
         ),
     ]
+}
+
+/// The most that tasks with a period ask of a set of CPUs, in percent of what it can do at its
+/// highest operating points.
+fn load_percent(input: &Input) -> f64 {
+    let asked = |task: &TaskSpec| {
+        let actions = || task.phases.iter().flat_map(|phase| &phase.actions);
+        let work = actions().map(|action| match action {
+            Action::Run { time, capacity } => time.mean() as f64 * f64::from(*capacity),
+            _ => 0.0,
+        });
+        let periods = actions().filter_map(|action| match action {
+            Action::Timer { period, .. } => Some(*period as f64),
+            _ => None,
+        });
+        let period: f64 = periods.sum();
+        (
+            task.cpus,
+            if period > 0.0 {
+                work.sum::<f64>() / period
+            } else {
+                0.0
+            },
+        )
+    };
+    let can = |cpus: CpuSet| -> f64 {
+        let domains = input.hardware.domains.iter();
+        let each = domains.map(|domain| {
+            let top = domain.points.last().map_or(0, |point| point.capacity);
+            let there = domain.cpus.clone().filter(|cpu| cpus.has(*cpu)).count();
+            there as f64 * f64::from(top)
+        });
+        each.sum()
+    };
+    let sets = recording::grouped(input.workload.tasks.iter().map(asked)).into_iter();
+    sets.map(|(cpus, work)| 100.0 * work.iter().sum::<f64>() / can(cpus).max(f64::MIN_POSITIVE))
+        .fold(0.0, f64::max)
 }
 
 /// Describes the run in the recording. `kept` is the part that the timeline holds, in ns; `None`
@@ -89,6 +117,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
         .to_owned(),
         seconds: input.time_ns as f64 / 1e9,
         big: input.hardware.domains[input.big()].name.clone(),
+        load_percent: load_percent(input),
         power: input.idle.power.as_ref().map(platforms::power_facts),
     });
     header.platform = Some(recording::Platform {
@@ -163,27 +192,6 @@ pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
             &responses,
             &pool(|task| &task.latencies),
         );
-        let is_first = found[0].tasks[..at]
-            .iter()
-            .all(|task| task.responses.is_empty());
-        if is_first && !responses.is_empty() {
-            histogram(recording, series, &responses);
-        }
-    }
-}
-
-/// The axis of classes of response times, in milliseconds.
-const RESPONSE_AXIS: &str = "response_ms";
-
-/// Adds which share of periods took how long, in ns, by class.
-fn histogram(recording: &mut Recording, series: Series, responses: &[u64]) {
-    let histogram: recording::Histogram = responses.iter().copied().collect();
-    for (end_ns, share) in histogram.shares() {
-        let ms = end_ns as f64 / 1e6;
-        let class = format!("up to {ms} ms");
-        let place = toml::Table::from_iter([(RESPONSE_AXIS.to_owned(), ms.into())]);
-        recording.header.coordinates.insert(class.clone(), place);
-        recording.add(series, 0, metrics::RESPONSE_SHARE, &class, share);
     }
 }
 

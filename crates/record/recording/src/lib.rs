@@ -43,7 +43,6 @@ mod error;
 pub mod facts;
 mod folder;
 mod header;
-mod histogram;
 pub mod idle;
 mod in_order;
 pub mod metrics;
@@ -63,7 +62,6 @@ pub use header::{
     Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase,
     TimerMode, TimerOwners, conditions,
 };
-pub use histogram::Histogram;
 pub use in_order::{distinct, grouped};
 pub use names::Name;
 pub use part::PartWriter;

@@ -218,11 +218,6 @@ metrics! {
     PERIODS = Metric::new("periods", ("Periods", "periods"), "1", Neither);
     /// From when a timer should have woken a task until the task ran.
     WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
-    /// Share of a task's periods whose response time is in a class, of which the subject is the
-    /// upper end.
-    RESPONSE_SHARE = Metric::new("response_share", ("Share of periods", "share"), "1", Neither);
-    /// Share of wake-ups whose latency is in a class, of which the subject is the upper end.
-    LATENCY_SHARE = Metric::new("latency_share", ("Share of wake-ups", "share"), "1", Neither);
     /// Share of the time that a domain was in a state, or on its way into one or out of it; each
     /// domain counts as much.
     RESIDENCY = Metric::new("residency", ("Residency", "residency"), "1", Neither);
@@ -265,8 +260,6 @@ metrics! {
     RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
     /// Energy of an owner: the owners' sum is that of the machine.
     OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "energy"), "unit s", Lower);
-    /// Share of the reference's energy that a configuration saves.
-    ENERGY_BENEFIT = Metric::new("energy_benefit", ("Energy saved", "saved"), "%", Higher).derived();
     /// Wake-ups of idle CPUs.
     WAKE_UPS = Metric::new("wake_ups", ("Wake-ups", "wake-ups"), "1", Lower);
     /// Ticks of the scheduler.

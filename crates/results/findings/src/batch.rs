@@ -1,11 +1,10 @@
 //! `batch`: frame sizes.
 
 use crate::Run;
-use crate::rows::{subjects, sum, values};
+use crate::rows::{sum, values};
 use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
 use evidence::Leaders;
-use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,16 +14,13 @@ use serde::Serialize;
 pub struct Batch<'r> {
     /// The frame sizes, in the order in which they ran.
     pub rows: Vec<Row>,
-    /// The kinds of accesses to a cold packet.
-    pub accesses: Vec<Access<'r>>,
     /// Whether the machine repeats itself.
     pub steadiness: Steadiness,
     /// The counter whose ticks are clocks.
     #[serde(flatten)]
     pub ticks: Ticks,
-    /// Published bytes that a frame touches.
-    #[serde(skip)]
-    pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
+    /// The recording's folder, as it was named on the command line.
+    pub recording: &'r str,
 }
 
 /// A frame size.
@@ -40,22 +36,9 @@ pub struct Row {
     pub bytes: [u64; 4],
     /// Bytes of the loop's instructions; 0 where they are not known.
     pub instruction_bytes: u64,
-    /// Published KB of indices, descriptors and buffers.
-    pub published_kb: Option<[f64; 3]>,
     /// The repetitions without prefetch, and with it.
     #[serde(skip)]
     pub repetitions: [Vec<f64>; 2],
-}
-
-/// A kind of access to a cold packet, by itself.
-#[derive(Serialize, JsonSchema)]
-pub struct Access<'r> {
-    /// The access, in words.
-    pub kind: &'r str,
-    /// The first quartile, the median and the third quartile of its ticks.
-    pub quartiles: [f64; 3],
-    /// True if the quartiles lie too far apart for the median to stand for them.
-    pub scatters: bool,
 }
 
 /// The loops that are measured, and the kinds of data whose bytes are counted.
@@ -80,11 +63,8 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
             sizes.push((size as u64, variant.to_owned()));
         }
     }
-    let reference = run.published.footprint.as_ref();
     let row = |(size, variant): &(u64, String)| {
         let own = only(recording, variant);
-        let published =
-            reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
         let repetitions =
             LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
@@ -96,8 +76,6 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
             repetitions,
             instruction_bytes: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
-            published_kb: published
-                .map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
         }
     };
     let rows: Vec<Row> = sizes.iter().map(row).collect();
@@ -105,10 +83,9 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let best = best(&rows).into_iter().flat_map(|best| best.items);
     let steadiness = Steadiness::new(rows.iter().flat_map(apart), best.flat_map(apart));
     Batch {
-        accesses: accesses(recording),
-        reference,
         steadiness,
         ticks: Ticks::new(recording),
+        recording: run.folder,
         rows,
     }
 }
@@ -131,22 +108,6 @@ fn only(recording: &Recording, variant: &str) -> Recording {
         .collect();
     own.keep_series(&series);
     own
-}
-
-fn accesses(recording: &Recording) -> Vec<Access<'_>> {
-    const CASE: &str = "accesses";
-    let kinds = subjects(recording, CASE, metrics::CLOCKS).into_iter();
-    let access = |kind| {
-        let values = values(recording, CASE, metrics::CLOCKS, kind);
-        let [low, high] = quartiles(&values);
-        let median = stats::median(&values).unwrap_or(0.0);
-        Access {
-            kind,
-            quartiles: [low, median, high],
-            scatters: scatters(&values),
-        }
-    };
-    kinds.map(access).collect()
 }
 
 /// Bytes in KB of 1024.

@@ -441,24 +441,13 @@ fn frame_sizes_have_clocks_and_bytes() {
         let size = row["frame_size"].as_u64().unwrap();
         assert_eq!(row["bytes"][2], size * 64);
         assert!(row["outlier"].is_boolean());
-        // An index is of 4 bytes there as here; frames of 1024 were not published.
-        let published = row["published_kb"][0].as_f64();
-        assert_eq!(
-            published,
-            (size < 1024).then_some(row["bytes"][0].as_f64().unwrap() / 1024.0),
-            "{row}"
-        );
     }
     let shown = done(&["report", to.to_str().unwrap(), "--all"]);
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
         let code = rows[0]["instruction_bytes"].as_u64().unwrap();
         assert!((64..65_536).contains(&code), "{code}");
     }
-    assert!(shown.contains("metadata line of the buffer"), "{shown}");
-    assert!(
-        shown.contains("KB that a frame touches") && shown.contains("Types of Data"),
-        "{shown}"
-    );
+    assert!(shown.contains("what a frame touches"), "{shown}");
 }
 
 #[test]

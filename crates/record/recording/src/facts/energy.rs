@@ -29,6 +29,10 @@ pub struct Placement {
     pub seconds: f64,
     /// The fastest domain.
     pub big: String,
+    /// The most that periodic tasks ask of the CPUs which they may use, in percent of what these
+    /// can do; above 100 no policy can do it in time.
+    #[serde(default)]
+    pub load_percent: f64,
     /// The power numbers, where the platform has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,

@@ -74,6 +74,9 @@ pub struct Policy<'r> {
     /// The share of that task's work which it left undone, against the policy that did most of it:
     /// what is not done takes no energy.
     pub unfinished_share: f64,
+    /// True if no task stopped and hardly any work was left undone: only then do energies compare.
+    #[serde(skip)]
+    pub is_done: bool,
     /// Run time in seconds.
     pub run_time_s: Option<Interval>,
     /// The share of the time in which each domain runs, from 0 to 1.
@@ -209,6 +212,7 @@ impl<'r> PolicyMeasures<'r> {
             energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
             unfinished: None,
             unfinished_share: 0.0,
+            is_done: true,
             run_time_s: Interval::of_all(&self.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
             middle_seed: seed + u64::from(middle),
@@ -388,29 +392,36 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     })
 }
 
-/// Finds the task of whose work each policy left most undone.
+/// The share of all work that may be left undone where energies are ranked.
+const UNDONE: f64 = 0.01;
+
+/// Finds the task of whose work each policy left most undone, against the policy that did most.
+/// Little is made of a task that waits between pieces of work, and comes around less often where
+/// they take longer; but none may stop.
 fn left_undone(policies: &mut [Policy<'_>]) {
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, task) in policies.iter().flat_map(|policy| &policy.tasks.0) {
         let most = most.entry(*name).or_default();
         *most = most.max(task.work_us);
     }
+    let all: f64 = most.values().sum();
     for policy in policies {
-        let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
-        let undone = tasks.map(|(name, task)| (*name, 1.0 - task.work_us / most[name]));
-        if let Some((name, share)) = undone.max_by(|a, b| a.1.total_cmp(&b.1)) {
-            (policy.unfinished, policy.unfinished_share) = (Some(name), share);
+        let tasks = policy.tasks.0.iter();
+        let missing = tasks.map(|(name, task)| (*name, most[name] - task.work_us, most[name]));
+        let missing: Vec<(&str, f64, f64)> = missing.filter(|of| of.2 > 0.0).collect();
+        let stopped = missing
+            .iter()
+            .find(|(_, missing, all)| missing > &(all / 2.0));
+        let first = missing.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        if let Some(&(name, missing, of)) = stopped.or(first) {
+            (policy.unfinished, policy.unfinished_share) = (Some(name), missing / of);
         }
+        let undone: f64 = missing.iter().map(|(_, missing, _)| missing).sum();
+        policy.is_done = stopped.is_none() && undone <= UNDONE * all;
     }
 }
 
 impl Policy<'_> {
-    /// True if each task did the work that it does under the policy which gets most of it done, to
-    /// a percent: only then do energies compare.
-    pub fn is_done(&self) -> bool {
-        self.unfinished_share <= 0.01
-    }
-
     /// The task that was late for its next period most often, and in what share of its periods.
     pub fn latest(&self) -> Option<(&str, f64)> {
         let tasks = self.tasks.0.iter().filter(|(_, task)| task.periods > 0.0);
@@ -474,7 +485,7 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
         .fold(f64::INFINITY, f64::min);
     let is_near = |policy: &&Policy<'r>| p95(policy).is_some_and(|own| own <= fastest * 1.1);
     let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
-    let done = || policies.iter().filter(|policy| policy.is_done());
+    let done = || policies.iter().filter(|policy| policy.is_done);
     Wins {
         latency: least(
             policies.iter().map(|policy| (policy.name, p95(policy))),

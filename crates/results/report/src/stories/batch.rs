@@ -2,9 +2,7 @@
 
 use super::clocks;
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, name, percent, whole,
-};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, whole};
 use crate::words::listed;
 use findings::batch::{Batch, Row, best, kb};
 
@@ -91,62 +89,5 @@ impl Story for Batch<'_> {
             );
         }
         told.table(table.done().noted(note));
-        published(self, told);
-        accesses(self, told);
     }
-}
-
-/// What each access takes alone.
-fn accesses(batch: &Batch<'_>, told: &mut Blocks) {
-    let all: f64 = batch
-        .accesses
-        .iter()
-        .map(|access| access.quartiles[1])
-        .sum();
-    let table = Table::with_rows(&batch.accesses)
-        .words("access, alone and without prefetch", |access| {
-            name(access.kind)
-        })
-        .numbers("clocks each", "", |access| {
-            doubtful(fixed(access.quartiles[1], 1), access.scatters)
-        })
-        .numbers("quartiles", "", |of| {
-            Cell::Range(fixed(of.quartiles[0], 1), fixed(of.quartiles[2], 1))
-        })
-        .numbers("share", "", |access| {
-            percent(access.quartiles[1] / all.max(f64::MIN_POSITIVE), 0)
-        });
-    told.table(table.done());
-}
-
-/// Ours beside the published footprints.
-fn published(batch: &Batch<'_>, told: &mut Blocks) {
-    let Some(reference) = batch.reference else {
-        return;
-    };
-    let rows: Vec<_> = batch
-        .rows
-        .iter()
-        .filter_map(|row| Some((row, row.published_kb?)))
-        .collect();
-    let ours = |row: &Row| {
-        let [indices, lanes, headers, data] = row.bytes.map(kb);
-        [indices, lanes, headers + data]
-    };
-    let kinds = [
-        ("indices", "ours"),
-        ("descriptors", "ours (metadata)"),
-        ("buffers", "ours (lines)"),
-    ];
-    let table =
-        Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
-    let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
-        table
-            .grouped(kind, "published", "", move |(_, published)| {
-                fixed(published[at], 2)
-            })
-            .grouped(kind, own, "", move |(row, _)| fixed(ours(row)[at], 2))
-    });
-    let note = format!("Published: {}, {}.", reference.source, reference.title);
-    told.table(table.done().titled("KB that a frame touches").noted(note));
 }

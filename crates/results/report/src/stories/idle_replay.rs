@@ -124,17 +124,34 @@ fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, les
     let taken =
         |of| energy(replay, of).map_or_else(String::new, |energy| energy.plain().to_string());
     let share = share_less([less.low, less.high]);
-    let first = match replay.verdict.saving {
-        Some(_) if other.name == RECORDED => format!(" would have taken {share} energy than "),
-        Some(_) => format!(" takes {share} energy than "),
-        None => format!(" takes {share} energy (which takes less cannot be told) than "),
+    let mut words = match replay.verdict.saving {
+        Some(_) => {
+            let would = if other.name == RECORDED {
+                " would have taken "
+            } else {
+                " takes "
+            };
+            text![
+                name(best.name),
+                format!("{would}{share} energy than "),
+                name(other.name),
+                " on this trace."
+            ]
+        }
+        None => text![
+            "Whether ",
+            name(best.name),
+            " takes less energy than ",
+            name(other.name),
+            format!(" on this trace cannot be told: {share}.")
+        ],
     };
-    let ends = format!(
-        " on this trace: {} {unit} against {}.",
+    words.push(format!(
+        " They take {} and {} {unit}.",
         taken(best),
         taken(other)
-    );
-    text![name(best.name), first, name(other.name), ends]
+    ));
+    words
 }
 
 /// Which of two is wrong less often, if that can be told; where powers have no source, or nothing

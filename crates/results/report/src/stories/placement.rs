@@ -5,6 +5,7 @@ use crate::blocks::{
     Bar, Blocks, Cell, Dot, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed,
     listed, name, text, whole,
 };
+use evidence::Leaders;
 use findings::InOrder;
 use findings::Interval;
 use findings::placement::{
@@ -118,7 +119,7 @@ fn answer(placement: &Placement<'_>) -> Text {
 
 /// The policies under which a task did less than under another.
 fn undone(placement: &Placement<'_>) -> Text {
-    let undone = || placement.policies.iter().filter(|policy| !policy.is_done());
+    let undone = || placement.policies.iter().filter(|policy| !policy.is_done);
     let worst = undone().max_by(|a, b| a.unfinished_share.total_cmp(&b.unfinished_share));
     let Some((worst, task)) = worst.and_then(|worst| Some((worst, worst.unfinished?))) else {
         return Text::default();
@@ -136,32 +137,35 @@ fn undone(placement: &Placement<'_>) -> Text {
     words
 }
 
-/// Where a task is late in a twentieth of its periods or more.
+/// Where a task is late in a twentieth of its periods or more, and what is asked of its CPUs.
 fn late(placement: &Placement<'_>) -> Text {
+    let share = |policy: &&Policy<'_>| policy.latest().map_or(0.0, |(_, share)| share);
     let late = placement
         .policies
         .iter()
-        .filter_map(|policy| Some((policy, policy.latest()?)))
-        .filter(|(_, (_, share))| *share >= 0.05);
-    let late: Vec<_> = late.collect();
-    let Some((policy, (task, share))) = late.iter().max_by(|(_, a), (_, b)| a.1.total_cmp(&b.1))
-    else {
+        .filter(|policy| share(policy) >= 0.05);
+    let worst = Leaders::most(late, |policy| Some([share(policy); 2]));
+    let first = worst.as_ref().and_then(|worst| worst.items[0].latest());
+    let (Some(worst), Some((task, late))) = (&worst, first) else {
         return Text::default();
     };
-    let where_ = match late.len() == placement.policies.len() {
-        true if late.len() > 1 => text![format!(", and no policy of {} is in time", late.len())],
-        _ => Text::default(),
-    };
     let mut words = text![
-        name(*task),
+        name(task),
         format!(
             " is late in {} % of its periods under ",
-            figure(100.0 * share)
-        ),
-        name(policy.name)
+            figure(100.0 * late)
+        )
     ];
-    words.extend(where_);
-    words.push(".");
+    match worst.items.len() {
+        1 => words.extend(text![name(worst.items[0].name)]),
+        all if all == placement.policies.len() => words.push(format!("all {all} policies")),
+        some => words.push(format!("{some} policies")),
+    }
+    let load = placement.facts.load_percent;
+    words.push(match load > 100.0 {
+        true => format!(": {} % of its CPUs' time is asked for.", fixed(load, 0)),
+        false => ".".to_owned(),
+    });
     words
 }
 
@@ -210,23 +214,23 @@ fn thrifty(placement: &Placement<'_>) -> Text {
 
 /// The policies that take least energy of all that did all work.
 fn least_energy(placement: &Placement<'_>) -> Text {
-    let done = placement.policies.iter().filter(|policy| policy.is_done());
+    let done = placement.policies.iter().filter(|policy| policy.is_done);
     let done: Vec<&Policy<'_>> = done.collect();
     let names: Vec<&str> = done.iter().map(|policy| policy.name).collect();
     let is_same = |policy: &&Policy<'_>| {
-        let share = policy.energy_of_all_big;
-        share.is_some_and(|share| share.low > 0.995 && share.high < 1.005)
+        let pairs = policy.integrals.iter().zip(&done[0].integrals);
+        pairs
+            .into_iter()
+            .all(|(own, first)| (own / first - 1.0).abs() < 0.005)
     };
     let energy = |policies: &[&str]| energy(placement, policies);
     match (&placement.wins.energy[..], &names[..]) {
         ([], []) => Text::default(),
         ([], [one]) => text!["Energy of ", name(*one), format!("{}.", energy(&names))],
         ([], all) if done.iter().all(is_same) => {
-            text![format!(
-                "All {} policies take the same energy{}.",
-                all.len(),
-                energy(all)
-            )]
+            let mut words = listed(all.iter().map(|policy| name(*policy)));
+            words.push(" take the same energy.");
+            words
         }
         ([], all) => {
             text![format!(

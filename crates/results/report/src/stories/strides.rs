@@ -3,9 +3,10 @@
 use super::clocks;
 use super::story::Story;
 use crate::blocks::{
-    Bars, Blocks, Cell, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text, figure, fixed,
-    listed, name, percent, text, whole,
+    Bars, Blocks, Cell, Columns, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text,
+    figure, fixed, listed, name, percent, text, whole,
 };
+use evidence::Leaders;
 use findings::strides::{
     Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label,
     of_loop,
@@ -17,20 +18,14 @@ use findings::ticks::Ticks;
 fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
     let curve = |name: &&str| {
         let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);
-        let mut points: Vec<(f64, Figure)> = of
-            .map(|cell| {
-                let published = cell
-                    .published_clocks_per_packet
-                    .map(|of| of * ticks.factor());
-                (
-                    cell.stride_first as f64,
-                    Figure {
-                        value: cell.clocks_per_packet * ticks.factor(),
-                        published,
-                    },
-                )
-            })
-            .collect();
+        let point = |cell: &Cells| {
+            let published = cell
+                .published_clocks_per_packet
+                .map(|of| of * ticks.factor());
+            let value = cell.clocks_per_packet * ticks.factor();
+            (cell.stride_first as f64, Figure { value, published })
+        };
+        let mut points: Vec<(f64, Figure)> = of.map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let curve = Curve {
             name: (*name).to_owned(),
@@ -297,29 +292,9 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
         ])
 }
 
-/// The error of each table, and the best strides, beside what was published.
-fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
-    let best = |score: &Score| {
-        let same = predicted
-            .scores
-            .iter()
-            .filter(|other| other.loop_name == score.loop_name);
-        let least = same
-            .map(|other| other.rms_percent)
-            .fold(f64::INFINITY, f64::min);
-        let several = predicted
-            .scores
-            .iter()
-            .filter(|other| other.loop_name == score.loop_name)
-            .count()
-            > 1;
-        if several && score.rms_percent == least {
-            "best"
-        } else {
-            ""
-        }
-    };
-    let table = Table::with_rows(&predicted.scores)
+/// A table of errors.
+fn scores(scores: &[Score]) -> Columns<'_, Score> {
+    Table::with_rows(scores)
         .words("loop", |score| name(score.loop_name))
         .words("predictor", |score| score.predictor)
         .numbers("rms error", "", |score| {
@@ -329,19 +304,26 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
             "",
             |score| if score.fitted { "fitted" } else { "predicted" },
         )
-        .words("", best);
+}
+
+/// The error of each table, and the best strides, beside what was published.
+fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
+    let best = |score: &Score| {
+        let others = predicted
+            .scores
+            .iter()
+            .filter(|other| other.loop_name == score.loop_name);
+        let least = Leaders::least(others, |other| Some([other.rms_percent; 2]));
+        least.is_some_and(|least| {
+            least
+                .alone()
+                .is_some_and(|of| of.predictor == score.predictor)
+        })
+    };
+    let table = scores(&predicted.scores).words("", |score| if best(score) { "best" } else { "" });
     told.table(table.done().titled("Errors (root mean square, relative)"));
     if let Some(rest) = &predicted.rest {
-        let table = Table::with_rows(&rest.scores)
-            .words("loop", |score| name(score.loop_name))
-            .words("predictor", |score| score.predictor)
-            .numbers("rms error", "", |score| {
-                percent(score.rms_percent / 100.0, 2)
-            })
-            .words(
-                "",
-                |score| if score.fitted { "fitted" } else { "predicted" },
-            );
+        let table = scores(&rest.scores);
         let [least, most] = rest.ns_over_cells;
         told.table(table.done().titled("Errors of the rate of the whole path, Mpps").noted(format!(
             "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps less the \
