@@ -647,7 +647,7 @@ impl<'r> Replay<'r> {
                 at == point && *theirs > 0.0 && (is_ideal || of_trace(of) == of_trace(mode))
             };
             let theirs = reference.energies.iter().filter(same);
-            theirs.map(move |(.., theirs)| 100.0 * own / theirs)
+            theirs.map(move |(.., theirs)| 100.0 * (own / theirs))
         });
         Some((Bounds::new(shares)?, format!("% of {}'s", reference.name)))
     }

@@ -166,12 +166,6 @@ impl<'r> Cells<'r> {
             published,
         }
     }
-
-    pub(super) fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
-        self.references
-            .iter()
-            .find(|reference| reference.benchmark == benchmark)
-    }
 }
 
 /// The measures and figures from which all cells of a recording are read.

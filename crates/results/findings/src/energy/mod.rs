@@ -4,19 +4,16 @@
 //! |---|---|
 //! | `cells.rs` | benefits over draws with the published ones beside, and references |
 //! | `effects.rs` | owners of energy, latencies, the big cluster's sleep |
-//! | `predictions.rs` | the medians beside predictors that know nothing of RCU |
 //! | `measured.rs` | the measures, once; all else is reckoned from them |
 //! | `statistics.rs` | intervals over draws, and rank correlation |
 
 mod cells;
 mod effects;
 mod measured;
-mod predictions;
 mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
 pub use effects::{Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
-pub use predictions::Predictor;
 
 use crate::{Interval, Run};
 use cells::Cells;
@@ -39,12 +36,6 @@ pub struct Savings<'r> {
     /// Watts of a unit of the platform's table, fitted to one benchmark; `None` without published
     /// figures.
     pub watts_per_unit: Option<f64>,
-    /// The medians beside other predictors of the published benefits, the nearest first.
-    pub predictors: Vec<Predictor>,
-    /// The name of the nearest predictor; `None` where several are as near.
-    pub nearest: Option<&'static str>,
-    /// The name of the predictor that orders the benefits best; `None` where several do as well.
-    pub best_order: Option<&'static str>,
     /// Effects beside energy.
     pub effects: Effects<'r>,
     /// The number of draws; 0 where nothing was drawn.
@@ -88,14 +79,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let facts: facts::Energy = header.facts()?;
     let measured = EnergyMeasures::read(run.recording);
     let cells = Cells::read(run, &measured, &facts.benchmarks);
-    let predictors = predictions::predictors(&cells);
-    let [nearest, best_order] = predictions::best(&predictors);
     Ok(Savings {
         owners: effects::shares(&measured, &cells),
         watts_per_unit: cells.scale,
-        nearest,
-        best_order,
-        predictors,
         effects: effects::read(&measured, &cells),
         draws: header.iterations,
         seed: header.seed,

@@ -392,12 +392,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     })
 }
 
-/// The share of all work that may be left undone where energies are ranked.
-const UNDONE: f64 = 0.01;
-
 /// Finds the task of whose work each policy left most undone, against the policy that did most.
-/// Little is made of a task that waits between pieces of work, and comes around less often where
-/// they take longer; but none may stop.
+/// Energies are ranked where each periodic task did all but a percent, no task did less than half,
+/// and all together all but a tenth: a task that waits between pieces of work comes around less
+/// often where they take longer.
 fn left_undone(policies: &mut [Policy<'_>]) {
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, task) in policies.iter().flat_map(|policy| &policy.tasks.0) {
@@ -406,18 +404,18 @@ fn left_undone(policies: &mut [Policy<'_>]) {
     }
     let all: f64 = most.values().sum();
     for policy in policies {
-        let tasks = policy.tasks.0.iter();
-        let missing = tasks.map(|(name, task)| (*name, most[name] - task.work_us, most[name]));
-        let missing: Vec<(&str, f64, f64)> = missing.filter(|of| of.2 > 0.0).collect();
-        let stopped = missing
-            .iter()
-            .find(|(_, missing, all)| missing > &(all / 2.0));
-        let first = missing.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-        if let Some(&(name, missing, of)) = stopped.or(first) {
-            (policy.unfinished, policy.unfinished_share) = (Some(name), missing / of);
+        let done: f64 = policy.tasks.values().map(|task| task.work_us).sum();
+        let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
+        // How many times what is allowed each task left undone.
+        let short = tasks.map(|(name, task)| {
+            let share = 1.0 - task.work_us / most[name];
+            let allowed = if task.periods > 0.0 { 0.01 } else { 0.5 };
+            (*name, share, share / allowed)
+        });
+        if let Some((name, share, times)) = short.max_by(|a, b| a.2.total_cmp(&b.2)) {
+            (policy.unfinished, policy.unfinished_share) = (Some(name), share);
+            policy.is_done = times <= 1.0 && done >= 0.9 * all;
         }
-        let undone: f64 = missing.iter().map(|(_, missing, _)| missing).sum();
-        policy.is_done = stopped.is_none() && undone <= UNDONE * all;
     }
 }
 

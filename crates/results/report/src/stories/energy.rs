@@ -26,7 +26,6 @@ impl Story for Savings<'_> {
                 reference.source, reference.conditions
             ));
         }
-        compared(self, told);
         savings(self, told);
         tell_owners(self, told);
         told.table(times(self));
@@ -238,30 +237,6 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
             .done()
             .titled(format!("Power of the reference: {scale}."))
             .noted(note),
-    );
-}
-
-fn compared(savings: &Savings<'_>, told: &mut Blocks) {
-    let table = Table::with_rows(&savings.predictors)
-        .words("predictor", |predictor| predictor.name)
-        .numbers("fitted to them", "", |predictor| {
-            fixed(predictor.fitted as f64, 0)
-        })
-        .numbers("rms, points", "", |predictor| points(predictor.rms))
-        .numbers("Spearman", "", |predictor| {
-            predictor
-                .spearman
-                .map_or_else(|| Cell::from("none"), |of| points(of).into())
-        });
-    let title =
-        "The medians beside predictors that know nothing of RCU, over all published benefits:";
-    let [nearest, order] =
-        [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
-    told.table(
-        table
-            .done()
-            .titled(title)
-            .noted(format!("Nearest: {nearest}. Best order: {order}.")),
     );
 }
 

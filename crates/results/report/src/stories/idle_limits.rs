@@ -44,15 +44,10 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
     ));
     if let Some(less) = limit.less {
         let share = share_less([less.low, less.high]);
-        let is_known = (less.low > 0.0) == (less.high > 0.0);
-        let open = if is_known {
-            ""
-        } else {
-            "; whether it takes more cannot be told"
-        };
-        words.push(format!(
-            " It takes {share} energy than without the limit{open}."
-        ));
+        words.push(match (less.low > 0.0) == (less.high > 0.0) {
+            true => format!(" It takes {share} energy than without the limit."),
+            false => format!(" Whether it takes more energy cannot be told: {share}."),
+        });
     }
     words
 }

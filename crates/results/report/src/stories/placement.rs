@@ -39,15 +39,27 @@ impl Story for Placement<'_> {
             told.table(where_tasks_ran(self, "CPU time of", |task| {
                 &task.share_by_operating_point
             }));
-            told.table(by_subject(self, "woken by, per s", |policy| {
-                &policy.wake_ups_per_s
-            }));
-            told.table(latencies(self, "response p95, ms", |task| {
-                task.response_ms.as_ref()?.get("p95").copied()
-            }));
-            told.table(latencies(self, "woken late by p99, us", |task| {
-                task.wake_latency_us.as_ref()?.get("p99").copied()
-            }));
+            told.table(by_policy(
+                self,
+                "woken by, per s",
+                |policy| policy.wake_ups_per_s.names(),
+                |policy, cause| policy.wake_ups_per_s.get(cause).copied(),
+            ));
+            told.table(by_policy(
+                self,
+                "response p95, ms",
+                |policy| policy.tasks.names(),
+                |policy, task| policy.p95(Some(task)),
+            ));
+            told.table(by_policy(
+                self,
+                "woken late by p99, us",
+                |policy| policy.tasks.names(),
+                |policy, task| {
+                    let late = policy.tasks.get(task)?.wake_latency_us.as_ref()?;
+                    late.get("p99").copied()
+                },
+            ));
         }
         if let Some(top) = &self.top_points {
             let words = top_words(top);
@@ -494,48 +506,25 @@ fn owners(placement: &Placement<'_>) -> Table {
     ))
 }
 
-fn by_subject<'r>(
+/// What is known of some names under each policy.
+fn by_policy<'r>(
     placement: &Placement<'r>,
     title: &str,
-    of: impl for<'p> Fn(&'p Policy<'r>) -> &'p InOrder<'r, f64>,
+    names: impl Fn(&Policy<'r>) -> Vec<&'r str>,
+    of: impl Fn(&Policy<'r>, &str) -> Option<f64>,
 ) -> Table {
-    let names: Vec<&str> = placement
-        .policies
-        .first()
-        .map_or_else(Vec::new, |policy| of(policy).names());
-    Table::with_rows(&names)
-        .words(title, |subject| name(*subject))
-        .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", |subject| {
-                of(policy).get(subject).copied().map(figure)
-            })
-        })
-        .done()
-}
-
-/// A percentile of each task that has it, by policy.
-fn latencies(
-    placement: &Placement<'_>,
-    title: &str,
-    of: impl Fn(&Task<'_>) -> Option<f64>,
-) -> Table {
-    let has = |task: &&str| {
+    let all = placement.policies.first().map_or_else(Vec::new, names);
+    let is_known = |name: &&str| {
         placement
             .policies
             .iter()
-            .any(|policy| policy.tasks.get(task).and_then(&of).is_some())
+            .any(|policy| of(policy, name).is_some())
     };
-    let tasks = placement
-        .policies
-        .first()
-        .map_or_else(Vec::new, |policy| policy.tasks.names());
-    let tasks: Vec<&str> = tasks.into_iter().filter(has).collect();
-    Table::with_rows(&tasks)
-        .words(title, |task| name(*task))
+    let names: Vec<&str> = all.into_iter().filter(is_known).collect();
+    Table::with_rows(&names)
+        .words(title, |row| name(*row))
         .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", |task| {
-                policy.tasks.get(task).and_then(&of).map(figure)
-            })
+            table.numbers(policy.name, "", |row| of(policy, row).map(figure))
         })
         .done()
 }
