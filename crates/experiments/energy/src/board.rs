@@ -5,6 +5,7 @@ use experiment::{Error, Files};
 use idle::States;
 use minikernel::{CpuSet, Hardware};
 use platforms::PlatformFiles;
+use recording::facts::WorkOfCore;
 use soc::config::{IdlePlatform, Machine};
 
 /// A board.
@@ -51,6 +52,29 @@ impl Board {
             Hardware::new(&board.machine, idle, 0).map_err(Error::Failed)?;
         }
         Ok(board)
+    }
+
+    /// The time that the least and the most capable core need for what the fastest core does in a
+    /// second, at their highest operating points; `None` on a board without operating points.
+    pub fn work_of_cores(&self) -> [Option<WorkOfCore>; 2] {
+        let tops = self
+            .machine
+            .platform
+            .topology
+            .domains
+            .iter()
+            .filter_map(|domain| domain.operating_points.last());
+        let mut tops: Vec<_> = tops.collect();
+        tops.sort_by_key(|point| point.capacity);
+        let most = tops.last().map_or(1.0, |point| f64::from(point.capacity));
+        [tops.first(), tops.last()].map(|point| {
+            let point = point?;
+            let time_s = most / f64::from(point.capacity);
+            Some(WorkOfCore {
+                energy_unit_s: f64::from(point.core_power) * time_s,
+                time_s,
+            })
+        })
     }
 
     /// The watts that a unit of power is, where its idle states say so.

@@ -183,7 +183,7 @@ impl Experiment for RcuEnergy {
             plan::Kind::Draws.name().to_owned(),
             plan::Kind::Central.name().to_owned(),
         ];
-        let mut recording = rows::recording(header, &asked.suite, &visited);
+        let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
         let visits = visited.iter().map(|visited| &visited.visit);
         lanes::add(
             &mut recording,

@@ -73,7 +73,12 @@ fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
 }
 
 /// The recording of points that were visited.
-pub fn recording(header: Header, suite: &Suite, visited: &[PointResults<'_>]) -> Recording {
+pub fn recording(
+    header: Header,
+    suite: &Suite,
+    board: &Board,
+    visited: &[PointResults<'_>],
+) -> Recording {
     let mut recording = Recording::new(header);
     recording.header.complaints = complaints(suite, visited);
     unknowns(&mut recording, suite, visited);
@@ -102,7 +107,7 @@ pub fn recording(header: Header, suite: &Suite, visited: &[PointResults<'_>]) ->
             }
         }
     }
-    describe(&mut recording.header, suite, visited);
+    describe(&mut recording.header, suite, board, visited);
     recording
 }
 
@@ -199,7 +204,7 @@ fn pictures(header: &mut Header, name: &str) {
     }
 }
 
-fn describe(header: &mut Header, suite: &Suite, visited: &[PointResults<'_>]) {
+fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
     let is_there = |name: &&String| {
         visited
             .iter()
@@ -236,8 +241,11 @@ fn describe(header: &mut Header, suite: &Suite, visited: &[PointResults<'_>]) {
             _ => Vec::new(),
         },
     });
+    let [little, big] = board.work_of_cores();
     header.set_facts(&facts::Energy {
         title: suite.title.clone(),
+        little,
+        big,
         benchmarks: benchmarks.collect(),
         unknowns: unknowns.collect(),
     });

@@ -5,6 +5,7 @@ use crate::rows::{sum, values};
 use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
 use evidence::Leaders;
+use published::{DataplaneReference, FootprintFigure};
 use recording::{Recording, Series, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,6 +22,9 @@ pub struct Batch<'r> {
     pub ticks: Ticks,
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
+    /// Published bytes that a frame touches.
+    #[serde(skip)]
+    pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
 }
 
 /// A frame size.
@@ -36,6 +40,8 @@ pub struct Row {
     pub bytes: [u64; 4],
     /// Bytes of the loop's instructions; 0 where they are not known.
     pub instruction_bytes: u64,
+    /// Published KB of indices, descriptors and buffers.
+    pub published_kb: Option<[f64; 3]>,
     /// The repetitions without prefetch, and with it.
     #[serde(skip)]
     pub repetitions: [Vec<f64>; 2],
@@ -63,8 +69,11 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
             sizes.push((size as u64, variant.to_owned()));
         }
     }
+    let reference = run.published.footprint.as_ref();
     let row = |(size, variant): &(u64, String)| {
         let own = only(recording, variant);
+        let published =
+            reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
         let repetitions =
             LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
@@ -75,6 +84,8 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
                 .map(|values| stats::median(values).unwrap_or(0.0)),
             repetitions,
             instruction_bytes: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
+            published_kb: published
+                .map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
         }
     };
@@ -86,6 +97,7 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
         steadiness,
         ticks: Ticks::new(recording),
         recording: run.folder,
+        reference,
         rows,
     }
 }

@@ -3,6 +3,7 @@
 use crate::Run;
 use crate::rows::subject;
 use crate::spread::Steadiness;
+use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Recording, Series};
@@ -33,6 +34,9 @@ pub struct Clocks<'r> {
     /// The clocks whose difference is saved.
     #[serde(skip)]
     pub saved_by: String,
+    /// Published figures of clocks and divisions.
+    #[serde(skip)]
+    pub reference: Option<&'r ClockReference>,
 }
 
 /// Statistics of times in nanoseconds: of a read or a division, over rounds of many.
@@ -222,6 +226,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     };
     let clocks: Vec<_> = clocks.collect();
     Ok(Clocks {
+        reference: run.published.clocks.as_ref(),
         steadiness: Steadiness::new(clocks.iter().map(apart), []),
         clocks: clocks
             .into_iter()

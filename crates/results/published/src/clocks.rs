@@ -1,4 +1,4 @@
-//! The cost of clocks of the kernel.
+//! The cost of clocks of the kernel, and the results of divisions of a time.
 
 use document::{Document, Error, Spanned};
 use experiment::{Conditions, Files};
@@ -21,16 +21,38 @@ pub struct ClockFigure {
     pub unit: String,
 }
 
-/// Published costs of clocks.
+/// The results of two divisions of a time.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DivisionFigure {
+    /// The time in nanoseconds.
+    pub nsec: u64,
+    /// Divided by 1000, in microseconds.
+    pub div_1000_usec: f64,
+    /// Shifted by 10 bits, in microseconds.
+    pub shift_10_usec: f64,
+}
+
+/// Published costs of clocks, with how they were taken.
 #[derive(Clone, Debug)]
 pub struct ClockReference {
+    /// The source.
+    pub source: String,
+    /// Conditions under which they were measured.
+    pub conditions: String,
     /// The clocks, in the file's order.
     pub clocks: Vec<ClockFigure>,
+    /// The divisions, in the file's order.
+    pub divisions: Vec<DivisionFigure>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     figures: String,
+    divisions: String,
+    source: String,
+    conditions: String,
 }
 
 const STATISTICS: [&str; 4] = ["average", "stddev", "minimum", "maximum"];
@@ -49,7 +71,18 @@ impl ClockReference {
             .into_iter()
             .map(checked)
             .collect::<Result<_, _>>()?;
-        Ok(Self { clocks })
+        let divisions = files
+            .document(&file.divisions)?
+            .rows()?
+            .into_iter()
+            .map(Spanned::into_inner)
+            .collect();
+        Ok(Self {
+            source: file.source,
+            conditions: file.conditions,
+            clocks,
+            divisions,
+        })
     }
 
     /// The names of the clocks, in the file's order.

@@ -1,4 +1,4 @@
-//! The published clocks of a data plane's nodes.
+//! The published clocks of a data plane's nodes, and the footprint of a frame.
 
 use document::{Error, Spanned};
 use experiment::Files;
@@ -26,49 +26,114 @@ pub struct NodeFigure {
     pub slide_ns: f64,
 }
 
-/// Figures of nodes on a platform.
+/// The footprint of a frame's packets in the caches, in KB of 1024 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FootprintFigure {
+    /// Packets of the frame.
+    pub frame_size: u64,
+    /// Indices of 4 bytes.
+    pub vector_4b_kb: f64,
+    /// Descriptors of 32 bytes.
+    pub descriptor_32b_kb: f64,
+    /// Buffers' lines of metadata and data, 128 bytes.
+    pub buffer_128b_kb: f64,
+}
+
+/// Figures of a data plane on a platform.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NodeReference {
+pub struct DataplaneReference<F> {
+    /// The title.
+    pub title: String,
     /// The source.
     pub source: String,
     /// The platform's name.
     pub platform: String,
+    /// The note about them; may be empty.
+    pub note: String,
     /// The figures, in the file's order.
-    pub figures: Vec<NodeFigure>,
+    pub figures: Vec<F>,
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Description {
+    title: String,
     source: String,
     platform: String,
+    #[serde(default)]
+    note: String,
 }
 
-/// Name of the files, without their endings.
+/// Names of the files, without their endings.
 pub const NODE_CLOCKS: &str = "dataplane-runtime";
+/// As above, of the bytes that a frame touches.
+pub const FOOTPRINT: &str = "dataplane-footprint";
 
-impl NodeReference {
+impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
+    fn read(
+        files: &dyn Files,
+        name: &str,
+        right: &str,
+        is_right: fn(&F) -> bool,
+    ) -> Result<Self, Error> {
+        let Description {
+            title,
+            source,
+            platform,
+            note,
+        } = files.document(&format!("{name}.toml"))?.read()?;
+        let document = files.document(&format!("{name}.csv"))?;
+        let checked = |row: Spanned<F>| match is_right(row.get_ref()) {
+            true => Ok(row.into_inner()),
+            false => Err(document.wrong(row.span(), "no figure", right)),
+        };
+        let figures = document
+            .rows()?
+            .into_iter()
+            .map(checked)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            figures,
+            title,
+            source,
+            platform,
+            note,
+        })
+    }
+}
+
+impl DataplaneReference<NodeFigure> {
     /// Reads what nodes took.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let Description { source, platform } =
-            files.document(&format!("{NODE_CLOCKS}.toml"))?.read()?;
-        let document = files.document(&format!("{NODE_CLOCKS}.csv"))?;
-        let is_right = |value: f64| value.is_finite() && value > 0.0;
-        let checked = |row: Spanned<NodeFigure>| {
-            let of = row.get_ref();
-            let right = "clocks and slide_ns must be greater than 0";
-            match is_right(of.slide_ns) && is_right(of.clocks) {
-                true => Ok(row.into_inner()),
-                false => Err(document.wrong(row.span(), "no figure", right)),
-            }
-        };
-        let rows = document.rows()?.into_iter();
-        Ok(Self {
-            figures: rows.map(checked).collect::<Result<_, _>>()?,
-            source,
-            platform,
-        })
+    pub fn read_nodes(files: &dyn Files) -> Result<Self, Error> {
+        Self::read(
+            files,
+            NODE_CLOCKS,
+            "clocks and slide_ns must be greater than 0",
+            |row| {
+                row.slide_ns.is_finite()
+                    && row.slide_ns > 0.0
+                    && row.clocks.is_finite()
+                    && row.clocks > 0.0
+            },
+        )
+    }
+}
+
+impl DataplaneReference<FootprintFigure> {
+    /// Reads what a frame touches.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and line.
+    pub fn read_footprint(files: &dyn Files) -> Result<Self, Error> {
+        Self::read(
+            files,
+            FOOTPRINT,
+            "frame_size must be greater than 0",
+            |row| row.frame_size > 0,
+        )
     }
 }

@@ -16,8 +16,8 @@ mod psci;
 mod strides;
 
 pub use calls::{CALLS, CallFigure, CallReference, Implementation};
-pub use clocks::{CLOCKS, ClockFigure, ClockReference};
-pub use dataplane::{NODE_CLOCKS, NodeFigure, NodeReference};
+pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
+pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
 pub use eas::{EAS, EasFigure, EasReference};
 pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use psci::{Cell, PsciReference};
@@ -37,7 +37,9 @@ pub struct Published {
     pub strides: Option<StrideReference>,
     /// The clocks of a data plane's nodes, if there are such figures. No experiment is told
     /// anything of them.
-    pub node_clocks: Option<NodeReference>,
+    pub node_clocks: Option<DataplaneReference<NodeFigure>>,
+    /// The footprint of a frame, if there are such figures. No experiment is told anything of it.
+    pub footprint: Option<DataplaneReference<FootprintFigure>>,
     /// The cost of clocks and divisions in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
     /// The savings of configurations of RCU, if there are such figures. No experiment is told
@@ -63,7 +65,13 @@ impl Published {
         match experiment {
             "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
             "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
-            "batch" => all.node_clocks = if_there(files, NODE_CLOCKS, NodeReference::read)?,
+            "dataplane" => {
+                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?
+            }
+            "batch" => {
+                all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?;
+                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;
+            }
             "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
             "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
             "placement" => all.eas = if_there(files, EAS, EasReference::read)?,

@@ -80,6 +80,22 @@ pub struct Energy {
     pub benchmarks: Vec<Benchmark>,
     /// The quantities that are drawn.
     pub unknowns: Vec<Unknown>,
+    /// The least and the most capable core at their highest operating points; `None` for a board
+    /// without operating points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub little: Option<WorkOfCore>,
+    /// The most capable core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub big: Option<WorkOfCore>,
+}
+
+/// The time that a core needs for what the fastest core does in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkOfCore {
+    /// Energy of the core in units of the platform's power times seconds.
+    pub energy_unit_s: f64,
+    /// Time in seconds.
+    pub time_s: f64,
 }
 
 /// A benchmark.

@@ -24,7 +24,7 @@ mod kernel;
 mod tune;
 
 pub use dataplane::{Driver, GraphLoad, Study};
-pub use energy::{Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, Unknown};
+pub use energy::{Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
 pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};

@@ -114,6 +114,12 @@ pub(super) struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
+    pub(super) fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
+        self.references
+            .iter()
+            .find(|reference| reference.benchmark == benchmark)
+    }
+
     pub(super) fn read(
         run: &Run<'r>,
         measured: &EnergyMeasures<'r>,

@@ -1,7 +1,7 @@
 //! The effects of configurations beside saving energy: on its owners, on latencies, on how long the
-//! big cluster sleeps.
+//! big cluster sleeps; and the talk's claims about them.
 
-use super::cells::{CONFIGURATIONS, Cells, REFERENCE};
+use super::cells::{CONFIGURATIONS, Cells, REFERENCE, Reference};
 use super::measured::{EnergyMeasures, at};
 use crate::rows::InOrder;
 use recording::stats;
@@ -184,4 +184,64 @@ pub(super) fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Ve
     cells
         .filter_map(|(benchmark, configuration)| of(benchmark, configuration))
         .collect()
+}
+
+/// The shares of the predictions in which the talk's claims about a benchmark come out.
+#[derive(Serialize, JsonSchema)]
+pub struct Claim<'r> {
+    /// The benchmark's name.
+    pub benchmark: &'r str,
+    /// The share in which enforced idle saves more energy than offloading, from 0 to 1.
+    pub enforced_idle_saves_more_than_offload: f64,
+    /// The share in which both together save at most one point more than the better, from 0 to 1.
+    pub both_save_at_most_1_point_more_than_the_better: f64,
+    /// The share in which offloading takes less time than enforced idle, from 0 to 1.
+    pub offload_is_faster_than_enforced_idle: f64,
+}
+
+/// The claims about each benchmark.
+pub(super) fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
+    let share = |count: usize, of: usize| {
+        if of == 0 {
+            0.0
+        } else {
+            count as f64 / of as f64
+        }
+    };
+    let of = |of: &Reference<'r>| {
+        let [reference, offload, idle, both] = [
+            REFERENCE,
+            CONFIGURATIONS[0],
+            CONFIGURATIONS[1],
+            CONFIGURATIONS[2],
+        ]
+        .map(|configuration| at(&measured.energy, of.benchmark, configuration, cells.mode));
+        let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
+            .map(|configuration| at(&measured.time, of.benchmark, configuration, cells.mode));
+        // A recording of which a part is missing has fewer of some than of others.
+        let all = [reference, offload, idle, both, offload_time, idle_time];
+        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
+        let draws = || 0..count;
+        let adds_little = |draw: &usize| {
+            100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw] <= 1.0
+        };
+        Claim {
+            benchmark: of.benchmark,
+            enforced_idle_saves_more_than_offload: share(
+                draws().filter(|&draw| idle[draw] < offload[draw]).count(),
+                count,
+            ),
+            both_save_at_most_1_point_more_than_the_better: share(
+                draws().filter(adds_little).count(),
+                count,
+            ),
+            offload_is_faster_than_enforced_idle: share(
+                draws()
+                    .filter(|&draw| offload_time[draw] < idle_time[draw])
+                    .count(),
+                count,
+            ),
+        }
+    };
+    cells.references.iter().map(of).collect()
 }

@@ -3,17 +3,20 @@
 //! | file | what it reads |
 //! |---|---|
 //! | `cells.rs` | benefits over draws with the published ones beside, and references |
-//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep |
+//! | `effects.rs` | owners of energy, latencies, the big cluster's sleep, the talk's claims |
+//! | `predictions.rs` | the medians beside predictors that know nothing of RCU; figures without a fit |
 //! | `measured.rs` | the measures, once; all else is reckoned from them |
 //! | `statistics.rs` | intervals over draws, and rank correlation |
 
 mod cells;
 mod effects;
 mod measured;
+mod predictions;
 mod statistics;
 
 pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
-pub use effects::{Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
+pub use effects::{Claim, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
+pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
 
 use crate::{Interval, Run};
 use cells::Cells;
@@ -38,6 +41,16 @@ pub struct Savings<'r> {
     pub watts_per_unit: Option<f64>,
     /// Effects beside energy.
     pub effects: Effects<'r>,
+    /// The medians beside other predictors of the published benefits, the nearest first.
+    pub predictors: Vec<Predictor>,
+    /// The name of the nearest predictor; `None` where several are as near.
+    pub nearest: Option<&'static str>,
+    /// The name of the predictor that orders the benefits best; `None` where several do as well.
+    pub best_order: Option<&'static str>,
+    /// Figures that no fit was made for.
+    pub without_a_fit: UnfittedFigures<'r>,
+    /// The talk's claims, by benchmark.
+    pub claims: Vec<Claim<'r>>,
     /// The number of draws; 0 where nothing was drawn.
     pub draws: u32,
     /// The first seed.
@@ -79,7 +92,14 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
     let facts: facts::Energy = header.facts()?;
     let measured = EnergyMeasures::read(run.recording);
     let cells = Cells::read(run, &measured, &facts.benchmarks);
+    let predictors = predictions::predictors(&cells);
+    let [nearest, best_order] = predictions::best(&predictors);
     Ok(Savings {
+        claims: effects::claims(&measured, &cells),
+        nearest,
+        best_order,
+        predictors,
+        without_a_fit: predictions::read(&measured, &cells, &facts),
         owners: effects::shares(&measured, &cells),
         watts_per_unit: cells.scale,
         effects: effects::read(&measured, &cells),

@@ -89,5 +89,38 @@ impl Story for Batch<'_> {
             );
         }
         told.table(table.done().noted(note));
+        published(self, told);
     }
+}
+
+/// Ours beside the published footprints.
+fn published(batch: &Batch<'_>, told: &mut Blocks) {
+    let Some(reference) = batch.reference else {
+        return;
+    };
+    let rows: Vec<_> = batch
+        .rows
+        .iter()
+        .filter_map(|row| Some((row, row.published_kb?)))
+        .collect();
+    let ours = |row: &Row| {
+        let [indices, lanes, headers, data] = row.bytes.map(kb);
+        [indices, lanes, headers + data]
+    };
+    let kinds = [
+        ("indices", "ours"),
+        ("descriptors", "ours (metadata)"),
+        ("buffers", "ours (lines)"),
+    ];
+    let table =
+        Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
+    let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
+        table
+            .grouped(kind, "published", "", move |(_, published)| {
+                fixed(published[at], 2)
+            })
+            .grouped(kind, own, "", move |(row, _)| fixed(ours(row)[at], 2))
+    });
+    let note = format!("Published: {}, {}.", reference.source, reference.title);
+    told.table(table.done().titled("KB that a frame touches").noted(note));
 }

@@ -8,7 +8,7 @@ use crate::blocks::{
 use findings::Interval;
 use findings::energy::{
     CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
-    Shares, Steadiness,
+    Shares, Steadiness, UnfittedFigures,
 };
 
 /// A benefit with two decimals.
@@ -26,11 +26,14 @@ impl Story for Savings<'_> {
                 reference.source, reference.conditions
             ));
         }
+        compared(self, told);
         savings(self, told);
         tell_owners(self, told);
         told.table(times(self));
         reference_power(self, told);
+        self.without_a_fit.tell(told);
         decided(self, told);
+        claimed(self, told);
         self.effects.tell(told);
     }
 }
@@ -345,5 +348,100 @@ impl Story for Effects<'_> {
         let title =
             "Share of the time in which the big cluster is down, medians over the predictions:";
         told.table(table.done().titled(title));
+    }
+}
+
+fn compared(savings: &Savings<'_>, told: &mut Blocks) {
+    let table = Table::with_rows(&savings.predictors)
+        .words("predictor", |predictor| predictor.name)
+        .numbers("fitted to them", "", |predictor| {
+            fixed(predictor.fitted as f64, 0)
+        })
+        .numbers("rms, points", "", |predictor| points(predictor.rms))
+        .numbers("Spearman", "", |predictor| {
+            predictor
+                .spearman
+                .map_or_else(|| Cell::from("none"), |of| points(of).into())
+        });
+    let title =
+        "The medians beside predictors that know nothing of RCU, over all published benefits:";
+    let [nearest, order] =
+        [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
+    told.table(
+        table
+            .done()
+            .titled(title)
+            .noted(format!("Nearest: {nearest}. Best order: {order}.")),
+    );
+}
+
+fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
+    let table = Table::with_rows(&savings.claims)
+        .words("benchmark", |claim| name(claim.benchmark))
+        .numbers("enforced idle saves more than offload", "", |claim| {
+            percent(claim.enforced_idle_saves_more_than_offload, 0)
+        })
+        .numbers("combining adds 1 point at most", "", |claim| {
+            percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
+        })
+        .numbers("offload is faster", "", |claim| {
+            percent(claim.offload_is_faster_than_enforced_idle, 0)
+        });
+    let title =
+        "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
+    told.table(table.done().titled(title));
+}
+
+impl Story for UnfittedFigures<'_> {
+    /// Tells the figures as a list.
+    fn tell(&self, told: &mut Blocks) {
+        let mut items: Vec<Text> = Vec::new();
+        if let Some(of) = &self.andebench2_reference {
+            items.push(
+                format!(
+                    "andebench2's reference power: {:.3} W, published {:.3} W, {:+.1} %",
+                    of.power_w, of.published_power_w, of.error_percent
+                )
+                .into(),
+            );
+        }
+        if let Some(of) = &self.sysbench_reference {
+            let rows = of.by_threads.iter().map(|row| {
+                format!(
+                    "{} threads {:.3} to {:.3} W",
+                    row.threads, row.power_w.low, row.power_w.high
+                )
+            });
+            let covers = if of.covers_published {
+                "covers"
+            } else {
+                "does not cover"
+            };
+            items.push(
+                format!(
+                    "sysbench's reference power: {}; that {covers} the published {:.3} W",
+                    rows.collect::<Vec<_>>().join(", "),
+                    of.published_power_w
+                )
+                .into(),
+            );
+        }
+        if let Some(ratio) = self.callback_core_energy_big_to_little {
+            let said = self
+                .talk_says
+                .map_or_else(String::new, |said| format!("; the talk says {said}"));
+            items.push(
+                format!(
+                    "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \
+                     LITTLE{said}",
+                    self.callback_time_little_to_big.unwrap_or(0.0)
+                )
+                .into(),
+            );
+        }
+        if !items.is_empty() {
+            told.paragraph("Predicted without a fit:");
+            told.list(items);
+        }
     }
 }

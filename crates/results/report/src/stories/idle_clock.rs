@@ -66,6 +66,7 @@ impl Story for Clocks<'_> {
             told.paragraph(
                 "Times are means of rounds. Trimmed is their mean without the longest of 100.",
             );
+            published(self, told);
         }
         let rows = table(
             &self.divisions,
@@ -82,10 +83,7 @@ impl Story for Clocks<'_> {
             );
             told.paragraph(words);
         }
-        told.paragraph(format!(
-            "A shift by 10 bits counts {} % less than a division by 1000.",
-            100.0 * self.shift_bias
-        ));
+        bias(self, told);
         changed(self, told);
     }
 }
@@ -219,4 +217,52 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
             .done()
             .titled(text!["What changes against ", name(first.with), ":"]),
     );
+}
+
+/// The published figures of the kernel's clocks.
+fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
+    let Some(reference) = clocks.reference else {
+        return;
+    };
+    told.paragraph(format!(
+        "Published ({}; {}):",
+        reference.source, reference.conditions
+    ));
+    let item = |clock: &str| {
+        let figures = reference
+            .clocks
+            .iter()
+            .filter(|figure| figure.clock == clock);
+        let figures: Vec<String> = figures
+            .map(|figure| format!("{} {}", figure.statistic, figure.value))
+            .collect();
+        text![name(clock), format!(": {} ns", figures.join(", "))]
+    };
+    told.list(reference.names().into_iter().map(item).collect());
+}
+
+/// The result of a shift in the place of a division of a time, beside what was published of it.
+fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
+    told.paragraph(format!(
+        "A shift by 10 bits counts {} % less than a division by 1000.",
+        100.0 * clocks.shift_bias
+    ));
+    let Some(reference) = clocks.reference else {
+        return;
+    };
+    let item = |row: &published::DivisionFigure| {
+        let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
+        Text::from(format!(
+            "{} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
+            row.nsec,
+            row.nsec / 1000,
+            row.div_1000_usec,
+            row.shift_10_usec
+        ))
+    };
+    let mut items: Vec<Text> = reference.divisions.iter().map(item).collect();
+    items.push(
+        "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
+    );
+    told.list(items);
 }
