@@ -60,6 +60,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
     for arg in [
         metric_argument(),
         folder,
+        report_argument(),
         output::format_argument(&FORMATS),
         output::all_argument(),
     ] {
@@ -93,6 +94,8 @@ pub fn run(
         return crate::run::with(console, data, experiment, matches, settings, false).map(drop);
     }
     let wanted = wanted_metric(matches)?;
+    // What keeps the report from being written is said before the runs.
+    report_of(matches)?;
     let folder: Option<&PathBuf> = matches.get_one("output");
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
@@ -120,7 +123,7 @@ pub fn run(
     for (result, (combination, _)) in results.into_iter().zip(&requests) {
         let (point, metric, recording) = result?;
         points.push(point);
-        measured.get_or_insert_with(|| what_is_measured(&recording, metric));
+        measured = measured.or_else(|| what_is_measured(&recording, metric, about));
         if folder.is_some() {
             add(&mut whole, &recording, combination)?;
         }
@@ -129,16 +132,8 @@ pub fn run(
         whole.header.run = provenance::this_run();
         recordings::write(&mut whole, folder)
     });
-    let (release, measured) = measured.ok_or_else(|| miette!("there is no combination"))?;
-    // What experiments call the number of their draws.
-    let draws = ["free-seeds", "seeds", "repetitions", "iterations"];
-    let draws = draws.into_iter().find(|name| about.setting(name).is_some());
-    let what_if = WhatIf {
-        release,
-        measured,
-        points,
-        more: draws.map_or("a longer run".to_owned(), |name| format!("`--{name} 20`")),
-    };
+    let what_if = measured.ok_or_else(|| miette!("there is no combination"))?;
+    let what_if = WhatIf { points, ..what_if };
     print(console, &what_if, matches)?;
     written
 }
@@ -240,13 +235,36 @@ fn all(
     results
 }
 
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all.
+/// `--report` of a what-if.
+fn report_argument() -> Arg {
+    let help = "Also write a report, such as page.html; the ending says which: html, json or txt.";
+    Arg::new("report")
+        .long("report")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help(help)
+}
+
+/// The file of `--report`, if it is given, with its format; it can be written.
+fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
+    let Some(path) = matches.get_one::<PathBuf>("report") else {
+        return Ok(None);
+    };
+    let format = output::ending_of(path, &["html", "json", "txt"])?;
+    output::check_file(path)?;
+    Ok(Some((path, format)))
+}
+
+/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report.
 fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::Result<()> {
     let text = |format: &str, style: Style| match format {
         "json" => format!("{:#}\n", report::what_if_json(what_if)),
         "html" => report::what_if_html(what_if),
         _ => report::what_if_text(what_if, matches.get_flag("all"), style),
     };
+    if let Some((path, format)) = report_of(matches)? {
+        output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
+    }
     let format = output::format(matches);
     let text = text(format, console.style());
     if format == "term" {
@@ -338,19 +356,31 @@ fn missing(recording: &Recording, metric: &str) -> String {
     format!("{case} {mode} has no {metric}; it has {}", known.join(", "))
 }
 
-/// The release, and the case, mode and metric that are measured.
-fn what_is_measured(recording: &Recording, metric: String) -> (String, (String, String, String)) {
-    let with = recording
+/// A what-if without its points: the release, case, mode and metric that are measured, and what of.
+fn what_is_measured(recording: &Recording, metric: String, about: &About) -> Option<WhatIf> {
+    let first = report::measured(recording, &metric, |_| true)?;
+    let (variant, case, mode) = recording.series_texts(first.series);
+    let all = recording
         .measures()
         .iter()
-        .find(|measure| recording.text(measure.metric) == metric);
-    let (variant, case, mode) = with.map_or(("", "", ""), |measure| {
-        recording.series_texts(measure.series)
-    });
-    (
-        variant.to_owned(),
-        (case.to_owned(), mode.to_owned(), metric),
-    )
+        .filter(|of| of.metric == first.metric);
+    let subject = first.subject.map_or("", |subject| recording.text(subject));
+    let variants = all
+        .clone()
+        .any(|of| recording.series_texts(of.series).0 != variant);
+    let subjects = all.clone().any(|of| of.subject != first.subject);
+    let of = [(subjects, subject), (variants, variant)].into_iter();
+    let of = of.filter(|(several, name)| *several && !name.is_empty());
+    // What experiments call the number of their draws.
+    let draws = ["free-seeds", "seeds", "rounds", "repetitions", "iterations"];
+    let draws = draws.into_iter().find(|name| about.setting(name).is_some());
+    Some(WhatIf {
+        of: of.map(|(_, name)| format!(" of {name}")).collect(),
+        release: variant.to_owned(),
+        measured: (case.to_owned(), mode.to_owned(), metric),
+        points: Vec::new(),
+        more: draws.map_or("a longer run".to_owned(), |name| format!("`--{name} 20`")),
+    })
 }
 
 /// Series that a recording can hold.

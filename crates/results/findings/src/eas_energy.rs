@@ -1,7 +1,8 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
+use crate::beside::beside;
 use crate::rows::{Row, named};
-use crate::{Interval, Run, beside};
+use crate::{Interval, Run};
 use evidence::Leaders;
 use published::EasReference;
 use recording::facts::{self, FactsError};

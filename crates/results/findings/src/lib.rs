@@ -8,6 +8,7 @@
 
 pub mod accuracy;
 pub mod batch;
+mod beside;
 pub mod compared;
 pub mod cpuidle;
 pub mod eas_energy;
@@ -40,7 +41,6 @@ pub mod working_set;
 
 pub use finding::{Finding, schema};
 pub use interval::Interval;
-pub(crate) use recorded::beside;
 pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;

@@ -1,6 +1,7 @@
 //! A recording, what is read from it, and the published figures beside it.
 
 use crate::accuracy::{Accuracy, accuracy};
+use crate::beside::beside;
 use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
 use crate::rows::{role, subject, tick_ns};
 use crate::spread::quartiles;
@@ -272,12 +273,6 @@ impl<'a> Findings<'a> {
     pub fn is_simulated(&self) -> bool {
         is_simulated(&self.recording.header)
     }
-}
-
-/// True if figures that others published of a recording's platform may stand beside its own: no
-/// setting makes it another one, which nobody measured.
-pub(crate) fn beside(header: &Header) -> bool {
-    header.settings.is_empty()
 }
 
 fn is_simulated(header: &Header) -> bool {

@@ -1,9 +1,10 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
+use crate::Run;
+use crate::beside::beside;
 use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
-use crate::{Run, beside};
 use evidence::Leaders;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};

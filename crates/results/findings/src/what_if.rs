@@ -4,7 +4,7 @@ use crate::spread::{quartiles, scatters};
 use crate::{Findings, Interval};
 use attribution::Spending;
 use evidence::{Iterations, Rank, Ranked};
-use recording::{Measure, Series, stats};
+use recording::{Measure, Recording, Series, stats};
 use serde::Serialize;
 
 /// A combination of settings, and what it came to.
@@ -42,6 +42,8 @@ pub struct WhatIf {
     pub release: String,
     /// Case, mode and metric.
     pub measured: (String, String, String),
+    /// What it is of, where a run measures the metric of several: " of linux"; else empty.
+    pub of: String,
     /// The combinations, in order.
     pub points: Vec<WhatIfPoint>,
     /// What draws more of what chance decides, such as `--seeds 20`.
@@ -161,8 +163,7 @@ pub fn what_if_point(
     settings: &[(String, String)],
 ) -> Option<WhatIfPoint> {
     let recording = findings.recording;
-    let of_metric = |measure: &&Measure| recording.text(measure.metric) == metric;
-    let unit = recording.measures().iter().find(of_metric)?.unit;
+    let unit = measured(recording, metric, |_| true)?.unit;
     let [drawn, shared] = [true, false].map(|drawn| iterations(findings, metric, drawn));
     let is_drawn = drawn.places() > 0;
     let ordered = if is_drawn { &drawn } else { &shared };
@@ -213,20 +214,37 @@ fn hung_on(
     Some((spent.title(), us / told.median))
 }
 
+/// The measure that stands for a metric: the first that is of no subject, or else the first. A
+/// what-if is about its series and its subject; others are other quantities.
+pub fn measured<'r>(
+    recording: &'r Recording,
+    metric: &str,
+    is_of: impl Fn(Series) -> bool,
+) -> Option<&'r Measure> {
+    let of = recording
+        .measures()
+        .iter()
+        .filter(|measure| recording.text(measure.metric) == metric && is_of(measure.series));
+    of.clone()
+        .find(|measure| measure.subject.is_none())
+        .or_else(|| of.clone().next())
+}
+
 /// The iterations that have a metric, of modes that draw a seed for each iteration, or of the
 /// others.
 fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Iterations<At, Option<u16>> {
     let recording = findings.recording;
     let is_drawn = |series: Series| {
         let (_, _, mode) = recording.series_texts(series);
-        recording
-            .header
-            .seeded_modes
-            .iter()
-            .any(|drawn| drawn == mode)
+        let mut seeded = recording.header.seeded_modes.iter();
+        seeded.any(|of| of == mode) == drawn
     };
-    let of = recording.measures().iter().filter(|measure| {
-        recording.text(measure.metric) == metric && is_drawn(measure.series) == drawn
+    let first = measured(recording, metric, is_drawn).into_iter();
+    let of = first.flat_map(|first| {
+        let same = move |of: &&Measure| {
+            (of.series, of.subject, of.metric) == (first.series, first.subject, first.metric)
+        };
+        recording.measures().iter().filter(same)
     });
     of.map(|of| ((of.series, of.iteration), of.cpu, of.value))
         .collect()
@@ -235,7 +253,7 @@ fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Iterations<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::{Header, Recording};
+    use recording::Header;
 
     fn point_of(recording: &Recording, metric: &str) -> Option<WhatIfPoint> {
         what_if_point(&Findings::new(recording, "", None), metric, &[])
@@ -325,6 +343,7 @@ mod tests {
         let what_if = WhatIf {
             release: "r".to_owned(),
             measured: Default::default(),
+            of: String::new(),
             points: points.iter().map(point).collect(),
             more: String::new(),
         };

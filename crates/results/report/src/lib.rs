@@ -34,7 +34,7 @@ pub use changes::{
 };
 pub use export::Format;
 pub use findings::Findings;
-pub use findings::what_if::{WhatIf, WhatIfPoint, what_if_point};
+pub use findings::what_if::{WhatIf, WhatIfPoint, measured, what_if_point};
 pub use html::MOST_BYTES;
 pub use report::{Report, table_text};
 pub use stories::folded_stacks;

@@ -68,7 +68,7 @@ fn answers(what_if: &WhatIf) -> Vec<String> {
     };
     let comes_to = |point: &WhatIfPoint| format!("{takes} {} {unit}", three(point.longest));
     let effects = what_if.effects();
-    let subject = format!("the {most} {metric}");
+    let subject = format!("the {most} {metric}{}", what_if.of);
     let mut told: Vec<String> = Vec::new();
     for Effect {
         key,

@@ -222,7 +222,7 @@ fn the_answer_comes_first_and_belongs_to_the_view() {
         "{told:?}"
     );
     assert!(
-        told[2].starts_with("Wakeup") && told[2].contains("critical path of 1.1"),
+        told[1].starts_with("Wakeup") && told[1].contains("critical path of 1.1"),
         "{told:?}"
     );
     assert_eq!(page.console(), Vec::<String>::new());

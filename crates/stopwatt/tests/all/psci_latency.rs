@@ -688,12 +688,7 @@ fn tables_fit_the_terminal_and_name_the_recording() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("Accuracy\n") && text.contains(path.to_str().unwrap()));
     assert!(!text.contains('\u{1b}'), "NO_COLOR is respected");
-    for part in [
-        "why, powerdown",
-        "lock wait",
-        "to release its lock",
-        "In free order",
-    ] {
+    for part in ["lock wait", "In free order"] {
         assert!(text.contains(part), "`{part}` is not in the output");
     }
     for file in ["events.parquet", "measures.parquet", "recording.toml"] {

@@ -247,7 +247,7 @@ fn a_point_that_fails_is_named_and_the_others_go_on() {
         said(&report)
     );
     assert!(
-        reported(&to).contains("30 points failed."),
+        reported(&to).contains("30 points failed; the first is point 30"),
         "{}",
         reported(&to)
     );
