@@ -57,27 +57,30 @@ pub fn compare(
     metrics: Vec<String>,
     all: bool,
 ) -> PyResult<(String, String, String, &'static str)> {
-    let of_side = |runs: Vec<Py<Recording>>| -> Vec<_> {
-        runs.iter()
-            .map(|it| (it.get().name(), it.get().rows.clone()))
-            .collect()
+    let of_side = |runs: Vec<Py<Recording>>| {
+        let given = runs.iter().map(|it| it.get());
+        let given = given.map(|it| ((*it.rows).clone(), it.name()));
+        comparison::runs_of(given.collect())
     };
-    let sides: Vec<Vec<_>> = sides.into_iter().map(of_side).collect();
+    let sides: Vec<_> = sides.into_iter().map(of_side).collect();
     let does = move || {
         let mut policy = Policy::default();
         policy.threshold = threshold.unwrap_or(policy.threshold);
         let mut findings = Vec::new();
-        for runs in &sides {
-            findings.push(
-                runs.iter()
-                    .map(|(name, rows)| Findings::new(rows, name, None))
-                    .collect::<Vec<_>>(),
-            );
+        for (runs, _) in &sides {
+            let runs = runs
+                .iter()
+                .map(|(rows, name)| Findings::new(rows, name, None));
+            findings.push(runs.collect::<Vec<_>>());
         }
-        let named = findings.iter().zip(&variants);
+        let named = findings.iter().zip(&sides).zip(&variants);
         let inputs: Vec<Input<'_>> = named
-            .filter_map(|(runs, variant)| {
-                Input::of_runs(&runs.first()?.folder, runs, variant.clone())
+            .filter_map(|((runs, (_, again)), variant)| {
+                let input = Input::of_runs(&runs.first()?.folder, runs, variant.clone())?;
+                Some(Input {
+                    given_again: *again,
+                    ..input
+                })
             })
             .collect();
         let data = Data::find(None)?;

@@ -121,8 +121,9 @@ fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(wrong)
 }
 
-/// The runs of a side, under the name that was given for it.
-type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>);
+/// The runs of a side, under the name that was given for it, and how many recordings were given
+/// again.
+type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
 
 /// Reads the recordings of each side.
 fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
@@ -135,14 +136,10 @@ fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
     };
     let mut read = Vec::new();
     for side in &sides {
-        let runs = side
-            .iter()
-            .map(|named| named.read_runs())
-            .collect::<miette::Result<Vec<_>>>()?;
-        read.push((
-            side_name(side),
-            runs.into_iter().flatten().collect::<Vec<_>>(),
-        ));
+        let given = side.iter().map(|named| named.read_runs());
+        let given = given.collect::<miette::Result<Vec<_>>>()?;
+        let (runs, again) = comparison::runs_of(given.into_iter().flatten().collect());
+        read.push((side_name(side), runs, again));
     }
     Ok(read)
 }
@@ -180,7 +177,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     }
     let read = read_sides(options)?;
     let mut findings = Vec::new();
-    for (name, runs) in &read {
+    for (name, runs, _) in &read {
         findings.push(
             runs.iter()
                 .map(|(recording, _)| Findings::new(recording, name, None))
@@ -189,7 +186,13 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     }
     let sides = findings.iter().zip(&read);
     let inputs: Vec<Input<'_>> = sides
-        .filter_map(|(runs, (name, read))| Input::of_runs(name, runs, read[0].1.clone()))
+        .filter_map(|(runs, (name, read, again))| {
+            let input = Input::of_runs(name, runs, read[0].1.clone())?;
+            Some(Input {
+                given_again: *again,
+                ..input
+            })
+        })
         .collect();
     let how = Options {
         policy,

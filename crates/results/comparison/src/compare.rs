@@ -1,6 +1,6 @@
 //! The comparison itself.
 
-use crate::conditions::{differing, leave_unjudged, odd_runs};
+use crate::conditions::{differing, leave_unjudged, odd_runs, withhold_shifts};
 use crate::functions;
 use crate::idle::idle_tests;
 use crate::inputs;
@@ -60,11 +60,12 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         sides: &read,
         policy,
     };
-    let (mut rows, shifts) = judge.judge(&matched.rows);
+    let (mut rows, mut shifts) = judge.judge(&matched.rows);
     let tables: Vec<&Table> = read.iter().map(|side| &side.table).collect();
     let conditions = differing(&tables, &headers, &sides);
     leave_unjudged(&mut rows, &conditions);
     let sessions = leave_to_sessions(&mut rows, &headers, &sides, options.sessions.as_ref());
+    withhold_shifts(&mut shifts, &rows);
     let mut warnings = warnings(&sides, &headers);
     warnings.extend(idle_rules(policy, &matched.rules_used));
     // With several releases in each recording, the first that they share speaks for the inputs.

@@ -1,7 +1,7 @@
 //! The conditions of runs: what was not the thing under test and can move a row. Rows that a
 //! differing condition decides are not judged.
 
-use crate::result::{Basis, Condition, Differing, OddRun, Row, Side, Verdict};
+use crate::result::{Basis, Condition, Differing, OddRun, Row, Shift, Side, Verdict};
 use crate::rows::is_exact;
 use crate::table::{Key, Table, Who};
 use recording::metrics::WAKEUP;
@@ -160,6 +160,17 @@ pub(crate) fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
             if change.verdict != Verdict::Same && !is_sample {
                 change.verdict = Verdict::Unjudged(of.condition);
             }
+        }
+    }
+}
+
+/// Takes the verdict from what rows have in common, where a condition decides some of them.
+pub(crate) fn withhold_shifts(shifts: &mut [Shift], rows: &[Row]) {
+    for shift in shifts {
+        let of_shift = rows.iter().filter(|row| row.key.metric == shift.metric);
+        let mut changes = of_shift.filter_map(|row| row.changes[shift.side - 1].as_ref());
+        if changes.any(|change| matches!(change.verdict, Verdict::Unjudged(_))) {
+            shift.verdict = Verdict::Unclear;
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::policy::Policy;
 use crate::result::{Basis, CauseChange, Cell, Change, Row, Shift, Verdict};
-use crate::rows::{Matched, SideRows, factor, is_exact, nanoseconds};
+use crate::rows::{Matched, SideRows, is_exact};
 use crate::table::Samples;
 use attribution::Cause;
 use evidence::{Runs, Tested};
 use recording::metrics::{self, Better};
+use recording::units::{nanoseconds, unit};
 use recording::{Header, grouped, stats};
 
 /// A factor from which a change of too few runs is told as large.
@@ -100,10 +101,9 @@ impl Judge<'_> {
                 .as_ref()
                 .is_some_and(|change| change.basis == Basis::TooFew)
         });
-        let measures =
-            grouped(sampled.map(|(place, row)| {
-                ((row.key.metric.clone(), metrics_of(row), row.better), place)
-            }));
+        let measures = grouped(
+            sampled.map(|(place, row)| ((row.key.metric.clone(), kind_of(row), row.better), place)),
+        );
         let runs = |&place: &usize| {
             let row: &Row = &rows[place];
             Runs {
@@ -211,11 +211,8 @@ impl Judge<'_> {
 }
 
 /// A unit's kind: rows in milliseconds and in microseconds are of one measure.
-fn metrics_of(row: &Row) -> String {
-    match factor(&row.unit, "ns") {
-        Some(_) => "time".to_owned(),
-        None => row.unit.clone(),
-    }
+fn kind_of(row: &Row) -> String {
+    unit(&row.unit).map_or_else(|| row.unit.clone(), |unit| format!("{:?}", unit.dimension))
 }
 
 /// True if a change in percent is smaller than a threshold; a rise and a fall by one factor are as

@@ -48,5 +48,6 @@ pub use result::{
     CriticalPath, Differing, FunctionRow, IdleShare, IdleTest, Lack, Missing, OddRun, OnBoard,
     Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Verdict,
 };
+pub use rows::runs_of;
 pub use session::BoardSessions;
 pub use table::{Key, Who, row_count};

@@ -110,7 +110,7 @@ pub(crate) fn side(
     Side {
         name: input.name.clone(),
         runs: rows.runs,
-        given_again: rows.given_again,
+        given_again: input.given_again,
         variants: names,
         world: header.world.clone(),
         repeatable: header.is_repeatable(),

@@ -14,6 +14,8 @@ pub struct Input<'r> {
     pub findings: &'r Findings<'r>,
     /// The findings of other runs of the same, which are compared together with it.
     pub more: Vec<&'r Findings<'r>>,
+    /// How many recordings of it were given again ([`runs_of`](crate::runs_of)).
+    pub given_again: usize,
     /// Which of its releases or configurations; `None`: its only one, or all that the recordings
     /// have in common.
     pub variant: Option<String>,
@@ -26,6 +28,7 @@ impl<'r> Input<'r> {
             name: name.to_owned(),
             findings,
             more: Vec::new(),
+            given_again: 0,
             variant: None,
         }
     }
@@ -37,6 +40,7 @@ impl<'r> Input<'r> {
             name: name.to_owned(),
             findings: first,
             more: more.iter().collect(),
+            given_again: 0,
             variant,
         })
     }

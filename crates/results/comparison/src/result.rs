@@ -549,7 +549,7 @@ impl Comparison {
 impl Row {
     /// True if it is of a time that had better be short.
     pub fn is_time(&self) -> bool {
-        self.better == Better::Lower && crate::rows::nanoseconds(&self.unit).is_some()
+        self.better == Better::Lower && recording::units::nanoseconds(&self.unit).is_some()
     }
 }
 

@@ -5,16 +5,36 @@ use crate::request::{Input, Options};
 use crate::result::{Lack, Missing};
 use crate::table::{Key, Samples, Table};
 use findings::Findings;
-use recording::{Header, metrics, stats};
+use recording::units::factor;
+use recording::{Header, Recording, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
+
+/// The runs of some recordings, each with what was given with it, and the number of recordings that
+/// were given again. A measurement is what it says: given twice it says no more than once. Runs in
+/// one recording, such as boots of a log, are runs.
+pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, usize) {
+    let mut known = BTreeSet::new();
+    let count = given.len();
+    let distinct = given
+        .into_iter()
+        .filter(|(it, _)| known.insert(it.digest()));
+    let distinct: Vec<(Recording, T)> = distinct.collect();
+    let again = count - distinct.len();
+    let runs = distinct.into_iter().flat_map(|(recording, with)| {
+        let runs = match recording.header.run_begins.is_empty() {
+            true => vec![recording],
+            false => recording.runs(),
+        };
+        runs.into_iter().map(move |run| (run, with.clone()))
+    });
+    (runs.collect(), again)
+}
 
 /// The rows of a side: of its recording, or of several runs.
 pub(crate) struct SideRows {
     pub(crate) table: Table,
-    /// The number of runs that are not the same measurement.
+    /// The number of runs.
     pub(crate) runs: usize,
-    /// The number of recordings that are one that was given before.
-    pub(crate) given_again: usize,
     /// True if each value of a row is of a run that was measured.
     pub(crate) has_runs: bool,
     /// True if it counts idle states.
@@ -29,24 +49,19 @@ impl SideRows {
         policy: &Policy,
         read: impl Fn(&Findings<'_>) -> Table,
     ) -> Self {
-        let given = input.more.len() + 1;
+        let runs = input.more.len() + 1;
         let has_runs = policy.iterations == Iterations::OfOneRun
-            && (given > 1 || !input.header().is_repeatable());
-        let mut tables: Vec<Table> = Vec::new();
-        for findings in std::iter::once(&input.findings).chain(&input.more) {
+            && (runs > 1 || !input.header().is_repeatable());
+        let tables = std::iter::once(&input.findings).chain(&input.more);
+        let tables = tables.map(|findings| {
             let mut table = read(findings);
             for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
                 samples.values = stats::median(&samples.values).into_iter().collect();
             }
-            // What a measurement says is its identity: the same one twice says no more than once.
-            if !has_runs || tables.iter().all(|known| known.rows != table.rows) {
-                tables.push(table);
-            }
-        }
-        let runs = tables.len();
+            table
+        });
         Self {
-            given_again: given - runs,
-            table: tables.into_iter().reduce(joined).unwrap_or_default(),
+            table: tables.reduce(joined).unwrap_or_default(),
             runs,
             has_runs,
             is_idle: findings::cpuidle::is_of(input.findings.recording),
@@ -179,52 +194,9 @@ pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
         && !drawn(other)
 }
 
-/// Length of a unit of time in nanoseconds.
-pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "ps" => 1e-3,
-        "ns" => 1.0,
-        "us" | "µs" | "μs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    })
-}
-
-/// The factor that makes a value of one unit one of another; `None` where that cannot be.
-pub(crate) fn factor(from: &str, to: &str) -> Option<f64> {
-    if from == to {
-        Some(1.0)
-    } else {
-        Some(nanoseconds(from)? / nanoseconds(to)?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A log in nanoseconds is compared with a simulation in microseconds; what is no time is
-    /// compared with its own kind only.
-    #[test]
-    fn values_are_converted_between_units_of_time_alone() {
-        for (from, to, expected) in [
-            ("ps", "ns", Some(1e-3)),
-            ("us", "ns", Some(1e3)),
-            ("µs", "us", Some(1.0)),
-            ("s", "μs", Some(1e6)),
-            ("ticks", "ticks", Some(1.0)),
-            ("ticks", "us", None),
-            ("us", "ticks", None),
-        ] {
-            let found = factor(from, to);
-            let close = match (found, expected) {
-                (Some(found), Some(expected)) => (found / expected - 1.0).abs() < 1e-12,
-                (found, expected) => found == expected,
-            };
-            assert!(close, "{from} to {to}: {found:?}");
-        }
-    }
 
     #[test]
     fn only_what_repeats_itself_from_one_seed_is_exact() {

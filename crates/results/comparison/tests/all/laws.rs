@@ -3,6 +3,7 @@
 
 use comparison::{
     Basis, Comparison, Condition, Input, Iterations, Options, Outcome, Policy, Verdict, compare,
+    runs_of,
 };
 use fastrand::Rng;
 use findings::Findings;
@@ -98,9 +99,11 @@ proptest! {
         let once = of(&a, &b);
         let twice: Vec<Recording> = a.iter().cycle().take(count * again).cloned().collect();
         let other: Vec<Recording> = b.iter().cycle().take(count + again).cloned().collect();
-        let more = of(&twice, &other);
+        let [(a, of_a), (b, of_b)] = [twice, other].map(|given| runs_of(given.into_iter().map(|run| (run, ())).collect()));
+        let [a, b] = [a, b].map(|runs| runs.into_iter().map(|(run, ())| run).collect::<Vec<_>>());
+        let more = of(&a, &b);
         prop_assert_eq!((said(&once), once.outcome()), (said(&more), more.outcome()));
-        prop_assert_eq!(more.sides[1].given_again, again);
+        prop_assert_eq!((of_a, of_b), (count * (again - 1), again));
     }
 
     /// Of runs each says as much with one iteration as with many of the same.
