@@ -1,7 +1,6 @@
 //! `stopwatt report` in every format, as a user and other programs meet it.
 
 use crate::common::{made_once, stopwatt, test_python};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

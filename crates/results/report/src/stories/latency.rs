@@ -4,7 +4,7 @@
 use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, figure, fixed,
-    text, whole,
+    whole,
 };
 use crate::model::figures::{Group, cell_of, cpus, groups, metrics_of, used_causes, whole_metrics};
 use crate::model::headline::{Headline, headlines};
@@ -222,7 +222,11 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
         .when(longest > 0.0, |table| table.words("critical path", bars));
     let note = "The slowest CPU of each iteration, whichever it is; the median over the iterations. A bar is its critical path: \
                 time spent waiting for another CPU is shown as what that CPU was doing.";
-    let fit = if has_published { FITTED } else { "" };
+    let fit = if has_published && findings.is_simulated() {
+        FITTED
+    } else {
+        ""
+    };
     table
         .done()
         .of_class("overview")
@@ -356,17 +360,8 @@ impl Case<'_> {
         }
         blocks.push(Block::Table(self.figures(findings)));
         let causes = whole_metrics(group).into_iter();
-        let causes: Vec<Block> = causes
-            .filter_map(|metric| self.causes(findings, metric.name))
-            .map(Block::Table)
-            .collect();
-        if !causes.is_empty() {
-            let summary = text!["The CPUs' causes in numbers"];
-            blocks.push(Block::Folded {
-                summary,
-                blocks: causes,
-            });
-        }
+        let causes = causes.filter_map(|metric| self.causes(findings, metric.name));
+        blocks.extend(causes.map(Block::Table));
         blocks
     }
 
