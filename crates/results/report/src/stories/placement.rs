@@ -149,13 +149,20 @@ fn undone(placement: &Placement<'_>) -> Text {
     words
 }
 
-/// Where a task is late in a twentieth of its periods or more, and what is asked of its CPUs.
+/// Where no policy is in time: a task is late in a twentieth of its periods or more under each, or
+/// more is asked of its CPUs than they can do.
 fn late(placement: &Placement<'_>) -> Text {
     let share = |policy: &&Policy<'_>| policy.latest().map_or(0.0, |(_, share)| share);
+    let load = placement.facts.load_percent;
     let late = placement
         .policies
         .iter()
         .filter(|policy| share(policy) >= 0.05);
+    let late: Vec<&Policy<'_>> = late.collect();
+    // Where one policy is in time, the latencies tell the others.
+    if late.len() < placement.policies.len() && load <= 100.0 {
+        return Text::default();
+    }
     let worst = Leaders::most(late, |policy| Some([share(policy); 2]));
     let first = worst.as_ref().and_then(|worst| worst.items[0].latest());
     let (Some(worst), Some((task, late))) = (&worst, first) else {
@@ -173,7 +180,6 @@ fn late(placement: &Placement<'_>) -> Text {
         all if all == placement.policies.len() => words.push(format!("all {all} policies")),
         some => words.push(format!("{some} policies")),
     }
-    let load = placement.facts.load_percent;
     words.push(match load > 100.0 {
         true => format!(": {} % of its CPUs' time is asked for.", fixed(load, 0)),
         false => ".".to_owned(),
@@ -217,10 +223,9 @@ fn thrifty(placement: &Placement<'_>) -> Text {
     }
     let mut words = text!["Of those within 10 % of it, "];
     words.extend(listed(near.iter().map(|policy| name(*policy))));
-    words.push(format!(
-        " takes the least energy{}.",
-        energy(placement, near)
-    ));
+    let take = if near.len() > 1 { "take" } else { "takes" };
+    let energy = energy(placement, near);
+    words.push(format!(" {take} the least energy{energy}."));
     words
 }
 
@@ -251,9 +256,9 @@ fn least_energy(placement: &Placement<'_>) -> Text {
             )]
         }
         (least, _) => {
-            let mut words = text!["The least energy of all takes "];
-            words.extend(listed(least.iter().map(|policy| name(*policy))));
-            words.push(format!("{}.", energy(least)));
+            let mut words = listed(least.iter().map(|policy| name(*policy)));
+            let take = if least.len() > 1 { "take" } else { "takes" };
+            words.push(format!(" {take} the least energy of all{}.", energy(least)));
             words
         }
     }
