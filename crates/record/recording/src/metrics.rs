@@ -54,8 +54,8 @@ pub struct Metric {
     /// True if it is what its cases are about: their iterations are ranked by it, and their
     /// overview shows it.
     pub principal: bool,
-    /// True if it follows from other metrics, so that a comparison leaves it out unless it is asked
-    /// for.
+    /// True if it follows from other metrics, or counts more the longer it is counted, so that a
+    /// comparison leaves it out unless it is asked for.
     pub derived: bool,
 }
 
@@ -286,27 +286,27 @@ metrics! {
     /// Clocks for each call of a node that had no packets.
     CLOCKS = Metric::new("clocks", ("Clocks", "clocks"), "ticks", Lower);
     /// Calls of a node that had packets.
-    CALLS = Metric::new("calls", ("Calls", "calls"), "calls", Neither);
+    CALLS = Metric::new("calls", ("Calls", "calls"), "calls", Neither).derived();
     /// Packets that a node was given.
-    VECTORS = Metric::new("vectors", ("Vectors", "vectors"), "packets", Neither);
+    VECTORS = Metric::new("vectors", ("Vectors", "vectors"), "packets", Neither).derived();
     /// Share of the packets that came in which a node was given.
     PACKET_SHARE = Metric::new("packet-share", ("Share of packets", "share"), "1", Neither);
     /// Packets for each call of a node.
     VECTORS_PER_CALL = Metric::new("vectors-per-call", ("Vectors per call", "vectors"), "packets", Neither);
     /// Times that a node suspended itself.
-    SUSPENDS = Metric::new("suspends", ("Suspends", "suspends"), "suspends", Neither);
+    SUSPENDS = Metric::new("suspends", ("Suspends", "suspends"), "suspends", Neither).derived();
     /// Polls of an input node that found no packet.
-    EMPTY_POLLS = Metric::new("empty-polls", ("Empty polls", "empty"), "calls", Neither);
+    EMPTY_POLLS = Metric::new("empty-polls", ("Empty polls", "empty"), "calls", Neither).derived();
     /// Clocks of the polls that found no packet.
-    EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither);
+    EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither).derived();
     /// The time that counters counted.
-    WINDOW = Metric::new("window", ("Window", "window"), "s", Neither);
+    WINDOW = Metric::new("window", ("Window", "window"), "s", Neither).derived();
     /// Turns of the main loop.
-    LOOPS = Metric::new("loops", ("Loops", "loops"), "1", Neither);
+    LOOPS = Metric::new("loops", ("Loops", "loops"), "1", Neither).derived();
     /// Packets that came in.
-    RECEIVED = Metric::new("received", ("Received", "in"), "packets", Neither);
+    RECEIVED = Metric::new("received", ("Received", "in"), "packets", Neither).derived();
     /// Packets that went out.
-    SENT = Metric::new("sent", ("Sent", "out"), "packets", Neither);
+    SENT = Metric::new("sent", ("Sent", "out"), "packets", Neither).derived();
     /// Packets that a node dropped.
     DROPPED = Metric::new("dropped", ("Dropped", "dropped"), "packets", Neither);
     /// Packets that were left to the host.

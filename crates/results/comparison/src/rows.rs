@@ -3,6 +3,7 @@
 use crate::policy::{Iterations, Policy, Rule};
 use crate::request::{Input, Options};
 use crate::result::{Lack, Missing};
+use crate::shares::fill;
 use crate::table::{Key, Samples, Table};
 use findings::Findings;
 use recording::units::factor;
@@ -37,8 +38,6 @@ pub(crate) struct SideRows {
     pub(crate) runs: usize,
     /// True if each value of a row is of a run that was measured.
     pub(crate) has_runs: bool,
-    /// True if it counts idle states.
-    pub(crate) is_idle: bool,
 }
 
 impl SideRows {
@@ -60,11 +59,14 @@ impl SideRows {
             }
             table
         });
+        let mut table = tables.reduce(joined).unwrap_or_default();
+        if has_runs && findings::cpuidle::is_of(input.findings.recording) {
+            fill(&mut table.rows, runs);
+        }
         Self {
-            table: tables.reduce(joined).unwrap_or_default(),
+            table,
             runs,
             has_runs,
-            is_idle: findings::cpuidle::is_of(input.findings.recording),
         }
     }
 }
@@ -166,8 +168,7 @@ fn lacking(
             return Some(Lack::Unit(samples.unit.clone(), unit.to_owned()));
         }
         let has = samples.values.len();
-        // A state or a cause that a recording of idle states did not meet was not lost.
-        (side.has_runs && !side.is_idle && has < side.runs).then_some(Lack::Runs(has, side.runs))
+        (side.has_runs && has < side.runs).then_some(Lack::Runs(has, side.runs))
     };
     let lacks = sides.iter().zip(find).map(lack);
     lacks

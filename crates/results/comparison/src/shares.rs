@@ -3,7 +3,8 @@
 
 use crate::table::{Key, Samples, Who};
 use recording::metrics::{
-    IDLE_ABOVE, IDLE_BELOW, IDLE_ENTERED, IDLE_REJECTED, IDLE_S2IDLE, IDLE_TIME, WAKE_UPS, WINDOW,
+    IDLE_ABOVE, IDLE_BELOW, IDLE_ENTERED, IDLE_REJECTED, IDLE_S2IDLE, IDLE_TIME, WAKE_UP_RATE,
+    WAKE_UPS,
 };
 use std::collections::HashMap;
 
@@ -16,9 +17,6 @@ const SHARES: [(&str, &str); 6] = [
     (IDLE_S2IDLE.name, IDLE_ENTERED.name),
     (IDLE_TIME.name, IDLE_TIME.name),
 ];
-
-/// What there is a rate of, or what only tells how long it was counted.
-const LEFT_OUT: [&str; 2] = [WAKE_UPS.name, WINDOW.name];
 
 /// Release, case, mode and CPU, with a metric and an iteration.
 type Whole = (String, String, String, Who, &'static str, usize);
@@ -44,7 +42,8 @@ pub(crate) fn divide(rows: &mut Vec<(Key, Samples)>) {
             }
         }
     }
-    rows.retain(|(key, _)| !LEFT_OUT.contains(&key.metric.as_str()));
+    // There is a rate of them.
+    rows.retain(|(key, _)| key.metric != WAKE_UPS.name);
     for (key, samples) in rows {
         let Some((_, of)) = SHARES.iter().find(|(metric, _)| key.metric == *metric) else {
             continue;
@@ -55,4 +54,16 @@ pub(crate) fn divide(rows: &mut Vec<(Key, Samples)>) {
             *value = if of > 0.0 { *value / of * 100.0 } else { 0.0 };
         }
     }
+}
+
+/// Gives each row a value of each run. A cause of wake-ups that a run did not meet has a rate of 0
+/// there; its times are of those runs alone that met it, and are left out.
+pub(crate) fn fill(rows: &mut Vec<(Key, Samples)>, runs: usize) {
+    for (_, samples) in rows
+        .iter_mut()
+        .filter(|(key, _)| key.metric == WAKE_UP_RATE.name)
+    {
+        samples.values.resize(runs, 0.0);
+    }
+    rows.retain(|(_, samples)| samples.values.len() == runs);
 }

@@ -175,7 +175,27 @@ fn changes(comparison: &Comparison) -> Vec<String> {
             (group, (row, side, change))
         })
     });
+    let mut told = Vec::new();
     let mut groups: Vec<Vec<ChangedRow<'_>>> = grouped(rows).into_iter().map(|it| it.1).collect();
+    // Of a whole that has a row of its own the parts weigh what they are of it.
+    for side in 1..comparison.sides.len() {
+        for (whole, change) in comparison.of_side(side) {
+            let Some(parts) = parts_of(comparison, whole, side) else {
+                continue;
+            };
+            let least = cell(whole, 0) * comparison.threshold / 100.0;
+            let is_told = matters(change.verdict);
+            told.extend(is_told.then(|| whole_sentence(comparison, (whole, side, change), &parts)));
+            for group in &mut groups {
+                group.retain(|(row, of, change)| {
+                    let is_part = *of == side && parts.iter().any(|part| part.0.key == row.key);
+                    let is_whole = *of == side && row.key == whole.key;
+                    !is_whole && (!is_part || (!is_told && change.absolute.abs() >= least))
+                });
+            }
+        }
+    }
+    groups.retain(|group| !group.is_empty());
     let weight = |group: &[ChangedRow<'_>]| {
         group
             .iter()
@@ -188,15 +208,16 @@ fn changes(comparison: &Comparison) -> Vec<String> {
             .cmp(&is_worse(a))
             .then(weight(b).total_cmp(&weight(a)))
     });
+    let has_whole = !told.is_empty();
     let is_alone = |shift: &&Shift| {
         let is_of = |group: &Vec<ChangedRow<'_>>| {
             (group[0].1, &group[0].0.key.metric) == (shift.side, &shift.metric)
                 && group[0].2.absolute * shift.percent > 0.0
         };
-        matters(shift.verdict) && !groups.iter().any(is_of)
+        matters(shift.verdict) && !has_whole && !groups.iter().any(is_of)
     };
     let shifts = comparison.shifts.iter().filter(is_alone);
-    let mut told: Vec<String> = shifts.map(|shift| in_common(comparison, shift)).collect();
+    told.extend(shifts.map(|shift| in_common(comparison, shift)));
     let few = groups.len().min(MOST_CHANGES);
     let mut path = longest_path(comparison);
     for group in &groups[..few] {
@@ -218,6 +239,54 @@ fn changes(comparison: &Comparison) -> Vec<String> {
         .collect();
     told.extend((!others.is_empty()).then(|| format!("Also {}.", listed(&others))));
     told
+}
+
+/// The rows that add up to a row, where there are such.
+fn parts_of<'c>(
+    comparison: &'c Comparison,
+    whole: &Row,
+    side: usize,
+) -> Option<Vec<(&'c Row, &'c Change)>> {
+    let table = |row: &Row| {
+        (
+            row.key.variant.clone(),
+            row.key.case.clone(),
+            row.key.mode.clone(),
+        )
+    };
+    let parts = comparison.of_side(side).filter(|(row, _)| {
+        row.key.metric == whole.key.metric && table(row) == table(whole) && row.key != whole.key
+    });
+    let parts: Vec<_> = parts.filter(|_| whole.key.row().is_empty()).collect();
+    let sum: f64 = parts.iter().map(|(row, _)| cell(row, 0)).sum();
+    (parts.len() > 1 && (sum / cell(whole, 0) - 1.0).abs() < 0.01).then_some(parts)
+}
+
+/// "Clocks-per-packet is 13.6 % more in new (100.7 to 114.4 ticks), most of it in ip4-receive."
+fn whole_sentence(
+    comparison: &Comparison,
+    (whole, side, change): ChangedRow<'_>,
+    parts: &[(&Row, &Change)],
+) -> String {
+    let same_way = parts
+        .iter()
+        .filter(|of| of.1.absolute * change.absolute > 0.0);
+    let most = same_way.max_by(|a, b| a.1.absolute.abs().total_cmp(&b.1.absolute.abs()));
+    let most = most.map_or_else(String::new, |(row, _)| {
+        format!(", most in {} ({})", row.key.row(), from_to(row, side))
+    });
+    format!(
+        "{} is {} in {} ({}){most}.",
+        capital(&metric_of(whole)),
+        range(&[(whole, side, change)]),
+        name(comparison, side),
+        from_to(whole, side),
+    )
+}
+
+/// The value of a row in a recording.
+fn cell(row: &Row, side: usize) -> f64 {
+    row.cells[side].map_or(f64::NAN, |cell| cell.value)
 }
 
 fn metric_of(row: &Row) -> String {
@@ -356,8 +425,7 @@ fn name_of(row: &Row) -> String {
 
 /// "10.00 to 11.00 us": a row in the base and in a recording.
 fn from_to(row: &Row, side: usize) -> String {
-    let [base, other] =
-        [0, side].map(|side| figure(row.cells[side].map_or(f64::NAN, |cell| cell.value)));
+    let [base, other] = [0, side].map(|side| figure(cell(row, side)));
     format!("{base} to {other} {}", row.unit)
 }
 
@@ -459,7 +527,8 @@ fn nothing(comparison: &Comparison) -> String {
     };
     let most = judged().max_by(|a, b| a.2.size().total_cmp(&b.2.size()));
     let most = most.filter(|(_, _, change)| change.size() > 1e-12);
-    let seen = judged().filter_map(|(_, _, change)| match change.basis {
+    let open = judged().filter(|(_, _, change)| change.verdict != Verdict::Same);
+    let seen = open.filter_map(|(_, _, change)| match change.basis {
         Basis::Runs { seen_from, .. } => Some(seen_from),
         _ => None,
     });
@@ -601,6 +670,11 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         .of_side(side)
         .filter(|(_, change)| is_few(change));
     let few: Vec<ChangedRow<'_>> = few.map(|(row, change)| (row, side, change)).collect();
+    // A whole speaks for its parts.
+    let wholes = few.iter().filter_map(|(row, ..)| parts_of(comparison, row, side));
+    let parts: Vec<&Row> = wholes.flatten().map(|(row, _)| row).collect();
+    let is_part = |row: &Row| parts.iter().any(|part| part.key == row.key);
+    let few: Vec<ChangedRow<'_>> = few.into_iter().filter(|(row, ..)| !is_part(row)).collect();
     let runs = comparison.sides[side].runs.min(comparison.sides[0].runs);
     let with = if runs == 1 {
         "one run a side".to_owned()
