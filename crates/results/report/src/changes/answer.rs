@@ -671,7 +671,9 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         .filter(|(_, change)| is_few(change));
     let few: Vec<ChangedRow<'_>> = few.map(|(row, change)| (row, side, change)).collect();
     // A whole speaks for its parts.
-    let wholes = few.iter().filter_map(|(row, ..)| parts_of(comparison, row, side));
+    let wholes = few
+        .iter()
+        .filter_map(|(row, ..)| parts_of(comparison, row, side));
     let parts: Vec<&Row> = wholes.flatten().map(|(row, _)| row).collect();
     let is_part = |row: &Row| parts.iter().any(|part| part.key == row.key);
     let few: Vec<ChangedRow<'_>> = few.into_iter().filter(|(row, ..)| !is_part(row)).collect();

@@ -79,15 +79,15 @@ fn answer(found: &EasEnergy<'_>) -> Text {
             ),
             (_, Some(gain)) => {
                 let taken = share_less([gain.low, gain.high].map(|percent| percent / 100.0));
-                let over = "the same kernel without an energy model";
                 let is_known = gain.low > 0.0 || gain.high < 0.0;
+                let energy = format!("{taken} energy than the same kernel without one");
                 match (board.is_varied, is_known) {
-                    (true, true) => format!(" the energy model takes {taken} energy than {over}."),
+                    (true, true) => format!(" the energy model takes {energy}."),
                     (true, false) => format!(
-                        " it hangs on the tasks and on what no source says whether the energy model saves: {taken} than {over}."
+                        " the energy model takes {energy}. Which it is hangs on the tasks and on what no source says."
                     ),
                     (false, _) => format!(
-                        " it cannot be told yet whether the energy model saves; with {} it took {taken} energy than {over}.",
+                        " the energy model took {energy}, with {}. Whether it saves cannot be told yet.",
                         seeds(found)
                     ),
                 }
