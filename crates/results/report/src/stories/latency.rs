@@ -379,7 +379,11 @@ impl Case<'_> {
         let word = &word(findings)[..3];
         let table = Table::with_rows(&rows)
             .words("CPU", |row| place(&row.recorded))
-            .words("role", |row| row.role())
+            .words("role", |row| {
+                // The CPU's name has its cluster already.
+                row.role()
+                    .replace(&format!(" of cluster {}", row.recorded.cluster), "")
+            })
             .each(metrics_of(group), |table, metric| {
                 let name = metric.short_title;
                 let of = move |row: &&ComparedCell| cell_of(group, row.recorded.cpu, metric.name);
