@@ -3,7 +3,7 @@
 use crate::policy::{Iterations, Policy, Rule};
 use crate::request::{Input, Options};
 use crate::result::{Lack, Missing};
-use crate::shares::fill;
+use crate::shares::{divide, fill};
 use crate::table::{Key, Samples, Table};
 use findings::Findings;
 use recording::units::factor;
@@ -51,16 +51,20 @@ impl SideRows {
         let runs = input.more.len() + 1;
         let has_runs = policy.iterations == Iterations::OfOneRun
             && (runs > 1 || !input.header().is_repeatable());
+        let is_idle = findings::cpuidle::is_of(input.findings.recording);
         let tables = std::iter::once(&input.findings).chain(&input.more);
         let tables = tables.map(|findings| {
             let mut table = read(findings);
+            if is_idle {
+                divide(&mut table.rows);
+            }
             for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
                 samples.values = stats::median(&samples.values).into_iter().collect();
             }
             table
         });
         let mut table = tables.reduce(joined).unwrap_or_default();
-        if has_runs && findings::cpuidle::is_of(input.findings.recording) {
+        if has_runs && is_idle {
             fill(&mut table.rows, runs);
         }
         Self {

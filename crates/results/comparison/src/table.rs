@@ -1,6 +1,5 @@
 //! The rows of one recording.
 
-use crate::shares::divide;
 use attribution::{Cause, Split, Timelines};
 use findings::compared::ordinal;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
@@ -250,9 +249,6 @@ impl Table {
         }
         for (key, samples) in &mut rows {
             samples.add_causes(&key.metric, &splits, tick_us);
-        }
-        if findings::cpuidle::is_of(recording) {
-            divide(&mut rows);
         }
         sort(&mut rows);
         let orders = orders(&rows);
