@@ -1,7 +1,6 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use crate::Run;
-use crate::beside::beside;
 use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
@@ -19,6 +18,19 @@ const BURST_CASE: &str = "prefetch-burst";
 
 const CORES_CASE: &str = "prefetch-cores";
 
+/// True if the loops ran as the published ones did: on their frames and from where their data lay,
+/// on a platform that no setting changes.
+fn is_as_published(recording: &Recording) -> bool {
+    let mut settings = recording.header.settings.iter();
+    settings.all(|(key, value)| match key.as_str() {
+        "frames" | "work" => true,
+        "frame_size" => value == "256",
+        "data_in" => value == "dram",
+        "header_in" => value == "l2",
+        _ => false,
+    })
+}
+
 /// True if a recording is of a modelled core.
 fn is_modelled(recording: &Recording) -> bool {
     recording.header.world == "sim"
@@ -30,7 +42,7 @@ fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p 
         .header
         .platform
         .as_ref()
-        .filter(|_| is_modelled(recording) && beside(&recording.header))?;
+        .filter(|_| is_modelled(recording) && is_as_published(recording))?;
     published.strides_of(&platform.name)
 }
 

@@ -391,12 +391,10 @@ fn the_user_interface_is_judged() {
         folder.path().join("r").to_str().unwrap(),
     ]);
     let text = String::from_utf8(text.stdout).unwrap();
-    assert_eq!(text.matches("Expected: ").count(), 3, "{text}");
     for said in [
-        "Lowest latency: ",
-        "Least energy of all: ",
+        "The p95 of render is ",
+        "takes the least energy",
         "the integral",
-        "2.87 times the energy",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
