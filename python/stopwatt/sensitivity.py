@@ -130,10 +130,8 @@ def _figures(
         raise Error(f"{asked.case} {asked.mode} has no {asked.metric}; `stopwatt report` of a run shows what it has")
     # The longest of each iteration, whichever CPU it is, and the median of that over the iterations, one that occurred.
     last = table.group_by(["sweep_point", "iteration"]).aggregate([("value", "max")])
-    longest: dict[int, list[float]] = {}
-    for point, value in zip(last["sweep_point"].to_pylist(), last["value_max"].to_pylist()):
-        longest.setdefault(point, []).append(value)
-    return [statistics.median_low(longest[point]) for point in sorted(longest)]
+    by_point = last.group_by("sweep_point").aggregate([("value_max", "list")]).sort_by("sweep_point")
+    return [statistics.median_low(values) for values in by_point["value_max_list"].to_pylist()]
 
 
 def analyse(asked: argparse.Namespace, folder: str) -> tuple[float, list[Cost], list[Effect], int]:
