@@ -159,14 +159,20 @@ fn side_name<'o>(side: &[&'o NamedRecording]) -> &'o str {
     }
 }
 
-/// Compares and prints what came out; the answer is no with a regression, and unknown with too few
-/// runs.
-pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+/// The policy of a file, with the threshold of the command line.
+fn policy_of(options: &CompareOptions) -> miette::Result<Policy> {
     let mut policy = match &options.policy {
         Some(path) => Policy::read(&Document::open(path)?)?,
         None => Policy::default(),
     };
     policy.threshold = options.threshold.unwrap_or(policy.threshold);
+    Ok(policy)
+}
+
+/// Compares and prints what came out; the answer is no with a regression, and unknown with too few
+/// runs.
+pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+    let policy = policy_of(options)?;
     let report = options
         .report
         .as_ref()

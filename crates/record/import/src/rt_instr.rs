@@ -91,8 +91,11 @@ struct Boots {
     boot: u32,
     run: u32,
     /// The boot in which each line of the run came first.
-    lines: HashMap<(Option<(u16, u16)>, String, String), u32>,
+    lines: HashMap<TestLine, u32>,
 }
+
+/// The cluster and core, the case and the mode of a line.
+type TestLine = (Option<(u16, u16)>, String, String);
 
 impl Boots {
     fn run_of(&mut self, line: &Figure) -> u32 {

@@ -164,7 +164,6 @@ fn odd_runs(comparison: &Comparison) -> Vec<String> {
 /// The changes that matter: of what measure, in how many rows, by how much and why; what became
 /// worse first, and then what changed most.
 fn changes(comparison: &Comparison) -> Vec<String> {
-    let matters = |verdict| matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Changed);
     let rows = (1..comparison.sides.len()).flat_map(|side| {
         let of_side = comparison
             .of_side(side)
@@ -175,27 +174,8 @@ fn changes(comparison: &Comparison) -> Vec<String> {
             (group, (row, side, change))
         })
     });
-    let mut told = Vec::new();
     let mut groups: Vec<Vec<ChangedRow<'_>>> = grouped(rows).into_iter().map(|it| it.1).collect();
-    // Of a whole that has a row of its own the parts weigh what they are of it.
-    for side in 1..comparison.sides.len() {
-        for (whole, change) in comparison.of_side(side) {
-            let Some(parts) = parts_of(comparison, whole, side) else {
-                continue;
-            };
-            let least = cell(whole, 0) * comparison.threshold / 100.0;
-            let is_told = matters(change.verdict);
-            told.extend(is_told.then(|| whole_sentence(comparison, (whole, side, change), &parts)));
-            for group in &mut groups {
-                group.retain(|(row, of, change)| {
-                    let is_part = *of == side && parts.iter().any(|part| part.0.key == row.key);
-                    let is_whole = *of == side && row.key == whole.key;
-                    !is_whole && (!is_part || (!is_told && change.absolute.abs() >= least))
-                });
-            }
-        }
-    }
-    groups.retain(|group| !group.is_empty());
+    let mut told = wholes(comparison, &mut groups);
     let weight = |group: &[ChangedRow<'_>]| {
         group
             .iter()
@@ -238,6 +218,35 @@ fn changes(comparison: &Comparison) -> Vec<String> {
         })
         .collect();
     told.extend((!others.is_empty()).then(|| format!("Also {}.", listed(&others))));
+    told
+}
+
+fn matters(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Changed)
+}
+
+/// Tells the wholes that have rows of their own, and takes them from the groups with their parts,
+/// which weigh what they are of the whole: a part is told only where the whole is not.
+fn wholes(comparison: &Comparison, groups: &mut Vec<Vec<ChangedRow<'_>>>) -> Vec<String> {
+    let mut told = Vec::new();
+    for side in 1..comparison.sides.len() {
+        for (whole, change) in comparison.of_side(side) {
+            let Some(parts) = parts_of(comparison, whole, side) else {
+                continue;
+            };
+            let least = cell(whole, 0) * comparison.threshold / 100.0;
+            let is_told = matters(change.verdict);
+            told.extend(is_told.then(|| whole_sentence(comparison, (whole, side, change), &parts)));
+            for group in groups.iter_mut() {
+                group.retain(|(row, of, change)| {
+                    let is_part = *of == side && parts.iter().any(|part| part.0.key == row.key);
+                    let is_whole = *of == side && row.key == whole.key;
+                    !is_whole && (!is_part || (!is_told && change.absolute.abs() >= least))
+                });
+            }
+        }
+    }
+    groups.retain(|group| !group.is_empty());
     told
 }
 

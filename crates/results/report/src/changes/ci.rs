@@ -2,7 +2,7 @@
 
 use super::answer::in_common;
 use comparison::{Basis, Change, Comparison, FEWEST_RUNS, Missing, Row, Shift, Unjudged, Verdict};
-use maud::html;
+use maud::{Markup, html};
 use recording::grouped;
 
 /// A row, its figure in the last recording, and the change of that.
@@ -67,10 +67,6 @@ pub fn junit(comparison: &Comparison) -> String {
         _ => (change.is_open() && !change.below).then_some("cannot-be-judged"),
     };
     let skipped = |change: &Change| wrong(change).is_none() && is_unjudged(change);
-    let missing: &[Missing] = match comparison.unjudged {
-        Unjudged::Pass => &[],
-        _ => &comparison.missing,
-    };
     let count = |rows: &[LastRow<'_>], which: &dyn Fn(&Change) -> bool| {
         rows.iter().filter(|(.., change)| which(change)).count()
     };
@@ -89,15 +85,7 @@ pub fn junit(comparison: &Comparison) -> String {
                     }
                 }
             }
-            @if !missing.is_empty() {
-                testsuite name="missing" tests=(missing.len()) failures=(missing.len()) errors="0" skipped="0" {
-                    @for lack in missing {
-                        testcase classname="missing" name=(lack.key.label()) {
-                            failure type="missing" message=(format!("{} lacks it", comparison.sides[lack.side].name)) {}
-                        }
-                    }
-                }
-            }
+            (missing(comparison))
             @for (name, rows) in &suites {
                 @let (failures, open) = (count(rows, &|change| wrong(change).is_some()), count(rows, &skipped));
                 testsuite name=(name) tests=(rows.len()) failures=(failures) errors="0" skipped=(open) {
@@ -120,6 +108,25 @@ pub fn junit(comparison: &Comparison) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
         text.into_string()
     )
+}
+
+/// The suite of what a side lacks; each is a failure, unless the policy lets it pass.
+fn missing(comparison: &Comparison) -> Markup {
+    let missing: &[Missing] = match comparison.unjudged {
+        Unjudged::Pass => &[],
+        _ => &comparison.missing,
+    };
+    html! {
+        @if !missing.is_empty() {
+            testsuite name="missing" tests=(missing.len()) failures=(missing.len()) errors="0" skipped="0" {
+                @for lack in missing {
+                    testcase classname="missing" name=(lack.key.label()) {
+                        failure type="missing" message=(format!("{} lacks it", comparison.sides[lack.side].name)) {}
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A figure with six digits at most, as people read them.

@@ -123,7 +123,7 @@ fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
         } else {
             text![format!("{heading}: {} {unit} in all", amount(whole))]
         };
-        let most = Leaders::most(parts.into_iter(), ends);
+        let most = Leaders::most(parts, ends);
         if let Some((_, part)) = most.as_ref().and_then(|most| most.alone()) {
             let of = format!("; {} of them in ", amount(part));
             words.extend(text![of, name(part.subject.as_str())]);
