@@ -243,7 +243,6 @@ fn the_timeline_of_a_benchmark_has_tasks_idle_states_callbacks_and_grace_periods
         "callbacks",
         "energy by owner",
         "where the time of the clusters went",
-        "how late its tasks run",
     ] {
         assert!(page.contains(said), "{said}");
     }

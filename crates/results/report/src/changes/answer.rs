@@ -536,9 +536,9 @@ fn nothing(comparison: &Comparison) -> String {
     };
     let most = judged().max_by(|a, b| a.2.size().total_cmp(&b.2.size()));
     let most = most.filter(|(_, _, change)| change.size() > 1e-12);
-    let open = judged().filter(|(_, _, change)| change.verdict != Verdict::Same);
-    let seen = open.filter_map(|(_, _, change)| match change.basis {
-        Basis::Runs { seen_from, .. } => Some(seen_from),
+    let seen = judged().filter_map(|(_, _, change)| match change.basis {
+        // Runs that are all alike tell nothing of what would be seen.
+        Basis::Runs { seen_from, .. } => Some(seen_from).filter(|seen| *seen > 1e-3),
         _ => None,
     });
     let seen = stats::median(&seen.collect::<Vec<_>>());
