@@ -76,7 +76,9 @@ pub fn compare(
         let named = findings.iter().zip(&sides).zip(&variants);
         let inputs: Vec<Input<'_>> = named
             .filter_map(|((runs, (_, again)), variant)| {
-                let input = Input::of_runs(&runs.first()?.folder, runs, variant.clone())?;
+                let release = variant.iter().map(|release| format!("@{release}"));
+                let name = runs.first()?.folder.clone() + &release.collect::<String>();
+                let input = Input::of_runs(&name, runs, variant.clone())?;
                 Some(Input {
                     given_again: *again,
                     ..input

@@ -82,6 +82,7 @@ def test_what_the_types_do_not_describe_is_named():
         "outlier": True,
         "bytes": [1, 2, 3, 4],
         "instruction_bytes": 0,
+        "published_kb": [1, 2.5, 4],
     }
     with pytest.raises(stopwatt.DataError, match="Batch.rows.outlier is 1"):
         read(rows=[{**row, "outlier": 1}])
