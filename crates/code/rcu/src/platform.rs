@@ -18,7 +18,7 @@ pub enum Thread {
     OffloadCb(usize),
 }
 
-/// What a thread wants after a step.
+/// When a thread takes its next step: at once, or after a sleep.
 ///
 /// ```
 /// use rcu::Step;

@@ -48,7 +48,7 @@ pub fn header(
     header
 }
 
-/// What should not be: runs that did not end, and grace periods that took too long.
+/// Warnings about runs that did not end, and grace periods that took too long.
 fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
     let mut complaints = Vec::new();
     for benchmark in &suite.benchmarks {

@@ -546,7 +546,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How often a task is there.
+    /// The number of instances of a task.
     fn instances(
         &self,
         read: Option<Spanned<InstancesRead>>,

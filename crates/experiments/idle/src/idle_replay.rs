@@ -97,7 +97,7 @@ impl Experiment for IdleReplay {
         progress.check()?;
         let tick_ns = 1_000_000_000 / settings.get(HZ_OR_USUAL);
         let recorded = traced.has_states_of(platform.state_names());
-        // What its own governor does tells how near a replay comes to the kernel.
+        // A replay of the traced kernel's own governor shows how well replays agree with the kernel.
         let own = traced.governor.filter(|_| recorded);
         let kinds = settings.get(GOVERNORS).unwrap_or_else(|| {
             let own = traced.governor.filter(|own| !CURRENT.contains(own));

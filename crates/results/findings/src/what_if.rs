@@ -379,18 +379,16 @@ mod tests {
         assert_eq!(found[0].times, Some([1.0; 2]));
     }
 
-    proptest::proptest! {
-        /// Without an effect at most 5 in 100 are told (here: of many draws of seven seeds).
-        #[test]
-        fn chance_is_seldom_an_effect(seed in 0..1000_u64) {
-            let mut random = random::SplitMix64::fork(seed, 0);
-            let mut draw = || 1.0 + random.below(1000) as f64 / 1000.0;
-            let mut told = 0;
-            for _ in 0..200 {
-                let [a, b]: [Vec<f64>; 2] = [0; 2].map(|_| (0..20).map(|_| draw()).collect());
-                told += of_seeds(&[("1", "x", &a), ("2", "x", &b)])[0].told;
-            }
-            proptest::prop_assert!(told <= 24, "{told} of 200");
+    /// Without an effect at most 5 in 100 are told, over 2000 pairs of points with 20 seeds each.
+    #[test]
+    fn chance_is_seldom_an_effect() {
+        let mut random = random::SplitMix64::fork(1, 0);
+        let mut draw = || 1.0 + random.below(1000) as f64 / 1000.0;
+        let mut told = 0;
+        for _ in 0..2000 {
+            let [a, b]: [Vec<f64>; 2] = [0; 2].map(|_| (0..20).map(|_| draw()).collect());
+            told += of_seeds(&[("1", "x", &a), ("2", "x", &b)])[0].told;
         }
+        assert!((1..=100).contains(&told), "{told} of 2000");
     }
 }

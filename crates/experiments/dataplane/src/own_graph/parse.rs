@@ -33,12 +33,12 @@ pub struct PacketsEntry {
     pub from: Word,
     /// The first node.
     pub start: Option<Word>,
-    /// Where packets go, by routes if nothing is said.
+    /// How the output of a packet is chosen; by routes where the file has none.
     #[serde(default)]
     pub mode: Mode,
 }
 
-/// Where packets go between interfaces.
+/// How the output interface of a packet is chosen.
 #[derive(Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {

@@ -316,6 +316,9 @@ fn words_of(row: &Row) -> [&'static str; 2] {
     }
 }
 
+/// A ratio from which a change is told in times and not in percent.
+const TIMES: f64 = 1.95;
+
 /// "5.1 % more", "10 times slower": a change in percent; halves and doubles are times.
 fn times_or_percent(percent: f64, [more, less]: [&str; 2]) -> String {
     let ratio = 1.0 + percent / 100.0;
@@ -326,9 +329,9 @@ fn times_or_percent(percent: f64, [more, less]: [&str; 2]) -> String {
             .replace(".0", "")
     };
     match ratio {
-        1.95.. if more == "more" => format!("{} times as much", times(ratio)),
-        1.95.. => format!("{} times {word}", times(ratio)),
-        0.0..=0.5128 if ratio > 0.0 && less != "less" => {
+        TIMES.. if more == "more" => format!("{} times as much", times(ratio)),
+        TIMES.. => format!("{} times {word}", times(ratio)),
+        0.0.. if ratio > 0.0 && ratio <= 1.0 / TIMES && less != "less" => {
             format!("{} times {word}", times(1.0 / ratio))
         }
         _ => format!("{} % {word}", digits(percent)),

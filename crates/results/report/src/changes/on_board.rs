@@ -11,6 +11,23 @@ fn range(mut ends: [f64; 2]) -> String {
     format!("{} to {}", figure(ends[0]), figure(ends[1]))
 }
 
+/// "2.8 to 16.5 us longer", and of a change downwards "shorter"; both where the bounds hold 0.
+fn longer(us: [f64; 2]) -> String {
+    let sizes = range(us.map(f64::abs));
+    match us.map(|us| us < 0.0) {
+        [false, false] => format!("{sizes} us longer"),
+        [true, true] => format!("{sizes} us shorter"),
+        _ => {
+            let [least, most] = [us[0].min(us[1]), us[0].max(us[1])];
+            format!(
+                "between {} us less and {} us more",
+                figure(-least),
+                figure(most)
+            )
+        }
+    }
+}
+
 /// The case that the change moves most, in a sentence behind others; empty where it moves none.
 pub(super) fn answer(of: &OnBoard) -> String {
     let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
@@ -21,8 +38,8 @@ pub(super) fn answer(of: &OnBoard) -> String {
     largest.map_or(String::new(), |(case, mode, us)| {
         let (platform, case) = (&of.platform, case_title(case));
         format!(
-            "On {platform} the slowest CPU of {case}, {mode}, takes {} us longer, by bounds. ",
-            range(*us)
+            "On {platform} the slowest CPU of {case}, {mode}, takes {}, by bounds. ",
+            longer(*us)
         )
     })
 }
