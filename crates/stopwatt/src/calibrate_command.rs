@@ -9,6 +9,7 @@ use clap::Args;
 use console::Console;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::{Files, Progress};
+use itertools::Itertools;
 use miette::{IntoDiagnostic, miette};
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
@@ -220,7 +221,7 @@ fn fit(
         .iter()
         .filter(|&release| Some(release) != first.as_ref())
         .cloned();
-    let all: Vec<String> = first.clone().into_iter().chain(others).collect();
+    let all = first.clone().into_iter().chain(others).collect_vec();
     progress.expect(all.len() as u64, "releases");
     for release_name in all {
         progress.say(&format!("releases, fitting {release_name}"));
@@ -294,7 +295,7 @@ fn as_text(calibration: &Calibration) -> String {
             parameter.key
         );
     }
-    let mut worst: Vec<_> = calibration.cells.iter().collect();
+    let mut worst = calibration.cells.iter().collect_vec();
     worst.sort_by(|a, b| {
         (b.fitted - b.cell.value_us)
             .abs()
@@ -321,9 +322,9 @@ fn as_text(calibration: &Calibration) -> String {
             .iter()
             .zip(valley)
             .filter(|((parameter, ..), _)| parameter.starts.len() > 1);
-        let costs =
+        let mut costs =
             costs.map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key));
-        let costs = costs.collect::<Vec<_>>().join(", ");
+        let costs = costs.join(", ");
         let _ = writeln!(
             out,
             "  another valley fits alike: {costs}; the prior is nearer to the one above"
@@ -334,11 +335,11 @@ fn as_text(calibration: &Calibration) -> String {
         "  not told apart by the data (parts of the priors that can move together):"
     );
     for group in &calibration.indistinct {
-        let members: Vec<_> = group
+        let members = group
             .members
             .iter()
             .map(|(key, part)| format!("{key} {part:+.2}"))
-            .collect();
+            .collect_vec();
         let _ = writeln!(out, "    {}", members.join(", "));
     }
     out
@@ -415,7 +416,7 @@ fn timer_text(calibration: &Calibration) -> Option<String> {
 }
 
 fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
-    let releases: Vec<_> = calibrations
+    let releases = calibrations
         .iter()
         .map(|calibration| {
             json!({
@@ -439,20 +440,20 @@ fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
                 },
                 "timers": calibration.timers.iter().map(|(cluster, core, log)| json!({
                     "cpu": format!("{cluster}.{core}"), "rms_log_error": log,
-                })).collect::<Vec<_>>(),
+                })).collect_vec(),
                 "parameters": calibration.parameters.iter().map(|(parameter, value, error)| json!({
                     "key": parameter.key, "value": value, "standard_error": error, "prior": parameter.prior.value,
-                })).collect::<Vec<_>>(),
+                })).collect_vec(),
                 "cells": calibration.cells.iter().map(|cell| json!({
                     "case": cell.cell.case, "mode": cell.cell.mode, "cluster": cell.cell.cluster, "core": cell.cell.core,
                     "metric": cell.cell.metric, "published_us": cell.cell.value_us, "fitted_us": cell.fitted,
-                })).collect::<Vec<_>>(),
+                })).collect_vec(),
                 "indistinct": calibration.indistinct.iter().map(|group| json!({
                     "uncertainty": group.uncertainty.min(1e9),
                     "members": group.members.iter().map(|(key, part)| (key.clone(), json!(part))).collect::<serde_json::Map<_, _>>(),
-                })).collect::<Vec<_>>(),
+                })).collect_vec(),
             })
         })
-        .collect();
+        .collect_vec();
     json!({ "releases": releases })
 }

@@ -10,6 +10,7 @@ use comparison::{BoardSessions, Comparison, Input, Options, Outcome, Policy, Unj
 use console::Console;
 use document::Document;
 use experiment::Files;
+use itertools::Itertools;
 use miette::IntoDiagnostic;
 use published::PsciReference;
 use recording::Recording;
@@ -187,11 +188,11 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
         findings.push(
             runs.iter()
                 .map(|(recording, _)| Findings::new(recording, name, None))
-                .collect::<Vec<_>>(),
+                .collect_vec(),
         );
     }
     let sides = findings.iter().zip(&read);
-    let inputs: Vec<Input<'_>> = sides
+    let inputs = sides
         .filter_map(|(runs, (name, read, again))| {
             let input = Input::of_runs(name, runs, read[0].1.clone())?;
             Some(Input {
@@ -199,7 +200,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
                 ..input
             })
         })
-        .collect();
+        .collect_vec();
     let how = Options {
         policy,
         metrics: options.metric.clone(),

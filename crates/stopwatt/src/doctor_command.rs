@@ -5,6 +5,7 @@ use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
 use console::Console;
 use experiment::{Need, World};
+use itertools::Itertools;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -50,7 +51,7 @@ fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>
                     .iter()
                     .filter(|need| **need != Need::SourceTree || !qemu::Images::are_carried())
             };
-            let mut missing: Vec<&Ability> = needs().filter_map(|need| has(*need)).collect();
+            let mut missing = needs().filter_map(|need| has(*need)).collect_vec();
             // The firmware is built for a target of its own.
             if needs().any(|need| *need == Need::SourceTree) {
                 missing.extend(abilities.iter().find(|ability| ability.name == TARGET));
@@ -66,7 +67,7 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
     let abilities = abilities(data);
     let experiments = experiments(&abilities);
     if options.format == Format::Json {
-        let abilities: Vec<_> = abilities
+        let abilities = abilities
             .iter()
             .map(|ability| {
                 json!({
@@ -74,14 +75,14 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
                     "found": ability.found.as_ref().ok(), "remedy": ability.found.as_ref().err(),
                 })
             })
-            .collect();
-        let experiments: Vec<_> = experiments
+            .collect_vec();
+        let experiments = experiments
             .iter()
             .map(|(name, world, missing)| {
-                let missing: Vec<_> = missing.iter().map(|ability| ability.name).collect();
+                let missing = missing.iter().map(|ability| ability.name).collect_vec();
                 json!({ "name": name, "world": world.name(), "runs": missing.is_empty(), "missing": missing })
             })
-            .collect();
+            .collect_vec();
         return output::print_json(
             console,
             &json!({ "machine": abilities, "experiments": experiments }),
@@ -97,7 +98,7 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
     );
     let row = |name: String, is_there: bool, words: String| vec![name, yes(is_there), words];
     let rows = experiments.iter().map(|(name, world, missing)| {
-        let words: Vec<&str> = missing.iter().map(|ability| ability.name).collect();
+        let words = missing.iter().map(|ability| ability.name).collect_vec();
         let words = if words.is_empty() {
             String::new()
         } else {

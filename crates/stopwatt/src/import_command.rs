@@ -8,6 +8,7 @@ use comparison::FEWEST_RUNS;
 use console::Console;
 use import::vpp_runtime;
 use import::{Figures, ImportError, Options};
+use itertools::Itertools;
 use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
@@ -175,7 +176,7 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
     let tables = tables(recording);
     let mut text = String::new();
     for ((variant, case, mode), (cpus, metrics, iterations)) in &tables {
-        let metrics: Vec<_> = metrics.iter().map(String::as_str).collect();
+        let metrics = metrics.iter().map(String::as_str).collect_vec();
         text += &format!(
             "{variant}: {}, {}{iterations} iteration{}, {}\n",
             format!("{case} {mode}").trim_end(),
@@ -206,7 +207,7 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
 }
 
 fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) -> serde_json::Value {
-    let tables: Vec<_> = tables(recording)
+    let tables = tables(recording)
         .into_iter()
         .map(|((variant, case, mode), (cpus, metrics, iterations))| {
             json!({
@@ -214,7 +215,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
                 "metrics": metrics,
             })
         })
-        .collect();
+        .collect_vec();
     let warning = |warning: &ImportError| json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help });
     json!({
         "recording": options.output.display().to_string(),
@@ -223,8 +224,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "rows": comparison::row_count(recording),
         "runs_needed": FEWEST_RUNS,
         "tables": tables,
-        "warnings": figures.warnings.iter().map(warning).collect::<Vec<_>>(),
-        "doubts": figures.doubts.iter().map(warning).collect::<Vec<_>>(),
+        "warnings": figures.warnings.iter().map(warning).collect_vec(),
+        "doubts": figures.doubts.iter().map(warning).collect_vec(),
     })
 }
 
@@ -274,7 +275,7 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
                 "suspends": row.suspends, "clocks": row.clocks,
             })
         };
-        let nodes: Vec<_> = runtime.rows.iter().map(node).collect();
+        let nodes = runtime.rows.iter().map(node).collect_vec();
         let total = runtime.clocks_per_packet();
         let json =
             json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });

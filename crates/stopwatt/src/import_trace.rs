@@ -5,6 +5,7 @@ use crate::recordings;
 use clap::Args;
 use console::Console;
 use import::ftrace::{self, Residency, Trace};
+use itertools::Itertools;
 use miette::miette;
 use recording::Header;
 use serde_json::json;
@@ -101,7 +102,7 @@ fn ranges(cpus: &[u16]) -> String {
             format!("{first}-{last}")
         }
     };
-    parts.into_iter().map(part).collect::<Vec<_>>().join(",")
+    parts.into_iter().map(part).join(",")
 }
 
 /// Causes of wake-ups that are printed; a recording's report has the others.
@@ -180,11 +181,11 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
         }
     }
     if !trace.others.is_empty() {
-        let kinds: Vec<String> = trace
+        let kinds = trace
             .others
             .iter()
             .map(|(name, count)| format!("{name} {count}"))
-            .collect();
+            .collect_vec();
         let _ = writeln!(text, "Counted, not kept: {}.", kinds.join(", "));
     }
     let span_s = trace
@@ -212,15 +213,15 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         .idle
         .iter()
         .flat_map(|(cpu, states)| states.iter().map(move |(state, of)| (cpu, state, of)));
-    let idle: Vec<_> = idle
+    let idle = idle
         .map(|(cpu, state, of)| {
             json!({
                 "cpu": cpu, "state": state, "entered": of.entered, "total_ns": of.total_ns,
                 "min_ns": (of.entered > 0).then_some(of.shortest_ns), "max_ns": of.longest_ns, "above": of.above, "below": of.below,
             })
         })
-        .collect();
-    let clusters: Vec<_> = trace
+        .collect_vec();
+    let clusters = trace
         .clusters
         .iter()
         .map(|cluster| {
@@ -229,14 +230,14 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
                     "state": state, "entered": of.entered, "total_ns": of.total_ns, "min_ns": of.shortest_ns, "max_ns": of.longest_ns,
                 })
             };
-            json!({ "cpus": cluster.cpus, "states": cluster.states.iter().map(state).collect::<Vec<_>>() })
+            json!({ "cpus": cluster.cpus, "states": cluster.states.iter().map(state).collect_vec() })
         })
-        .collect();
-    let warnings: Vec<_> = trace
+        .collect_vec();
+    let warnings = trace
         .warnings
         .iter()
         .map(|warning| json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help }))
-        .collect();
+        .collect_vec();
     json!({
         "recording": options.output.as_ref().map(|folder| folder.display().to_string()),
         "trace_format": trace.format,

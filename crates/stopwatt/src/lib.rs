@@ -39,6 +39,7 @@ use arguments::{COMMANDS, Command, Import};
 use clap::ArgMatches;
 use console::Console;
 use data::Data;
+use itertools::Itertools;
 use miette::miette;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,7 +48,7 @@ use std::path::PathBuf;
 /// when the answer is no or memory is short, 2 when it cannot be done. A signal stops it from now
 /// on, and then it ends by that signal.
 pub fn command_line(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = arguments.into_iter().collect_vec();
     #[cfg(target_os = "linux")]
     if arguments
         .get(1)
@@ -125,9 +126,9 @@ pub fn command(
     arguments: impl IntoIterator<Item = OsString>,
     console: &Console,
 ) -> miette::Result<Answer> {
-    let arguments: Vec<OsString> = std::iter::once(OsString::from("stopwatt"))
+    let arguments = std::iter::once(OsString::from("stopwatt"))
         .chain(arguments)
-        .collect();
+        .collect_vec();
     let matches = arguments::command()
         .try_get_matches_from(arguments)
         .map_err(|error| {

@@ -6,6 +6,7 @@ use crate::output::{self, Format};
 use console::Console;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::{About, Kind};
+use itertools::Itertools;
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
 use serde_json::{Value, json};
@@ -49,10 +50,10 @@ impl ListOptions {
 pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
     let (files, published) = (data.platforms(), data.published());
     let (platforms, cores) = (platforms(&files, &published)?, cores(&files, &published)?);
-    let abouts: Vec<&About> = EXPERIMENTS
+    let abouts = EXPERIMENTS
         .iter()
         .map(|experiment| experiment.about())
-        .collect();
+        .collect_vec();
     match options.format {
         Format::Json => {
             let platforms = platforms.iter().map(|(platform, releases)| {
@@ -64,7 +65,7 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
                 });
                 json!({
                     "name": platform.name, "title": platform.title, "cpus": platform.topology.cpus.len(),
-                    "releases": releases.collect::<Vec<_>>(),
+                    "releases": releases.collect_vec(),
                 })
             });
             let cores = cores.iter().map(|(core, published)| {
@@ -75,9 +76,9 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Res
                 console,
                 &json!({
                     "data": data.words(),
-                    "platforms": platforms.collect::<Vec<_>>(),
-                    "cores": cores.collect::<Vec<_>>(),
-                    "experiments": abouts.iter().map(|about| experiment_json(about)).collect::<Vec<_>>(),
+                    "platforms": platforms.collect_vec(),
+                    "cores": cores.collect_vec(),
+                    "experiments": abouts.iter().map(|about| experiment_json(about)).collect_vec(),
                 }),
             )
         }
@@ -123,11 +124,11 @@ fn as_text(
     }
     let _ = writeln!(out, "experiments (run NAME)");
     for about in abouts {
-        let worlds: Vec<_> = about
+        let worlds = about
             .worlds
             .iter()
             .map(|world| world.world.name())
-            .collect();
+            .collect_vec();
         let _ = writeln!(
             out,
             "  {} [{}]: {}",
@@ -182,12 +183,12 @@ fn cores(files: &Part, published: &Part) -> miette::Result<Vec<(CorePlatform, us
 
 fn experiment_json(about: &About) -> Value {
     let worlds = about.worlds.iter().map(|world| {
-        let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
+        let needs = world.needs.iter().map(|need| need.words()).collect_vec();
         json!({ "name": world.world.name(), "about": world.about, "needs": needs })
     });
     let settings = about.settings.iter().map(|setting| {
         let described = setting.described();
-        let worlds: Vec<_> = described.worlds.iter().map(|world| world.name()).collect();
+        let worlds = described.worlds.iter().map(|world| world.name()).collect_vec();
         let kind = setting.kind();
         let choices = match &kind {
             Kind::Choice(choices) => choices.iter().map(|(name, _)| *name).collect(),
@@ -199,7 +200,7 @@ fn experiment_json(about: &About) -> Value {
         })
     });
     json!({
-        "name": about.name, "title": about.summary, "cases": about.cases, "worlds": worlds.collect::<Vec<_>>(),
-        "settings": settings.collect::<Vec<_>>(),
+        "name": about.name, "title": about.summary, "cases": about.cases, "worlds": worlds.collect_vec(),
+        "settings": settings.collect_vec(),
     })
 }

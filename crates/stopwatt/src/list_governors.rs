@@ -5,6 +5,7 @@ use crate::output::{self, Format};
 use console::Console;
 use idle::{Change, Family, Kind, Release, Releases};
 use idle_experiments::no_governor;
+use itertools::Itertools;
 use miette::miette;
 use serde_json::json;
 use std::fmt::Write;
@@ -47,10 +48,7 @@ fn commit(change: &Change) -> &'static str {
 }
 
 fn releases(releases: impl Iterator<Item = Release>) -> String {
-    releases
-        .map(|release| release.to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
+    releases.map(|release| release.to_string()).join(", ")
 }
 
 fn as_text(dated: &[(Family, Release)]) -> String {
@@ -100,11 +98,7 @@ fn as_text(dated: &[(Family, Release)]) -> String {
 }
 
 fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
-    let all = |of: Releases| {
-        of.iter()
-            .map(|release| release.to_string())
-            .collect::<Vec<_>>()
-    };
+    let all = |of: Releases| of.iter().map(|release| release.to_string()).collect_vec();
     let change = |change: Change| {
         json!({
             "governor": change.family.name(), "commit": change.commit, "about": change.about,
@@ -114,12 +108,12 @@ fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
     let governor = |(family, release): &(Family, Release)| {
         json!({
             "governor": family.name(), "release": release.to_string(), "judged": family.judged().contains(release),
-            "rules": changes(*family).filter(|change| change.is_in(*release)).map(change).collect::<Vec<_>>(),
+            "rules": changes(*family).filter(|change| change.is_in(*release)).map(change).collect_vec(),
         })
     };
     match dated {
-        [] => json!({ "changes": idle::changes().map(change).collect::<Vec<_>>() }),
-        dated => json!({ "governors": dated.iter().map(governor).collect::<Vec<_>>() }),
+        [] => json!({ "changes": idle::changes().map(change).collect_vec() }),
+        dated => json!({ "governors": dated.iter().map(governor).collect_vec() }),
     }
 }
 

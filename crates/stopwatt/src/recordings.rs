@@ -3,8 +3,9 @@
 use crate::of_commit;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
+use itertools::Itertools;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{Header, Reader, Recording, Series};
+use recording::{Header, Reader, Recording};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -85,12 +86,12 @@ impl NamedRecording {
         } else {
             folder.read_dir().ok()
         };
-        let mut runs: Vec<PathBuf> = inside
+        let mut runs = inside
             .into_iter()
             .flatten()
             .flatten()
             .map(|entry| entry.path())
-            .collect();
+            .collect_vec();
         runs.retain(|run| is_recording(run));
         runs.sort();
         match runs.is_empty() {
@@ -125,10 +126,10 @@ impl NamedRecording {
     pub fn read_only(&self) -> miette::Result<Recording> {
         let (mut recording, release) = self.read()?;
         if let Some(release) = release {
-            let kept: Vec<Series> = recording
+            let kept = recording
                 .all_series()
                 .filter(|series| recording.series_texts(*series).0 == release)
-                .collect();
+                .collect_vec();
             recording.keep_series(&kept);
         }
         Ok(recording)
@@ -148,9 +149,9 @@ fn nearest_recording(missing: &Path) -> String {
         .flatten()
         .flatten();
     let known = entries.filter(|entry| entry.path().join("recording.toml").exists());
-    let mut known: Vec<String> = known
+    let mut known = known
         .map(|entry| entry.file_name().display().to_string())
-        .collect();
+        .collect_vec();
     known.sort_unstable();
     match (known.is_empty(), missing.file_name()) {
         (false, Some(name)) => one_of(&name.to_string_lossy(), &known),
@@ -160,20 +161,20 @@ fn nearest_recording(missing: &Path) -> String {
 
 /// The release of a recording that is meant by its name or the end of it.
 fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
-    let mut known: Vec<&str> = recording
+    let mut known = recording
         .all_series()
         .map(|series| recording.series_texts(series).0)
-        .collect();
+        .collect_vec();
     known.dedup();
     known.sort_unstable();
     known.dedup();
     if known.contains(&given) {
         return Ok(given.to_owned());
     }
-    let short: Vec<&&str> = known
+    let short = known
         .iter()
         .filter(|name| name.ends_with(&format!("-{given}")))
-        .collect();
+        .collect_vec();
     if let [one] = short[..] {
         return Ok((*one).to_owned());
     }
@@ -195,9 +196,9 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
         _ => value.to_owned(),
     };
     let given = request.iter().filter(|(key, _)| !usual(key));
-    let parts: Vec<String> = given
+    let parts = given
         .map(|(key, value)| format!("{key}={}", short(value)))
-        .collect();
+        .collect_vec();
     let mut name = experiment.to_owned();
     for part in parts {
         name.push('-');
@@ -238,11 +239,11 @@ pub fn check_target(
     if there.experiment == experiment && there.world == world && there.request == *request {
         return Ok(());
     }
-    let made: Vec<String> = there
+    let made = there
         .request
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
-        .collect();
+        .collect_vec();
     let with = if made.is_empty() {
         "the usual settings".to_owned()
     } else {

@@ -8,6 +8,7 @@ use clap::Args;
 use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
+use itertools::Itertools;
 use miette::miette;
 use published::Published;
 use serde_json::json;
@@ -194,11 +195,11 @@ fn default_folder(plan: &Path) -> PathBuf {
 
 /// The settings of a point, for people.
 fn settings(point: &Point) -> String {
-    let mut parts: Vec<String> = point
+    let mut parts = point
         .varied
         .iter()
         .map(|(key, value)| format!("{key}={}", value.text()))
-        .collect();
+        .collect_vec();
     if point.repetition > 0 {
         parts.push(format!("repetition {}", point.repetition));
     }
@@ -218,7 +219,7 @@ fn foretold(fitting: &Fitting, folder: &Path) -> String {
         plan.chunk(),
         folder.display()
     );
-    let mut shown: Vec<u64> = (0..points.min(3)).collect();
+    let mut shown = (0..points.min(3)).collect_vec();
     if points > 3 {
         shown.push(points - 1);
     }
@@ -283,7 +284,7 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
         "failed": named(&outcome.failed),
         "complained": outcome.complained,
         "complaints": named(&outcome.complaints),
-        "unwritten": unwritten.collect::<Vec<_>>(),
+        "unwritten": unwritten.collect_vec(),
         "cancelled": outcome.cancelled,
         "seconds": outcome.time.as_secs_f64(),
     })

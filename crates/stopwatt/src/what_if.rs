@@ -8,6 +8,7 @@ use console::Console;
 use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
 use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings, World};
+use itertools::Itertools;
 use miette::{IntoDiagnostic, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
@@ -342,11 +343,11 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
 
 /// Why there is no such metric, and which there are.
 fn missing(recording: &Recording, metric: &str) -> String {
-    let mut known: Vec<&str> = recording
+    let mut known = recording
         .measures()
         .iter()
         .map(|measure| recording.text(measure.metric))
-        .collect();
+        .collect_vec();
     known.sort_unstable();
     known.dedup();
     let (_, case, mode) = recording

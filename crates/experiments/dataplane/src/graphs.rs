@@ -10,6 +10,7 @@ use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::show;
 use dataplane::standard::build;
 use hdrhistogram::Histogram;
+use itertools::Itertools;
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -112,7 +113,9 @@ pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
 /// A plane for each of some workers, over the same tables.
 pub fn planes(load: Load, workers: usize) -> Vec<Plane> {
     let first = plane(load);
-    let others: Vec<Plane> = (1..workers).map(|_| first.for_another_worker()).collect();
+    let others = (1..workers)
+        .map(|_| first.for_another_worker())
+        .collect_vec();
     [first].into_iter().chain(others).collect()
 }
 
@@ -124,7 +127,7 @@ const OUTSIDE: u16 = 1;
 
 /// Interfaces and routes.
 fn plane(load: Load) -> Plane {
-    let neighbours: Vec<Mac> = (0..=load.outputs.max(1)).map(peer_mac).collect();
+    let neighbours = (0..=load.outputs.max(1)).map(peer_mac).collect_vec();
     let interface = |number: u16| (format!("pg{number}"), our_mac(number));
     plane_of(load, &interface, &neighbours)
 }
@@ -141,9 +144,9 @@ fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[
         plane.add_interface(&name, mac, mode(peer))
     };
     add(INSIDE, OUTSIDE);
-    let outside: Vec<u16> = (OUTSIDE..=load.outputs.max(1))
+    let outside = (OUTSIDE..=load.outputs.max(1))
         .map(|number| add(number, INSIDE))
-        .collect();
+        .collect_vec();
     let routes = load.routes.clamp(1, 1 << 16);
     if load.kind != GraphKind::L2CrossConnect {
         let mut neighbour = |&number: &u16| {
@@ -151,7 +154,7 @@ fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[
                 .add_neighbour(number, neighbours[usize::from(number)])
                 .expect("an empty table has room")
         };
-        let adjacencies: Vec<u16> = outside.iter().map(&mut neighbour).collect();
+        let adjacencies = outside.iter().map(&mut neighbour).collect_vec();
         for (number, &adjacency) in (0..routes).zip(adjacencies.iter().cycle()) {
             let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
             plane
@@ -216,7 +219,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
         .first()
         .and_then(|packet| packet.first_chunk())
         .map_or(our_mac(INSIDE), |to| Mac(*to));
-    let neighbours: Vec<Mac> = (0..=load.outputs.max(1)).map(peer_mac).collect();
+    let neighbours = (0..=load.outputs.max(1)).map(peer_mac).collect_vec();
     let mac = |number| {
         if number == INSIDE {
             address
@@ -366,7 +369,7 @@ pub fn count(
 ) -> Result<EventCounts, String> {
     graphs.iter_mut().for_each(Graph::clear_runtime);
     let names = std::thread::scope(|scope| {
-        let started: Vec<_> = graphs
+        let started = graphs
             .iter_mut()
             .enumerate()
             .map(|(number, graph)| {
@@ -374,24 +377,24 @@ pub fn count(
                     pin(number);
                     // It counts what this thread does.
                     let counters = Counters::start(events)?;
-                    let names: Vec<String> = counters
+                    let names = counters
                         .names()
                         .iter()
                         .map(|name| (*name).to_owned())
-                        .collect();
+                        .collect_vec();
                     graph.set_probe(Some(Box::new(counters)));
                     until(graph, length, &mut histogram());
                     graph.set_probe(None);
                     Ok(names)
                 })
             })
-            .collect();
+            .collect_vec();
         let names = started
             .into_iter()
             .map(|thread| thread.join().expect("a worker that does not panic"));
         names.collect::<Result<Vec<_>, String>>()
     })?;
-    let reports: Vec<Report> = graphs.iter().map(Graph::report).collect();
+    let reports = graphs.iter().map(Graph::report).collect_vec();
     let nodes = Report::sum(&reports)
         .map(|sum| sum.runtime)
         .unwrap_or_default();
@@ -414,7 +417,7 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
         return vec![until(graph, length, rounds)];
     }
     std::thread::scope(|scope| {
-        let started: Vec<_> = graphs
+        let started = graphs
             .iter_mut()
             .zip(rounds)
             .enumerate()
@@ -424,7 +427,7 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
                     until(graph, length, rounds)
                 })
             })
-            .collect();
+            .collect_vec();
         started
             .into_iter()
             .map(|thread| thread.join().expect("a worker that does not panic"))
@@ -509,7 +512,7 @@ impl Running {
     }
 
     fn sum(&self) -> Option<Report> {
-        let reports: Vec<Report> = self.graphs.iter().map(Graph::report).collect();
+        let reports = self.graphs.iter().map(Graph::report).collect_vec();
         Report::sum(&reports)
     }
 }

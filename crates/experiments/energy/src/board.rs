@@ -3,6 +3,7 @@
 use crate::point::Point;
 use experiment::{Error, Files};
 use idle::States;
+use itertools::Itertools;
 use minikernel::{CpuSet, Hardware};
 use platforms::PlatformFiles;
 use recording::facts::WorkOfCore;
@@ -64,7 +65,7 @@ impl Board {
             .domains
             .iter()
             .filter_map(|domain| domain.operating_points.last());
-        let mut tops: Vec<_> = tops.collect();
+        let mut tops = tops.collect_vec();
         tops.sort_by_key(|point| point.capacity);
         let most = tops.last().map_or(1.0, |point| f64::from(point.capacity));
         [tops.first(), tops.last()].map(|point| {
@@ -103,7 +104,7 @@ impl Board {
                 target_residency_ns: state.target_residency_ns * longer / 100,
                 ..*state
             };
-            let states: Vec<idle::State> = domain.table.all().iter().map(state).collect();
+            let states = domain.table.all().iter().map(state).collect_vec();
             domain.table = States::new(&states).expect("all are longer by the same factor");
         }
         let hardware = Hardware::new(&self.machine, &states, point.number("transition").min(1024));

@@ -8,6 +8,7 @@ use crate::{lanes, rows};
 use document::Document;
 use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use itertools::Itertools;
 use minikernel::Costs;
 
 /// The talk's benchmarks in its configurations of RCU.
@@ -89,7 +90,10 @@ static ABOUT: About = About {
 const RANGES: &str = "energy/rcu-2013.toml";
 
 fn names(text: &str) -> Result<Vec<String>, String> {
-    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    let names = text
+        .split(',')
+        .map(|name| name.trim().to_owned())
+        .collect_vec();
     if names.iter().any(String::is_empty) {
         Err("names, parted by commas".to_owned())
     } else {
@@ -119,11 +123,11 @@ impl CheckedRequest {
         let costs = platforms::kernel_costs(request.platforms)?;
         suite.add_kernel_costs(&Costs::read(&costs)?);
         let set = plan::set(&suite, &settings.get(SET))?;
-        let known: Vec<&str> = suite
+        let known = suite
             .benchmarks
             .iter()
             .map(|benchmark| benchmark.name.as_str())
-            .collect();
+            .collect_vec();
         let names = match settings.get(BENCHMARKS) {
             None => known.iter().map(|&name| name.to_owned()).collect(),
             Some(names) => {

@@ -4,6 +4,7 @@ use crate::actions::{self, Do, Term};
 use crate::unknown::{MOST, Range, Unknown, Value};
 use document::Document;
 use experiment::Error;
+use itertools::Itertools;
 use minikernel::{Cost, Policy};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -388,11 +389,11 @@ impl Reader<'_> {
 
     /// Refuses what is there twice, and names what is missing.
     fn has_all(&self, unknowns: &[Unknown], switches: &[Unknown]) -> Result<(), Error> {
-        let names: Vec<&str> = unknowns
+        let names = unknowns
             .iter()
             .chain(switches)
             .map(|unknown| unknown.name.as_str())
-            .collect();
+            .collect_vec();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
                 let message = format!("there are two unknowns or switches `{name}`");
@@ -495,12 +496,12 @@ impl Reader<'_> {
                 return Err(self.wrong(read.class.span(), &message, "write busy or rest"));
             }
         };
-        let names: Vec<String> = read
+        let names = read
             .task
             .iter()
             .map(|task| task.get_ref().name.clone())
-            .collect();
-        let mut semaphores: Vec<(String, u32)> = read.semaphores.into_iter().collect();
+            .collect_vec();
+        let mut semaphores = read.semaphores.into_iter().collect_vec();
         let own: Vec<Task> = read
             .task
             .into_iter()

@@ -4,6 +4,7 @@ use crate::files::Files;
 use crate::kept::Kept;
 use crate::settings::Settings;
 use crate::world::World;
+use itertools::Itertools;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,6 +46,5 @@ impl Conditions {
 fn key(condition: &str, of: &[&str]) -> String {
     std::iter::once(condition)
         .chain(of.iter().copied())
-        .collect::<Vec<_>>()
         .join("\n")
 }

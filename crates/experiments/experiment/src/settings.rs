@@ -6,6 +6,7 @@ use crate::kept::KeptKey;
 use crate::setting::{DeclaredSetting, Setting, Takes};
 use crate::world::World;
 use document::nearest;
+use itertools::Itertools;
 use std::collections::BTreeMap;
 
 /// The values of an experiment's settings. Everything in it was checked; a setting that was not
@@ -28,11 +29,11 @@ impl Settings {
         given: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, Error> {
         if about.world(world).is_none() {
-            let known: Vec<_> = about
+            let known = about
                 .worlds
                 .iter()
                 .map(|about| about.world.name())
-                .collect();
+                .collect_vec();
             let message = format!("{} does not run in the world {}", about.name, world.name());
             return Err(Error::usage(
                 message,
@@ -47,7 +48,11 @@ impl Settings {
             let setting = about.setting(&name).ok_or_else(|| unknown(about, &name))?;
             if !setting.is_for(world) {
                 let described = setting.described();
-                let worlds: Vec<_> = described.worlds.iter().map(|world| world.name()).collect();
+                let worlds = described
+                    .worlds
+                    .iter()
+                    .map(|world| world.name())
+                    .collect_vec();
                 let help = format!(
                     "leave it out, or add --world {}; it is: {}",
                     worlds.join(" or --world "),
@@ -131,11 +136,11 @@ impl Settings {
 }
 
 fn unknown(about: &About, name: &str) -> Error {
-    let known: Vec<&str> = about
+    let known = about
         .settings
         .iter()
         .map(|setting| setting.name())
-        .collect();
+        .collect_vec();
     let help = match nearest(name, known.iter().copied()) {
         Some(near) => format!("there is --{near}"),
         None => format!("there are: {}", known.join(", ")),

@@ -9,6 +9,7 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, MAX_STATES, States, Usage};
+use itertools::Itertools;
 use sleeps::Sleep;
 
 /// The least and the most of each count over all that may have been chosen.
@@ -39,9 +40,9 @@ impl Envelope {
             })
         };
         let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
-            (0..sleeps.len()).map(|at| ends(cpu, at)).collect()
+            (0..sleeps.len()).map(|at| ends(cpu, at)).collect_vec()
         };
-        let sets: Vec<Vec<(usize, usize)>> = traced.cpus.iter().enumerate().map(of_cpu).collect();
+        let sets = traced.cpus.iter().enumerate().map(of_cpu).collect_vec();
         if sets.iter().flatten().all(|(low, high)| low == high) {
             return None;
         }
@@ -79,7 +80,7 @@ impl Envelope {
         usage: impl Fn(usize) -> Usage,
     ) {
         let [least, most] = &mut self.all;
-        let of: Vec<Usage> = states.clone().map(usage).collect();
+        let of = states.clone().map(usage).collect_vec();
         least.above += u64::from(of.iter().all(|usage| usage.above > 0));
         least.below += u64::from(of.iter().all(|usage| usage.below > 0));
         most.above += u64::from(of.iter().any(|usage| usage.above > 0));

@@ -10,6 +10,7 @@ use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
+use itertools::Itertools;
 use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 use soc::config::IdlePlatform as Platform;
@@ -121,7 +122,7 @@ fn header(world: World) -> Header {
 
 /// The numbers of threads that are tried: all up to eight, and then each twice the one before.
 fn thread_counts(most: usize) -> Vec<usize> {
-    let mut counts: Vec<usize> = (1..=most.min(8)).collect();
+    let mut counts = (1..=most.min(8)).collect_vec();
     while let Some(&last) = counts.last().filter(|&&last| last < most) {
         counts.push((2 * last).min(most));
     }
@@ -258,7 +259,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         let unsaid = Unsaid::of(kind, &traced, false).into_iter();
         unsaid.map(move |unsaid| (kind, unsaid))
     };
-    let jobs: Vec<(idle::Kind, Unsaid)> = kinds.iter().flat_map(of_kind).collect();
+    let jobs = kinds.iter().flat_map(of_kind).collect_vec();
     progress.expect(jobs.len() as u64, "governors");
 
     let with = Replays {

@@ -7,12 +7,13 @@ use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_state};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
 use crate::power_domains::{DOMAIN_GOVERNOR, follow};
-use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
+use crate::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
 use idle::DomainKind;
+use itertools::Itertools;
 use platforms::DISABLE;
 use rayon::prelude::*;
 use recording::Header;
@@ -104,11 +105,11 @@ impl Experiment for IdleReplay {
             own.into_iter().chain(CURRENT).collect()
         });
         let named = kinds.clone();
-        let kinds: Vec<idle::Kind> = own
+        let kinds = own
             .into_iter()
             .filter(|own| !named.contains(own))
             .chain(kinds)
-            .collect();
+            .collect_vec();
         let limits = Limit::all(settings, &platform)?;
         let domains = settings.get(DOMAIN_GOVERNOR).unwrap_or(DomainKind::CURRENT);
         let segments = Segments::new(&platform, &traced);
@@ -117,8 +118,7 @@ impl Experiment for IdleReplay {
             .then_some(Chooser::Recorded)
             .into_iter()
             .chain(kinds.into_iter().map(Chooser::Governor));
-        let mut choosers: Vec<(Chooser, Option<&Limit>)> =
-            choosers.map(|chooser| (chooser, None)).collect();
+        let mut choosers = choosers.map(|chooser| (chooser, None)).collect_vec();
         for kind in named {
             let limited = limits.iter();
             choosers.extend(limited.map(|limit| (Chooser::Governor(kind), Some(limit))));
@@ -182,15 +182,12 @@ fn row(
         follow(platform, traced, domains, &mut replayed);
         (unsaid, replayed)
     };
-    let replays: Vec<(Unsaid, GovernorReplay)> = unsaid.iter().map(replayed).collect();
+    let replays = unsaid.iter().map(replayed).collect_vec();
     let envelope = Envelope::new(
         platform,
         traced,
         segments,
-        &replays
-            .iter()
-            .map(|(_, replayed)| replayed)
-            .collect::<Vec<_>>(),
+        &replays.iter().map(|(_, replayed)| replayed).collect_vec(),
     );
     let energies = replays
         .iter()

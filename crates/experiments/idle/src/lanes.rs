@@ -9,6 +9,7 @@ use crate::platform::Platform;
 use crate::replay::GovernorReplay;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
+use itertools::Itertools;
 use recording::{Lane, PointName, Recording};
 use sleeps::{SleepLength, Waker};
 use std::collections::BTreeMap;
@@ -31,19 +32,19 @@ pub(crate) fn add(
     rows: &[Row],
     oracle: &Oracle,
 ) {
-    let shown: Vec<(&Row, &GovernorReplay)> = rows
+    let shown = rows
         .iter()
         .filter(|row| row.state_names.len() == platform.domains[0].states.len())
         .filter_map(|row| Some((row, &row.replays.first()?.1)))
-        .collect();
+        .collect_vec();
     let Some((cpu, from_ns, to_ns)) = window(traced, &shown) else {
         return;
     };
     declare(recording, platform, traced);
     let place = platform.place(cpu);
-    let cpus: Vec<u16> = (0..traced.cpus.len() as u16)
+    let cpus = (0..traced.cpus.len() as u16)
         .filter(|&cpu| platform.place(cpu) == place)
-        .collect();
+        .collect_vec();
     trace(recording, traced, &cpus, (from_ns, to_ns));
     let choices = shown
         .iter()
@@ -122,7 +123,7 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
             .cloned()
             .unwrap_or_else(|| format!("state {state} of the trace"))
     });
-    let states: Vec<String> = states.collect();
+    let states = states.collect_vec();
     let mut of_trace = lane(
         "idle state in the trace",
         TRACED,

@@ -4,6 +4,7 @@
 use crate::platform::{LatencyLimit, Platform};
 use experiment::setting::CheckedSetting;
 use experiment::{Error, Settings};
+use itertools::Itertools;
 use platforms::DISABLE;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -109,10 +110,10 @@ impl Limit {
             .domains
             .iter()
             .flat_map(|domain| domain.table.all());
-        let turns: Vec<u64> = states
+        let turns = states
             .map(|state| state.exit_latency_ns.div_ceil(1000))
-            .collect();
-        let mut limits: Vec<u64> = us
+            .collect_vec();
+        let mut limits = us
             .iter()
             .flat_map(|range| {
                 turns
@@ -121,7 +122,7 @@ impl Limit {
                     .filter(|us| range.contains(us))
                     .chain([*range.start()])
             })
-            .collect();
+            .collect_vec();
         limits.sort_unstable();
         limits.dedup();
         let limit = |us| {

@@ -6,6 +6,7 @@ use crate::platform::{POINTS, Platform, StateCost};
 use crate::replay::Delays;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, Usage};
+use itertools::Itertools;
 use rayon::prelude::*;
 
 /// The best that could have been done, by someone who knows the trace.
@@ -53,11 +54,11 @@ impl Oracle {
 /// For each interval of each CPU the longest time in which all CPUs of its domain were idle during
 /// it, in nanoseconds; 0 where there was none.
 fn together(segments: &Segments, traced: &TracedIntervals) -> Vec<Vec<u64>> {
-    let mut together: Vec<Vec<u64>> = traced
+    let mut together = traced
         .cpus
         .iter()
         .map(|sleeps| vec![0; sleeps.len()])
-        .collect();
+        .collect_vec();
     for segment in &segments.all {
         for &(cpu, at) in segments.covers(segment) {
             let longest = &mut together[usize::from(cpu)][at as usize];
@@ -125,7 +126,7 @@ impl Point {
         point: usize,
     ) -> Self {
         let domains = &platform.domains;
-        let costs: Vec<[Costs; 2]> = domains
+        let costs = domains
             .iter()
             .map(|domain| {
                 let states = &domain.states;
@@ -134,7 +135,7 @@ impl Point {
                     Costs::of_domain(states, point),
                 ]
             })
-            .collect();
+            .collect_vec();
         let of_segments = segments.all.iter().map(|segment| {
             let [_, costs] = &costs[usize::from(segment.domain)];
             costs.one(costs.cheapest(segment.ns), segment.ns)
@@ -157,7 +158,7 @@ impl Point {
                 delays.count(&domain.states[state], ns);
                 state as u8
             });
-            let of_cpu: Vec<u8> = of_cpu.collect();
+            let of_cpu = of_cpu.collect_vec();
             for (state, sum) in states.iter_mut().enumerate() {
                 *sum += *accounting.usage(state);
             }

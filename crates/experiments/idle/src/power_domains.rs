@@ -10,6 +10,7 @@ use crate::replay::{DomainReplay, DomainStay, GovernorReplay};
 use crate::trace::TracedIntervals;
 use experiment::setting::CheckedSetting;
 use idle::{DomainGovernor, DomainKind, DomainSituation, Usage};
+use itertools::Itertools;
 use sleeps::Waker;
 
 /// The governor of power domains.
@@ -32,7 +33,7 @@ pub fn follow(
     kind: DomainKind,
     replayed: &mut GovernorReplay,
 ) {
-    let mut order: Vec<usize> = (0..platform.power_domains.len()).collect();
+    let mut order = (0..platform.power_domains.len()).collect_vec();
     order.sort_by_key(|at| platform.power_domains[*at].cpus.len());
     replayed.domains = vec![DomainReplay::default(); order.len()];
     for (number, &at) in order.iter().enumerate() {
@@ -43,7 +44,7 @@ pub fn follow(
                 .iter()
                 .all(|cpu| domain.cpus.contains(cpu))
         };
-        let children: Vec<usize> = order[..number].iter().filter(inner).copied().collect();
+        let children = order[..number].iter().filter(inner).copied().collect_vec();
         replayed.domains[at] = one(platform, traced, kind, domain, &children, replayed);
     }
 }
@@ -91,7 +92,7 @@ fn one(
             .get(usize::from(*cpu))
             .is_some_and(|sleeps| !sleeps.is_empty())
     };
-    let cpus: Vec<u16> = domain.cpus.iter().copied().filter(has_slept).collect();
+    let cpus = domain.cpus.iter().copied().filter(has_slept).collect_vec();
     let there = traced.cpus.iter().filter(|sleeps| !sleeps.is_empty());
     let is_all = cpus.len() == there.count();
     let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));

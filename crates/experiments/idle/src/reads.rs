@@ -1,6 +1,7 @@
 //! The time that reads of a clock and divisions take on this machine.
 
 use crate::clocks::Clock;
+use itertools::Itertools;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
@@ -70,10 +71,10 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Time
             }
             Clock::Counter.read(0).wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
         };
-        (0..effort.rounds).map(round).collect::<Vec<_>>()
+        (0..effort.rounds).map(round).collect_vec()
     };
     let all = thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        let running = (0..threads).map(|_| scope.spawn(one)).collect_vec();
         running
             .into_iter()
             .flat_map(|thread| thread.join().unwrap_or_default())

@@ -8,6 +8,7 @@ use crate::replay::{Agreement, Chooser, GovernorReplay};
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use idle::Kind;
+use itertools::Itertools;
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
@@ -233,12 +234,12 @@ fn of_recorded(platform: &Platform, traced: &TracedIntervals) -> Option<String> 
             let last = entered.len() - 1;
             entered[usize::from(sleep.state).min(last)] += 1;
         }
-        let counts: Vec<String> = traced
+        let counts = traced
             .states
             .iter()
             .zip(entered)
             .map(|(name, count)| format!("{name} {count}"))
-            .collect();
+            .collect_vec();
         return Some(format!(
             "The traced kernel had other states than {}, so its own choices are no row of the table; it entered {}.",
             platform.name,
@@ -372,7 +373,7 @@ fn energies(recording: &mut Recording, series: Series, energy: &Energies) {
 /// The oracle's choices at both ends of what a round trip costs: each is a run that someone who
 /// knows the trace could have made.
 fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
-    let names: Vec<String> = platform.state_names().map(str::to_owned).collect();
+    let names = platform.state_names().map(str::to_owned).collect_vec();
     let dearest = oracle.states.len() - 1;
     for (mode, point) in [
         ("cheapest round trips", 0),

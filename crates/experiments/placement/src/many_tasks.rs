@@ -6,6 +6,7 @@ use crate::input::{
 };
 use experiment::setting::{CheckedSetting, Number, Or, Switch};
 use experiment::{Error, Request, Sink, World};
+use itertools::Itertools;
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
 use rayon::prelude::*;
@@ -115,7 +116,7 @@ fn counts(text: &str) -> Result<Vec<u32>, String> {
 }
 
 fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
-    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let names = text.split(',').map(str::trim).collect_vec();
     let known = PLACINGS.map(|(name, _)| name);
     if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
         return Err(format!(
@@ -196,7 +197,7 @@ impl TasksRequest {
         };
         let given = settings.is_given(&PLATFORM).then(|| settings.get(PLATFORM));
         let names = given.unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
-        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let names = names.split(',').map(str::trim).collect_vec();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {
                 let mut board =
@@ -420,12 +421,12 @@ fn add(recording: &mut Recording, first: u64, job: &Job<'_>, outcome: &Outcome) 
             .map(|task| task.counts.moves)
             .sum::<u64>() as f64,
     );
-    let mut late: Vec<u64> = outcome
+    let mut late = outcome
         .tasks
         .iter()
         .flat_map(|task| &task.counts.responses)
         .copied()
-        .collect();
+        .collect_vec();
     late.sort_unstable();
     if let Some(&p95) = late.get(late.len() * 95 / 100) {
         measure(metrics::RESPONSE, "p95", p95 as f64 / 1e6);

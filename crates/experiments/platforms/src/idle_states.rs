@@ -4,6 +4,7 @@ use document::{Document, one_of};
 use experiment::setting::CheckedSetting;
 use experiment::{Error, Files};
 use idle::{State, States};
+use itertools::Itertools;
 use recording::facts;
 use soc::config::{IdlePlatform, Power};
 use std::path::Path;
@@ -43,7 +44,7 @@ pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
 /// # Errors
 /// The platform has no such state, or none is left.
 pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Error> {
-    let known: Vec<&str> = platform.state_names().collect();
+    let known = platform.state_names().collect_vec();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         let what = format!(
             "--disable {unknown}: {} has no idle state of this name",
@@ -51,10 +52,10 @@ pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Erro
         );
         return Err(Error::usage(what, format!("it has {}", known.join(", "))));
     }
-    let off: Vec<bool> = known
+    let off = known
         .iter()
         .map(|name| names.iter().any(|off| off == name))
-        .collect();
+        .collect_vec();
     if !off.contains(&false) {
         let what = format!(
             "--disable {} leaves {} no idle state",
@@ -65,12 +66,12 @@ pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Erro
     }
     for domain in &mut platform.domains {
         let states = domain.table.all().iter().zip(&off);
-        let states: Vec<State> = states
+        let states = states
             .map(|(state, off)| State {
                 disabled: *off,
                 ..*state
             })
-            .collect();
+            .collect_vec();
         domain.table = States::new(&states).map_err(Error::failed)?;
     }
     Ok(())

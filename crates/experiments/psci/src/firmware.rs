@@ -1,6 +1,7 @@
 //! The same code as real firmware, on QEMU: its recordings.
 
 use crate::functions;
+use itertools::Itertools;
 use psci_cases::{CASES, Mode, STAMPS};
 use qemu::{Machine, Symbols, linux, payload};
 use recording::facts::Functions;
@@ -17,7 +18,7 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
     let mut recording = Recording::new(header("psci-latency", machine));
     recording.header.iterations = iterations;
     let points: [_; STAMPS] = std::array::from_fn(|id| recording.point(soc::point_name(id as u16)));
-    let mut taken: Vec<_> = report.stamps.iter().collect();
+    let mut taken = report.stamps.iter().collect_vec();
     taken.sort_by_key(|taken| {
         let case = CASES
             .iter()
@@ -27,12 +28,12 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
     for taken in taken {
         let series = recording.series("stopwatt", &taken.case, &taken.mode);
         let cpu = taken.cluster * CLUSTER + taken.core;
-        let mut events: Vec<_> = taken
+        let mut events = taken
             .stamps
             .iter()
             .zip(points)
             .filter(|(ticks, _)| **ticks > 0)
-            .collect();
+            .collect_vec();
         events.sort_by_key(|(ticks, _)| **ticks);
         for (&ticks, point) in events {
             let (time, iteration) = (machine.instructions(ticks) as u64, taken.iteration);

@@ -1,5 +1,6 @@
 //! Counts by function as the facts of a recording.
 
+use itertools::Itertools;
 use qemu::{Function, Images, Kind, Passages, Symbols};
 use recording::facts::{FunctionCounts, Passage};
 use std::collections::BTreeMap;
@@ -51,7 +52,7 @@ pub(crate) fn passage(
             *stacks.entry(stack).or_default() += count;
         }
     }
-    let mut functions: Vec<FunctionCounts> = functions.into_values().collect();
+    let mut functions = functions.into_values().collect_vec();
     functions.sort_by(|a, b| {
         b.instructions
             .cmp(&a.instructions)
@@ -59,7 +60,10 @@ pub(crate) fn passage(
     });
     let stacks = stacks.into_iter().map(|(stack, count)| {
         // A semicolon would look like another function.
-        let stack: Vec<String> = stack.iter().map(|name| name.replace(';', ",")).collect();
+        let stack = stack
+            .iter()
+            .map(|name| name.replace(';', ","))
+            .collect_vec();
         format!("{} {count}\n", stack.join(";"))
     });
     Passage {

@@ -3,6 +3,7 @@
 use crate::timer_owners::{OtherSessions, Owner, place};
 use crate::uncertainty::{Uncertainty, intervals};
 use engine::SplitMix64;
+use itertools::Itertools;
 use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::conditions;
@@ -84,7 +85,7 @@ pub fn run(
     each: impl Fn() -> bool + Sync,
 ) -> Result<Recording, Error> {
     let goes_on = AtomicBool::new(true);
-    let parts: Vec<Result<_, Error>> = jobs(releases, cases, options)
+    let parts: Vec<_> = jobs(releases, cases, options)
         .into_par_iter()
         .filter(|_| goes_on.load(Relaxed))
         .map(|job| {
@@ -111,7 +112,7 @@ pub fn run(
         std::mem::swap(&mut first.header, &mut whole.header);
         whole = first;
     }
-    let parts: Vec<Recording> = parts.collect();
+    let parts = parts.collect_vec();
     whole.reserve_events(parts.iter().map(|part| part.events().len()).sum());
     // Each part's memory is given back before the next one's is filled again.
     for part in parts {
@@ -308,17 +309,17 @@ impl Job<'_> {
         let microseconds = |from: u64, to: u64| (to - from) as f64 * 1e6 / frequency;
         // Another stream than the costs' and the machine's.
         let mut noise = SplitMix64::fork(self.conditions.seed, 2);
-        let mut measured: Vec<_> = outcome.measured.iter().collect();
+        let mut measured = outcome.measured.iter().collect_vec();
         measured.sort_by_key(|measured| (measured.iteration, measured.cpu));
         // Of a draw one iteration counts: the others would be the same draw again.
         let counts = |measured: &&soc::ProcedureStamps| {
             self.drawn.is_none() || measured.iteration == SETTLED
         };
-        let metrics: Vec<_> = metrics::intervals_of(self.conditions.case.name).collect();
-        let names: Vec<_> = metrics
+        let metrics = metrics::intervals_of(self.conditions.case.name).collect_vec();
+        let names = metrics
             .iter()
             .map(|metric| Names::of(part, metric))
-            .collect();
+            .collect_vec();
         for measured in measured.into_iter().filter(counts) {
             for (metric, names) in metrics.iter().zip(&names) {
                 let Some((from, to)) =
@@ -436,7 +437,7 @@ fn note_conditions(header: &mut Header, release: &Release, case: &Case) {
         case.mode.name()
     );
     let mut note = |key: &str, cpus: &[usize]| {
-        let places: Vec<String> = cpus.iter().map(|&cpu| place(machine, cpu)).collect();
+        let places = cpus.iter().map(|&cpu| place(machine, cpu)).collect_vec();
         let text = if cpus.is_empty() {
             conditions::CHANCE
         } else {

@@ -5,6 +5,7 @@
 //! share the lanes and the names of tasks.
 #![forbid(unsafe_code)]
 
+use itertools::Itertools;
 use minikernel::{Hardware, Outcome, WakeCause, events};
 use recording::{Header, Lane, Recording, Series};
 use std::ops::Range;
@@ -54,11 +55,11 @@ impl Timelines {
         if recording.header.lanes.is_empty() {
             declare(&mut recording.header, hardware);
         }
-        let tasks: Vec<u32> = outcome
+        let tasks = outcome
             .tasks
             .iter()
             .map(|task| self.number(&task.name))
-            .collect();
+            .collect_vec();
         let mut log = Log { recording, series };
         let mut now = Now {
             cpus: vec![(0, None); hardware.cpus()],
@@ -67,7 +68,7 @@ impl Timelines {
         };
         let mut begun = false;
         // Lanes of the whole machine need the order of time over all CPUs.
-        let mut stamps: Vec<_> = outcome.events.iter().collect();
+        let mut stamps = outcome.events.iter().collect_vec();
         stamps.sort_by_key(|event| event.time);
         for event in stamps {
             let time = event.time.saturating_sub(outcome.begin) / 1_000;

@@ -2,6 +2,7 @@
 
 use crate::protocol::{Changed, KnobKind, LoopAbout, Made, Measure, Request, Source};
 use crate::worker::ARGUMENT;
+use itertools::Itertools;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use worker_process::Failure;
@@ -94,7 +95,6 @@ impl Process {
             .filter(|(knob, _)| knob.kind != KnobKind::Line);
         knobs
             .map(|(knob, value)| format!("{} {value}", knob.name))
-            .collect::<Vec<_>>()
             .join(", ")
     }
 

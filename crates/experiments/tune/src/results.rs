@@ -6,6 +6,7 @@ use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::search::Compared;
 use crate::space::{Space, Start, places};
 use crate::system;
+use itertools::Itertools;
 use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
 
 /// The case of every cell.
@@ -156,8 +157,9 @@ pub fn recording(
     } in &measured.tables
     {
         for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
-            let words = knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
-            let name = format!("{}, batch {batch}", words.collect::<Vec<_>>().join(", "));
+            let mut words =
+                knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
+            let name = format!("{}, batch {batch}", words.join(", "));
             let series = recording.series(sets[*set].name, CASE, "");
             recording
                 .header

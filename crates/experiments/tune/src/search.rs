@@ -8,6 +8,7 @@
 
 use crate::space::{Space, once};
 use experiment::Error;
+use itertools::Itertools;
 use recording::stats::{median, median_interval};
 
 /// Candidates that a race leaves, and those of them whose neighbours are tried: a loop may have
@@ -83,7 +84,7 @@ impl Compared {
     pub fn measure(&mut self, rounds: usize, bench: &mut impl Bench) -> Result<(), Error> {
         for _ in 0..rounds {
             let is_reversed = self.ticks.first().is_some_and(|ticks| ticks.len() % 2 == 1);
-            let mut turn: Vec<&[u32]> = self.values.iter().map(Vec::as_slice).collect();
+            let mut turn = self.values.iter().map(Vec::as_slice).collect_vec();
             if is_reversed {
                 turn.reverse();
             }
@@ -199,10 +200,10 @@ fn race(
     loop {
         // Each round's own middle goes out of its values: rounds differ by what else runs.
         let mut logarithms = vec![Vec::new(); pool.len()];
-        let mut order: Vec<usize> = (0..pool.len()).collect();
+        let mut order = (0..pool.len()).collect_vec();
         for _ in 0..rounds {
             random.shuffle(&mut order);
-            let turn: Vec<&[u32]> = order.iter().map(|at| pool[*at].as_slice()).collect();
+            let turn = order.iter().map(|at| pool[*at].as_slice()).collect_vec();
             let ticks = bench.round(&turn)?;
             let middle = median(&ticks).unwrap_or(1.0);
             order
@@ -210,10 +211,10 @@ fn race(
                 .zip(ticks)
                 .for_each(|(at, ticks)| logarithms[*at].push((ticks / middle).ln()));
         }
-        let score: Vec<f64> = logarithms
+        let score = logarithms
             .iter()
             .map(|of| median(of).unwrap_or(f64::INFINITY))
-            .collect();
+            .collect_vec();
         order.sort_by(|a, b| score[*a].total_cmp(&score[*b]));
         let is_last = pool.len() <= 2 * KEPT;
         let keep = if is_last {

@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "a shared object is called by its C interface")]
 
 use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
+use itertools::Itertools;
 use std::ffi::c_void;
 use std::path::Path;
 use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};
@@ -117,11 +118,7 @@ impl SharedLoop {
         }
         match name {
             Some(name) => {
-                let names = names
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ");
+                let names = names.iter().map(|name| format!("`{name}`")).join(", ");
                 Err(Wrong::new(
                     format!("{shown} has no loop `{name}`"),
                     format!("it has {names}"),

@@ -1,6 +1,7 @@
 //! The values that a loop's knobs can have: where a search starts, and what lies beside a value.
 
 use crate::protocol::{KnobAbout, KnobKind};
+use itertools::Itertools;
 
 /// Distances of a search, in records: each up to 16, then about an eighth apart.
 const FINE: [u32; 46] = [
@@ -95,7 +96,7 @@ impl<'a> Space<'a> {
             KnobKind::Distance => ahead(depths[at], heights[at]),
             KnobKind::Choice | KnobKind::Line => knob.today,
         };
-        self.fit(&self.knobs.iter().enumerate().map(one).collect::<Vec<_>>())
+        self.fit(&self.knobs.iter().enumerate().map(one).collect_vec())
     }
 
     /// No prefetch, or the least distances that the loop takes.
@@ -110,7 +111,7 @@ impl<'a> Space<'a> {
 
     /// What stands beside the best in an answer, each once.
     pub fn named(&self) -> Vec<Start> {
-        let today: Vec<u32> = self.knobs.iter().map(|knob| knob.today).collect();
+        let today = self.knobs.iter().map(|knob| knob.today).collect_vec();
         let mut all = vec![
             Start {
                 name: "today",
@@ -134,7 +135,11 @@ impl<'a> Space<'a> {
 
     /// Where a search starts, each place once: at most about `most` of them.
     pub fn starts(&self, most: usize) -> Vec<Vec<u32>> {
-        let mut all: Vec<Vec<u32>> = self.named().into_iter().map(|start| start.values).collect();
+        let mut all = self
+            .named()
+            .into_iter()
+            .map(|start| start.values)
+            .collect_vec();
         all.extend([2, 3, 4, 6, 8, 12, 16, 24].map(|step| self.linear(step)));
         all.extend([4, 8, 12, 16, 24, 32].map(|ahead| self.by_place(|_, _| ahead)));
         let axes = |coarse: &[u32]| -> Vec<Vec<u32>> {
@@ -285,7 +290,7 @@ pub(crate) mod tests {
             after: n.checked_sub(1),
             ..KnobAbout::distance(&format!("d{n}"))
         };
-        let mut knobs: Vec<KnobAbout> = (0..distances).map(distance).collect();
+        let mut knobs = (0..distances).map(distance).collect_vec();
         let unroll = KnobAbout {
             kind: KnobKind::Choice,
             least: 1,
@@ -317,11 +322,11 @@ pub(crate) mod tests {
             let beside = starts
                 .iter()
                 .flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)));
-            let all: Vec<Vec<u32>> = beside
+            let all = beside
                 .flatten()
                 .chain(space.curves(&starts[0], 9))
                 .chain(starts.clone())
-                .collect();
+                .collect_vec();
             assert!(all.iter().all(|values| *values == space.fit(values)));
             assert!(
                 all.iter()

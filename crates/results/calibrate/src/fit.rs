@@ -4,6 +4,7 @@ use crate::cell_fit::CellFit;
 use crate::error::Error;
 use crate::gate::Gate;
 use crate::parameters::{self, Parameter, Plan};
+use itertools::Itertools;
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
@@ -133,19 +134,19 @@ pub fn fit(
     let rms = (squares.sum::<f64>() / cells.len() as f64).sqrt();
     let errors = standard_errors(&data, &parameters);
     let factor = factor(&data, &parameters);
-    let sigmas: Vec<f64> = cells.iter().map(sigma).collect();
-    let fitted_parameters: Vec<(Parameter, f64, f64)> = parameters
+    let sigmas = cells.iter().map(sigma).collect_vec();
+    let fitted_parameters = parameters
         .iter()
         .cloned()
         .zip(values)
         .zip(errors)
         .map(|((p, v), e)| (p, v, e))
-        .collect();
-    let cells: Vec<CellFit> = cells
+        .collect_vec();
+    let cells = cells
         .into_iter()
         .zip(fitted)
         .map(|(cell, fitted)| CellFit { cell, fitted })
-        .collect();
+        .collect_vec();
     Ok(Calibration {
         timers,
         declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
@@ -195,9 +196,9 @@ fn valleys(
     parameters: &[Parameter],
     found: impl Iterator<Item = DVector<f64>>,
 ) -> Vec<DVector<f64>> {
-    let tried: Vec<usize> = (0..parameters.len())
+    let tried = (0..parameters.len())
         .filter(|&at| parameters[at].starts.len() > 1)
-        .collect();
+        .collect_vec();
     let distance = |scales: &DVector<f64>| -> f64 {
         tried
             .iter()
@@ -502,7 +503,7 @@ impl Model<'_> {
             .iter()
             .zip(scales.iter())
             .map(|(parameter, scale)| (scale - 1.0) / parameter.prior.within);
-        let all: Vec<f64> = cells.chain(priors).collect();
+        let all = cells.chain(priors).collect_vec();
         Ok(DVector::from_vec(all))
     }
 
@@ -531,7 +532,7 @@ impl Model<'_> {
                     .collect())
             })
             .collect();
-        let columns: Vec<_> = columns?.into_iter().map(DVector::from_vec).collect();
+        let columns = columns?.into_iter().map(DVector::from_vec).collect_vec();
         Ok(DMatrix::from_columns(&columns))
     }
 }
@@ -637,19 +638,19 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
     let Some(directions) = decomposition.v_t else {
         return Vec::new();
     };
-    let mut found: Vec<Indistinct> = decomposition
+    let mut found = decomposition
         .singular_values
         .iter()
         .enumerate()
         .map(|(row, &value)| (row, 1.0 / value.max(1e-9)))
         .filter(|&(_, uncertainty)| uncertainty > INDISTINCT)
         .map(|(row, uncertainty)| {
-            let mut members: Vec<(String, f64)> = parameters
+            let mut members = parameters
                 .iter()
                 .zip(directions.row(row).iter())
                 .filter(|&(_, &part)| part.abs() > 0.2)
                 .map(|(parameter, &part)| (parameter.key.clone(), part))
-                .collect();
+                .collect_vec();
             members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
             // A direction and its opposite are the same: let the first member be positive.
             if members.first().is_some_and(|first| first.1 < 0.0) {
@@ -660,7 +661,7 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
                 uncertainty,
             }
         })
-        .collect();
+        .collect_vec();
     found.sort_by(|a, b| b.uncertainty.total_cmp(&a.uncertainty));
     found
 }

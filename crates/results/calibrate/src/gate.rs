@@ -2,6 +2,7 @@
 
 use crate::cell_fit::CellFit;
 use crate::parameters::Parameter;
+use itertools::Itertools;
 use nalgebra::DMatrix;
 
 /// The figures by which a fit is judged.
@@ -68,11 +69,11 @@ impl Gate {
         let groups = groups(cells);
         let observed = one_row_each(&groups, derivative);
         let hat = hat(&observed, parameters);
-        let residuals: Vec<f64> = cells
+        let residuals = cells
             .iter()
             .zip(sigmas)
             .map(|(cell, sigma)| (cell.fitted - cell.cell.value_us) / sigma)
-            .collect();
+            .collect_vec();
         let weighted_rms = root_mean_square(residuals.iter().copied());
         let at_zero = |certainly: bool| -> Vec<String> {
             let ended = parameters
@@ -147,7 +148,7 @@ impl Gate {
 
 /// The cells of each distinct value, by place.
 fn groups(cells: &[CellFit]) -> Vec<Vec<usize>> {
-    let mut sorted: Vec<usize> = (0..cells.len()).collect();
+    let mut sorted = (0..cells.len()).collect_vec();
     sorted.sort_by(|&a, &b| cells[a].fitted.total_cmp(&cells[b].fitted).then(a.cmp(&b)));
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for place in sorted {

@@ -2,6 +2,7 @@
 
 use crate::fit::{ABSOLUTE, Calibration, RELATIVE};
 use crate::parameters::written;
+use itertools::Itertools;
 use std::fmt::Write;
 
 impl Calibration {
@@ -128,7 +129,6 @@ impl Calibration {
                         .members
                         .iter()
                         .map(|(key, part)| format!("\"{key}\" = {part:.2}"))
-                        .collect::<Vec<_>>()
                         .join(", ")
                 ),
             );
@@ -175,11 +175,11 @@ impl Calibration {
             ),
         );
         line(out, format_args!("[fit.uncertainty]"));
-        let keys: Vec<String> = self
+        let keys = self
             .parameters
             .iter()
             .map(|(parameter, ..)| parameter.key.clone())
-            .collect();
+            .collect_vec();
         line(out, format_args!("keys = [{}]", quoted(&keys)));
         line(
             out,
@@ -190,7 +190,7 @@ impl Calibration {
         line(out, format_args!("granted = [{RELATIVE}, {ABSOLUTE}]"));
         line(out, format_args!("factor = ["));
         for row in &self.factor {
-            let row: Vec<String> = row.iter().map(|value| format!("{value:.2e}")).collect();
+            let row = row.iter().map(|value| format!("{value:.2e}")).collect_vec();
             line(out, format_args!("  [{}],", row.join(", ")));
         }
         line(out, format_args!("]"));
@@ -244,11 +244,7 @@ impl Calibration {
 
 /// Keys and clauses as TOML strings; neither has anything to escape.
 fn quoted(texts: &[String]) -> String {
-    texts
-        .iter()
-        .map(|text| format!("\"{text}\""))
-        .collect::<Vec<_>>()
-        .join(", ")
+    texts.iter().map(|text| format!("\"{text}\"")).join(", ")
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {

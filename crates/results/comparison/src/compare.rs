@@ -14,7 +14,7 @@ use crate::session::leave_to_sessions;
 use crate::table::Table;
 use crate::warnings::{idle_rules, warnings};
 use findings::Findings;
-use recording::Header;
+use itertools::Itertools;
 use std::collections::BTreeSet;
 
 /// Refuses a metric that no recording has, and recordings that share no row.
@@ -27,7 +27,7 @@ fn has_rows(sides: &[SideRows], wanted: &[String], found: &MatchedRows<'_>) -> R
     match unknown {
         Some(metric) => Err(Error::NoSuchMetric {
             metric: metric.clone(),
-            known: known.into_iter().collect::<Vec<_>>().join(", "),
+            known: known.into_iter().join(", "),
         }),
         None if sides.len() < 2 => Err(Error::TooFew),
         None if found.rows.is_empty() => Err(Error::NoRowInCommon),
@@ -48,11 +48,11 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         (rows, paths(&input.findings.timelines, variant))
     });
     let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
-    let headers: Vec<&Header> = inputs.iter().map(Input::header).collect();
+    let headers = inputs.iter().map(Input::header).collect_vec();
     let sides = inputs.iter().enumerate();
-    let sides: Vec<Side> = sides
+    let sides = sides
         .map(|(at, input)| side(at, input, &chosen, &read[at]))
-        .collect();
+        .collect_vec();
     let matched = match_rows(&read, options);
     has_rows(&read, &options.metrics, &matched)?;
     let judge = Judge {
@@ -61,7 +61,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         policy,
     };
     let (mut rows, mut shifts) = judge.judge(&matched.rows);
-    let tables: Vec<&Table> = read.iter().map(|side| &side.table).collect();
+    let tables = read.iter().map(|side| &side.table).collect_vec();
     let conditions = differing(&tables, &headers, &sides);
     leave_unjudged(&mut rows, &conditions);
     let sessions = leave_to_sessions(&mut rows, &headers, &sides, options.sessions.as_ref());
@@ -70,7 +70,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     warnings.extend(idle_rules(policy, &matched.rules_used));
     // With several releases in each recording, the first that they share speaks for the inputs.
     let first = |side: &Side| side.variants.first().cloned().unwrap_or_default();
-    let variants: Vec<String> = sides.iter().map(first).collect();
+    let variants = sides.iter().map(first).collect_vec();
     let odd = (0..sides.len()).filter(|side| read[*side].has_runs);
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),

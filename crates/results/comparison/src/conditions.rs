@@ -4,6 +4,7 @@
 use crate::result::{Basis, Condition, Differing, OddRun, Row, Shift, Side, Verdict};
 use crate::rows::is_exact;
 use crate::table::{Key, Table, Who};
+use itertools::Itertools;
 use recording::metrics::WAKEUP;
 use recording::{Header, conditions, stats};
 
@@ -12,9 +13,9 @@ type Name = (String, String, String);
 
 /// The conditions that differ between the base and each other recording.
 pub(crate) fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
-    let mut found: Vec<Differing> = (1..sides.len())
+    let mut found = (1..sides.len())
         .filter_map(|side| other_machine(headers, side))
-        .collect();
+        .collect_vec();
     found.extend(other_orders(tables, headers, sides));
     found.extend(other_timers(tables[0], headers, sides));
     found
@@ -24,9 +25,9 @@ pub(crate) fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) 
 fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
     let wake_ups = base.rows.iter().map(|(key, _)| key);
     let wake_ups = wake_ups.filter(|key| key.metric == WAKEUP.name);
-    let mut names: Vec<Name> = wake_ups
+    let mut names = wake_ups
         .map(|key| (key.variant.clone(), key.case.clone(), key.mode.clone()))
-        .collect();
+        .collect_vec();
     names.dedup();
     let mut found = Vec::new();
     for (side, header) in headers.iter().enumerate().skip(1) {
@@ -95,11 +96,7 @@ fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<D
             }
             let text = |(order, by_chance): (&Vec<u16>, bool)| match by_chance {
                 true => "chance".to_owned(),
-                false => order
-                    .iter()
-                    .map(u16::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" "),
+                false => order.iter().map(u16::to_string).join(" "),
             };
             let remedy = match by_chance {
                 _ if has_drawn(0, name) && has_drawn(side, name) => {
@@ -185,17 +182,17 @@ const ODD_FACTOR: f64 = 1.5;
 /// The runs of a side that are unlike its others in the median of the rows.
 pub(crate) fn odd_runs(rows: &[Row], side: usize, runs: usize) -> Vec<OddRun> {
     let whole = rows.iter().map(|row| &row.values[side]);
-    let whole: Vec<&Vec<f64>> = whole
+    let whole = whole
         .filter(|values| values.len() == runs && values.iter().all(|value| *value > 0.0))
-        .collect();
+        .collect_vec();
     let of_run = |run: usize| {
         let logs = whole
             .iter()
             .map(|values| (values[run] / stats::median(values).unwrap_or(f64::NAN)).ln());
-        stats::median(&logs.collect::<Vec<_>>()).unwrap_or(0.0)
+        stats::median(&logs.collect_vec()).unwrap_or(0.0)
     };
-    let logs: Vec<f64> = (0..runs).map(of_run).collect();
-    let sizes: Vec<f64> = logs.iter().map(|log| log.abs()).collect();
+    let logs = (0..runs).map(of_run).collect_vec();
+    let sizes = logs.iter().map(|log| log.abs()).collect_vec();
     // 1.4826 medians of the distances are a standard deviation where values are normal.
     let usual = 1.4826 * stats::median(&sizes).unwrap_or(0.0);
     let is_odd = |log: f64| log.abs() > (ODD_DEVIATIONS * usual).max(ODD_FACTOR.ln());

@@ -3,6 +3,7 @@
 use crate::request::Input;
 use crate::result::{CallFunctions, FunctionRow, Side};
 use findings::functions;
+use itertools::Itertools;
 use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
@@ -12,11 +13,11 @@ pub(crate) fn functions(
     inputs: &[Input<'_>],
     warnings: &mut Vec<String>,
 ) -> Vec<CallFunctions> {
-    let counts: Vec<Option<Functions>> = inputs
+    let counts = inputs
         .iter()
         .map(|input| functions::read(input.findings.recording).ok().flatten())
         .map(|counts| counts.filter(|counts| !counts.passages.is_empty()))
-        .collect();
+        .collect_vec();
     if counts.iter().all(Option::is_none) {
         return Vec::new();
     }
@@ -31,7 +32,7 @@ pub(crate) fn functions(
         ));
         return Vec::new();
     }
-    let counts: Vec<Functions> = counts.into_iter().flatten().collect();
+    let counts = counts.into_iter().flatten().collect_vec();
     let is_one = sides.iter().all(|side| side.variants.len() == 1);
     let build_of = |side: usize, build: &str| {
         if is_one {
@@ -93,7 +94,7 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
             others: others.filter(|(_, values)| differ(values)).collect(),
         }
     };
-    let mut changed: Vec<FunctionRow> = functions.into_iter().map(row).collect();
+    let mut changed = functions.into_iter().map(row).collect_vec();
     changed.retain(|row| differ(&row.instructions) || !row.others.is_empty());
     let largest = |row: &FunctionRow| {
         (1..passages.len())

@@ -1,5 +1,6 @@
 //! The inputs of the recordings: where simulated figures differ, the reason is here.
 
+use itertools::Itertools;
 use recording::Header;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -29,20 +30,20 @@ pub(crate) fn differences(headers: &[&Header], variants: &[impl AsRef<str>]) -> 
     {
         return Vec::new();
     }
-    let inputs: Vec<BTreeMap<String, String>> = headers
+    let inputs = headers
         .iter()
         .zip(variants)
         .map(|(header, variant)| inputs(header, variant.as_ref()))
-        .collect();
-    let mut keys: Vec<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
+        .collect_vec();
+    let mut keys = inputs.iter().flat_map(BTreeMap::keys).collect_vec();
     keys.sort();
     keys.dedup();
     keys.into_iter()
         .filter_map(|key| {
-            let values: Vec<Option<String>> = inputs
+            let values = inputs
                 .iter()
                 .map(|inputs| inputs.get(key).cloned())
-                .collect();
+                .collect_vec();
             let differ = values.iter().any(|value| *value != values[0]);
             let percent = values[1..]
                 .iter()

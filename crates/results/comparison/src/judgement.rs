@@ -6,6 +6,7 @@ use crate::rows::{Matched, SideRows, is_exact};
 use crate::table::Samples;
 use attribution::Cause;
 use evidence::{Runs, Tested};
+use itertools::Itertools;
 use recording::metrics::{self, Better};
 use recording::units::{nanoseconds, unit};
 use recording::{Header, grouped, stats};
@@ -26,7 +27,7 @@ pub(crate) struct Judge<'r> {
 impl Judge<'_> {
     /// The rows with their changes, and what the rows of each measure have in common.
     pub(crate) fn judge(&self, matched: &[Matched<'_>]) -> (Vec<Row>, Vec<Shift>) {
-        let mut rows: Vec<Row> = matched.iter().map(|of| self.row(of)).collect();
+        let mut rows = matched.iter().map(|of| self.row(of)).collect_vec();
         let mut shifts = Vec::new();
         for side in 1..self.sides.len() {
             shifts.extend(self.judge_side(matched, &mut rows, side));
@@ -43,7 +44,7 @@ impl Judge<'_> {
             };
             other.as_ref().map(values).unwrap_or_default()
         }));
-        let values: Vec<Vec<f64>> = values.collect();
+        let values = values.collect_vec();
         let all_exact = (1..self.sides.len()).all(is_exact);
         let has_logarithms = values.iter().flatten().all(|value| *value > 0.0);
         let cell = |values: &Vec<f64>| {
@@ -61,7 +62,7 @@ impl Judge<'_> {
                 max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             })
         };
-        let cells: Vec<Option<Cell>> = values.iter().map(cell).collect();
+        let cells = values.iter().map(cell).collect_vec();
         let change = |(side, other): (usize, &Option<(&Samples, f64)>)| {
             let (base, after) = (cells[0]?.value, cells[side]?.value);
             let is_same = values[0] == values[side];
@@ -111,10 +112,10 @@ impl Judge<'_> {
                 tick: self.tick(row, side),
             }
         };
-        let of_measures: Vec<Vec<Runs<'_>>> = measures
+        let of_measures = measures
             .iter()
             .map(|(_, places)| places.iter().map(runs).collect())
-            .collect();
+            .collect_vec();
         let tested = evidence::test(&of_measures, self.policy.alpha);
         drop(of_measures);
         let mut shifts = Vec::new();

@@ -3,6 +3,7 @@
 use crate::result::{Condition, CriticalPath, Row, TablePaths, Verdict};
 use crate::table::Who;
 use attribution::{Spending, Timelines};
+use itertools::Itertools;
 use recording::metrics::{CACHE_FLUSH, METRICS};
 use recording::{Recording, Series};
 use std::collections::{HashMap, HashSet};
@@ -87,7 +88,7 @@ pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) 
             key.metric.clone(),
         )
     };
-    let mut names: Vec<Name> = rows.iter().map(name).collect();
+    let mut names = rows.iter().map(name).collect_vec();
     names.dedup();
     // What another state of the board explains, no path of the code does.
     let of_board = rows.iter().filter(|row| {
@@ -99,10 +100,10 @@ pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) 
     let of_board: HashSet<Name> = of_board.map(name).collect();
     names.retain(|name| !of_board.contains(name));
     let of_table = |name: Name| {
-        let paths: Vec<Option<CriticalPath>> = paths
+        let paths = paths
             .iter()
             .map(|paths| paths.get(&name).cloned())
-            .collect();
+            .collect_vec();
         let (variant, case, mode, metric) = name;
         (paths[0].is_some() && paths[1..].iter().any(Option::is_some)).then_some(TablePaths {
             variant,

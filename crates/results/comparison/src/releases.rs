@@ -3,6 +3,7 @@
 use crate::request::{Error, Input};
 use crate::result::Side;
 use crate::rows::SideRows;
+use itertools::Itertools;
 use recording::Recording;
 use std::collections::BTreeSet;
 
@@ -77,18 +78,17 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     if is_one {
         return Ok(ComparedReleases::One(all));
     }
-    let common: Vec<String> = all[0]
+    let common = all[0]
         .iter()
         .filter(|name| all.iter().all(|names| names.contains(name)))
         .cloned()
-        .collect();
+        .collect_vec();
     match common.as_slice() {
         [] => Err(Error::NothingInCommon {
             known: inputs
                 .iter()
                 .zip(&all)
                 .map(|(input, names)| format!("{} has {}", input.name, names.join(", ")))
-                .collect::<Vec<_>>()
                 .join("; "),
         }),
         [one] => Ok(ComparedReleases::One(vec![vec![one.clone()]; inputs.len()])),

@@ -6,6 +6,7 @@ use crate::result::{Lack, Missing};
 use crate::shares::{divide, fill};
 use crate::table::{Key, Samples, Table};
 use findings::Findings;
+use itertools::Itertools;
 use recording::units::factor;
 use recording::{Header, Recording, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +20,7 @@ pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, us
     let distinct = given
         .into_iter()
         .filter(|(it, _)| known.insert(it.digest()));
-    let distinct: Vec<(Recording, T)> = distinct.collect();
+    let distinct = distinct.collect_vec();
     let again = count - distinct.len();
     let runs = distinct.into_iter().flat_map(|(recording, with)| {
         let runs = match recording.header.run_begins.is_empty() {
@@ -117,7 +118,7 @@ pub(crate) struct MatchedRows<'r> {
 
 /// Matches the rows of the sides by their keys; those that a rule ignores are left out.
 pub(crate) fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> MatchedRows<'r> {
-    let find: Vec<HashMap<&Key, &Samples>> = sides.iter().map(|side| side.table.by_key()).collect();
+    let find = sides.iter().map(|side| side.table.by_key()).collect_vec();
     let mut found = MatchedRows::default();
     let mut seen = BTreeSet::new();
     for (place, side) in sides.iter().enumerate() {
@@ -142,7 +143,7 @@ pub(crate) fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> Mat
                 let other = *rows.get(key)?;
                 Some((other, factor(&other.unit, &samples.unit)?))
             });
-            let others: Vec<_> = others.collect();
+            let others = others.collect_vec();
             if place == 0 && others.iter().any(Option::is_some) {
                 found.rows.push(Matched {
                     key,

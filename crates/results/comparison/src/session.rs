@@ -6,6 +6,7 @@ use crate::result::{
 };
 use crate::table::Key;
 use document::Document;
+use itertools::Itertools;
 use recording::Header;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ impl BoardSessions {
         // By case, mode, metric, cluster and core, the values of each session.
         let mut values: BTreeMap<[&str; 5], BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
         for line in figures.lines().skip(1) {
-            let fields: Vec<&str> = line.split(',').collect();
+            let fields = line.split(',').collect_vec();
             let [session, case, mode, cluster, core, metric, value, _] = fields[..] else {
                 continue;
             };
@@ -322,7 +323,7 @@ pub(crate) fn leave_to_sessions(
             }
         }
     }
-    let mut all: Vec<Sessions> = all.into_values().flatten().collect();
+    let mut all = all.into_values().flatten().collect_vec();
     all.dedup();
     all
 }
@@ -333,7 +334,7 @@ impl Sessions {
         let moved =
             |board: &&BoardKey| self.moved.iter().any(|cost| cost.key.ends_with(&board.key));
         let board = known.iter().flat_map(|of| &of.board_cost).filter(moved);
-        let names: Vec<&String> = board.flat_map(|board| &board.causes).collect();
+        let names = board.flat_map(|board| &board.causes).collect_vec();
         let part: f64 = change
             .causes
             .iter()

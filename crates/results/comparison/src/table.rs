@@ -2,6 +2,7 @@
 
 use attribution::{Cause, Split, Timelines};
 use findings::compared::ordinal;
+use itertools::Itertools;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
 use recording::{Measure, Name, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -76,21 +77,13 @@ impl Key {
             self.subject.clone(),
             self.role.clone(),
         ];
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
+        parts.into_iter().filter(|part| !part.is_empty()).join(" ")
     }
 
     /// The whole label, as in `suspend-deepest parallel, powerdown, last man of 1`.
     pub fn label(&self) -> String {
         let parts = [&self.variant, &self.case, &self.mode].map(String::as_str);
-        let table = parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ");
+        let table = parts.into_iter().filter(|part| !part.is_empty()).join(" ");
         let row = self.row();
         let tail = if row.is_empty() {
             String::new()
@@ -122,7 +115,7 @@ impl Samples {
 
 /// Indices of values, in their order.
 fn in_order(values: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
+    let mut order = (0..values.len()).collect_vec();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
     order
 }

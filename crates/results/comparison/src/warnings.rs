@@ -2,6 +2,7 @@
 
 use crate::policy::{Policy, Rule};
 use crate::result::Side;
+use itertools::Itertools;
 use recording::Header;
 use std::collections::BTreeSet;
 
@@ -9,12 +10,12 @@ use std::collections::BTreeSet;
 pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut differ = |what: &str, of: &dyn Fn(usize) -> Option<String>, then: &str| {
-        let values: Vec<_> = (0..sides.len()).map(of).collect();
+        let values = (0..sides.len()).map(of).collect_vec();
         if values.iter().any(|value| *value != values[0]) {
-            let shown = sides.iter().zip(&values).map(|(side, value)| {
+            let mut shown = sides.iter().zip(&values).map(|(side, value)| {
                 format!("{} ({})", value.as_deref().unwrap_or("unknown"), side.name)
             });
-            let shown = shown.collect::<Vec<_>>().join(", ");
+            let shown = shown.join(", ");
             warnings.push(format!("{what} differ: {shown}{then}"));
         }
     };
@@ -57,10 +58,10 @@ fn describe(rule: &Rule) -> String {
         ("metric", &rule.metric),
         ("row", &rule.row),
     ];
-    let named = parts
+    let mut named = parts
         .iter()
         .filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)));
-    let named = named.collect::<Vec<_>>().join(", ");
+    let named = named.join(", ");
     if named.is_empty() {
         "for all rows".to_owned()
     } else {

@@ -1,6 +1,7 @@
 //! The accuracy of predictions.
 
 use crate::compared::ComparedCell;
+use itertools::Itertools;
 use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP};
 use recording::{distinct, stats};
 use schemars::JsonSchema;
@@ -152,7 +153,7 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
         let guesses = predicted
             .clone()
             .map(|cell| Some((cell.guess?, published(cell)?)));
-        let intervals = intervals(&predicted.clone().collect::<Vec<_>>(), said);
+        let intervals = intervals(&predicted.clone().collect_vec(), said);
         let Some(model) = errors(model) else { continue };
         let guess = guesses.collect::<Option<Vec<_>>>().and_then(errors);
         all.push(Accuracy {
@@ -169,10 +170,10 @@ pub fn accuracy(compared: &[ComparedCell], tick_us: f64) -> Vec<Accuracy> {
 /// The counts of some cells' intervals; `None` unless each has one. Where a row does not know who
 /// wakes first, a cell's interval is several, and together they are as wide as their sum.
 fn intervals(cells: &[&ComparedCell], said: Said) -> Option<Intervals> {
-    let cells: Vec<_> = cells
+    let cells = cells
         .iter()
         .filter_map(|cell| Some((cell, cell.published.as_ref()?.value_us)))
-        .collect();
+        .collect_vec();
     let holds = |interval: (f64, f64), value: f64| (interval.0..=interval.1).contains(&value);
     let places = |cell: &ComparedCell| match said {
         Said::Recorded => Some(vec![cell.interval?]),

@@ -5,8 +5,9 @@ use crate::rows::{sum, values};
 use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
 use evidence::Leaders;
+use itertools::Itertools;
 use published::{DataplaneReference, FootprintFigure};
-use recording::{Recording, Series, metrics, stats};
+use recording::{Recording, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -89,7 +90,7 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
         }
     };
-    let rows: Vec<Row> = sizes.iter().map(row).collect();
+    let rows = sizes.iter().map(row).collect_vec();
     let apart = |row: &Row| row.repetitions.each_ref().map(|values| apart(values));
     let best = best(&rows).into_iter().flat_map(|best| best.items);
     let steadiness = Steadiness::new(rows.iter().flat_map(apart), best.flat_map(apart));
@@ -114,10 +115,10 @@ pub fn best(rows: &[Row]) -> Option<Leaders<&Row>> {
 fn only(recording: &Recording, variant: &str) -> Recording {
     let mut own = Recording::new(recording.header.clone());
     own.append(recording);
-    let series: Vec<Series> = own
+    let series = own
         .all_series()
         .filter(|series| own.series_texts(*series).0 == variant)
-        .collect();
+        .collect_vec();
     own.keep_series(&series);
     own
 }

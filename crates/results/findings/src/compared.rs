@@ -3,6 +3,7 @@
 use attribution::lock_order_decides as by_rank;
 use attribution::{CellResult, microseconds};
 use evidence::{Iterations, Rank};
+use itertools::Itertools;
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
 use recording::{Interval, Recording, Series, TimerMode};
@@ -185,7 +186,7 @@ fn widths(
                 let others = compared.iter().filter(|other| {
                     other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell)
                 });
-                let mut missed: Vec<f64> = others.filter_map(off).collect();
+                let mut missed = others.filter_map(off).collect_vec();
                 missed.sort_by(f64::total_cmp);
                 missed
                     .get((missed.len() * 9).div_ceil(10).checked_sub(1)?)
@@ -217,7 +218,7 @@ impl Mode {
     /// Modes that do not overlap, of some in the order of their owners: those that do are one, with
     /// the figure of the likeliest.
     fn apart(modes: Vec<Self>) -> Vec<Self> {
-        let mut ranked: Vec<(usize, Self)> = modes.into_iter().enumerate().collect();
+        let mut ranked = modes.into_iter().enumerate().collect_vec();
         ranked.sort_by(|a, b| a.1.interval.0.total_cmp(&b.1.interval.0));
         let mut apart: Vec<(usize, Self)> = Vec::new();
         for (rank, mut mode) in ranked {
@@ -258,7 +259,7 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
         })
     };
     let core = if by_rank(&recorded.case, &recorded.mode) {
-        let mut powerdowns: Vec<_> = table(POWERDOWN.name).collect();
+        let mut powerdowns = table(POWERDOWN.name).collect_vec();
         powerdowns.sort_by(|a, b| a.value_us.total_cmp(&b.value_us).then(a.core.cmp(&b.core)));
         powerdowns
             .get(recorded.rank_in_cluster.checked_sub(1)?)?

@@ -1,6 +1,7 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use crate::Findings;
+use itertools::Itertools;
 use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::{Recording, distinct, metrics};
@@ -161,10 +162,10 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
     };
     let names = distinct(counts.iter().map(|count| (count.variant, count.case)));
     let test = |(kernel, case): (&'r str, &'r str)| {
-        let of: Vec<&IdleCount<'r>> = counts
+        let of = counts
             .iter()
             .filter(|count| (count.variant, count.case) == (kernel, case))
-            .collect();
+            .collect_vec();
         let window = recording.measures().iter().find(|measure| {
             let (variant, test, _) = recording.series_texts(measure.series);
             recording.text(measure.metric) == metrics::WINDOW.name
@@ -173,14 +174,14 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
         let seconds = window
             .map(|measure| measure.value)
             .filter(|seconds| *seconds > 0.0);
-        let mut cpus: Vec<Option<u16>> = of.iter().map(|count| count.cpu).collect();
+        let mut cpus = of.iter().map(|count| count.cpu).collect_vec();
         cpus.sort_unstable();
         cpus.dedup();
-        let known: Vec<&CountedState> = facts
+        let known = facts
             .states
             .iter()
             .filter(|state| (state.variant.as_str(), state.case.as_str()) == (kernel, case))
-            .collect();
+            .collect_vec();
         let sum = IdleSum::over(of.iter().map(|count| count.sum));
         let each = |by_cpu: bool| grouped_states(&of, &known, seconds, by_cpu);
         Test {

@@ -4,6 +4,7 @@ use crate::beside::beside;
 use crate::rows::{Row, named};
 use crate::{Interval, Run};
 use evidence::Leaders;
+use itertools::Itertools;
 use published::EasReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
@@ -117,18 +118,18 @@ fn mean(values: &[f64]) -> f64 {
 /// the errors. None without two figures.
 fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<Predictor> {
     let ratios = predicted.iter().zip(published);
-    let ratios: Vec<f64> = ratios.map(|(own, (_, figure))| own / figure).collect();
+    let ratios = ratios.map(|(own, (_, figure))| own / figure).collect_vec();
     let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
     if published.len() < 2 || squares == 0.0 {
         return None;
     }
     let scale = ratios.iter().sum::<f64>() / squares;
     let error = |ratio: &f64| 100.0 * (scale * ratio - 1.0);
-    let errors_percent: Vec<f64> = ratios.iter().map(error).collect();
+    let errors_percent = ratios.iter().map(error).collect_vec();
     let per_task = predicted.iter().zip(published);
-    let per_task: Vec<(u32, f64)> = per_task
+    let per_task = per_task
         .map(|(own, (tasks, _))| (*tasks, own / f64::from(*tasks)))
-        .collect();
+        .collect_vec();
     let least = Leaders::least(per_task, |(_, own)| Some([*own; 2]));
     Some(Predictor {
         name,
@@ -152,11 +153,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
         ) == (facts.period_ms, facts.duty_percent, facts.seconds)
             && beside(&recording.header)
     });
-    let boards: Vec<Board<'r>> = facts
+    let boards = facts
         .boards
         .iter()
         .map(|board| read_board(&rows, board, &facts, reference))
-        .collect();
+        .collect_vec();
     let has_published = boards
         .iter()
         .any(|board| board.published.iter().any(Option::is_some));
@@ -185,7 +186,7 @@ struct BoardRows<'r, 'b> {
 impl<'r, 'b> BoardRows<'r, 'b> {
     fn new(rows: &'b [Row<'r>], board: &'b facts::TaskBoard, facts: &'b facts::ManyTasks) -> Self {
         let own = rows.iter().filter(|row| row.variant == board.name);
-        let own: Vec<&Row<'r>> = own.collect();
+        let own = own.collect_vec();
         let modes = own.iter().map(|row| row.mode);
         let assumed = distinct(modes.filter(|name| !name.is_empty()));
         Self {
@@ -229,9 +230,9 @@ impl<'r, 'b> BoardRows<'r, 'b> {
     /// The same with the range over all assumptions.
     fn gain(&self, case: &str, tasks: u32) -> Option<Interval> {
         let assumed = self.assumed.iter();
-        let all: Vec<f64> = assumed
+        let all = assumed
             .flat_map(|mode| self.gains(case, mode, tasks))
-            .collect();
+            .collect_vec();
         Some(Interval {
             median: mean(&self.gains(case, USUAL, tasks)),
             ..Interval::of_all(&all)?
@@ -267,7 +268,7 @@ fn read_board<'r>(
     let rows = BoardRows::new(rows, board, facts);
     let watts = board.watts_per_unit;
     let rules = rows.cases().into_iter().map(|case| rows.rules(case));
-    let rules: Vec<Rules<'r>> = rules.collect();
+    let rules = rules.collect_vec();
     let (own, assumed) = (&rows.own, rows.assumed.clone());
     let reference =
         reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
@@ -276,7 +277,7 @@ fn read_board<'r>(
             .and_then(|reference| reference.figure(*tasks))
             .map(|figure| figure.energy_j)
     };
-    let published: Vec<Option<f64>> = facts.tasks.iter().map(figure).collect();
+    let published = facts.tasks.iter().map(figure).collect_vec();
     Board {
         name: own.first().map_or("", |row| row.variant),
         title: board.title.clone(),
@@ -295,8 +296,8 @@ fn read_board<'r>(
 /// The gains of all rules and numbers of tasks, with the mean of the usual ones.
 fn all_gains(rules: &[Rules<'_>]) -> Option<Interval> {
     let gains = || rules.iter().flat_map(|rules| &rules.gain_percent);
-    let usual: Vec<f64> = gains().map(|gain| gain.median).collect();
-    let all: Vec<f64> = gains().flat_map(|gain| [gain.low, gain.high]).collect();
+    let usual = gains().map(|gain| gain.median).collect_vec();
+    let all = gains().flat_map(|gain| [gain.low, gain.high]).collect_vec();
     Some(Interval {
         median: mean(&usual),
         ..Interval::of_all(&all)?
@@ -310,12 +311,12 @@ pub fn predictors(
     facts: &facts::ManyTasks,
     published: &[Option<f64>],
 ) -> Vec<Predictor> {
-    let known: Vec<(u32, f64)> = facts
+    let known = facts
         .tasks
         .iter()
         .zip(published)
         .filter_map(|(tasks, figure)| Some((*tasks, (*figure)?)))
-        .collect();
+        .collect_vec();
     let of_known = |values: &[f64]| -> Vec<f64> {
         values
             .iter()
@@ -339,7 +340,10 @@ pub fn predictors(
             ));
         }
     }
-    let tasks: Vec<f64> = known.iter().map(|(tasks, _)| f64::from(*tasks)).collect();
+    let tasks = known
+        .iter()
+        .map(|(tasks, _)| f64::from(*tasks))
+        .collect_vec();
     all.extend(scaled("a constant per task".to_owned(), &tasks, &known));
     all
 }

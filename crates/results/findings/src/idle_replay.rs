@@ -2,6 +2,7 @@
 
 use crate::Run;
 use crate::rows::{InOrder, role, subject};
+use itertools::Itertools;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, distinct};
@@ -484,10 +485,10 @@ impl<'r> TraceMeasures<'r> {
                 measure.value,
             )
         });
-        let energies: Vec<(&str, &str, f64)> = energies.collect();
+        let energies = energies.collect_vec();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
-        let states: Vec<State<'r>> = self.state_names().into_iter().map(state).collect();
+        let states = self.state_names().into_iter().map(state).collect_vec();
         let domains = self.power_domains();
         let of_domains = domains.iter().flat_map(|domain| &domain.states);
         let choices = states.iter().chain(of_domains);
@@ -579,17 +580,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
     let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
     let all = TraceMeasures::all(recording).into_iter();
-    let governors: Vec<Governor<'r>> = all.map(|governor| governor.governor(watts)).collect();
+    let governors = all.map(|governor| governor.governor(watts)).collect_vec();
     let own = governors
         .iter()
         .map(|governor| governor.name)
         .find(|name| facts.own.as_deref() == Some(name));
     let powers_sourced = is_powered && !facts.powers_assumed;
     let limits = limits(facts.limits, &governors, powers_sourced);
-    let free: Vec<&Governor<'r>> = governors
+    let free = governors
         .iter()
         .filter(|one| limits.iter().all(|limit| limit.name != one.name))
-        .collect();
+        .collect_vec();
     let verdict = verdict(&free, own, powers_sourced);
     Ok(Replay {
         intervals: Intervals {

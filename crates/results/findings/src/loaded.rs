@@ -6,6 +6,7 @@ use crate::nodes::{self, Nodes};
 use crate::rows::{measures_of, median, role, subject, subjects, sum, values};
 use crate::spread::{Spread, Steadiness, apart};
 use crate::ticks::Ticks;
+use itertools::Itertools;
 use recording::facts::{self, FactsError};
 use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
@@ -110,7 +111,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
     let sent = sum(recording, CASE, metrics::SENT, "")
         / sum(recording, CASE, metrics::RECEIVED, "").max(1.0);
     let received = values(recording, CASE, metrics::RATE, "");
-    let rates: Vec<f64> = received.iter().map(|rate| rate * sent).collect();
+    let rates = received.iter().map(|rate| rate * sent).collect_vec();
     let clocks = values(recording, CASE, metrics::CLOCKS_PER_PACKET, "");
     let window = median_window(&clocks);
     let of_window = |values: &[f64]| values.get(window).copied().unwrap_or(0.0);
@@ -170,7 +171,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
 
 /// The window with the median of some values, the lower of two in the middle.
 fn median_window(values: &[f64]) -> usize {
-    let mut order: Vec<usize> = (0..values.len()).collect();
+    let mut order = (0..values.len()).collect_vec();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     order
         .get(order.len().saturating_sub(1) / 2)

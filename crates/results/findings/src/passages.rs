@@ -3,6 +3,7 @@
 
 use crate::Run;
 use crate::functions;
+use itertools::Itertools;
 use recording::facts::{FactsError, Functions};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,17 +70,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
         };
         lengths.entry(measure.value as u64).or_insert(new).passages += 1;
     }
-    let all: Vec<u64> = lengths
+    let all = lengths
         .values()
         .flat_map(|length| std::iter::repeat_n(length.instructions, length.passages))
-        .collect();
+        .collect_vec();
     let middle = |at: usize| all.get(at).map_or(0.0, |value| *value as f64);
     let instructions = Range {
         least: all.first().copied().unwrap_or(0),
         median: (middle(all.len().saturating_sub(1) / 2) + middle(all.len() / 2)) / 2.0,
         most: all.last().copied().unwrap_or(0),
     };
-    let mut lengths: Vec<Length> = lengths.into_values().collect();
+    let mut lengths = lengths.into_values().collect_vec();
     lengths.sort_by_key(|length| (std::cmp::Reverse(length.passages), length.instructions));
     Ok(Passages {
         experiment: "count",

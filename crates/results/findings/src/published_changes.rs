@@ -1,6 +1,7 @@
 //! Changes that a document prints beside its figures, and whether its own tables give them.
 
 use attribution::lock_order_decides as by_rank;
+use itertools::Itertools;
 use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
 
@@ -51,7 +52,7 @@ pub fn published_changes(
             .cells
             .iter()
             .filter(|cell| cell.release == release)
-            .collect::<Vec<_>>()
+            .collect_vec()
     };
     let (before, after) = (of(base), of(other));
     let mut found = PublishedChanges {
@@ -121,10 +122,10 @@ fn same<'c>(cells: &[&'c Cell], like: &Cell) -> Option<&'c Cell> {
 
 /// Cores of the cell's cluster by powerdown, shortest first.
 fn order(cells: &[&Cell], like: &Cell) -> Vec<u16> {
-    let mut down: Vec<_> = cells
+    let mut down = cells
         .iter()
         .filter(|cell| same_table(cell, like) && cell.metric == POWERDOWN.name)
-        .collect();
+        .collect_vec();
     down.sort_by(|a, b| a.value_us.total_cmp(&b.value_us));
     down.iter().map(|cell| cell.core).collect()
 }

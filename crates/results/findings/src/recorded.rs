@@ -7,6 +7,7 @@ use crate::rows::{role, subject, tick_ns};
 use crate::spread::quartiles;
 use crate::strides;
 use attribution::{Timelines, lock_order_decides, microseconds};
+use itertools::Itertools;
 use published::{PsciReference, Published};
 use recording::{Header, Measure, Recording, Series, conditions, metrics};
 use serde::Serialize;
@@ -201,20 +202,20 @@ impl<'a> Findings<'a> {
         if let Some(platform) = &header.platform {
             facts.push(("platform", platform.name.clone()));
         }
-        let versions: Vec<_> = header
+        let versions = header
             .versions
             .iter()
             .map(|(name, version)| format!("{name} ({version})"))
-            .collect();
+            .collect_vec();
         if !versions.is_empty() {
             facts.push(("versions", versions.join(", ")));
         }
         if !header.settings.is_empty() {
-            let settings: Vec<_> = header
+            let settings = header
                 .settings
                 .iter()
                 .map(|(key, value)| format!("{key}={value}"))
-                .collect();
+                .collect_vec();
             facts.push(("settings", settings.join(", ")));
         }
         if header.iterations > 0 {
@@ -302,12 +303,7 @@ pub fn command(header: &Header) -> Option<String> {
             true => format!("'{argument}'"),
             false => argument.clone(),
         });
-    Some(
-        std::iter::once(program.to_owned())
-            .chain(quoted)
-            .collect::<Vec<_>>()
-            .join(" "),
-    )
+    Some(std::iter::once(program.to_owned()).chain(quoted).join(" "))
 }
 
 /// Subject and role of a measure, which tell rows apart. The role of a CPU, such as the last man's,

@@ -5,6 +5,7 @@ use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
 use evidence::Leaders;
+use itertools::Itertools;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, stats};
@@ -461,7 +462,7 @@ fn gains(cells: &[Cells]) -> Gains {
             quartiles: best.quartiles(),
         })
     };
-    let gains: Vec<Gain> = LOOPS.into_iter().filter_map(gain).collect();
+    let gains = LOOPS.into_iter().filter_map(gain).collect_vec();
     let best = best_gains(&gains).map(|best| best.items[0]);
     let (gain_prefetch, gain_parallel) = (
         best.map(|gain| gain.gain_prefetch),
@@ -520,9 +521,9 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
         .fold(f64::INFINITY, f64::min);
     for loop_name in ["single", "dual", "single-split"] {
         let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
-            let errors: Vec<f64> = published_of(cells, loop_name)
+            let errors = published_of(cells, loop_name)
                 .filter_map(|(cell, published)| Some((predict(cell)? / published - 1.0) * 100.0))
-                .collect();
+                .collect_vec();
             stats::rms(&errors)
         };
         let mut add = |predictor, fitted, rms_percent: Option<f64>| {
@@ -579,29 +580,25 @@ impl Rest {
         let left = |cell: &Cells| {
             Some(1e3 / cell.published_mpps? - tick_ns * cell.published_clocks_per_packet?)
         };
-        let left: Vec<f64> = cells
+        let left = cells
             .iter()
             .filter(|cell| cell.used_in_fit)
             .filter_map(left)
-            .collect();
+            .collect_vec();
         let ns = stats::mean(&left)?;
         for cell in cells.iter_mut() {
             cell.mpps = Some(1e3 / (ns + tick_ns * cell.clocks_per_packet));
         }
-        let single: Vec<f64> = of_loop(cells, "single")
+        let single = of_loop(cells, "single")
             .filter_map(|cell| cell.published_mpps)
-            .collect();
+            .collect_vec();
         let constant = single.iter().copied().fold(0.0, f64::max);
         let mut scores = Vec::new();
         for loop_name in ["single", "dual", "single-split"] {
             let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
                 let error =
                     |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
-                stats::rms(
-                    &of_loop(cells, loop_name)
-                        .filter_map(error)
-                        .collect::<Vec<_>>(),
-                )
+                stats::rms(&of_loop(cells, loop_name).filter_map(error).collect_vec())
             };
             let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
             let rows = [

@@ -1,5 +1,6 @@
 //! The share of what a quantity does over the points of a sweep that goes with each key.
 
+use itertools::Itertools;
 use random::SplitMix64;
 use recording::stats;
 use std::collections::HashMap;
@@ -107,7 +108,7 @@ pub fn mean<'p>(
     points: impl Iterator<Item = &'p usize>,
 ) -> Option<f64> {
     let values = points.map(|&place| summary.points[place].figures[quantity]);
-    stats::mean(&values.filter(|value| value.is_finite()).collect::<Vec<_>>())
+    stats::mean(&values.filter(|value| value.is_finite()).collect_vec())
 }
 
 /// Groups in order, put together to parts of about as many points each.
@@ -161,11 +162,11 @@ pub struct Effect {
 
 /// The effects of all keys on a quantity, the largest share first.
 pub fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Effect> {
-    let mut all: Vec<Effect> = by_key
+    let mut all = by_key
         .iter()
         .filter(|groups| !is_chance(&groups.key))
         .filter_map(|groups| effect(summary, groups, quantity))
-        .collect();
+        .collect_vec();
     all.sort_by(|a, b| b.share.total_cmp(&a.share));
     all
 }
@@ -208,10 +209,10 @@ fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect>
     let value = |place: usize| summary.points[place].figures[quantity];
     let of_group = |(group, _): &(&Group, f64)| {
         let values = group.points.iter().map(|&place| value(place));
-        values.filter(|value| value.is_finite()).collect::<Vec<_>>()
+        values.filter(|value| value.is_finite()).collect_vec()
     };
-    let all: Vec<Vec<f64>> = means.iter().map(of_group).collect();
-    let (sizes, values) = (all.iter().map(Vec::len).collect::<Vec<_>>(), all.concat());
+    let all = means.iter().map(of_group).collect_vec();
+    let (sizes, values) = (all.iter().map(Vec::len).collect_vec(), all.concat());
     let count = values.len();
     let mean = stats::mean(&values)?;
     let whole: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

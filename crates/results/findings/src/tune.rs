@@ -4,6 +4,7 @@ use crate::Run;
 use crate::rows::named;
 use crate::spread::{Steadiness, apart};
 use crate::ticks::Ticks;
+use itertools::Itertools;
 use recording::facts::{self, FactsError};
 use recording::{Recording, distinct, metrics, stats};
 use schemars::JsonSchema;
@@ -71,12 +72,12 @@ pub struct Less {
 impl Less {
     /// How much less `one` takes than `other`; `None` of fewer than six rounds.
     fn new(one: &TunedCell, other: &TunedCell) -> Option<Self> {
-        let less: Vec<f64> = one
+        let less = one
             .measured
             .iter()
             .zip(&other.measured)
             .map(|(a, b)| 100.0 * (1.0 - a / b))
-            .collect();
+            .collect_vec();
         let (first, second) = less.split_at(less.len() / 2);
         let halves = stats::median_interval(first).zip(stats::median_interval(second));
         let apart = halves.filter(|(first, second)| first[1] < second[0] || second[1] < first[0]);
@@ -164,10 +165,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
     let facts: facts::TunedLoop = run.recording.header.facts()?;
     let cells = cells(run.recording, &facts);
     let far = facts.sets.last().map_or("", |set| &set.name);
-    let last: Vec<&TunedCell> = cells
+    let last = cells
         .iter()
         .filter(|cell| cell.set == far && cell.batch == facts.batch)
-        .collect();
+        .collect_vec();
     let pick = last
         .iter()
         .find(|cell| cell.values == facts.pick)
@@ -289,7 +290,11 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         Some(format!("#define {} {value}", knob.define.as_ref()?))
     };
     let clocks = |values: &[u32]| group.iter().find(|cell| cell.values == values).copied();
-    let as_in_source: Vec<u32> = facts.knobs.iter().map(|knob| knob.today as u32).collect();
+    let as_in_source = facts
+        .knobs
+        .iter()
+        .map(|knob| knob.today as u32)
+        .collect_vec();
     let today = follows(facts, group, TODAY).or_else(|| clocks(&as_in_source));
     let less_than_today = today
         .filter(|today| today.values != best.values)
@@ -347,10 +352,10 @@ fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
     let place = |set: &str| facts.sets.iter().position(|other| other.name == set);
     names.sort_by_key(|(set, batch)| (place(set), *batch));
     let group = |(set, batch): (&str, u64)| {
-        let of: Vec<&TunedCell> = cells
+        let of = cells
             .iter()
             .filter(|cell| cell.set == set && cell.batch == batch)
-            .collect();
+            .collect_vec();
         let best = least(of.iter())?;
         let clocks = |values: &[u32]| {
             of.iter()

@@ -4,6 +4,7 @@ use crate::spread::{quartiles, scatters};
 use crate::{Findings, Interval};
 use attribution::Spending;
 use evidence::{Iterations, Rank, Ranked};
+use itertools::Itertools;
 use recording::{Measure, Recording, Series, stats};
 use serde::Serialize;
 
@@ -101,9 +102,10 @@ impl WhatIf {
                 |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
             Some((before, self.points.iter().find(is_pair)?))
         });
-        let quotients: Vec<Option<f64>> =
-            pairs.map(|(before, after)| times(before, after)).collect();
-        let told: Vec<f64> = quotients.iter().flatten().copied().collect();
+        let quotients = pairs
+            .map(|(before, after)| times(before, after))
+            .collect_vec();
+        let told = quotients.iter().flatten().copied().collect_vec();
         let times = Interval::of_all(&told).map(|all| [all.low, all.high]);
         let key = self.points[0].settings[at].0.clone();
         let (told, of) = (told.len(), quotients.len());
@@ -132,7 +134,7 @@ fn times(before: &WhatIfPoint, after: &WhatIfPoint) -> Option<f64> {
     }
     if !before.seeds.is_empty() {
         let pairs = before.seeds.iter().zip(&after.seeds);
-        let quotients: Vec<f64> = pairs.map(|(before, after)| after / before).collect();
+        let quotients = pairs.map(|(before, after)| after / before).collect_vec();
         let [low, high] = stats::median_interval(&quotients)?;
         return stats::median(&quotients).filter(|_| low > 1.0 || high < 1.0);
     }
@@ -172,13 +174,13 @@ pub fn what_if_point(
     let told = shared
         .ranked(Rank::Longest)
         .unwrap_or_else(|| longest.clone());
-    let of = |values: &[(f64, Option<u16>)]| values.iter().map(|of| of.0).collect::<Vec<f64>>();
+    let of = |values: &[(f64, Option<u16>)]| values.iter().map(|of| of.0).collect_vec();
     let medians = ordered
         .all()
         .filter_map(|(_, values)| stats::median(&of(values)));
     let cpus =
         |(_, values): (_, &[(f64, Option<u16>)])| values.iter().filter(|of| of.1.is_some()).count();
-    let each: Vec<f64> = longest.each.iter().map(|(_, value)| *value).collect();
+    let each = longest.each.iter().map(|(_, value)| *value).collect_vec();
     let (seeds, measured) = match (is_drawn, recording.header.is_repeatable()) {
         (true, _) => (each, Vec::new()),
         (false, true) => Default::default(),
@@ -189,7 +191,7 @@ pub fn what_if_point(
         unit: recording.text(unit).to_owned(),
         cpus: ordered.all().map(cpus).max()?,
         shortest: ordered.ranked(Rank::Shortest)?.median,
-        median: evidence::median(&medians.collect::<Vec<_>>())?,
+        median: evidence::median(&medians.collect_vec())?,
         longest: longest.median,
         seeds,
         measured,

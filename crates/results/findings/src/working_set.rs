@@ -2,6 +2,7 @@
 
 use crate::Run;
 use crate::rows::{Row, named, tick_ns};
+use itertools::Itertools;
 use published::NodeFigure;
 use recording::{Recording, metrics, stats};
 use schemars::JsonSchema;
@@ -146,11 +147,11 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
     let recording = run.recording;
     let rows = named(recording);
     let ways = |prefix: &str| -> Vec<Way<'r>> {
-        let mut variants: Vec<&str> = rows
+        let mut variants = rows
             .iter()
             .filter(|row| row.case == PATH)
             .map(|row| row.variant)
-            .collect();
+            .collect_vec();
         variants.dedup();
         variants
             .into_iter()
@@ -219,7 +220,7 @@ fn predicted<'r>(
                 in_proportion_ns: 0.0,
             })
         };
-        let mut times: Vec<NodeTime<'r>> = pairs.filter_map(time).collect();
+        let mut times = pairs.filter_map(time).collect_vec();
         let all = |of: fn(&NodeTime<'r>) -> f64| times.iter().map(of).sum::<f64>();
         let each = all(|of| of.published_ns) / all(|of| of.instructions).max(f64::MIN_POSITIVE);
         times
@@ -230,10 +231,10 @@ fn predicted<'r>(
             |of: &NodeTime<'r>| of.in_proportion_ns,
         ]
         .map(|ns| {
-            let errors: Vec<f64> = times
+            let errors = times
                 .iter()
                 .map(|of| 100.0 * (ns(of) / of.published_ns - 1.0))
-                .collect();
+                .collect_vec();
             stats::rms(&errors).unwrap_or(0.0)
         });
         Prediction {
@@ -242,11 +243,11 @@ fn predicted<'r>(
             rms_percent,
         }
     };
-    let mut variants: Vec<&str> = rows
+    let mut variants = rows
         .iter()
         .filter(|row| row.case == NODES)
         .map(|row| row.variant)
-        .collect();
+        .collect_vec();
     variants.dedup();
     variants
         .into_iter()

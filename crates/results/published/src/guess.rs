@@ -1,6 +1,7 @@
 //! The guess of a cell from the tables alone: the yardstick that a model has to beat.
 
 use crate::psci::{Cell, ClusterCore, PsciReference};
+use itertools::Itertools;
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
 
 const DEEPEST: &str = "suspend-deepest";
@@ -73,12 +74,12 @@ impl PsciReference {
                 && other.value_us > 0.0
                 && kind(other) == kind(cell)
         });
-        let mut off: Vec<f64> = others
+        let mut off = others
             .filter_map(|other| {
                 let ratio = self.guess(other)? / other.value_us;
                 Some(ratio.max(1.0 / ratio))
             })
-            .collect();
+            .collect_vec();
         off.sort_by(f64::total_cmp);
         let factor = off.get((off.len() * 9).div_ceil(10).checked_sub(1)?)?;
         Some((guess / factor, guess * factor))
@@ -105,14 +106,14 @@ impl PsciReference {
                 parallel(other, place)? + serial(&cell.release, place)? - serial(other, place)?,
             ),
         };
-        let column: Vec<&Cell> = self
+        let column = self
             .cells
             .iter()
             .filter(|other| {
                 (&other.release, &other.case, &other.mode, &other.metric)
                     == (&cell.release, &cell.case, &cell.mode, &cell.metric)
             })
-            .collect();
+            .collect_vec();
         let off = |pattern: Option<&str>| {
             let off = |cell: &&Cell| {
                 Some(

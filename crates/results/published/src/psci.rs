@@ -2,6 +2,7 @@
 
 use document::{Error, Spanned};
 use experiment::{Conditions, Files, Folder};
+use itertools::Itertools;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -187,7 +188,7 @@ impl PsciReference {
                 .any(|rule| rule.covers(cell, &cells, &orders))
                 && !file.leave_out.iter().any(|left_out| left_out.covers(cell))
         };
-        let used: Vec<bool> = cells.iter().map(used).collect();
+        let used = cells.iter().map(used).collect_vec();
         for (cell, used) in cells.iter_mut().zip(used) {
             cell.used_in_fit = used;
         }
@@ -357,8 +358,11 @@ impl CpuPosition {
         match self {
             Self::PoweredLastButOne => {
                 let timer = condition.timer?;
-                let mut others: Vec<_> =
-                    order.iter().copied().filter(|&cpu| cpu != timer).collect();
+                let mut others = order
+                    .iter()
+                    .copied()
+                    .filter(|&cpu| cpu != timer)
+                    .collect_vec();
                 others.sort_unstable();
                 others.iter().rev().nth(1).copied()
             }

@@ -9,6 +9,7 @@ use crate::model::pictures::pictures;
 use crate::stories::{Run, StoryContent};
 use crate::{Style, stories, terminal};
 use findings::Findings;
+use itertools::Itertools;
 use published::Published;
 use recording::Recording;
 use serde_json::Value;
@@ -96,7 +97,7 @@ impl<'a> Report<'a> {
         }
         let facts = self.findings.source().into_iter();
         let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-        let told: Vec<Block> = self
+        let told = self
             .told()
             .blocks
             .all()
@@ -104,7 +105,7 @@ impl<'a> Report<'a> {
             .cloned()
             .chain(self.declared())
             .chain(facts)
-            .collect();
+            .collect_vec();
         terminal::render(&told, style)
     }
 
@@ -135,7 +136,7 @@ impl<'a> Report<'a> {
 
     /// The pictures and lanes that the recording declares, but for those of the story.
     fn declared(&self) -> Vec<Block> {
-        let told: Vec<&Picture> = self.told().blocks.pictures().collect();
+        let told = self.told().blocks.pictures().collect_vec();
         let is_told = |picture: &Picture| {
             told.iter()
                 .any(|told| told.drawing == picture.drawing || told.title == picture.title)
@@ -164,7 +165,7 @@ impl<'a> Report<'a> {
             }
         }
         let pictures = pictures(&self.findings).into_iter();
-        let pictures: Vec<Picture> = pictures.filter(|picture| !is_told(picture)).collect();
+        let pictures = pictures.filter(|picture| !is_told(picture)).collect_vec();
         if !pictures.is_empty() {
             all.push(Block::heading(1, "Pictures"));
             all.extend(pictures.into_iter().map(Block::Picture));

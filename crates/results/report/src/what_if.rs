@@ -4,6 +4,7 @@ use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Table, figure,
 use crate::words::{capital, case_title, three};
 use crate::{Style, terminal};
 use findings::what_if::{Effect, WhatIf, WhatIfPoint};
+use itertools::Itertools;
 use recording::grouped;
 use serde_json::{Value, json};
 
@@ -14,12 +15,12 @@ fn is_shape(key: &str) -> bool {
 
 /// The settings that a point's line in the chart stands for.
 pub(crate) fn line_of(point: &WhatIfPoint) -> String {
-    let kept = point
+    let mut kept = point
         .settings
         .iter()
         .filter(|(key, _)| !is_shape(key))
         .map(|(key, value)| format!("{key}={value}"));
-    kept.collect::<Vec<_>>().join(" ")
+    kept.join(" ")
 }
 
 /// The what-if in a terminal: its answer, its charts and its table.
@@ -37,11 +38,11 @@ pub fn what_if_html(what_if: &WhatIf) -> String {
 /// All settings of a combination, their keys without the section: there is little room.
 fn short_name(point: &WhatIfPoint) -> String {
     let short = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
-    let settings: Vec<_> = point
+    let settings = point
         .settings
         .iter()
         .map(|(key, value)| format!("{}={value}", short(key)))
-        .collect();
+        .collect_vec();
     if settings.is_empty() {
         "as it is".to_owned()
     } else {
@@ -291,7 +292,7 @@ fn chart(what_if: &WhatIf) -> Picture {
 /// For machines; figures are in the metric's unit.
 pub fn what_if_json(what_if: &WhatIf) -> Value {
     let (case, mode, metric) = &what_if.measured;
-    let points: Vec<Value> = what_if
+    let points = what_if
         .points
         .iter()
         .map(|point| {
@@ -303,7 +304,7 @@ pub fn what_if_json(what_if: &WhatIf) -> Value {
 "hung_on": point.hung_on.map(|(what, part)| json!({ "what": what, "us": part * point.longest })),
             })
         })
-        .collect();
+        .collect_vec();
     json!({
         "release": what_if.release, "case": case, "mode": mode, "metric": metric, "unit": what_if.unit(), "effects": what_if.effects(),
         "points": points,

@@ -9,6 +9,7 @@ use dataplane::graph::{DROP, Input, Node, Reason, Verdict};
 use dataplane::handed::{given, hand_out, take_back};
 use dataplane::plane::Plane;
 use dataplane::trace::ethernet_line;
+use itertools::Itertools;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::{Arc, Mutex};
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
@@ -228,7 +229,7 @@ impl Node for Foreign {
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let lines = |text: &str| text.lines().map(str::to_owned).collect_vec();
         // The frame is the one that the node ran on last.
         match (self.table.trace, self.packets.get(row)) {
             (Some(trace), Some(packet)) => {
@@ -252,7 +253,7 @@ impl Node for Foreign {
                 let mut shown = vec![ethernet_line(plane.pool.data(buffer))];
                 if self.private_bytes > 0 {
                     let own = &plane.pool.header(buffer)[self.private_at..][..self.private_bytes];
-                    let bytes: Vec<String> = own.iter().map(|byte| format!("{byte:02x}")).collect();
+                    let bytes = own.iter().map(|byte| format!("{byte:02x}")).collect_vec();
                     shown.push(format!("private data {}", bytes.join(" ")));
                 }
                 shown

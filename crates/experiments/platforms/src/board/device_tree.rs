@@ -3,6 +3,7 @@
 use super::blob::Tree;
 use super::what::{Board, Cpu, State};
 use document::{Error, printable};
+use itertools::Itertools;
 use soc::config::MAX_CPUS;
 
 /// The most power domains, one within the other, and states of each that are looked at.
@@ -21,7 +22,7 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
                 .text(*at, "status")
                 .is_some_and(|status| status.starts_with("fail"))
     };
-    let nodes: Vec<usize> = (0..tree.nodes.len()).filter(is_cpu).collect();
+    let nodes = (0..tree.nodes.len()).filter(is_cpu).collect_vec();
     if nodes.is_empty() || nodes.len() > MAX_CPUS {
         let help =
             "name the board's whole device tree, not an overlay or a part that others include";
@@ -47,7 +48,7 @@ pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
         let kin = (0..nodes.len())
             .filter(|other| kind(*other) == kind(number))
             .map(|other| nodes[other]);
-        let kin: Vec<usize> = std::iter::once(at).chain(kin).collect();
+        let kin = std::iter::once(at).chain(kin).collect_vec();
         let who = |name: &str| {
             kin.iter()
                 .copied()

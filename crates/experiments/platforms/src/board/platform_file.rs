@@ -2,6 +2,7 @@
 
 use super::what::{Board, Cpu, State};
 use document::Error;
+use itertools::Itertools;
 
 /// What no file of a board says of its machine, as the end of a platform file.
 const ASSUMED_MACHINE: &str = include_str!("machine.toml");
@@ -91,7 +92,7 @@ fn power_domains(board: &Board) -> String {
                 .iter()
                 .filter(|cpu| cpu.states.iter().any(|state| state.domain == domain))
         };
-        let cpus: Vec<u16> = below().map(|cpu| cpu.number).collect();
+        let cpus = below().map(|cpu| cpu.number).collect_vec();
         let (source, name) = (
             plain(domain),
             plain(domain.rsplit('/').next().unwrap_or(domain)),
@@ -121,11 +122,11 @@ fn power_domains(board: &Board) -> String {
 
 /// The states of a CPU by residency: those of a domain, or its own where that is empty.
 fn by_residency<'c>(cpu: &'c Cpu, domain: &str) -> Vec<&'c State> {
-    let mut states: Vec<&State> = cpu
+    let mut states = cpu
         .states
         .iter()
         .filter(|state| state.domain == domain)
-        .collect();
+        .collect_vec();
     states.sort_by_key(|state| state.times[2]);
     states
 }
@@ -164,7 +165,7 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
         (String::new(), l2)
     };
     let fastest = groups.iter().filter_map(|group| group[0].capacity).max();
-    let numbers: Vec<u16> = cpus.iter().map(|cpu| cpu.number).collect();
+    let numbers = cpus.iter().map(|cpu| cpu.number).collect_vec();
     let (count, source, clocks) = (cpus.len(), plain(&first.source), plain(clocks));
     let (states, points) = (states(groups, first), points(first, top, unit));
     let (l1, assumed) = l1.map_or((32 << 10, "; the L1 is assumed"), |l1| (l1, ""));
@@ -238,8 +239,5 @@ fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
         "operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]",
         plain(&cpu.points_source)
     );
-    text.lines()
-        .map(|line| format!("{mark}{line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().map(|line| format!("{mark}{line}")).join("\n")
 }

@@ -4,6 +4,7 @@
 use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::{saved, spearman};
 use crate::{Interval, Run};
+use itertools::Itertools;
 use published::{EnergyFigure, EnergyReference};
 use recording::facts;
 use schemars::JsonSchema;
@@ -142,10 +143,10 @@ impl<'r> Cells<'r> {
             enough,
             published,
         };
-        let mut references: Vec<Reference<'r>> = benchmarks
+        let mut references = benchmarks
             .iter()
             .filter_map(|of| reader.reference(of))
-            .collect();
+            .collect_vec();
         let scale = published.and_then(|published| {
             let reference = references
                 .iter()
@@ -208,17 +209,17 @@ impl<'r> Reader<'_, 'r> {
             .find(|[case, ..]| *case == benchmark.name)
             .copied()?;
         let all = self.energies(name, REFERENCE);
-        let powers: Vec<f64> = all
+        let powers = all
             .iter()
             .zip(self.times(name, REFERENCE))
             .map(|(energy, time)| energy / time)
-            .collect();
+            .collect_vec();
         let owners = self
             .measured
             .owned
             .iter()
             .filter(|(owner, _)| OF_RCU.contains(owner));
-        let owned: Vec<&Values<'_>> = owners.map(|(_, values)| values).collect();
+        let owned = owners.map(|(_, values)| values).collect_vec();
         let share = |(draw, all): (usize, &f64)| {
             let part = |values: &&Values<'_>| {
                 at(values, name, REFERENCE, self.mode)
@@ -228,7 +229,7 @@ impl<'r> Reader<'_, 'r> {
             };
             100.0 * owned.iter().map(part).sum::<f64>() / all
         };
-        let shares: Vec<f64> = all.iter().enumerate().map(share).collect();
+        let shares = all.iter().enumerate().map(share).collect_vec();
         let bounds = saved(all, self.energies(name, SILENT));
         Some(Reference {
             benchmark: name,

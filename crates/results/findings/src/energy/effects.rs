@@ -4,6 +4,7 @@
 use super::cells::{CONFIGURATIONS, Cells, REFERENCE, Reference};
 use super::measured::{EnergyMeasures, at};
 use crate::rows::InOrder;
+use itertools::Itertools;
 use recording::stats;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -98,10 +99,10 @@ pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effe
         })
     };
     let longest = |configuration| at(&measured.late[2], LATE, configuration, cells.mode);
-    let pairs: Vec<_> = longest("rcu-offload")
+    let pairs = longest("rcu-offload")
         .iter()
         .zip(longest(REFERENCE))
-        .collect();
+        .collect_vec();
     let share = |is: fn(f64, f64) -> bool| {
         pairs
             .iter()
@@ -148,21 +149,21 @@ pub(super) fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Ve
             .iter()
             .map(|(name, values)| (*name, at(values, benchmark, configuration, cells.mode)));
         // An owner that is missing in a part of a recording belongs to no row of it.
-        let parts: Vec<(&str, &[f64])> = parts
+        let parts = parts
             .filter(|(_, values)| values.len() == all.len())
-            .collect();
+            .collect_vec();
         let share = |values: &[f64]| {
-            let shares: Vec<f64> = values
+            let shares = values
                 .iter()
                 .zip(all)
                 .map(|(part, all)| 100.0 * part / all)
-                .collect();
+                .collect_vec();
             stats::mean(&shares)
         };
-        let owners: Vec<(&str, f64)> = parts
+        let owners = parts
             .iter()
             .filter_map(|(name, values)| Some((*name, share(values)?)))
-            .collect();
+            .collect_vec();
         let off = all.iter().enumerate().map(|(draw, all)| {
             let sum: f64 = parts.iter().map(|(_, values)| values[draw]).sum();
             (sum / all - 1.0).abs()

@@ -5,6 +5,7 @@ use super::measured::{EnergyMeasures, Values, at};
 use super::statistics::spearman;
 use crate::Interval;
 use evidence::Leaders;
+use itertools::Itertools;
 use recording::{facts, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -82,7 +83,7 @@ struct Pair {
 
 /// All predictors, the nearest first; none where nothing was published.
 pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
-    let pairs: Vec<Pair> = cells
+    let pairs = cells
         .cells
         .iter()
         .filter_map(|cell| {
@@ -94,16 +95,16 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
                 busy: reference.busy,
             })
         })
-        .collect();
+        .collect_vec();
     if pairs.is_empty() {
         return Vec::new();
     }
-    let published: Vec<f64> = pairs.iter().map(|pair| pair.published).collect();
+    let published = pairs.iter().map(|pair| pair.published).collect_vec();
     let mean = |wanted: Option<bool>| {
         let of = pairs
             .iter()
             .filter(|pair| wanted.is_none_or(|busy| pair.busy == busy));
-        stats::mean(&of.map(|pair| pair.published).collect::<Vec<_>>()).unwrap_or(0.0)
+        stats::mean(&of.map(|pair| pair.published).collect_vec()).unwrap_or(0.0)
     };
     let (all, busy, rest) = (mean(None), mean(Some(true)), mean(Some(false)));
     // The least squares of published = k / power.
@@ -113,12 +114,12 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
         .sum::<f64>()
         / pairs.iter().map(|pair| pair.power.powi(-2)).sum::<f64>();
     let of = |name, fitted, predict: &dyn Fn(&Pair) -> f64| {
-        let predicted: Vec<f64> = pairs.iter().map(predict).collect();
-        let errors: Vec<f64> = predicted
+        let predicted = pairs.iter().map(predict).collect_vec();
+        let errors = predicted
             .iter()
             .zip(&published)
             .map(|(predicted, published)| predicted - published)
-            .collect();
+            .collect_vec();
         let rms = stats::rms(&errors).unwrap_or(0.0);
         Predictor {
             name,
@@ -208,11 +209,11 @@ fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPow
         return Vec::new();
     };
     let get = |values: &Values<'_>| at(values, "sysbench", REFERENCE, "draws").to_vec();
-    let powers: Vec<f64> = get(&measured.energy)
+    let powers = get(&measured.energy)
         .iter()
         .zip(get(&measured.time))
         .map(|(energy, time)| scale * energy / time)
-        .collect();
+        .collect_vec();
     let mut kinds = threads.clone();
     kinds.sort_by(f64::total_cmp);
     kinds.dedup();
@@ -222,7 +223,7 @@ fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPow
             .zip(threads)
             .filter(|(_, other)| **other == kind)
             .map(|(power, _)| *power);
-        let summary = stats::summary(&of.collect::<Vec<_>>())?;
+        let summary = stats::summary(&of.collect_vec())?;
         let power_w = Interval {
             low: summary.min,
             median: summary.median,

@@ -7,6 +7,7 @@ pub use work_costs::{Point, Top};
 use crate::rows::{InOrder, Row, named};
 use crate::{Interval, Run};
 use evidence::Leaders;
+use itertools::Itertools;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
 use recording::{distinct, grouped};
@@ -209,7 +210,7 @@ impl<'r> PolicyMeasures<'r> {
             energy_unit_s: Interval::of_all(&energy),
             energy_j: watts
                 .map(|watts| Interval::of_all(&energy).map(|energy| energy.times(watts))),
-            energy_of_all_big: Interval::of_all(&relative.collect::<Vec<_>>()),
+            energy_of_all_big: Interval::of_all(&relative.collect_vec()),
             unfinished: None,
             unfinished_share: 0.0,
             is_done: true,
@@ -278,9 +279,9 @@ impl<'r> PolicyMeasures<'r> {
         };
         let all: f64 = rows().map(|row| row.value).sum();
         let parts = grouped(rows().map(|row| (row.role, row.value / all))).into_iter();
-        let mut parts: Vec<(&str, f64)> = parts
+        let mut parts = parts
             .map(|(name, shares)| (name, shares.iter().sum()))
-            .collect();
+            .collect_vec();
         parts.sort_by_key(|(name, _)| natural(name));
         parts.into_iter().collect()
     }
@@ -290,7 +291,9 @@ impl<'r> PolicyMeasures<'r> {
         let of_policy = self
             .of_metric(CASE, metrics::ENERGY)
             .filter(|row| row.variant == policy);
-        let mut all: Vec<(f64, u32)> = of_policy.map(|row| (row.value, row.iteration)).collect();
+        let mut all = of_policy
+            .map(|row| (row.value, row.iteration))
+            .collect_vec();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         all.get(all.len().saturating_sub(1) / 2)
             .map_or(0, |(_, iteration)| *iteration)
@@ -369,7 +372,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
     let seed = recording.header.seed;
     let policy = |name| measured.policy(name, &facts, &yardstick, seed);
-    let mut policies: Vec<Policy<'_>> = measured.policies().into_iter().map(policy).collect();
+    let mut policies = measured.policies().into_iter().map(policy).collect_vec();
     left_undone(&mut policies);
     Ok(Placement {
         workload: facts.workload.clone(),
@@ -464,11 +467,11 @@ fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
         return Vec::new();
     };
     least(policies.iter().copied(), |energies| {
-        let ratios: Vec<f64> = energies
+        let ratios = energies
             .iter()
             .zip(*first)
             .map(|(own, least)| own / least)
-            .collect();
+            .collect_vec();
         Interval::of_all(&ratios).map(|ratio| [ratio.low, ratio.high])
     })
 }
@@ -489,9 +492,9 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
             policies.iter().map(|policy| (policy.name, p95(policy))),
             |ms| ms.map(|ms| [ms; 2]),
         ),
-        energy: thriftiest(&done().map(energies).collect::<Vec<_>>()),
+        energy: thriftiest(&done().map(energies).collect_vec()),
         energy_at_latency_within_10_percent: thriftiest(
-            &done().filter(is_near).map(energies).collect::<Vec<_>>(),
+            &done().filter(is_near).map(energies).collect_vec(),
         ),
     }
 }
@@ -548,13 +551,13 @@ impl<'r> Placement<'r> {
 
     /// Whose run the owners are of.
     pub fn of_the_middle(&self) -> String {
-        let seeds = self
+        let mut seeds = self
             .policies
             .iter()
             .map(|policy| format!("{} {}", policy.name, policy.middle_seed));
         format!(
             "Of one run for each policy: the seed whose energy lies in the middle ({}).",
-            seeds.collect::<Vec<_>>().join(", ")
+            seeds.join(", ")
         )
     }
 }

@@ -2,6 +2,7 @@
 
 use super::number::{quantity, unit_of_us};
 use attribution::{CpuLane, cpu_lanes};
+use itertools::Itertools;
 use recording::Recording;
 use recording::facts::LED_HERE;
 use std::collections::BTreeMap;
@@ -95,16 +96,16 @@ impl Lanes {
         else {
             return Vec::new();
         };
-        let titles: Vec<String> = recording
+        let titles = recording
             .header
             .lanes
             .iter()
             .map(|lane| lane.title.clone())
-            .collect();
+            .collect_vec();
         let all = cpu_lanes(recording);
         let case_of = |lane: &CpuLane<'_>| recording.series_texts(lane.series).1;
         // In the order in which the recording has them.
-        let mut series: Vec<_> = all.iter().map(|lane| lane.series).collect();
+        let mut series = all.iter().map(|lane| lane.series).collect_vec();
         series.sort_unstable();
         let mut cases: Vec<&str> = Vec::new();
         for series in series {
@@ -114,7 +115,10 @@ impl Lanes {
             }
         }
         let of_case = |case: &str| {
-            let all: Vec<&CpuLane<'_>> = all.iter().filter(|lane| case_of(lane) == case).collect();
+            let all = all
+                .iter()
+                .filter(|lane| case_of(lane) == case)
+                .collect_vec();
             let lanes = &all[..all.len().min(most_rows)];
             let is_order = recording.header.world == "explore";
             let (from, to) = window(lanes, most_stretches, is_order)?;
@@ -149,9 +153,9 @@ impl Lanes {
                 .iter()
                 .filter(|mark| mark.what == LED_HERE)
                 .map(|mark| mark.at)
-                .collect()
+                .collect_vec()
         };
-        let of_row: Vec<Vec<u64>> = self.rows.iter().map(led).collect();
+        let of_row = self.rows.iter().map(led).collect_vec();
         let mut kept = of_row.concat();
         kept.sort_unstable();
         kept.dedup();
@@ -186,13 +190,13 @@ impl Lanes {
                 ..row.clone()
             }
         };
-        let rows: Vec<Row> = self
+        let rows = self
             .rows
             .iter()
             .zip(&of_row)
             .map(row)
             .filter(|row| !row.stretches.is_empty())
-            .collect();
+            .collect_vec();
         let is_less = !kept.is_empty()
             && rows.iter().map(|row| row.stretches.len()).sum::<usize>() < self.all_stretches;
         is_less.then(|| Self {
@@ -234,7 +238,7 @@ impl Lanes {
                 .iter()
                 .filter(|row| row.variant == **variant)
                 .map(named)
-                .collect::<Vec<_>>()
+                .collect_vec()
         };
         Some(Self {
             rows: variants.iter().flat_map(of).collect(),
@@ -309,7 +313,7 @@ impl Lanes {
             let next = kinds.len();
             kinds.entry(&stretch.what).or_insert(next);
         }
-        let mut kinds: Vec<(&str, usize)> = kinds.into_iter().collect();
+        let mut kinds = kinds.into_iter().collect_vec();
         kinds.sort_by_key(|(_, order)| *order);
         kinds.into_iter().map(|(kind, _)| kind).collect()
     }
@@ -318,11 +322,11 @@ impl Lanes {
     pub(crate) fn left_out(&self) -> Option<String> {
         let shown: usize = self.rows.iter().map(|row| row.stretches.len()).sum();
         let rows = self.all_rows - self.rows.len();
-        let parts: Vec<String> = [(self.all_stretches - shown, "stretches"), (rows, "rows")]
+        let parts = [(self.all_stretches - shown, "stretches"), (rows, "rows")]
             .into_iter()
             .filter(|(count, _)| *count > 0)
             .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+            .collect_vec();
         (!parts.is_empty()).then(|| format!("Left out for want of room: {}.", parts.join(" and ")))
     }
 }
@@ -332,11 +336,11 @@ impl Lanes {
 /// own stretches where there are any: they are rare, and what happens then is what one wants to
 /// see.
 fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Option<(u64, u64)> {
-    let mut ends: Vec<u64> = lanes
+    let mut ends = lanes
         .iter()
         .flat_map(|lane| &lane.stretches)
         .map(|stretch| stretch.to)
-        .collect();
+        .collect_vec();
     ends.sort_unstable();
     let first = lanes
         .iter()
@@ -346,12 +350,12 @@ fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Op
     if ends.len() <= most_stretches {
         return Some((first, *ends.last()?));
     }
-    let mut of_machine: Vec<u64> = lanes
+    let mut of_machine = lanes
         .iter()
         .filter(|lane| lane.cpu.is_none())
         .flat_map(|lane| &lane.stretches)
         .map(|of| of.from)
-        .collect();
+        .collect_vec();
     of_machine.sort_unstable();
     let middle = match of_machine.get(of_machine.len() / 2).filter(|_| !at_the_end) {
         Some(&from) => ends.partition_point(|&end| end < from),

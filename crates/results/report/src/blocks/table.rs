@@ -2,6 +2,7 @@
 
 use super::number::{Number, Tone};
 use super::text::{Span, Text};
+use itertools::Itertools;
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Bars {
         let part = |(paint, length): &(Paint, f64)| {
             format!("{} {}", paint.title(), super::figure(*length))
         };
-        let parts: Vec<String> = self.parts.iter().map(part).collect();
+        let parts = self.parts.iter().map(part).collect_vec();
         parts.join(", ")
     }
 }
@@ -201,7 +202,7 @@ impl Table {
         for at in (0..self.columns.len())
             .rev()
             .filter(|&at| is_empty(at))
-            .collect::<Vec<_>>()
+            .collect_vec()
         {
             self.columns.remove(at);
             self.rows.iter_mut().for_each(|row| drop(row.remove(at)));

@@ -8,6 +8,7 @@ use comparison::{
     Basis, Better, BoardCost, Change, Comparison, Condition, CriticalPath, FEWEST_RUNS, Lack, Row,
     Sessions, Shift, TablePaths, Verdict,
 };
+use itertools::Itertools;
 use recording::{grouped, stats};
 use std::collections::BTreeSet;
 
@@ -56,11 +57,11 @@ pub(super) fn answer(comparison: &Comparison) -> Vec<String> {
 /// What a side lacks and another has, a sentence for each side.
 pub(super) fn missing(comparison: &Comparison) -> Vec<String> {
     let of_side = |side: usize| {
-        let lacks: Vec<_> = comparison
+        let lacks = comparison
             .missing
             .iter()
             .filter(|of| of.side == side)
-            .collect();
+            .collect_vec();
         let first = lacks.first()?;
         let (label, name) = (first.key.label(), name(comparison, side));
         let more = match lacks.len() - 1 {
@@ -114,9 +115,9 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
         });
         let rows = decided.count();
         let tables = of.iter().filter_map(|of| of.table.as_ref());
-        let tables: Vec<String> = tables
+        let tables = tables
             .map(|(_, case, mode)| format!(" of {case} {mode}"))
-            .collect();
+            .collect_vec();
         let which = match tables.as_slice() {
             [one] => one.clone(),
             [] => String::new(),
@@ -174,7 +175,7 @@ fn changes(comparison: &Comparison) -> Vec<String> {
             (group, (row, side, change))
         })
     });
-    let mut groups: Vec<Vec<ChangedRow<'_>>> = grouped(rows).into_iter().map(|it| it.1).collect();
+    let mut groups = grouped(rows).into_iter().map(|it| it.1).collect_vec();
     let mut told = wholes(comparison, &mut groups);
     let weight = |group: &[ChangedRow<'_>]| {
         group
@@ -205,7 +206,7 @@ fn changes(comparison: &Comparison) -> Vec<String> {
         let path = path.take_if(|(metric, _)| *metric == group[0].0.key.metric);
         told.extend(path.map(|(_, path)| path));
     }
-    let others: Vec<String> = groups[few..]
+    let others = groups[few..]
         .iter()
         .map(|group| {
             let (row, side, change) = group[0];
@@ -216,7 +217,7 @@ fn changes(comparison: &Comparison) -> Vec<String> {
                 group.len()
             )
         })
-        .collect();
+        .collect_vec();
     told.extend((!others.is_empty()).then(|| format!("Also {}.", listed(&others))));
     told
 }
@@ -266,7 +267,7 @@ fn parts_of<'c>(
     let parts = comparison.of_side(side).filter(|(row, _)| {
         row.key.metric == whole.key.metric && table(row) == table(whole) && row.key != whole.key
     });
-    let parts: Vec<_> = parts.filter(|_| whole.key.row().is_empty()).collect();
+    let parts = parts.filter(|_| whole.key.row().is_empty()).collect_vec();
     let sum: f64 = parts.iter().map(|(row, _)| cell(row, 0)).sum();
     (parts.len() > 1 && (sum / cell(whole, 0) - 1.0).abs() < 0.01).then_some(parts)
 }
@@ -346,10 +347,10 @@ fn digits(percent: f64) -> String {
 /// "20.0 to 34.0 % more": the sizes of changes of one sign, which the group has.
 fn range(group: &[ChangedRow<'_>]) -> String {
     let words = words_of(group[0].0);
-    let sizes: Vec<f64> = group
+    let sizes = group
         .iter()
         .filter_map(|(_, _, change)| change.percent)
-        .collect();
+        .collect_vec();
     let [least, most] = [f64::min, f64::max].map(|pick: fn(f64, f64) -> f64| {
         let size = |percent: f64| (percent / 100.0).max(-1.0).ln_1p();
         let ends = sizes.iter().copied().reduce(|a, b| {
@@ -498,11 +499,7 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
     let way = if by < 0.0 { "less" } else { "more" };
     let said = format!(
         "The slowest CPU of {} ({who}) takes {} us {way}, {} us of it {}.",
-        table
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" "),
+        table.into_iter().filter(|part| !part.is_empty()).join(" "),
         figure(by.abs()),
         figure(part.absolute().abs()),
         part.spent.title(),
@@ -544,7 +541,7 @@ fn nothing(comparison: &Comparison) -> String {
         Basis::Runs { seen_from, .. } => Some(seen_from).filter(|seen| *seen > 1e-3),
         _ => None,
     });
-    let seen = stats::median(&seen.collect::<Vec<_>>());
+    let seen = stats::median(&seen.collect_vec());
     let rows = judged().count();
     match (most, seen) {
         (None, _) if rows == 1 => "Nothing changed: the row is the same.".to_owned(),
@@ -681,14 +678,17 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
     let few = comparison
         .of_side(side)
         .filter(|(_, change)| is_few(change));
-    let few: Vec<ChangedRow<'_>> = few.map(|(row, change)| (row, side, change)).collect();
+    let few = few.map(|(row, change)| (row, side, change)).collect_vec();
     // A whole speaks for its parts.
     let wholes = few
         .iter()
         .filter_map(|(row, ..)| parts_of(comparison, row, side));
-    let parts: Vec<&Row> = wholes.flatten().map(|(row, _)| row).collect();
+    let parts = wholes.flatten().map(|(row, _)| row).collect_vec();
     let is_part = |row: &Row| parts.iter().any(|part| part.key == row.key);
-    let few: Vec<ChangedRow<'_>> = few.into_iter().filter(|(row, ..)| !is_part(row)).collect();
+    let few = few
+        .into_iter()
+        .filter(|(row, ..)| !is_part(row))
+        .collect_vec();
     let runs = comparison.sides[side].runs.min(comparison.sides[0].runs);
     let with = if runs == 1 {
         "one run a side".to_owned()
@@ -696,11 +696,11 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         format!("{runs} runs a side")
     };
     few.first()?;
-    let moved: Vec<ChangedRow<'_>> = few
+    let moved = few
         .iter()
         .copied()
         .filter(|(_, _, change)| !change.below)
-        .collect();
+        .collect_vec();
     let (up, down): (Vec<_>, Vec<_>) = moved
         .iter()
         .copied()

@@ -14,6 +14,7 @@ use crate::blocks::{
 use crate::words::capital;
 use crate::{Style, terminal};
 use comparison::{Basis, CauseChange, Change, Comparison, Condition, Row, TablePaths, Verdict};
+use itertools::Itertools;
 
 /// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
 /// that did not change.
@@ -46,11 +47,11 @@ pub fn comparison_html(
 
 /// "B against A", by the names of the recordings.
 fn title_of(comparison: &Comparison) -> String {
-    let names: Vec<&str> = comparison
+    let names = comparison
         .sides
         .iter()
         .map(|side| side.name.as_str())
-        .collect();
+        .collect_vec();
     match names.as_slice() {
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
@@ -191,7 +192,7 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
 /// behind, with their rows and sides: the most important verdict first, and then the largest share
 /// of its measure's total.
 fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
-    let mut all: Vec<(&Row, usize, &Change)> = comparison
+    let mut all = comparison
         .rows
         .iter()
         .flat_map(|row| {
@@ -202,7 +203,7 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
         .filter(|(_, _, change)| {
             rank(change.verdict).is_some() && (!change.is_open() || !change.below)
         })
-        .collect();
+        .collect_vec();
     let rank = |change: &Change| rank(change.verdict).unwrap_or(usize::MAX);
     all.sort_by_cached_key(|(_, _, change)| {
         // The bits of numbers from 0 are in their order.
@@ -255,11 +256,11 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
             published: None,
         })
     };
-    let rows: Vec<IntervalRow> = by_size(comparison)
+    let rows = by_size(comparison)
         .iter()
         .filter_map(row)
         .take(MOST_CHANGES)
-        .collect();
+        .collect_vec();
     let title = format!(
         "The largest changes, {} of {}",
         rows.len(),
@@ -290,7 +291,7 @@ fn method(comparison: &Comparison) -> Vec<Text> {
             letter(sessions.side),
             sessions.names[0],
             sessions.names[1],
-            sessions.floors.iter().map(floor).collect::<Vec<_>>().join(", "),
+            sessions.floors.iter().map(floor).join(", "),
             fixed(sessions.granted, 1),
         ));
     }
@@ -385,7 +386,7 @@ const MOST_SAMPLES: usize = 24;
 
 /// The rows of a table that changed, why, and how their values scatter.
 fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
-    let shown: Vec<&Row> = rows.iter().filter(|row| is_shown(row, all)).collect();
+    let shown = rows.iter().filter(|row| is_shown(row, all)).collect_vec();
     let (Some(head), title) = (shown.first(), title(&rows[0])) else {
         return;
     };
@@ -412,7 +413,7 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
             });
     }
     let mut table = table.done();
-    let why: Vec<Text> = shown.iter().map(|row| why(comparison, row)).collect();
+    let why = shown.iter().map(|row| why(comparison, row)).collect_vec();
     if why.iter().any(|words| !words.is_empty()) {
         table.columns.push(Column {
             heading: "why (us, in the median)".to_owned(),
@@ -457,7 +458,7 @@ fn scatter(shown: &[&Row], head: &Row, title: &str) -> Option<Picture> {
             values: values.clone(),
         })
     });
-    let samples: Vec<Sample> = samples.collect();
+    let samples = samples.collect_vec();
     if samples.iter().all(|sample| sample.values.len() <= 1) {
         return None;
     }
@@ -484,11 +485,11 @@ fn change(row: &Row, side: usize) -> Option<&Change> {
 }
 
 fn counts(row: &Row) -> String {
-    let counts: Vec<String> = row
+    let counts = row
         .cells
         .iter()
         .map(|cell| cell.map_or_else(|| "-".to_owned(), |cell| cell.n.to_string()))
-        .collect();
+        .collect_vec();
     if counts.iter().all(|count| *count == counts[0]) {
         counts[0].clone()
     } else {
@@ -608,7 +609,7 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
     for (side, other) in (1..).zip(others) {
         let Some(other) = other else { continue };
         let (from, to) = (base.total(), other.total());
-        let parts: Vec<String> = base
+        let parts = base
             .changes(other)
             .iter()
             .filter(|change| change.absolute().abs() >= least_told(from))
@@ -619,7 +620,7 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
                     from_to(of.absolute(), of.base, of.other)
                 )
             })
-            .collect();
+            .collect_vec();
         if parts.is_empty() {
             continue;
         }
@@ -654,7 +655,7 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
 fn missing(comparison: &Comparison) -> Vec<Text> {
     let of_side = |(index, side): (usize, &comparison::Side)| {
         let lacks = comparison.missing.iter().filter(|lack| lack.side == index);
-        let labels: Vec<String> = lacks.map(|lack| lack.key.label()).collect();
+        let labels = lacks.map(|lack| lack.key.label()).collect_vec();
         let (named, more) = labels.split_at(labels.len().min(MOST_MISSING));
         let more = match more.len() {
             0 => String::new(),
@@ -726,11 +727,11 @@ fn summary(comparison: &Comparison) -> String {
         ),
         (Verdict::Same, "unchanged"),
     ];
-    let parts: Vec<_> = parts
+    let parts = parts
         .iter()
         .filter(|(v, _)| count(*v) > 0)
         .map(|(v, words)| format!("{} {words}", count(*v)))
-        .collect();
+        .collect_vec();
     let total = comparison.changes().count();
     let verdict = comparison.outcome().name().replace('-', " ");
     let missing = match comparison.missing.len() {

@@ -2,6 +2,7 @@
 
 use super::answer::in_common;
 use comparison::{Basis, Change, Comparison, FEWEST_RUNS, Missing, Row, Shift, Unjudged, Verdict};
+use itertools::Itertools;
 use maud::{Markup, html};
 use recording::grouped;
 
@@ -48,11 +49,7 @@ pub fn junit(comparison: &Comparison) -> String {
         let key = &entry.0.key;
         let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
         (
-            parts
-                .into_iter()
-                .filter(|part| !part.is_empty())
-                .collect::<Vec<_>>()
-                .join(" "),
+            parts.into_iter().filter(|part| !part.is_empty()).join(" "),
             entry,
         )
     }));
@@ -60,7 +57,7 @@ pub fn junit(comparison: &Comparison) -> String {
         .shifts
         .iter()
         .filter(|shift| shift.side + 1 == comparison.sides.len());
-    let shifts: Vec<&Shift> = shifts.collect();
+    let shifts = shifts.collect_vec();
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
         (Verdict::Worse, _) => Some("regression"),
         (_, Unjudged::Pass) => None,

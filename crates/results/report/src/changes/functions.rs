@@ -3,6 +3,7 @@
 use super::names::letter;
 use crate::blocks::{Block, Blocks, Cell, Number, Table, Text, code, figure, fixed, listed, text};
 use comparison::{CallFunctions, Comparison, FunctionRow};
+use itertools::Itertools;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ fn wholes(calls: &[CallFunctions], side: usize) -> Vec<Whole<'_>> {
             .for_each(|(sum, value)| *sum += value);
         whole.changes.push(row.change(side));
     }
-    let mut functions: Vec<Whole<'_>> = functions.into_values().collect();
+    let mut functions = functions.into_values().collect_vec();
     let moved = |whole: &Whole<'_>| whole.changes.iter().map(|change| change.abs()).sum::<f64>();
     functions.sort_by(|a, b| moved(b).total_cmp(&moved(a)).then(a.name.cmp(b.name)));
     functions
@@ -156,11 +157,11 @@ pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
 
 /// A table for each call of which a function changed.
 pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
-    let calls: Vec<&CallFunctions> = comparison
+    let calls = comparison
         .functions
         .iter()
         .filter(|call| !call.changed.is_empty())
-        .collect();
+        .collect_vec();
     if calls.is_empty() {
         return;
     }
@@ -178,7 +179,7 @@ pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
             instructions: call.instructions.clone(),
             others: Vec::new(),
         };
-        let rows: Vec<&FunctionRow> = call.changed.iter().chain([&whole]).collect();
+        let rows = call.changed.iter().chain([&whole]).collect_vec();
         let mut table = Table::with_rows(&rows)
             .words("function", |row| text![code(row.name.as_str())])
             .numbers("A", "", |row| count(row.instructions[0]));
@@ -223,7 +224,7 @@ pub(super) fn functions_json(comparison: &Comparison) -> Vec<Value> {
         };
         json!({
             "build": call.build, "call": call.call, "instructions": call.instructions,
-            "changed": call.changed.iter().map(row).collect::<Vec<_>>(),
+            "changed": call.changed.iter().map(row).collect_vec(),
         })
     };
     comparison.functions.iter().map(call).collect()

@@ -4,6 +4,7 @@ use super::answer::missing;
 use super::names::letter;
 use crate::blocks::{Blocks, Number, Table, fixed, grouped, name};
 use comparison::{Comparison, IdleShare, IdleTest, Outcome};
+use itertools::Itertools;
 
 /// Tests that the answer names at most.
 const MOST_NAMED: usize = 2;
@@ -19,18 +20,18 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
         _ => "",
     };
     let lacks = missing(comparison).into_iter();
-    let said = lacks.chain([answer(tests, sides) + open]);
-    told.answer(said.collect::<Vec<_>>().join(" "));
+    let mut said = lacks.chain([answer(tests, sides) + open]);
+    told.answer(said.join(" "));
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
-    let rows: Vec<(&IdleTest, usize)> = tests
+    let rows = tests
         .iter()
         .flat_map(|test| (0..sides).map(move |side| (test, side)))
-        .collect();
-    let rows: Vec<_> = rows
+        .collect_vec();
+    let rows = rows
         .into_iter()
         .filter(|(test, side)| test.sums[*side].is_some())
-        .collect();
+        .collect_vec();
     let table = Table::with_rows(&rows)
         .words("test", |(test, _)| name(test.case.as_str()))
         .when(several, |table| {
@@ -68,10 +69,10 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
 /// The share of each state, by test and recording.
 fn shares(told: &mut Blocks, tests: &[IdleTest], sides: usize, several: bool) {
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
-    let shares: Vec<_> = tests
+    let shares = tests
         .iter()
         .flat_map(|test| test.states.iter().map(move |share| (test, share)))
-        .collect();
+        .collect_vec();
     let table = Table::with_rows(&shares)
         .words("test", |(test, _)| name(test.case.as_str()))
         .when(several, |table| {
@@ -138,14 +139,14 @@ fn moved(tests: &[IdleTest], side: usize) -> String {
 
 /// "B misses more than A in 3 of 4 tests, ...": of each recording but the base.
 fn answer(tests: &[IdleTest], sides: usize) -> String {
-    let sentences = (1..sides).map(|side| {
-        let mut changed: Vec<(&IdleTest, [f64; 3])> = tests
+    let mut sentences = (1..sides).map(|side| {
+        let mut changed = tests
             .iter()
             .filter_map(|test| match test.changes(side) {
                 [Some(above), Some(below), Some(misses)] => Some((test, [above, below, misses])),
                 _ => None,
             })
-            .collect();
+            .collect_vec();
         changed.sort_by(|a, b| b.1[2].abs().total_cmp(&a.1[2].abs()));
         let other = letter(side);
         let signed = |change: f64| points(Some(change)).map_or_else(String::new, |points| points.to_string());
@@ -168,7 +169,7 @@ fn answer(tests: &[IdleTest], sides: usize) -> String {
                     let name = [test.variant.as_str(), test.case.as_str()].join(" ");
                     format!("{} {} points ({} above, {} below)", name.trim(), signed(*misses), signed(*above), signed(*below))
                 };
-                let clauses: Vec<String> = several.iter().take(MOST_NAMED).map(clause).collect();
+                let clauses = several.iter().take(MOST_NAMED).map(clause).collect_vec();
                 format!(
                     "{other} chose a wrong idle state more often than A in {more} of {} tests. The share changed most in {}.",
                     several.len(),
@@ -177,7 +178,7 @@ fn answer(tests: &[IdleTest], sides: usize) -> String {
             }
         }
     });
-    sentences.collect::<Vec<_>>().join(" ")
+    sentences.join(" ")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::PublishedChanges;
 use super::functions::functions_json;
 use super::on_board;
 use comparison::{Basis, Better, Comparison, Lack};
+use itertools::Itertools;
 use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// recording: `n`, `value`, `min`, `max`) and `changes` (one a recording but the base).
 /// `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
-    let recordings: Vec<Value> = comparison
+    let recordings = comparison
         .sides
         .iter()
         .map(|side| {
@@ -22,16 +23,16 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
                 "platform": side.platform, "machine": side.machine, "seed": side.seed,
             })
         })
-        .collect();
-    let differences: Vec<Value> = comparison
+        .collect_vec();
+    let differences = comparison
         .differences
         .iter()
         .map(
             |input| json!({ "input": input.key, "values": input.values, "percent": input.percent }),
         )
-        .collect();
+        .collect_vec();
     let name = |side: usize| &comparison.sides[side].name;
-    let missing: Vec<Value> = comparison
+    let missing = comparison
         .missing
         .iter()
         .map(|of| {
@@ -42,7 +43,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
             };
             json!({ "recording": name(of.side), "row": of.key.label(), "lacks": lacks })
         })
-        .collect();
+        .collect_vec();
     let odd_runs = comparison.odd_runs.iter().map(|of| {
         json!({ "recording": name(of.side), "run": of.run, "factor": of.factor, "rows": of.rows })
     });
@@ -60,12 +61,12 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "regression": comparison.has_regression(),
         "outcome": comparison.outcome().name(),
         "missing": missing,
-        "odd_runs": odd_runs.collect::<Vec<_>>(),
-        "conditions": conditions.collect::<Vec<_>>(),
-        "sessions": comparison.sessions.iter().map(|of| sessions(comparison, of)).collect::<Vec<_>>(),
-        "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect::<Vec<_>>(),
-        "rows": comparison.rows.iter().map(row).collect::<Vec<_>>(),
-        "critical_paths": comparison.paths.iter().map(paths).collect::<Vec<_>>(),
+        "odd_runs": odd_runs.collect_vec(),
+        "conditions": conditions.collect_vec(),
+        "sessions": comparison.sessions.iter().map(|of| sessions(comparison, of)).collect_vec(),
+        "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect_vec(),
+        "rows": comparison.rows.iter().map(row).collect_vec(),
+        "critical_paths": comparison.paths.iter().map(paths).collect_vec(),
         "functions": functions_json(comparison),
         "published_changes": published.map(published_json),
     });
@@ -89,7 +90,7 @@ fn sessions(comparison: &Comparison, of: &comparison::Sessions) -> Value {
         .iter()
         .map(|cost| json!({ "cost": cost.key, "us": cost.us }));
     json!({
-        "recording": comparison.sides[of.side].name, "sessions": of.names, "board_costs_moved": moved.collect::<Vec<_>>(),
+        "recording": comparison.sides[of.side].name, "sessions": of.names, "board_costs_moved": moved.collect_vec(),
         "floors_percent": of.floors.iter().map(|(name, percent)| (name.join(" ").trim_start().to_owned(), json!(percent))).collect::<Map<_, _>>(),
         "granted_percent": of.granted, "bad_fits": of.bad_fits,
     })
@@ -105,7 +106,7 @@ fn shift_json(comparison: &Comparison, shift: &comparison::Shift) -> Value {
 
 /// A test of idle states: what each recording counted, and the changes against the base in points.
 fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
-    let sums: Vec<Value> = (0..sides)
+    let sums = (0..sides)
         .map(|side| {
             let [above, below, misses] = test.misses(side);
             json!({
@@ -113,18 +114,18 @@ fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
                 "above_percent": above, "below_percent": below, "misses_percent": misses,
             })
         })
-        .collect();
-    let changes: Vec<Value> = (1..sides)
+        .collect_vec();
+    let changes = (1..sides)
         .map(|side| {
             let [above, below, misses] = test.changes(side);
             json!({ "above_points": above, "below_points": below, "misses_points": misses })
         })
-        .collect();
-    let states: Vec<Value> = test
+        .collect_vec();
+    let states = test
         .states
         .iter()
         .map(|share| json!({ "state": share.state, "share_percent": share.shares }))
-        .collect();
+        .collect_vec();
     json!({
         "release": test.variant, "case": test.case, "sums": sums, "changes": changes,
         "shares_of": if test.by_time { "idle time" } else { "entries" }, "states": states,
@@ -143,12 +144,12 @@ fn paths(table: &comparison::TablePaths) -> Value {
     };
     json!({
         "release": table.variant, "case": table.case, "mode": table.mode, "metric": table.metric,
-        "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect::<Vec<_>>(),
+        "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect_vec(),
     })
 }
 
 fn row(row: &comparison::Row) -> Value {
-    let cells: Vec<Value> = row
+    let cells = row
         .cells
         .iter()
         .map(|cell| {
@@ -157,12 +158,12 @@ fn row(row: &comparison::Row) -> Value {
                 |c| json!({ "n": c.n, "value": c.value, "min": c.min, "max": c.max }),
             )
         })
-        .collect();
-    let changes: Vec<Value> = row
+        .collect_vec();
+    let changes = row
         .changes
         .iter()
         .map(|change| change.as_ref().map_or(Value::Null, change_json))
-        .collect();
+        .collect_vec();
     json!({
         "release": row.key.variant, "case": row.key.case, "mode": row.key.mode, "metric": row.key.metric, "row": row.key.row(),
         "unit": row.unit,
@@ -200,7 +201,7 @@ fn change_json(change: &comparison::Change) -> Value {
 }
 
 fn published_json(published: &PublishedChanges) -> Value {
-    let not: Vec<Value> = published
+    let not = published
         .not_remade
         .iter()
         .map(|change| {
@@ -209,7 +210,7 @@ fn published_json(published: &PublishedChanges) -> Value {
                 "by_role_percent": change.by_role,
             })
         })
-        .collect();
+        .collect_vec();
     json!({
         "base": published.base, "other": published.other, "printed": published.printed, "remade": published.remade,
         "not_remade": not, "unprinted_above_2_percent": published.silent,

@@ -1,6 +1,7 @@
 //! Names of recordings and tables in a comparison.
 
 use comparison::{Comparison, Row};
+use itertools::Itertools;
 
 /// Recordings go by letters in the tables.
 pub(super) fn letter(side: usize) -> String {
@@ -17,11 +18,11 @@ pub(super) fn name(comparison: &Comparison, side: usize) -> String {
         let mut starts = name.rmatch_indices(['/', '@']).map(|(at, _)| at + 1);
         name[starts.nth(parts - 1).unwrap_or(0)..].to_owned()
     };
-    let names: Vec<&str> = comparison
+    let names = comparison
         .sides
         .iter()
         .map(|of| of.name.trim_end_matches('/'))
-        .collect();
+        .collect_vec();
     let tells_apart = |parts: &usize| {
         let own = end(names[side], *parts);
         !own.is_empty() && names.iter().filter(|name| end(name, *parts) == own).count() == 1
@@ -35,9 +36,5 @@ pub(super) fn name(comparison: &Comparison, side: usize) -> String {
 /// The release, the case and the mode of a row's table.
 pub(super) fn table_name(head: &Row) -> String {
     let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+    parts.into_iter().filter(|part| !part.is_empty()).join(" ")
 }

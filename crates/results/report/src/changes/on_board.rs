@@ -3,6 +3,7 @@
 use crate::blocks::{Blocks, Table, code, figure, fixed, text};
 use crate::words::{case_title, listed};
 use comparison::{CallChange, OnBoard};
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// "2.8 to 16.5", from the lower to the upper end.
@@ -46,11 +47,11 @@ pub(super) fn answer(of: &OnBoard) -> String {
 
 pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     told.heading(format!("In microseconds of {}", of.platform));
-    let cores: Vec<String> = of
+    let cores = of
         .cores
         .iter()
         .map(|(core, ns)| format!("{} ns on {core}", range(*ns)))
-        .collect();
+        .collect_vec();
     told.paragraph(format!(
         "An instruction takes {}: what PSCI_VERSION takes there by the fitted costs of the releases, with its code in \
          the caches and without, over its {} instructions in A. So much a change may cost if nothing else changes. It is no \
@@ -95,8 +96,8 @@ pub(super) fn as_json(of: &OnBoard) -> Value {
     json!({
         "platform": of.platform, "instructions_of_psci_version": of.version, "ns_per_instruction": of.cores,
         "ns_per_memory_access": of.memory_ns,
-        "calls": of.calls.iter().map(|(call, change, _)| json!([call, change])).collect::<Vec<_>>(),
-        "barriers_and_cache_lines": of.calls.iter().map(|(call, _, slow)| json!([call, slow])).collect::<Vec<_>>(),
-        "cases": of.cases.iter().map(case).collect::<Vec<_>>(),
+        "calls": of.calls.iter().map(|(call, change, _)| json!([call, change])).collect_vec(),
+        "barriers_and_cache_lines": of.calls.iter().map(|(call, _, slow)| json!([call, slow])).collect_vec(),
+        "cases": of.cases.iter().map(case).collect_vec(),
     })
 }

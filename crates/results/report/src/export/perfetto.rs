@@ -11,6 +11,7 @@
 use crate::blocks::lanes::argument_name;
 use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
 use findings::Findings;
+use itertools::Itertools;
 use prost::Message;
 use recording::{Event, PointName, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
@@ -341,14 +342,16 @@ pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             ends: HashMap::new(),
         };
         let cpus = iterations.values().flat_map(|cpus| cpus.keys().copied());
-        let mut cpus: Vec<u16> = cpus.collect();
+        let mut cpus = cpus.collect_vec();
         cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
         cpus.dedup();
         for (rank, &cpu) in cpus.iter().enumerate() {
             writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
         }
-        let of_series: Vec<&CpuLane<'_>> =
-            lanes.iter().filter(|lane| lane.series == series).collect();
+        let of_series = lanes
+            .iter()
+            .filter(|lane| lane.series == series)
+            .collect_vec();
         tracks.declared(&mut writer, &of_series, cpus.len());
         let mut channels = Vec::new();
         for (&number, events) in iterations {

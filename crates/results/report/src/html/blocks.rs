@@ -7,6 +7,7 @@ use super::pictures::{self, MOST_PICTURES};
 use super::timeline::{self, Names, Section};
 use crate::blocks::{Bars, Block, Cell, Column, Drawing, Table, Text, Tone, figure};
 use findings::Findings;
+use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
 use recording::distinct;
 use std::fmt::Write;
@@ -181,9 +182,9 @@ impl<'c> Writer<'c> {
             Cell::Bars(bars) => Some(bars),
             _ => None,
         });
-        let titles: Vec<String> = block.columns.iter().map(Column::whole_title).collect();
+        let titles = block.columns.iter().map(Column::whole_title).collect_vec();
         let is_wide = |at: usize| rows.iter().any(|row| matches!(row[at], Cell::Bars(_)));
-        let wide: Vec<bool> = (0..block.columns.len()).map(is_wide).collect();
+        let wide = (0..block.columns.len()).map(is_wide).collect_vec();
         let has_heading = titles.iter().any(|title| !title.is_empty());
         let table = html! {
             table class=[Some(block.class).filter(|class| !class.is_empty())] {
@@ -229,7 +230,6 @@ impl<'c> Writer<'c> {
         let classes = [class, toned]
             .into_iter()
             .filter(|class| !class.is_empty())
-            .collect::<Vec<_>>()
             .join(" ");
         let class = Some(classes).filter(|class| !class.is_empty());
         html! {

@@ -4,6 +4,7 @@ use crate::blocks::{Table, fixed, whole};
 use crate::words::place;
 use attribution::Cause;
 use findings::Findings;
+use itertools::Itertools;
 
 /// The cells with published figures, causes and waits.
 ///
@@ -53,11 +54,11 @@ pub(crate) fn cells(findings: &Findings<'_>) -> Table {
             )
         })
         .words("waits", |cell| {
-            let waits = cell.recorded.split.waits.iter().map(|wait| {
+            let mut waits = cell.recorded.split.waits.iter().map(|wait| {
                 let us = exact(wait.ticks as f64 * cell.recorded.tick_us);
                 format!("{} {} {us}", wait.cause.name(), name(wait.holder))
             });
-            waits.collect::<Vec<_>>().join("; ")
+            waits.join("; ")
         })
         .done()
 }

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Axis, Bar, Curve, Drawing, Figure, HeatMap, Picture};
 use findings::{Findings, MeasureRow};
+use itertools::Itertools;
 use recording::metrics::{self, Better};
 use recording::{PictureKind, grouped};
 use std::collections::BTreeMap;
@@ -15,12 +16,12 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
     for picture in &header.pictures {
         let of_case =
             |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
-        let mut rows: Vec<&MeasureRow> = findings
+        let mut rows = findings
             .measures()
             .iter()
             .filter(|row| row.metric == picture.metric && row.median.is_finite())
             .filter(of_case)
-            .collect();
+            .collect_vec();
         // Figures of different units cannot stand on one axis: the first one's unit holds.
         let Some(unit) = rows.first().map(|row| row.unit.clone()) else {
             continue;
@@ -75,10 +76,7 @@ pub(crate) fn telling(names: &[Vec<String>]) -> Vec<String> {
             .iter()
             .enumerate()
             .filter(|(at, part)| differs(*at) && !part.is_empty());
-        parts
-            .map(|(_, part)| part.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        parts.map(|(_, part)| part.as_str()).join(", ")
     };
     names.iter().map(of).collect()
 }
@@ -93,14 +91,14 @@ fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
         .iter()
         .filter(|row| !row.subject.is_empty() && row.median >= 0.0);
     let groups = grouped(parts.map(|row| {
-        let key: Vec<String> = series(row)
+        let key = series(row)
             .iter()
             .chain([&row.cpu.as_str()])
             .map(|part| (*part).to_owned())
-            .collect();
+            .collect_vec();
         (key, (row.subject.clone(), figure(row)))
     }));
-    let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
+    let keys = groups.iter().map(|(key, _)| key.clone()).collect_vec();
     // A bar that stands alone is called by its variant.
     let names = if keys.len() == 1 {
         vec![keys[0][0].clone()]
@@ -111,7 +109,7 @@ fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
         .into_iter()
         .zip(groups)
         .map(|(name, (_, parts))| Bar { name, parts });
-    let bars: Vec<Bar> = bars.filter(|bar| bar.total().value > 0.0).collect();
+    let bars = bars.filter(|bar| bar.total().value > 0.0).collect_vec();
     (!bars.is_empty()).then_some(bars)
 }
 
@@ -210,13 +208,13 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
     });
     let groups = grouped(on_axis);
     let names = telling_or_first(&groups);
-    let axes: Vec<&str> = [Some(x), by].into_iter().flatten().collect();
+    let axes = [Some(x), by].into_iter().flatten().collect_vec();
     let curve = |(name, points): (String, Vec<(f64, &PlottedMeasure<'_>)>)| {
         let by_place = grouped(points);
-        let mut points: Vec<(f64, Figure)> = by_place
+        let mut points = by_place
             .into_iter()
             .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
-            .collect();
+            .collect_vec();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Curve {
             name,
@@ -224,7 +222,11 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
             best: None,
         }
     };
-    let curves: Vec<Curve> = names.into_iter().zip(items(groups)).map(curve).collect();
+    let curves = names
+        .into_iter()
+        .zip(items(groups))
+        .map(curve)
+        .collect_vec();
     curves
         .iter()
         .any(|curve| curve.points.len() > 1)
@@ -233,7 +235,7 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
 
 /// Names of groups; a single one is called by the first part of its key.
 fn telling_or_first<T>(groups: &[(Vec<String>, Vec<T>)]) -> Vec<String> {
-    let keys: Vec<Vec<String>> = groups.iter().map(|(key, _)| key.clone()).collect();
+    let keys = groups.iter().map(|(key, _)| key.clone()).collect_vec();
     if keys.len() == 1 {
         vec![keys[0][0].clone()]
     } else {
@@ -247,27 +249,26 @@ fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<He
         if place.is_part {
             return None;
         }
-        let mut key: Vec<String> =
-            vec![place.words.values().cloned().collect::<Vec<_>>().join(", ")];
+        let mut key: Vec<String> = vec![place.words.values().cloned().join(", ")];
         key.extend(series(place.row).map(str::to_owned));
         Some((key, (at, place.row)))
     });
     let groups = grouped(on_axes);
     let names = telling_or_first(&groups);
     let map = |(name, fields): (String, Vec<_>)| heat_map(name, &fields);
-    let maps: Vec<HeatMap> = names
+    let maps = names
         .into_iter()
         .zip(items(groups))
         .map(map)
         .filter(|map| map.xs.len() > 1 && map.ys.len() > 1)
-        .collect();
+        .collect_vec();
     (!maps.is_empty()).then_some(maps)
 }
 
 /// A map of measures with their places to the right and upwards.
 fn heat_map(name: String, fields: &[((f64, f64), &MeasureRow)]) -> HeatMap {
     let axis = |of: fn(&(f64, f64)) -> f64| {
-        let mut numbers: Vec<f64> = fields.iter().map(|(at, _)| of(at)).collect();
+        let mut numbers = fields.iter().map(|(at, _)| of(at)).collect_vec();
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
         numbers

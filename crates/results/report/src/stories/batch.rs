@@ -5,6 +5,7 @@ use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, whole};
 use crate::words::listed;
 use findings::batch::{Batch, Row, best, kb};
+use itertools::Itertools;
 
 /// The mark of a figure that is not to be trusted.
 fn doubtful(number: Number, is: bool) -> Number {
@@ -17,7 +18,7 @@ fn answer(batch: &Batch<'_>) -> String {
     let repetitions = || batch.rows.iter().flat_map(|row| &row.repetitions[1]);
     let best = best(&batch.rows).filter(|_| batch.steadiness.repeats);
     let sizes = best.iter().flat_map(|best| &best.items);
-    let sizes: Vec<String> = sizes.map(|row| row.frame_size.to_string()).collect();
+    let sizes = sizes.map(|row| row.frame_size.to_string()).collect_vec();
     match best {
         Some(best) if best.is_all() => format!(
             "Frames of all {} sizes take the same time: {} per packet with prefetch at stride +4.",
@@ -98,11 +99,11 @@ fn published(batch: &Batch<'_>, told: &mut Blocks) {
     let Some(reference) = batch.reference else {
         return;
     };
-    let rows: Vec<_> = batch
+    let rows = batch
         .rows
         .iter()
         .filter_map(|row| Some((row, row.published_kb?)))
-        .collect();
+        .collect_vec();
     let ours = |row: &Row| {
         let [indices, lanes, headers, data] = row.bytes.map(kb);
         [indices, lanes, headers + data]

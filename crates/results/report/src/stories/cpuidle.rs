@@ -8,6 +8,7 @@ use crate::blocks::{
 use crate::words::listed;
 use evidence::Leaders;
 use findings::cpuidle::{KernelCounts, State, Test};
+use itertools::Itertools;
 
 /// The kernel and the test; the test alone where it is the usual one.
 fn title(test: &Test<'_>) -> String {
@@ -72,9 +73,8 @@ fn compared(tests: &[Test<'_>]) -> String {
     );
     match least.zip(most) {
         Some((least, most)) if least.behind > 0 => {
-            let name = |of: &Leaders<&Test<'_>>| {
-                of.items.iter().map(|test| title(test)).collect::<Vec<_>>()
-            };
+            let name =
+                |of: &Leaders<&Test<'_>>| of.items.iter().map(|test| title(test)).collect_vec();
             let [few, many] = [&least, &most].map(|of| (listed(&name(of)), percent(of)));
             format!(
                 "{all}; the fewest entries are wrong in {}, {} %, and the most in {}, {} %.",
@@ -169,7 +169,7 @@ fn picture(tests: &[Test<'_>]) -> Picture {
             };
             Bar::new(name, states.iter().map(part))
         });
-        bars.collect::<Vec<_>>()
+        bars.collect_vec()
     };
     let timed = tests.iter().all(|test| test.sum.time_us.is_some());
     let heading = if timed {

@@ -6,6 +6,7 @@ use crate::blocks::{
 };
 use evidence::share_less;
 use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
+use itertools::Itertools;
 
 impl Story for EasEnergy<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -199,16 +200,16 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
 
 /// The errors of the model and of others.
 fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
-    let known: Vec<(usize, u32)> = eas_energy
+    let known = eas_energy
         .numbered()
         .into_iter()
         .filter(|(at, _)| board.published[*at].is_some())
-        .collect();
-    let columns: Vec<(usize, u32)> = known
+        .collect_vec();
+    let columns = known
         .iter()
         .enumerate()
         .map(|(at, (_, tasks))| (at, *tasks))
-        .collect();
+        .collect_vec();
     Table::with_rows(&board.predictors)
         .words("predictor", |predictor| predictor.name.clone())
         .numbers("scale", "", |predictor| figure(predictor.scale))

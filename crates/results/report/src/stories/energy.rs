@@ -8,8 +8,9 @@ use crate::blocks::{
 use findings::Interval;
 use findings::energy::{
     CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
-    Shares, Steadiness, UnfittedFigures,
+    Steadiness, UnfittedFigures,
 };
+use itertools::Itertools;
 
 /// A benefit with two decimals.
 fn points(value: f64) -> Number {
@@ -83,7 +84,7 @@ fn answer(savings: &Savings<'_>) -> Text {
         }
     }
     let medians = savings.saving().map(|(_, of)| of.median);
-    let medians: Vec<f64> = medians.collect();
+    let medians = medians.collect_vec();
     let [least, most] = [
         medians.iter().copied().fold(f64::INFINITY, f64::min),
         medians.iter().copied().fold(f64::NEG_INFINITY, f64::max),
@@ -138,13 +139,9 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     let marks = |cell: &CellFacts<'_>| {
         let exceeds = (cell.exceeds_rcu == Some(true)).then_some("exceeds RCU");
         let wrong = cell.wrong_sign.then_some("wrong sign");
-        exceeds
-            .into_iter()
-            .chain(wrong)
-            .collect::<Vec<_>>()
-            .join(", ")
+        exceeds.into_iter().chain(wrong).join(", ")
     };
-    let rows: Vec<_> = savings.saving().collect();
+    let rows = savings.saving().collect_vec();
     let table = benefits(savings, &rows, |cell| cell.published_energy_benefit_percent)
         .words("sign", |(cell, _)| cell.verdict)
         .numbers("seeds at the centre", "", |(cell, _)| {
@@ -177,11 +174,11 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
 }
 
 fn times(savings: &Savings<'_>) -> Table {
-    let rows: Vec<_> = savings
+    let rows = savings
         .cells
         .iter()
         .filter_map(|cell| Some((cell, cell.time_benefit_percent?)))
-        .collect();
+        .collect_vec();
     let judged = || {
         rows.iter()
             .filter_map(|(cell, of)| Some((of, cell.published_time_benefit_percent?)))
@@ -257,12 +254,12 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
             format!(" {}", points(*spearman).signed())
         ])
     };
-    let items: Vec<Text> = savings
+    let items = savings
         .cells
         .iter()
         .filter(is_told)
         .filter_map(item)
-        .collect();
+        .collect_vec();
     if !items.is_empty() {
         told.paragraph("What was not published and goes most with the benefit (Spearman):");
         told.list(items);
@@ -287,11 +284,11 @@ fn benefits<'i, 'r>(
 
 /// Tells the owners' shares in the reference.
 fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
-    let reference: Vec<&Shares<'_>> = savings
+    let reference = savings
         .owners
         .iter()
         .filter(|shares| shares.configuration == REFERENCE)
-        .collect();
+        .collect_vec();
     let Some(first) = reference.first() else {
         return;
     };
@@ -406,7 +403,7 @@ impl Story for UnfittedFigures<'_> {
             );
         }
         if let Some(of) = &self.sysbench_reference {
-            let rows = of.by_threads.iter().map(|row| {
+            let mut rows = of.by_threads.iter().map(|row| {
                 format!(
                     "{} threads {:.3} to {:.3} W",
                     row.threads, row.power_w.low, row.power_w.high
@@ -420,7 +417,7 @@ impl Story for UnfittedFigures<'_> {
             items.push(
                 format!(
                     "sysbench's reference power: {}; that {covers} the published {:.3} W",
-                    rows.collect::<Vec<_>>().join(", "),
+                    rows.join(", "),
                     of.published_power_w
                 )
                 .into(),

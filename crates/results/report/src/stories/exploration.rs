@@ -4,6 +4,7 @@ use super::story::Story;
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
 use findings::exploration::Exploration;
+use itertools::Itertools;
 use recording::facts;
 
 /// The stretches and rows of the timeline.
@@ -109,10 +110,10 @@ const NEVER_SHOWN: usize = 12;
 
 /// What no run reached, a line each.
 fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> Vec<Text> {
-    let mut items: Vec<Text> = never
+    let mut items = never
         .iter()
         .map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned()))
-        .collect();
+        .collect_vec();
     let functions = coverage
         .never_called
         .iter()
@@ -143,22 +144,22 @@ fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> 
 
 /// The reach of the runs, and what lies beyond it.
 fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
-    let never: Vec<&facts::CoverageItem> = coverage
+    let never = coverage
         .counted
         .iter()
         .chain(&coverage.chosen)
         .filter(|reached| reached.count == 0 && reached.what != OTHER)
-        .collect();
+        .collect_vec();
     told.warning(format!(
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));
     told.extend([Block::heading(2, "What was reached")]);
-    let counted: Vec<&facts::CoverageItem> = coverage
+    let counted = coverage
         .counted
         .iter()
         .filter(|reached| reached.count > 0)
-        .collect();
+        .collect_vec();
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)
             .numbers("times", "", |reached| whole(reached.count as f64))
@@ -166,11 +167,11 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
             .words("came to", |reached| reached.what.as_str());
         told.table(table.done());
     }
-    let chosen: Vec<&facts::CoverageItem> = coverage
+    let chosen = coverage
         .chosen
         .iter()
         .filter(|reached| reached.count > 0)
-        .collect();
+        .collect_vec();
     let table = Table::with_rows(&chosen)
         .numbers("times", "", |reached| whole(reached.count as f64))
         .words("the machine chose that", |reached| reached.what.as_str());

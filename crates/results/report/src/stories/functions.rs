@@ -4,7 +4,8 @@ use crate::blocks::{
     Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, percent, text,
 };
 use findings::functions::of_first_build;
-use recording::facts::{CountColumn, FunctionCounts, Functions, Passage};
+use itertools::Itertools;
+use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// The function with the most instructions, over all passages of the first build.
@@ -27,18 +28,18 @@ pub(super) fn largest(counts: &Functions) -> Text {
 /// counted.
 pub(super) fn tell(told: &mut Blocks, counts: &Functions) {
     told.heading("By function");
-    let mut builds: Vec<&str> = counts
+    let mut builds = counts
         .passages
         .iter()
         .map(|passage| passage.build.as_str())
-        .collect();
+        .collect_vec();
     builds.dedup();
     for build in builds {
         let of_build = counts
             .passages
             .iter()
             .filter(|passage| passage.build == build);
-        let flames: Vec<Flame> = of_build.clone().map(flame).collect();
+        let flames = of_build.clone().map(flame).collect_vec();
         let title = format!("Who called whom, {build}");
         let picture = Picture::new(
             title,
@@ -101,11 +102,11 @@ fn table(passage: &Passage) -> Table {
         all.add(function);
     }
     let whole = all.instructions.max(1) as f64;
-    let is_counted: Vec<&CountColumn> = FunctionCounts::OTHERS
+    let is_counted = FunctionCounts::OTHERS
         .iter()
         .filter(|(_, of)| of(&all) > 0)
-        .collect();
-    let rows: Vec<&FunctionCounts> = passage.functions.iter().chain([&all]).collect();
+        .collect_vec();
+    let rows = passage.functions.iter().chain([&all]).collect_vec();
     let of = |value: u64| {
         if value == 0 {
             Cell::Empty
@@ -114,13 +115,13 @@ fn table(passage: &Passage) -> Table {
         }
     };
     let each = |counts: &BTreeMap<String, u64>| -> Text {
-        let each = counts
+        let mut each = counts
             .iter()
             .map(|(name, &value)| match passage.each(value) {
                 1.0 => name.clone(),
                 value => format!("{name} {}", count(value)),
             });
-        each.collect::<Vec<_>>().join(", ").into()
+        each.join(", ").into()
     };
     let mut table = Table::with_rows(&rows)
         .words("function", |function| text![code(function.name.as_str())])

@@ -8,6 +8,7 @@ use crate::blocks::{
 use crate::words::capital;
 use evidence::Leaders;
 use findings::idle_clock::{Change, Clock, Clocks, Statistics};
+use itertools::Itertools;
 
 /// A table of times.
 fn table<R>(
@@ -46,7 +47,7 @@ impl Story for Clocks<'_> {
             let row = IntervalRow::new(name, clock.times.quartiles()?);
             Some(row.of(clock.name))
         };
-        let rows: Vec<IntervalRow> = self.clocks.iter().filter_map(interval).collect();
+        let rows = self.clocks.iter().filter_map(interval).collect_vec();
         if !rows.is_empty() {
             let title = "Reads of a clock: quartiles and median";
             told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
@@ -131,9 +132,9 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
 fn answer(clocks: &Clocks<'_>) -> Text {
     let mut words = Text::default();
     let alone = clocks.clocks.iter().filter(|of| of.threads == Some(1));
-    let alone: Vec<_> = alone
+    let alone = alone
         .filter_map(|clock| Some((clock, clock.times.quartiles()?)))
-        .collect();
+        .collect_vec();
     let ends = |(_, [low, _, high]): &&(&Clock<'_>, [f64; 3])| Some([*low, *high]);
     let taken = |of: &Leaders<&(&Clock<'_>, [f64; 3])>| {
         let (clock, [low, usual, high]) = of.items[0];
@@ -197,7 +198,7 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
             .changes
             .iter()
             .filter(|other| (other.governor, other.with) == (row.governor, row.with));
-        let mut figures: Vec<String> = same.filter_map(of).collect();
+        let mut figures = same.filter_map(of).collect_vec();
         figures.dedup();
         figures.join(" or ")
     };
@@ -233,9 +234,9 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
             .clocks
             .iter()
             .filter(|figure| figure.clock == clock);
-        let figures: Vec<String> = figures
+        let figures = figures
             .map(|figure| format!("{} {}", figure.statistic, figure.value))
-            .collect();
+            .collect_vec();
         text![name(clock), format!(": {} ns", figures.join(", "))]
     };
     told.list(reference.names().into_iter().map(item).collect());
@@ -260,7 +261,7 @@ fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
             row.shift_10_usec
         ))
     };
-    let mut items: Vec<Text> = reference.divisions.iter().map(item).collect();
+    let mut items = reference.divisions.iter().map(item).collect_vec();
     items.push(
         "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
     );

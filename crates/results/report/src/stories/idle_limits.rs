@@ -3,7 +3,8 @@
 use super::idle_bounds::{cell, tenths};
 use crate::blocks::{Table, Text, listed, name, text, whole};
 use evidence::share_less;
-use findings::idle_replay::{Bounds, Governor, Limited, Replay};
+use findings::idle_replay::{Bounds, Governor, Replay};
+use itertools::Itertools;
 
 /// The cost of the tightest limit.
 pub(super) fn answer(replay: &Replay<'_>) -> Text {
@@ -70,16 +71,16 @@ fn time_percent(of: &Governor<'_>, state: &str) -> Option<Bounds> {
 
 /// Each limit: the states that it leaves, the time in each, energy and delay.
 pub(super) fn table(replay: &Replay<'_>) -> Table {
-    let rows: Vec<(&Limited<'_>, &Governor<'_>)> = replay
+    let rows = replay
         .limits
         .iter()
         .filter_map(|limit| Some((limit, replay.governor(limit.name)?)))
-        .collect();
-    let states: Vec<&str> = rows
+        .collect_vec();
+    let states = rows
         .iter()
         .take(1)
         .flat_map(|(_, of)| of.states.iter().map(|state| state.name))
-        .collect();
+        .collect_vec();
     Table::with_rows(&rows)
         .words("% of idle time under a limit", |(limit, _)| {
             name(limit.name)

@@ -9,6 +9,7 @@ use crate::blocks::{
 };
 use evidence::share_less;
 use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay};
+use itertools::Itertools;
 use recording::distinct;
 
 impl Story for Replay<'_> {
@@ -213,12 +214,12 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
             .first()
             .is_none_or(|first| of == first.of || !governor.is_real())
     };
-    let rows: Vec<IntervalRow> = replay
+    let rows = replay
         .governors
         .iter()
         .filter(is_shown)
         .filter_map(row)
-        .collect();
+        .collect_vec();
     let drawing = Drawing::Intervals(rows);
     Some(match &unit {
         Some((_, unit)) => Picture::new("Energy of each governor", "energy", unit, drawing),
@@ -311,11 +312,11 @@ fn provenance(replay: &Replay<'_>, told: &mut Blocks) {
 }
 
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
-    let rows: Vec<(&str, &Agreement)> = replay
+    let rows = replay
         .governors
         .iter()
         .filter_map(|governor| Some((governor.name, governor.agreement.as_ref()?)))
-        .collect();
+        .collect_vec();
     let share = |share: Option<f64>| share.map(|share| fixed(100.0 * share, 1));
     let same = |(_, agreement): &(&str, &Agreement)| {
         let compared = agreement.compared.unwrap_or(0);

@@ -15,6 +15,7 @@ use findings::Findings;
 use findings::accuracy::Accuracy;
 use findings::compared::{ComparedCell, Range, Spread, spread};
 use findings::latency::{CaseFacts, Latency};
+use itertools::Itertools;
 use recording::{distinct, metrics};
 
 impl Story for Latency<'_> {
@@ -31,7 +32,7 @@ impl Story for Latency<'_> {
                 group,
             })
         });
-        let cases: Vec<Case<'_>> = cases.collect();
+        let cases = cases.collect_vec();
         answer(told, findings, &cases);
         told.extend([Block::heading(1, "Overview")]);
         told.table(overview(findings, &cases));
@@ -161,7 +162,7 @@ fn spreads(spreads: &[Spread], note: &str) -> Table {
         let shown = spread.powerdown_by_rank.iter().take(16);
         let words =
             |of: &Range| Cell::Spread(figure(of.median), figure(of.min), figure(of.max)).plain();
-        let mut each: Vec<String> = shown.map(words).collect();
+        let mut each = shown.map(words).collect_vec();
         let more = spread.powerdown_by_rank.len().saturating_sub(each.len());
         each.extend((more > 0).then(|| format!("and {more} more")));
         each.join(", ")
@@ -412,9 +413,9 @@ impl Case<'_> {
     fn causes(&self, findings: &Findings<'_>, metric: &str) -> Option<Table> {
         let group = &self.group;
         let cells = cpus(group).into_iter();
-        let cells: Vec<&ComparedCell> = cells
+        let cells = cells
             .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
-            .collect();
+            .collect_vec();
         let causes = used_causes(cells.iter().copied());
         if causes.is_empty() {
             return None;

@@ -10,6 +10,7 @@ use evidence::Leaders;
 use findings::spread::Steadiness;
 use findings::ticks::Ticks;
 use findings::{Findings, MeasureRow};
+use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// Rows that a picture of intervals has at most.
@@ -81,7 +82,7 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
         return Vec::new();
     };
     let is_same = |row: &&MeasureRow| (&row.metric, &row.unit) == (&first.metric, &first.unit);
-    let rows: Vec<&MeasureRow> = findings.measures().iter().filter(is_same).collect();
+    let rows = findings.measures().iter().filter(is_same).collect_vec();
     let parts = |row: &&MeasureRow| {
         let cpu = if row.cpu.is_empty() {
             String::new()
@@ -99,7 +100,7 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
         .map(String::clone)
         .to_vec()
     };
-    let names: Vec<Vec<String>> = rows.iter().map(parts).collect();
+    let names = rows.iter().map(parts).collect_vec();
     let names = if rows.len() == 1 {
         vec![first.variant.clone()]
     } else {

@@ -11,6 +11,7 @@ use findings::Interval;
 use findings::placement::{
     MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, Top, YARDSTICK, natural,
 };
+use itertools::Itertools;
 use recording::distinct;
 
 fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
@@ -104,7 +105,7 @@ fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
             ends(share.times(100.0), |share| fixed(share, 1)).plain()
         )
     });
-    let both: Vec<String> = [energy, share].into_iter().flatten().collect();
+    let both = [energy, share].into_iter().flatten().collect_vec();
     if both.is_empty() {
         String::new()
     } else {
@@ -158,7 +159,7 @@ fn late(placement: &Placement<'_>) -> Text {
         .policies
         .iter()
         .filter(|policy| share(policy) >= 0.05);
-    let late: Vec<&Policy<'_>> = late.collect();
+    let late = late.collect_vec();
     // Where one policy is in time, the latencies tell the others.
     if late.len() < placement.policies.len() && load <= 100.0 {
         return Text::default();
@@ -232,8 +233,8 @@ fn thrifty(placement: &Placement<'_>) -> Text {
 /// The policies that take least energy of all that did all work.
 fn least_energy(placement: &Placement<'_>) -> Text {
     let done = placement.policies.iter().filter(|policy| policy.is_done);
-    let done: Vec<&Policy<'_>> = done.collect();
-    let names: Vec<&str> = done.iter().map(|policy| policy.name).collect();
+    let done = done.collect_vec();
+    let names = done.iter().map(|policy| policy.name).collect_vec();
     let is_same = |policy: &&Policy<'_>| {
         let pairs = policy.integrals.iter().zip(&done[0].integrals);
         pairs
@@ -283,7 +284,7 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
             y: energy(policy)?.all(),
         })
     };
-    let dots: Vec<Dot> = placement.policies.iter().filter_map(dot).collect();
+    let dots = placement.policies.iter().filter_map(dot).collect_vec();
     if let Some(task) = placement.task.filter(|_| !dots.is_empty()) {
         let x = (format!("p95 of {task}"), "ms".to_owned());
         let picture = Picture::new(
@@ -308,12 +309,12 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
 
 fn overview(placement: &Placement<'_>) -> Table {
     let (task, (unit, scale)) = (placement.task, placement.unit());
-    let times: Vec<f64> = placement
+    let times = placement
         .policies
         .iter()
         .filter_map(|policy| policy.run_time_s)
         .flat_map(Interval::all)
-        .collect();
+        .collect_vec();
     let ends_itself = times.windows(2).any(|two| two[0] != two[1]);
     let share = |of: Option<Interval>| of.map(|of| ends(of.times(100.0), |share| fixed(share, 1)));
     let table = Table::with_rows(&placement.policies)
@@ -420,12 +421,12 @@ fn where_tasks_ran<'r>(
     let mut rows = Vec::new();
     let mut left_out = 0;
     for policy in &placement.policies {
-        let mut tasks: Vec<(&str, &Task<'r>)> = policy
+        let mut tasks = policy
             .tasks
             .0
             .iter()
             .map(|(task, of)| (*task, of))
-            .collect();
+            .collect_vec();
         tasks.sort_by(|(_, a), (_, b)| b.cpu_time_us_per_s.total_cmp(&a.cpu_time_us_per_s));
         left_out = tasks.len().saturating_sub(MOST_TASKS);
         rows.extend(
@@ -472,7 +473,7 @@ fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
         });
         Bar::new(policy.name, energies)
     };
-    let bars: Vec<Bar> = placement.policies.iter().map(bar).collect();
+    let bars = placement.policies.iter().map(bar).collect_vec();
     let picture = Picture::new("Energy by owner", "energy", &unit, Drawing::Bars(bars));
     (!names.is_empty()).then(|| picture.noted(placement.of_the_middle()))
 }
@@ -497,7 +498,7 @@ fn owners(placement: &Placement<'_>) -> Table {
             .map(|policy| Cell::from(figure(value(policy))));
         std::iter::once(Cell::from(words))
             .chain(cells)
-            .collect::<Vec<_>>()
+            .collect_vec()
     };
     table.rows.push(last("all owners", &|policy| {
         names.iter().map(|owner| of(policy, owner)).sum()
@@ -525,7 +526,7 @@ fn by_policy<'r>(
             .iter()
             .any(|policy| of(policy, name).is_some())
     };
-    let names: Vec<&str> = all.into_iter().filter(is_known).collect();
+    let names = all.into_iter().filter(is_known).collect_vec();
     Table::with_rows(&names)
         .words(title, |row| name(*row))
         .each(&placement.policies, |table, policy| {

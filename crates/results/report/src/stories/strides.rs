@@ -12,6 +12,7 @@ use findings::strides::{
     of_loop,
 };
 use findings::ticks::Ticks;
+use itertools::Itertools;
 
 /// A curve for each loop whose strides are one number, with the range within 2 % of its best
 /// shaded.
@@ -25,7 +26,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
             let value = cell.clocks_per_packet * ticks.factor();
             (cell.stride_first as f64, Figure { value, published })
         };
-        let mut points: Vec<(f64, Figure)> = of.map(point).collect();
+        let mut points = of.map(point).collect_vec();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let curve = Curve {
             name: (*name).to_owned(),
@@ -34,7 +35,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
         };
         (curve.points.len() > 1).then(|| curve.with_best(0.02))
     };
-    let curves: Vec<Curve> = LOOPS[..3].iter().filter_map(curve).collect();
+    let curves = LOOPS[..3].iter().filter_map(curve).collect_vec();
     let drawing = Drawing::Curves {
         x: "stride".to_owned(),
         curves,
@@ -182,7 +183,7 @@ fn predicted_answer(predicted: &PredictedStudy<'_>) -> Text {
         .scores
         .iter()
         .filter(|score| score.predictor == "model" && !score.fitted);
-    let errors: Vec<String> = unfitted
+    let errors = unfitted
         .map(|score| {
             format!(
                 "{} by {}",
@@ -190,7 +191,7 @@ fn predicted_answer(predicted: &PredictedStudy<'_>) -> Text {
                 fixed(score.rms_percent, 2).after(" %")
             )
         })
-        .collect();
+        .collect_vec();
     if !errors.is_empty() {
         let words = format!(
             " The model misses the published loops that no fit used, {} (rms).",
@@ -237,11 +238,11 @@ impl Story for PredictedStudy<'_> {
                  caches, and nothing else.",
             ));
         }
-        let burst: Vec<String> = self
+        let burst = self
             .burst_of_eight
             .iter()
             .map(|blocked| format!("{blocked:.2}"))
-            .collect();
+            .collect_vec();
         told.paragraph(format!(
             "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
             burst.join("  ")

@@ -5,19 +5,20 @@ use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, name, whole};
 use evidence::share_less;
 use findings::tune::{Best, Less, NEAR, Tune, TunedCell, size};
+use itertools::Itertools;
 
 /// A difference in percent that no user would act on.
 const ALIKE: f64 = 1.0;
 
 /// Values of knobs in words.
 fn words(tune: &Tune<'_>, values: &[u32]) -> String {
-    let words: Vec<String> = tune
+    let words = tune
         .facts
         .knobs
         .iter()
         .zip(values)
         .map(|(knob, value)| format!("{} {value}", knob.name))
-        .collect();
+        .collect_vec();
     words.join(", ")
 }
 
@@ -97,7 +98,7 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             facts.rounds
         ));
     }
-    let near: Vec<String> = facts
+    let near = facts
         .knobs
         .iter()
         .zip(&best.near)
@@ -105,7 +106,7 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             true => format!("{} {from}", knob.name),
             false => format!("{} {from} to {to}", knob.name),
         })
-        .collect();
+        .collect_vec();
     told.paragraph(format!(
         "Within 2 % of it, one at a time: {}.",
         near.join(", ")
@@ -157,14 +158,14 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
                     .all(|at| cell.values[at] == best.values[at])
         };
         let point = |cell: &TunedCell| (f64::from(cell.values[knob]), factor * cell.clocks);
-        let mut points: Vec<(f64, f64)> = tune.cells.iter().filter(is_on).map(point).collect();
+        let mut points = tune.cells.iter().filter(is_on).map(point).collect_vec();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Curve::new(&tune.facts.knobs[knob].name, points).with_best(NEAR)
     };
-    let curves: Vec<Curve> = (0..tune.facts.knobs.len())
+    let curves = (0..tune.facts.knobs.len())
         .map(curve)
         .filter(|curve| curve.points.len() > 1)
-        .collect();
+        .collect_vec();
     let drawing = Drawing::Curves {
         x: "value of the knob, the others as in the best".to_owned(),
         curves,

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Bars, Blocks, Cell, Columns, Paint, Table, fixed, grouped, name};
 use crate::words::listed;
+use itertools::Itertools;
 use recording::facts::{DomainSleep, WakeRow, WakeUps};
 use std::collections::BTreeMap;
 
@@ -24,9 +25,9 @@ pub(super) fn answer(wake_ups: &WakeUps) -> String {
     );
     let share = |count: u64| format!("{} %", fixed(100.0 * count as f64 / all.max(1) as f64, 1));
     let most = wake_ups.causes.iter().filter(is_known).take(3);
-    let most: Vec<_> = most
+    let most = most
         .map(|row| format!("{} ({})", row.cause, share(row.count)))
-        .collect();
+        .collect_vec();
     let mut told = match known {
         0 => " What woke them is not known, for the trace shows no cause".to_owned(),
         _ => format!(
@@ -124,13 +125,7 @@ pub(super) fn details(wake_ups: &WakeUps, told: &mut Blocks) {
 
 /// How each cluster slept: while all of its CPUs did, and by itself.
 pub(super) fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
-    let cpus = |row: &DomainSleep| {
-        row.cpus
-            .iter()
-            .map(u16::to_string)
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).join(" ");
     let table = Table::with_rows(domains)
         .words("CPUs", |row| name(cpus(row)))
         .words("what slept", |row| Cell::from(row.what.as_str()))

@@ -7,6 +7,7 @@ use crate::blocks::{
 use crate::{Format, Style, markup, terminal};
 use evidence::Leaders;
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
+use itertools::Itertools;
 use recording::metrics;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
@@ -37,7 +38,7 @@ pub fn sweep_report(
             let mut text = terminal::story(&told.blocks(), all, style);
             let facts = source.into_iter().take(if all { 3 } else { 1 });
             let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
-            text.push_str(&terminal::render(&facts.collect::<Vec<_>>(), style));
+            text.push_str(&terminal::render(&facts.collect_vec(), style));
             text.into_bytes()
         }
         Format::Markdown => markup::markdown::document(&title, &source, told.blocks().all()).into(),
@@ -63,9 +64,9 @@ type Ends<'s> = (&'s PointSummary, &'s PointSummary);
 
 impl<'s> SweepStory<'s> {
     fn new(summary: &'s Summary) -> Self {
-        let by_key: Vec<Groups> = (0..summary.keys.len())
+        let by_key = (0..summary.keys.len())
             .filter_map(|key| Groups::new(summary, key))
-            .collect();
+            .collect_vec();
         let all = 0..summary.quantities.len();
         let effects = all
             .clone()
@@ -84,8 +85,9 @@ impl<'s> SweepStory<'s> {
             }
             None => -1.0,
         };
-        let mut order: Vec<(usize, f64)> =
-            all.map(|quantity| (quantity, ratio(quantity))).collect();
+        let mut order = all
+            .map(|quantity| (quantity, ratio(quantity)))
+            .collect_vec();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         told.order = order
             .into_iter()
@@ -101,12 +103,12 @@ impl<'s> SweepStory<'s> {
 
     /// The points that have a quantity, from the least to the greatest.
     fn ordered(&self, quantity: usize) -> Vec<&'s PointSummary> {
-        let mut points: Vec<&PointSummary> = self
+        let mut points = self
             .summary
             .points
             .iter()
             .filter(|point| point.figures[quantity].is_finite())
-            .collect();
+            .collect_vec();
         points.sort_by(|a, b| {
             a.figures[quantity]
                 .total_cmp(&b.figures[quantity])
@@ -137,9 +139,9 @@ impl<'s> SweepStory<'s> {
             .iter()
             .zip(&point.settings)
             .filter(|(key, _)| !is_chance(key));
-        let all: Vec<String> = known
+        let all = known
             .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?.text())))
-            .collect();
+            .collect_vec();
         if all.is_empty() {
             format!("point {}", point.number)
         } else {
@@ -276,11 +278,11 @@ impl<'s> SweepStory<'s> {
     /// A quantity over the key that moves it most and the one after it: curves, a map, or bars.
     fn picture(&self, quantity: usize) -> Option<Picture> {
         let of = self.quantity(quantity);
-        let ranked: Vec<&Groups> = self.effects[quantity]
+        let ranked = self.effects[quantity]
             .iter()
             .filter(|effect| effect.share >= 0.005)
             .filter_map(|effect| self.by_key.iter().find(|groups| groups.key == effect.key))
-            .collect();
+            .collect_vec();
         let is_axis = |groups: &&&Groups| {
             groups.groups.len() > 2 && groups.groups.iter().all(|group| group.at.is_some())
         };
@@ -408,20 +410,20 @@ impl<'s> SweepStory<'s> {
             json!({
                 "release": of.variant, "case": of.case, "mode": of.mode, "subject": of.subject, "metric": of.metric,
                 "unit": of.unit, "least": self.ends(at).map(|(least, _)| end(least)),
-                "greatest": self.ends(at).map(|(_, greatest)| end(greatest)), "effects": effects.collect::<Vec<_>>(),
+                "greatest": self.ends(at).map(|(_, greatest)| end(greatest)), "effects": effects.collect_vec(),
             })
         });
         let points = |of: &[sweep::FailedPoint]| {
             of.iter()
                 .map(|failed| json!({ "point": failed.point, "why": failed.why }))
-                .collect::<Vec<_>>()
+                .collect_vec()
         };
         json!({
             "experiment": self.summary.experiment, "world": self.summary.world, "keys": self.summary.keys,
             "points": { "there": self.summary.points.len(), "planned": self.summary.planned },
             "chunks": { "there": self.summary.chunks.0, "planned": self.summary.chunks.1 },
             "failed": points(&self.summary.failed), "complaints": points(&self.summary.complaints),
-            "quantities": quantities.collect::<Vec<_>>(),
+            "quantities": quantities.collect_vec(),
         })
     }
 }
@@ -433,11 +435,11 @@ fn words(of: &Quantity) -> String {
     } else {
         format!(" of {}", of.subject)
     };
-    let case = [&of.case, &of.mode]
+    let mut case = [&of.case, &of.mode]
         .map(String::as_str)
         .into_iter()
         .filter(|part| !part.is_empty());
-    let case = case.collect::<Vec<_>>().join(" ");
+    let case = case.join(" ");
     let case = if case.is_empty() {
         case
     } else {

@@ -5,6 +5,7 @@ use crate::words::wrap;
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
 };
+use itertools::Itertools;
 use std::fmt::Write;
 
 /// An empty table.
@@ -39,7 +40,7 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
             .map(|&at| u32::from(widest[at]) + 1)
             .sum::<u32>()
     };
-    let all: Vec<usize> = (0..widest.len()).collect();
+    let all = (0..widest.len()).collect_vec();
     if narrowest(&all) <= columns {
         return within(table, &widest, style).to_string();
     }
@@ -64,10 +65,10 @@ pub(super) fn fitted(mut table: Table, style: Style) -> String {
             }
         }
     }
-    let drawn: Vec<String> = parts
+    let drawn = parts
         .iter()
         .map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string())
-        .collect();
+        .collect_vec();
     drawn.join("\n")
 }
 
@@ -99,7 +100,7 @@ fn picked<T: Copy>(all: &[T], columns: &[usize]) -> Vec<T> {
 /// Some columns of a table, as a table.
 fn only(table: &Table, columns: &[usize], style: Style) -> Table {
     let cells = |row: &Row| -> Vec<Cell> {
-        let all: Vec<&Cell> = row.cell_iter().collect();
+        let all = row.cell_iter().collect_vec();
         columns
             .iter()
             .map(|&at| {
@@ -190,7 +191,7 @@ fn whole_widths(table: &mut Table) -> Vec<u16> {
             .unwrap_or(0)
             .min(400) as u16
     };
-    let headings: Vec<u16> = headings(table)
+    let headings = headings(table)
         .iter()
         .map(|heading| {
             heading
@@ -199,7 +200,7 @@ fn whole_widths(table: &mut Table) -> Vec<u16> {
                 .max()
                 .unwrap_or(0) as u16
         })
-        .collect();
+        .collect_vec();
     let count = table.column_count();
     let cells = |at: usize| {
         table

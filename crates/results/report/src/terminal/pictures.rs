@@ -8,6 +8,7 @@ use crate::blocks::{
     on_axis, quantity,
 };
 use crate::style::Style;
+use itertools::Itertools;
 use recording::distinct;
 use std::fmt::Write;
 
@@ -133,11 +134,11 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
             quantity(total.value, unit)
         );
     }
-    let legend: Vec<String> = subjects
+    let legend = subjects
         .iter()
         .enumerate()
         .map(|(index, subject)| format!("{} {subject}", letter(index)))
-        .collect();
+        .collect_vec();
     paragraph(text, &legend.join(", "), ("  ", "  "), DIM, style);
 }
 
@@ -398,11 +399,11 @@ fn draw_dots(
         " ".repeat(gap),
         ends[1]
     );
-    let legend: Vec<String> = dots
+    let legend = dots
         .iter()
         .enumerate()
         .map(|(at, dot)| format!("{} {}", letter(at), dot.name))
-        .collect();
+        .collect_vec();
     let words = format!(
         "{y} upwards, {x} ({x_unit}) to the right; {}",
         legend.join(", ")
@@ -499,9 +500,9 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
         );
     }
     let shown = kinds.iter().take(26).enumerate();
-    let mut legend: Vec<String> = shown
+    let mut legend = shown
         .map(|(at, kind)| format!("{} {kind}", letter(at)))
-        .collect();
+        .collect_vec();
     let marks = || lanes.rows.iter().flat_map(|row| &row.marks);
     let telling = marks().filter(|mark| mark.is_telling && mark.number().is_none());
     let told = distinct(telling.map(|mark| mark.what.as_str()));

@@ -7,6 +7,7 @@ use super::paint::{BOLD, DIM, painted};
 use crate::blocks::{Bar, Bars, Block, Cell, Drawing, Figure, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
+use itertools::Itertools;
 
 /// Lines of a first screen at most: a command adds the place of the recording and one more, such as
 /// the place of the report, which makes twenty.
@@ -18,14 +19,14 @@ const SENTENCES: usize = 3;
 /// The first screen of a story.
 pub(super) fn screen(blocks: &[Block], style: Style) -> String {
     let is_answer = |block: &&Block| matches!(block, Block::Answer(_));
-    let answers = blocks
+    let mut answers = blocks
         .iter()
         .skip_while(|block| !is_answer(block))
         .map_while(|block| match block {
             Block::Answer(words) => Some(painted(words, style)),
             _ => None,
         });
-    let answer = answers.collect::<Vec<_>>().join(" ");
+    let answer = answers.join(" ");
     let sentences = sentences(&answer);
     let mut text = String::new();
     paragraph(
@@ -60,10 +61,10 @@ pub(super) fn screen(blocks: &[Block], style: Style) -> String {
         .position(|block| matches!(block, Block::Warning(_)));
     let is_shown =
         |at: usize| [drawn, caveat, paste].contains(&Some(at)) || is_answer(&&blocks[at]);
-    let others: Vec<&Block> = (0..blocks.len())
+    let others = (0..blocks.len())
         .filter(|&at| !is_shown(at))
         .map(|at| &blocks[at])
-        .collect();
+        .collect_vec();
     let more = more(&others, style);
     let caveat = caveat.map_or_else(String::new, |at| render(&blocks[at..=at], style));
     let room = LINES.saturating_sub(
@@ -111,13 +112,7 @@ fn picture_of(table: &Table) -> Picture {
         .iter()
         .take_while(|column| !column.is_number)
         .count();
-    let name = |row: &[Cell]| {
-        row[..names]
-            .iter()
-            .map(Cell::plain)
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
+    let name = |row: &[Cell]| row[..names].iter().map(Cell::plain).join(" ");
     let drawn = table
         .rows
         .iter()
@@ -139,7 +134,7 @@ fn picture_of(table: &Table) -> Picture {
         .iter()
         .find_map(|row| bars(row))
         .map_or("", |bars| bars.unit);
-    let mut rows: Vec<Bar> = drawn.map(bar).collect();
+    let mut rows = drawn.map(bar).collect_vec();
     rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
     let of = table
         .columns
@@ -245,7 +240,7 @@ fn more(others: &[&Block], style: Style) -> String {
             "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
             _ => plural(count, what),
         });
-    let kinds: Vec<String> = kinds.collect();
+    let kinds = kinds.collect_vec();
     let which = if kinds.is_empty() {
         String::new()
     } else {

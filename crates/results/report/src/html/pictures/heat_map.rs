@@ -3,6 +3,7 @@
 use crate::blocks::{Axis, Figure, HeatMap, quantity};
 use crate::html::plot::{Rows, Scale};
 use evidence::Leaders;
+use itertools::Itertools;
 use maud::{Markup, html};
 
 /// A field: its places to the right and upwards, and its figure.
@@ -80,14 +81,14 @@ pub(super) fn draw(
         };
         (y_axis.place(*up), drawn, String::new())
     };
-    let rows: Vec<_> = map.ys.iter().zip(&map.fields).rev().map(row).collect();
+    let rows = map.ys.iter().zip(&map.fields).rev().map(row).collect_vec();
     let words = format!(
         "{quantity_words}; {} upwards, {} to the right",
         y_axis.words, x_axis.words
     );
-    let places: Vec<f64> = (0..map.xs.len())
+    let places = (0..map.xs.len())
         .map(|column| column as f64 + 0.5)
-        .collect();
+        .collect_vec();
     let scale = Scale::of_places(&words, (0.0, columns), &places, &|column| {
         x_axis.place(map.xs[column as usize])
     });

@@ -3,6 +3,7 @@
 use crate::blocks::{Curve, Dot, Figure, axis_words, quantity};
 use crate::html::palette::Colours;
 use crate::html::plot::{LETTER, Scale, WIDTHS, plane};
+use itertools::Itertools;
 use maud::{Markup, html};
 
 /// More marks than this on a curve are left out.
@@ -20,7 +21,7 @@ pub(super) fn curves(
     colours: &Colours<'_>,
 ) -> Markup {
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let mut places: Vec<f64> = points().map(|(place, _)| *place).collect();
+    let mut places = points().map(|(place, _)| *place).collect_vec();
     places.sort_by(f64::total_cmp);
     places.dedup();
     let ends = (
@@ -31,16 +32,13 @@ pub(super) fn curves(
     let values = points()
         .flat_map(|(_, figure)| [Some(figure.value), figure.published])
         .flatten();
-    let y = Scale::rounded(y_words, &values.collect::<Vec<_>>());
+    let y = Scale::rounded(y_words, &values.collect_vec());
     let line = |curve: &Curve, of: &dyn Fn(&Figure) -> Option<f64>| {
         let points = curve
             .points
             .iter()
             .filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))));
-        points
-            .map(|(x, y)| format!("{x:.2},{y:.2}"))
-            .collect::<Vec<_>>()
-            .join(" ")
+        points.map(|(x, y)| format!("{x:.2},{y:.2}")).join(" ")
     };
     let mark = |curve: &Curve, open: bool, place: f64, value: f64| {
         let (form, class) = (colours.form(&curve.name), colours.class(&curve.name));
@@ -92,12 +90,7 @@ pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
             _ => format!("{name}least {value} {unit} at {} {place}", axis_words(x)),
         })
     };
-    curves
-        .iter()
-        .filter_map(least)
-        .take(16)
-        .collect::<Vec<_>>()
-        .join("; ")
+    curves.iter().filter_map(least).take(16).join("; ")
 }
 
 /// Dots, each with an interval in both quantities and its name beside it.
@@ -117,11 +110,10 @@ pub(super) fn dots(
         let beyond = [beyond(&x, dot.x[1], x_unit), beyond(&y, dot.y[1], y_unit)];
         std::iter::once(dot.name.clone())
             .chain(beyond.into_iter().flatten())
-            .collect::<Vec<_>>()
             .join(", ")
     };
     // Names keep clear of each other in a narrow window, and so in a wide one.
-    let mut order: Vec<&Dot> = dots.iter().collect();
+    let mut order = dots.iter().collect_vec();
     order.sort_by(|a, b| b.y[1].total_cmp(&a.y[1]));
     let mut taken: Vec<[f64; 3]> = Vec::new();
     let mut place = |at: f64, height: f64, label: &str| {

@@ -5,6 +5,7 @@ use crate::blocks::{
     Axis, Bar, Curve, Dot, Drawing, Figure, Flame, HeatMap, IntervalRow, Picture, axis_words,
     quantity,
 };
+use itertools::Itertools;
 
 /// Headings of what names a row, and rows of names and figures.
 type Rows = (Vec<String>, Vec<(Vec<String>, Figure)>);
@@ -71,7 +72,7 @@ fn bars(bars: &[Bar]) -> Rows {
             .parts
             .iter()
             .map(|(subject, figure)| (vec![bar.name.clone(), subject.clone()], *figure));
-        all.chain(parts).collect::<Vec<_>>()
+        all.chain(parts).collect_vec()
     };
     (
         vec!["bar".to_owned(), "of".to_owned()],
@@ -84,7 +85,7 @@ fn curves(curves: &[Curve], x: &str) -> Rows {
         let row = |(place, figure): &(f64, Figure)| {
             (vec![curve.name.clone(), place.to_string()], *figure)
         };
-        curve.points.iter().map(row).collect::<Vec<_>>()
+        curve.points.iter().map(row).collect_vec()
     };
     (
         vec!["curve".to_owned(), axis_words(x)],
@@ -123,7 +124,7 @@ fn flames(flames: &[Flame]) -> Rows {
                 },
             )
         };
-        flame.stacks.iter().map(row).collect::<Vec<_>>()
+        flame.stacks.iter().map(row).collect_vec()
     };
     (
         vec!["of".to_owned(), "called by, and function".to_owned()],
@@ -192,7 +193,7 @@ fn lanes(lanes: &Lanes) -> Cells {
                 stretch.what.clone(),
             ]
         };
-        row.stretches.iter().map(cells).collect::<Vec<_>>()
+        row.stretches.iter().map(cells).collect_vec()
     };
     (headings, lanes.rows.iter().flat_map(of_row).collect())
 }

@@ -3,6 +3,7 @@
 use super::kinds;
 use super::picture::{Axis, Lane, Names, Picture, What, cpu_name};
 use attribution::Actor;
+use itertools::Itertools;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -66,11 +67,11 @@ pub(super) fn data(picture: &Picture, names: &Names) -> Value {
         .filter(|&cpu| picture.lane_of(Actor::Cpu(cpu)).is_none())
         .map(|cpu| (cpu.to_string(), cpu_name(names, cpu).into()))
         .collect();
-    let axes: Vec<Value> = picture
+    let axes = picture
         .axes
         .iter()
         .map(|axis| self::axis(picture, axis, t0))
-        .collect();
+        .collect_vec();
     json!({ "tick": picture.tick_us, "lanes": lanes, "waits": waits, "calls": functions, "names": names, "axes": axes })
 }
 
@@ -98,11 +99,11 @@ fn calls(lane: &Lane, t0: u64, functions: &mut Vec<&'static str>) -> Vec<u64> {
 }
 
 fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {
-    let kept: Vec<(u64, u64)> = axis
+    let kept = axis
         .kept
         .iter()
         .map(|&(from, to)| (from.saturating_sub(t0), to.saturating_sub(t0)))
-        .collect();
+        .collect_vec();
     let paths: serde_json::Map<String, Value> = axis
         .paths
         .iter()

@@ -28,6 +28,7 @@ use crate::model::headline::headline;
 use attribution::{Cause, Iteration};
 use draw::{drawing, height};
 use findings::Findings;
+use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
 use picture::{Axis, Extent, Picture, What, cpu_name};
 use serde_json::json;
@@ -163,17 +164,17 @@ fn timeline(
     let Some(first) = pictures.first() else {
         return html! {};
     };
-    let data: Vec<_> = pictures
+    let data = pictures
         .iter()
         .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
-        .collect();
+        .collect_vec();
     let causes: Vec<Cause> = {
-        let all: Vec<Cause> = first
+        let all = first
             .picture
             .axes
             .iter()
             .flat_map(|axis| first.picture.causes(axis))
-            .collect();
+            .collect_vec();
         Cause::ALL
             .into_iter()
             .filter(|cause| all.contains(cause))

@@ -2,6 +2,7 @@
 //! anything is drawn.
 
 use attribution::{Activity, Actor, Call, Cause, Iteration, LaneSpan, PathPart};
+use itertools::Itertools;
 use recording::metrics::{LATENCY, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,7 +168,7 @@ impl Picture {
         for (axis, metric) in axes.iter_mut().zip(measured_metrics) {
             axis.paths = iteration.paths(&cpus, metric);
         }
-        let mut lanes: Vec<Lane> = cpus
+        let mut lanes = cpus
             .iter()
             .map(|&cpu| {
                 let calls = iteration.calls(cpu);
@@ -183,7 +184,7 @@ impl Picture {
                     calls: calls.into_iter().filter(|call| !call.is_poll()).collect(),
                 }
             })
-            .collect();
+            .collect_vec();
         lanes.extend(scp(iteration));
         if extent.whole {
             axes.extend(whole(&lanes, iteration.extent(), us(1.0).max(1)));
@@ -222,11 +223,11 @@ impl Picture {
 
 /// The axis of a metric: the times in which some CPU has it.
 fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) -> Option<Axis> {
-    let windows: Vec<_> = iteration
+    let windows = iteration
         .cpus()
         .into_iter()
         .filter_map(|cpu| Some((iteration.window(cpu, metric.name)?, cpu)))
-        .collect();
+        .collect_vec();
     let slowest = windows
         .iter()
         .max_by_key(|((from, to), _)| to - from)
@@ -293,7 +294,7 @@ fn whole(lanes: &[Lane], (first, last): (u64, u64), margin: u64) -> Option<Axis>
 
 /// Times in order, those that overlap or are nearer than `join` made one.
 fn united(times: impl Iterator<Item = (u64, u64)>, join: u64) -> Vec<(u64, u64)> {
-    let mut times: Vec<(u64, u64)> = times.collect();
+    let mut times = times.collect_vec();
     times.sort_unstable();
     let mut united: Vec<(u64, u64)> = Vec::new();
     for (from, to) in times {
