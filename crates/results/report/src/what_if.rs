@@ -204,23 +204,23 @@ fn table(what_if: &WhatIf, of_cpus: bool) -> Table {
         .enumerate();
     Table::with_rows(&what_if.points)
         .each(keys, |table, (at, (key, _))| {
-            table.numbers(key.as_str(), "", move |point| {
+            table.numbers(key.as_str(), move |point| {
                 point.settings.get(at).map(|(_, value)| value.as_str())
             })
         })
         .when(of_cpus, |table| {
-            table.numbers("CPUs", "", |point| whole(point.cpus as f64))
+            table.numbers("CPUs", |point| whole(point.cpus as f64))
         })
-        .numbers("shortest", "", |point| figure(point.shortest))
-        .numbers("median", "", |point| figure(point.median))
-        .numbers("longest", "", |point| figure(point.longest))
+        .numbers("shortest", |point| figure(point.shortest))
+        .numbers("median", |point| figure(point.median))
+        .numbers("longest", |point| figure(point.longest))
         .when(
             what_if
                 .points
                 .iter()
                 .any(|point| over_seeds(point).is_some()),
             |table| {
-                table.numbers("90 % of seeds", "", |point| {
+                table.numbers("90 % of seeds", |point| {
                     over_seeds(point)
                         .map(|[low, high]| format!("{} to {}", figure(low), figure(high)))
                 })

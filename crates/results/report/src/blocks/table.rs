@@ -130,31 +130,17 @@ impl<C: Into<Self>> From<Option<C>> for Cell {
 pub(crate) struct Column {
     /// The heading that it shares with its neighbours; may be empty.
     pub(crate) group: String,
-    /// Its own heading; may be empty.
+    /// Its own heading, with the unit of its numbers: "energy, J"; may be empty.
     pub(crate) heading: String,
-    /// The unit of its numbers; empty where there is none, or where each cell says its own.
-    pub(crate) unit: String,
     /// True if its cells are numbers, which stand below each other by their last digits.
     pub(crate) is_number: bool,
 }
 
 impl Column {
-    /// The heading with its unit: "energy, J".
-    pub(crate) fn title(&self) -> String {
-        match (self.heading.as_str(), self.unit.as_str()) {
-            (heading, "") => heading.to_owned(),
-            ("", unit) => unit.to_owned(),
-            (heading, unit) => format!("{heading}, {unit}"),
-        }
-    }
-
-    /// The heading with its group and unit on one line.
+    /// The heading with its group on one line.
     pub(crate) fn whole_title(&self) -> String {
-        match (self.group.as_str(), self.title()) {
-            ("", title) => title,
-            (group, title) if title.is_empty() => group.to_owned(),
-            (group, title) => format!("{group}, {title}"),
-        }
+        let parts = [&self.group, &self.heading];
+        parts.into_iter().filter(|part| !part.is_empty()).join(", ")
     }
 }
 
@@ -272,14 +258,13 @@ impl<'i, R> Columns<'i, R> {
         )
     }
 
-    /// Adds a column of numbers; the unit may be empty.
+    /// Adds a column of numbers, whose heading ends with their unit where they have one.
     pub(crate) fn numbers<C: Into<Cell>>(
         self,
         heading: impl Into<String>,
-        unit: &str,
         cell: impl Fn(&'i R) -> C,
     ) -> Self {
-        self.grouped("", heading, unit, cell)
+        self.grouped("", heading, cell)
     }
 
     /// Adds a column of numbers that shares a heading with its neighbours.
@@ -287,19 +272,14 @@ impl<'i, R> Columns<'i, R> {
         self,
         group: impl Into<String>,
         heading: impl Into<String>,
-        unit: &str,
         cell: impl Fn(&'i R) -> C,
     ) -> Self {
-        let (group, heading, unit) = (group.into(), heading.into(), unit.to_owned());
-        self.add(
-            Column {
-                group,
-                heading,
-                unit,
-                is_number: true,
-            },
-            &|item| cell(item).into(),
-        )
+        let column = Column {
+            group: group.into(),
+            heading: heading.into(),
+            is_number: true,
+        };
+        self.add(column, &|item| cell(item).into())
     }
 
     /// Adds columns if a condition holds.
@@ -332,11 +312,15 @@ mod tests {
         let rows = [("a", Some(1.5)), ("b", None)];
         let table = Table::with_rows(&rows)
             .words("policy", |row| name(row.0))
-            .numbers("energy", "J", |row| row.1.map(|value| fixed(value, 1)))
+            .numbers("energy, J", |row| row.1.map(|value| fixed(value, 1)))
             .when(false, |table| table.words("never", |_| ""))
             .done();
         assert_eq!(
-            table.columns.iter().map(Column::title).collect::<Vec<_>>(),
+            table
+                .columns
+                .iter()
+                .map(|column| column.heading.as_str())
+                .collect::<Vec<_>>(),
             ["policy", "energy, J"]
         );
         let words: Vec<Vec<String>> = table

@@ -172,8 +172,8 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
         .when(comparison.sides.len() > 2, |table| {
             table.words("", |shift| letter(shift.side))
         })
-        .numbers("rows", "", |shift| whole(shift.rows as f64))
-        .numbers("in common", "", |shift| {
+        .numbers("rows", |shift| whole(shift.rows as f64))
+        .numbers("in common", |shift| {
             interval(
                 fixed(shift.percent, 1).signed().after(" %"),
                 shift.interval,
@@ -348,7 +348,7 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
     let shown = &comparison.differences[..comparison.differences.len().min(500)];
     let table = Table::with_rows(shown).words("input", |input| text![code(input.key.as_str())]);
     let table = table.each(0..comparison.sides.len(), |table, side| {
-        let table = table.numbers(letter(side), "", move |input| {
+        let table = table.numbers(letter(side), move |input| {
             input
                 .values
                 .get(side)
@@ -357,7 +357,7 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
                 .unwrap_or_else(|| "-".to_owned())
         });
         table.when(side > 0, |table| {
-            table.numbers(format!("{}/A", letter(side)), "", move |input| {
+            table.numbers(format!("{}/A", letter(side)), move |input| {
                 input
                     .percent
                     .get(side - 1)
@@ -397,12 +397,12 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     };
     let mut table = Table::with_rows(&shown)
         .words("row", |row| row.key.row())
-        .numbers("n", "", |row| counts(row))
-        .numbers("A", "", |row| median(row, 0));
+        .numbers("n", |row| counts(row))
+        .numbers("A", |row| median(row, 0));
     for side in 1..comparison.sides.len() {
         table = table
-            .numbers(letter(side), "", move |row| median(row, side))
-            .numbers(format!("{}/A", letter(side)), "", move |row| {
+            .numbers(letter(side), move |row| median(row, side))
+            .numbers(format!("{}/A", letter(side)), move |row| {
                 match change(row, side) {
                     Some(change) => Cell::from(size(change)),
                     None => "-".into(),
@@ -689,9 +689,9 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
     let printed = |value: f64| -> Number { fixed(value, 2).signed().after(" %") };
     let table = Table::with_rows(&published.not_remade)
         .words("row", |change| change.label.as_str())
-        .numbers("printed", "", |change| printed(change.printed))
-        .numbers("by label", "", |change| percent(change.by_label))
-        .numbers("by role", "", |change| percent(change.by_role));
+        .numbers("printed", |change| printed(change.printed))
+        .numbers("by label", |change| percent(change.by_label))
+        .numbers("by role", |change| percent(change.by_role));
     told.table(table.done());
     told.note(format!(
         "{} changes are printed, {} follow from the tables; {} figures changed by more than 2 % with nothing printed",

@@ -137,10 +137,10 @@ pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
         let shown = &functions[..functions.len().min(MOST_ROWS)];
         let mut table = Table::with_rows(shown)
             .words("function", |whole| text![code(whole.name)])
-            .numbers("calls", "", |whole| fixed(whole.changes.len() as f64, 0))
-            .numbers("A", "", |whole| count(whole.instructions[0]))
-            .numbers(letter(side), "", |whole| count(whole.instructions[side]))
-            .numbers(format!("{} - A", letter(side)), "", |whole| {
+            .numbers("calls", |whole| fixed(whole.changes.len() as f64, 0))
+            .numbers("A", |whole| count(whole.instructions[0]))
+            .numbers(letter(side), |whole| count(whole.instructions[side]))
+            .numbers(format!("{} - A", letter(side)), |whole| {
                 signed(whole.changes.iter().sum())
             })
             .done()
@@ -182,11 +182,11 @@ pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
         let rows = call.changed.iter().chain([&whole]).collect_vec();
         let mut table = Table::with_rows(&rows)
             .words("function", |row| text![code(row.name.as_str())])
-            .numbers("A", "", |row| count(row.instructions[0]));
+            .numbers("A", |row| count(row.instructions[0]));
         for side in 1..sides {
             table = table
-                .numbers(letter(side), "", move |row| count(row.instructions[side]))
-                .numbers(format!("{} - A", letter(side)), "", move |row| {
+                .numbers(letter(side), move |row| count(row.instructions[side]))
+                .numbers(format!("{} - A", letter(side)), move |row| {
                     match row.change(side) {
                         0.0 => Cell::Empty,
                         change => signed(change).into(),

@@ -38,17 +38,17 @@ pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
             table.words("kernel", |(test, _)| name(test.variant.as_str()))
         })
         .words("", |(_, side)| letter(*side))
-        .numbers("entries", "", |(test, side)| {
+        .numbers("entries", |(test, side)| {
             test.sums[*side].map(|sum| grouped(sum.entered as u64))
         });
     let table = ["above", "below", "misses"].into_iter().enumerate().fold(
         table,
         |table, (which, heading)| {
             table
-                .numbers(heading, "%", move |(test, side)| {
+                .numbers(format!("{heading}, %"), move |(test, side)| {
                     percent(test.misses(*side)[which])
                 })
-                .numbers("change", "", move |(test, side)| {
+                .numbers("change", move |(test, side)| {
                     if *side > 0 {
                         points(test.changes(*side)[which])
                     } else {
@@ -80,17 +80,13 @@ fn shares(told: &mut Blocks, tests: &[IdleTest], sides: usize, several: bool) {
         })
         .words("state", |(_, share)| name(share.state.as_str()))
         .each(0..sides, |table, side| {
-            let table = table.numbers(letter(side), "%", move |(_, share)| {
+            let table = table.numbers(format!("{}, %", letter(side)), move |(_, share)| {
                 percent(share.shares[side])
             });
             table.when(side > 0, |table| {
-                table.numbers(
-                    format!("{}-A", letter(side)),
-                    "points",
-                    move |(_, share)| {
-                        points(share.shares[0].and_then(|base| Some(share.shares[side]? - base)))
-                    },
-                )
+                table.numbers(format!("{}-A, points", letter(side)), move |(_, share)| {
+                    points(share.shares[0].and_then(|base| Some(share.shares[side]? - base)))
+                })
             })
         });
     let of = if tests.iter().all(|test| test.by_time) {

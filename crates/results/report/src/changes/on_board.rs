@@ -70,12 +70,12 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     });
     let mut table = Table::with_rows(&of.calls)
         .words("call", |(call, ..)| text![code(call.as_str())])
-        .numbers("B - A", "instructions", |(_, change, _)| {
+        .numbers("B - A, instructions", |(_, change, _)| {
             fixed(*change, 0).signed()
         });
     if of.memory_ns.is_some() {
         let slow = |(_, _, slow): &CallChange| fixed(*slow, 0).signed();
-        table = table.numbers("of them", "barriers, cache lines", slow);
+        table = table.numbers("of them, barriers, cache lines", slow);
     }
     for (core, ns) in &of.cores {
         table = table.words(format!("{core}, us"), move |change| {

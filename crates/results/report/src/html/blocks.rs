@@ -297,7 +297,7 @@ fn head(block: &Table, wide: &[bool]) -> Markup {
             tr {
                 @for (column, count, wide) in groups {
                     @if column.group.is_empty() {
-                        th scope="col" class=[class(column, wide)] rowspan=[two.then_some("2")] { (cut(&column.title())) }
+                        th scope="col" class=[class(column, wide)] rowspan=[two.then_some("2")] { (cut(&column.heading)) }
                     } @else {
                         th.group scope="colgroup" colspan=(count) { (column.group) }
                     }
@@ -305,7 +305,7 @@ fn head(block: &Table, wide: &[bool]) -> Markup {
             }
             @if two { tr {
                 @for column in block.columns.iter().filter(|column| !column.group.is_empty()) {
-                    th.n scope="col" { (cut(&column.title())) }
+                    th.n scope="col" { (cut(&column.heading)) }
                 }
             } }
         }

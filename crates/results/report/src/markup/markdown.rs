@@ -135,7 +135,7 @@ mod tests {
         let rows = [("a|b", 1.0)];
         let block = Table::with_rows(&rows)
             .words("x", |row| name(row.0))
-            .numbers("y", "us", |row| figure(row.1))
+            .numbers("y, us", |row| figure(row.1))
             .done();
         let blocks = [
             Block::Answer(text!["See ", code("--all"), "."]),

@@ -22,31 +22,28 @@ pub(crate) fn cells(findings: &Findings<'_>) -> Table {
         .words("release", |cell| cell.recorded.variant.as_str())
         .words("case", |cell| cell.recorded.case.as_str())
         .words("mode", |cell| cell.recorded.mode.as_str())
-        .numbers("cpu", "", |cell| whole(cell.recorded.cpu.into()))
-        .numbers("cluster", "", |cell| {
-            whole(f64::from(cell.recorded.cluster))
-        })
-        .numbers("core", "", |cell| whole(f64::from(cell.recorded.core)))
+        .numbers("cpu", |cell| whole(cell.recorded.cpu.into()))
+        .numbers("cluster", |cell| whole(f64::from(cell.recorded.cluster)))
+        .numbers("core", |cell| whole(f64::from(cell.recorded.core)))
         .words("role", |cell| cell.role())
         .words("metric", |cell| cell.recorded.metric.as_str())
         .words("unit", |_| "us")
-        .numbers("iterations", "", |cell| whole(cell.recorded.count as f64))
-        .numbers("recorded", "", |cell| exact(cell.recorded.value))
-        .numbers("min", "", |cell| exact(cell.recorded.min))
-        .numbers("max", "", |cell| exact(cell.recorded.max))
-        .numbers("published", "", |cell| {
+        .numbers("iterations", |cell| whole(cell.recorded.count as f64))
+        .numbers("recorded", |cell| exact(cell.recorded.value))
+        .numbers("min", |cell| exact(cell.recorded.min))
+        .numbers("max", |cell| exact(cell.recorded.max))
+        .numbers("published", |cell| {
             cell.published
                 .as_ref()
                 .map(|published| exact(published.value_us))
         })
-        .numbers("error_percent", "", |cell| {
+        .numbers("error_percent", |cell| {
             cell.error_percent().map(|error| fixed(error, 2))
         })
         .words("used_in_fit", |cell| cell.used_in_fit().to_string())
         .each(Cause::ALL, |table, cause| {
             table.numbers(
                 format!("{}_us", cause.name().replace('-', "_")),
-                "",
                 move |cell| {
                     let ticks = cell.recorded.split.causes.get(&cause);
                     ticks.map(|&ticks| exact(ticks as f64 * cell.recorded.tick_us))

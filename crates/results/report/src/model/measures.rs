@@ -27,7 +27,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
                     let heading = recording::metrics::heading(metric);
                     // Calls are counted in calls.
                     let heading = if heading == *unit { heading } else { format!("{heading} ({unit})") };
-                    table.numbers(heading, "", |of| by_place.get(&(*of, (metric, unit))).map(|row| figure(row)))
+                    table.numbers(heading, |of| by_place.get(&(*of, (metric, unit))).map(|row| figure(row)))
                 });
             let fewest = group.iter().map(|row| row.count).min().unwrap_or(0);
             let most = group.iter().map(|row| row.count).max().unwrap_or(0);
@@ -52,10 +52,10 @@ pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
         .words("role", |row| row.role.as_str())
         .words("metric", |row| row.metric.as_str())
         .words("unit", |row| row.unit.as_str())
-        .numbers("values", "", |row| whole(row.count as f64))
-        .numbers("median", "", |row| whole(row.median))
-        .numbers("min", "", |row| whole(row.min))
-        .numbers("max", "", |row| whole(row.max))
+        .numbers("values", |row| whole(row.count as f64))
+        .numbers("median", |row| whole(row.median))
+        .numbers("min", |row| whole(row.min))
+        .numbers("max", |row| whole(row.max))
         .done()
 }
 
@@ -138,7 +138,7 @@ mod tests {
             table
                 .columns
                 .iter()
-                .map(|column| column.title())
+                .map(|column| column.heading.clone())
                 .collect::<Vec<_>>()
         };
         assert_eq!(

@@ -66,18 +66,18 @@ impl Story for Batch<'_> {
             );
         }
         let table = Table::with_rows(&self.rows)
-            .numbers("frame", "", |row| whole(row.frame_size as f64))
-            .numbers("no prefetch", "", |row| {
+            .numbers("frame", |row| whole(row.frame_size as f64))
+            .numbers("no prefetch", |row| {
                 doubtful(fixed(row.clocks_per_packet[0], 1), row.outlier)
             })
-            .numbers("stride +4", "", |row| {
+            .numbers("stride +4", |row| {
                 doubtful(fixed(row.clocks_per_packet[1], 1), row.outlier)
             })
-            .numbers("indices", "KB", |row| fixed(kb(row.bytes[0]), 2))
-            .numbers("metadata", "KB", |row| fixed(kb(row.bytes[1]), 2))
-            .numbers("header lines", "KB", |row| fixed(kb(row.bytes[2]), 1))
-            .numbers("data lines", "KB", |row| fixed(kb(row.bytes[3]), 1))
-            .numbers("code", "KB", |row| match row.instruction_bytes {
+            .numbers("indices, KB", |row| fixed(kb(row.bytes[0]), 2))
+            .numbers("metadata, KB", |row| fixed(kb(row.bytes[1]), 2))
+            .numbers("header lines, KB", |row| fixed(kb(row.bytes[2]), 1))
+            .numbers("data lines, KB", |row| fixed(kb(row.bytes[3]), 1))
+            .numbers("code, KB", |row| match row.instruction_bytes {
                 0 => Cell::from("unknown"),
                 bytes => fixed(kb(bytes), 2).into(),
             });
@@ -113,14 +113,13 @@ fn published(batch: &Batch<'_>, told: &mut Blocks) {
         ("descriptors", "ours (metadata)"),
         ("buffers", "ours (lines)"),
     ];
-    let table =
-        Table::with_rows(&rows).numbers("frame", "", |(row, _)| whole(row.frame_size as f64));
+    let table = Table::with_rows(&rows).numbers("frame", |(row, _)| whole(row.frame_size as f64));
     let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
         table
-            .grouped(kind, "published", "", move |(_, published)| {
+            .grouped(kind, "published", move |(_, published)| {
                 fixed(published[at], 2)
             })
-            .grouped(kind, own, "", move |(row, _)| fixed(ours(row)[at], 2))
+            .grouped(kind, own, move |(row, _)| fixed(ours(row)[at], 2))
     });
     let note = format!("Published: {}, {}.", reference.source, reference.title);
     told.table(table.done().titled("KB that a frame touches").noted(note));

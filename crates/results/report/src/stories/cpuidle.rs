@@ -95,10 +95,10 @@ fn overview(counted: &KernelCounts<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&counted.tests)
         .words("test", |test| name(test.case))
         .words("kernel", |test| name(test.kernel))
-        .numbers("entries", "", |test| grouped(test.entered as u64))
-        .numbers("above", "%", |test| number(test.above_percent))
-        .numbers("below", "%", |test| number(test.below_percent))
-        .numbers("misses", "%", |test| number(test.misses_percent));
+        .numbers("entries", |test| grouped(test.entered as u64))
+        .numbers("above, %", |test| number(test.above_percent))
+        .numbers("below, %", |test| number(test.below_percent))
+        .numbers("misses, %", |test| number(test.misses_percent));
     told.table(table.done());
 }
 
@@ -118,36 +118,35 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
         })
         .words("state", |state| name(state.state))
         .when(has(|state| state.residency_us.is_some()), |table| {
-            table.numbers("residency", "us", |state| {
+            table.numbers("residency, us", |state| {
                 state.residency_us.map(|us| whole(us as f64))
             })
         })
-        .numbers("entries", "", |state| grouped(state.entered as u64))
+        .numbers("entries", |state| grouped(state.entered as u64))
         .when(test.seconds.is_some(), |table| {
-            table.numbers("entries", "1/s", |state| {
+            table.numbers("entries, 1/s", |state| {
                 state.entered_per_second.map(|rate| fixed(rate, 1))
             })
         })
         .when(timed, |table| {
             table
-                .numbers("time", "s", |state| {
+                .numbers("time, s", |state| {
                     state.time_us.map(|us| fixed(us / 1e6, 3))
                 })
-                .numbers("mean", "us", |state| state.mean_us.map(|us| fixed(us, 1)))
+                .numbers("mean, us", |state| state.mean_us.map(|us| fixed(us, 1)))
         })
         .numbers(
             if timed {
-                "share of idle time"
+                "share of idle time, %"
             } else {
-                "share of entries"
+                "share of entries, %"
             },
-            "%",
             |state| state.share_percent.map(|share| fixed(share, 2)),
         )
-        .numbers("above", "", |state| count(state.above))
-        .numbers("below", "", |state| count(state.below))
+        .numbers("above", |state| count(state.above))
+        .numbers("below", |state| count(state.below))
         .when(has(|state| state.rejected.is_some()), |table| {
-            table.numbers("rejected", "", |state| count(state.rejected))
+            table.numbers("rejected", |state| count(state.rejected))
         })
         .when(has(|state| state.disabled), |table| {
             table.words("", |state| {

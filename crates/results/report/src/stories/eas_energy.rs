@@ -165,20 +165,22 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .when(has_published, |table| {
             let of = |at: usize, tasks: u32| Some(board.published[at]? / f64::from(tasks));
             table
-                .numbers("published", "J", |&(at, _)| board.published[at].map(figure))
-                .numbers("published per task", "J", move |&(at, tasks)| {
+                .numbers("published, J", |&(at, _)| board.published[at].map(figure))
+                .numbers("published per task, J", move |&(at, tasks)| {
                     of(at, tasks).map(figure)
                 })
         })
         .each(&board.rules, |table, rules| {
             let energy = |at: usize| scale * rules.energy[board.usual][at];
             let table = table
-                .numbers(rules.name, &unit, |&(at, _)| figure(energy(at)))
-                .numbers("per task", &unit, |&(at, tasks)| {
+                .numbers(format!("{}, {unit}", rules.name), |&(at, _)| {
+                    figure(energy(at))
+                })
+                .numbers(format!("per task, {unit}"), |&(at, tasks)| {
                     figure(energy(at) / f64::from(tasks))
                 });
             table.when(!rules.gain_percent.is_empty(), |table| {
-                table.numbers("saves, %", "", |&(at, _)| {
+                table.numbers("saves, %", |&(at, _)| {
                     let gain = rules.gain_percent.get(at).copied().unwrap_or_default();
                     Cell::Spread(figure(gain.median), figure(gain.low), figure(gain.high))
                 })
@@ -212,14 +214,14 @@ fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .collect_vec();
     Table::with_rows(&board.predictors)
         .words("predictor", |predictor| predictor.name.clone())
-        .numbers("scale", "", |predictor| figure(predictor.scale))
-        .numbers("rms, %", "", |predictor| fixed(predictor.rms_percent, 2))
+        .numbers("scale", |predictor| figure(predictor.scale))
+        .numbers("rms, %", |predictor| fixed(predictor.rms_percent, 2))
         .each(&columns, |table, &(at, tasks)| {
-            table.numbers(format!("{tasks}"), "%", move |predictor: &Predictor| {
+            table.numbers(format!("{tasks}, %"), move |predictor: &Predictor| {
                 predictor.errors_percent.get(at).map(|error| fixed(*error, 1))
             })
         })
-        .numbers("least per task at", "", |predictor| predictor.least_at.map(|tasks| whole(f64::from(tasks))))
+        .numbers("least per task at", |predictor| predictor.least_at.map(|tasks| whole(f64::from(tasks))))
         .done()
         .titled(format!("{}: errors against the published energies", board.name))
         .noted("A trip is what a round trip into an idle state costs, within the range of the platform's sources: 0 is the least, 1024 the most.")
@@ -234,11 +236,10 @@ fn behaviour(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
             table
                 .numbers(
                     format!("{}: {} runs, %", rules.name, board.big),
-                    "",
                     |&(at, _)| fixed(rules.big_runs_percent[at], 1),
                 )
-                .numbers("p95", "ms", |&(at, _)| figure(rules.p95_ms[at]))
-                .numbers("moves", "", |&(at, _)| fixed(rules.moves[at], 0))
+                .numbers("p95, ms", |&(at, _)| figure(rules.p95_ms[at]))
+                .numbers("moves", |&(at, _)| fixed(rules.moves[at], 0))
         })
         .done()
         .titled(format!("{}: what the CPUs do", board.name))

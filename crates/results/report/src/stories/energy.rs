@@ -144,11 +144,11 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     let rows = savings.saving().collect_vec();
     let table = benefits(savings, &rows, |cell| cell.published_energy_benefit_percent)
         .words("sign", |(cell, _)| cell.verdict)
-        .numbers("seeds at the centre", "", |(cell, _)| {
+        .numbers("seeds at the centre", |(cell, _)| {
             let of = cell.central_energy_benefit_percent?;
             Some(Cell::Range(points(of.low), points(of.high)))
         })
-        .numbers("RCU costs", "", |(cell, _)| {
+        .numbers("RCU costs", |(cell, _)| {
             points(cell.rcu_bound_percent.unwrap_or(0.0)).before("<")
         })
         .words("", |(cell, _)| marks(cell));
@@ -220,15 +220,13 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
     let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
     let table = Table::with_rows(&savings.references)
         .words("benchmark", |of| name(of.benchmark))
-        .numbers("published", "W", |of| watts(of.published_power_w))
-        .numbers(low, "", |of| watts(of.power_w.map(|power| power.low)))
-        .numbers("median", "", |of| {
-            watts(of.power_w.map(|power| power.median))
-        })
-        .numbers(high, "", |of| watts(of.power_w.map(|power| power.high)))
-        .numbers("error", "%", error)
-        .numbers("RCU costs", "%", |of| points(of.rcu_bound_percent.median))
-        .numbers("RCU owns", "%", |of| points(of.rcu_owned_percent.median))
+        .numbers("published, W", |of| watts(of.published_power_w))
+        .numbers(low, |of| watts(of.power_w.map(|power| power.low)))
+        .numbers("median", |of| watts(of.power_w.map(|power| power.median)))
+        .numbers(high, |of| watts(of.power_w.map(|power| power.high)))
+        .numbers("error, %", error)
+        .numbers("RCU costs, %", |of| points(of.rcu_bound_percent.median))
+        .numbers("RCU owns, %", |of| points(of.rcu_owned_percent.median))
         .words("", |of| if is_scale(of) { "used in the fit" } else { "" });
     let note = "RCU costs: the median of the reference less the same run without callbacks. RCU owns: what is booked to callbacks, to \
                 ticks kept for them and to RCU's threads. The two differ, for a kept tick changes what others pay as well.";
@@ -276,10 +274,10 @@ fn benefits<'i, 'r>(
     Table::with_rows(rows)
         .words("benchmark", |(cell, _)| name(cell.benchmark))
         .words("configuration", |(cell, _)| name(cell.configuration))
-        .numbers("published", "", |(cell, _)| published(cell).map(points))
-        .numbers(low, "", |(_, benefit)| points(benefit.low))
-        .numbers("median", "", |(_, benefit)| points(benefit.median))
-        .numbers(high, "", |(_, benefit)| points(benefit.high))
+        .numbers("published", |(cell, _)| published(cell).map(points))
+        .numbers(low, |(_, benefit)| points(benefit.low))
+        .numbers("median", |(_, benefit)| points(benefit.median))
+        .numbers(high, |(_, benefit)| points(benefit.high))
 }
 
 /// Tells the owners' shares in the reference.
@@ -296,7 +294,7 @@ fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&owners)
         .words("owner", |owner| name(*owner))
         .each(&reference, |table, shares| {
-            table.numbers(shares.benchmark, "", |owner| {
+            table.numbers(shares.benchmark, |owner| {
                 shares.percent.get(owner).map(|share| fixed(*share, 2))
             })
         });
@@ -313,9 +311,9 @@ impl Story for Effects<'_> {
         if let Some(Steadiness { below, above }) = self.offload_p999_against_reference {
             let table = Table::with_rows(&self.latency_us.rows)
                 .words("configuration", |row| name(row.configuration))
-                .numbers("p50", "", |row| figure(row.p50))
-                .numbers("p99", "", |row| figure(row.p99))
-                .numbers("p99.9", "", |row| figure(row.p999));
+                .numbers("p50", |row| figure(row.p50))
+                .numbers("p99", |row| figure(row.p99))
+                .numbers("p99.9", |row| figure(row.p999));
             let verdict = if below > above {
                 "agrees more often than not"
             } else {
@@ -338,7 +336,7 @@ impl Story for Effects<'_> {
         let table = Table::with_rows(&self.big_cluster_down)
             .words("benchmark", |of| name(of.benchmark))
             .each(first.share.names(), |table, configuration| {
-                table.numbers(configuration, "", |of| {
+                table.numbers(configuration, |of| {
                     of.share.get(configuration).map(|share| percent(*share, 1))
                 })
             });
@@ -351,11 +349,11 @@ impl Story for Effects<'_> {
 fn compared(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&savings.predictors)
         .words("predictor", |predictor| predictor.name)
-        .numbers("fitted to them", "", |predictor| {
+        .numbers("fitted to them", |predictor| {
             fixed(predictor.fitted as f64, 0)
         })
-        .numbers("rms, points", "", |predictor| points(predictor.rms))
-        .numbers("Spearman", "", |predictor| {
+        .numbers("rms, points", |predictor| points(predictor.rms))
+        .numbers("Spearman", |predictor| {
             predictor
                 .spearman
                 .map_or_else(|| Cell::from("none"), |of| points(of).into())
@@ -375,13 +373,13 @@ fn compared(savings: &Savings<'_>, told: &mut Blocks) {
 fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&savings.claims)
         .words("benchmark", |claim| name(claim.benchmark))
-        .numbers("enforced idle saves more than offload", "", |claim| {
+        .numbers("enforced idle saves more than offload", |claim| {
             percent(claim.enforced_idle_saves_more_than_offload, 0)
         })
-        .numbers("combining adds 1 point at most", "", |claim| {
+        .numbers("combining adds 1 point at most", |claim| {
             percent(claim.both_save_at_most_1_point_more_than_the_better, 0)
         })
-        .numbers("offload is faster", "", |claim| {
+        .numbers("offload is faster", |claim| {
             percent(claim.offload_is_faster_than_enforced_idle, 0)
         });
     let title =

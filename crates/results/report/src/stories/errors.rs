@@ -6,7 +6,7 @@ use findings::errors::NodeCount;
 /// Tells them in a table; nothing if there are none.
 pub(super) fn tell(errors: &[NodeCount<'_>], told: &mut Blocks) {
     let table = Table::with_rows(errors)
-        .numbers("count", "", |row| whole(row.packets as f64))
+        .numbers("count", |row| whole(row.packets as f64))
         .words("node", |row| text![name(row.node)])
         .words("reason", |row| row.reason)
         .words("severity", |row| row.severity);

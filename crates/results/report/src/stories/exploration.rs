@@ -162,7 +162,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .collect_vec();
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)
-            .numbers("times", "", |reached| whole(reached.count as f64))
+            .numbers("times", |reached| whole(reached.count as f64))
             .words("what", |reached| reached.of.as_str())
             .words("came to", |reached| reached.what.as_str());
         told.table(table.done());
@@ -173,17 +173,15 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .filter(|reached| reached.count > 0)
         .collect_vec();
     let table = Table::with_rows(&chosen)
-        .numbers("times", "", |reached| whole(reached.count as f64))
+        .numbers("times", |reached| whole(reached.count as f64))
         .words("the machine chose that", |reached| reached.what.as_str());
     told.table(table.done());
     if coverage.curve.len() > 1 {
         let table = Table::with_rows(&coverage.curve)
-            .numbers("runs", "", |growth| whole(growth.schedules as f64))
-            .numbers("outcomes and states", "", |growth| {
-                whole(growth.counted as f64)
-            })
-            .numbers("branches", "", |growth| whole(growth.branches as f64))
-            .numbers("pairs in both orders", "", |growth| {
+            .numbers("runs", |growth| whole(growth.schedules as f64))
+            .numbers("outcomes and states", |growth| whole(growth.counted as f64))
+            .numbers("branches", |growth| whole(growth.branches as f64))
+            .numbers("pairs in both orders", |growth| {
                 whole(growth.both_orders as f64)
             });
         told.table(table.done());

@@ -125,12 +125,12 @@ fn table(passage: &Passage) -> Table {
     };
     let mut table = Table::with_rows(&rows)
         .words("function", |function| text![code(function.name.as_str())])
-        .numbers("instructions", "", |function| of(function.instructions))
-        .numbers("share", "", |function| {
+        .numbers("instructions", |function| of(function.instructions))
+        .numbers("share", |function| {
             percent(function.instructions as f64 / whole, 1)
         });
     for (heading, value) in is_counted {
-        table = table.numbers(*heading, "", |function| of(value(function)));
+        table = table.numbers(*heading, |function| of(value(function)));
     }
     let table = table.when(all.system_register_writes() > 0, |table| {
         table.words("which registers", |function| {

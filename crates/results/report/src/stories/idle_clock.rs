@@ -33,7 +33,7 @@ fn table<R>(
         .words(first, |row| name(names(row).0))
         .words(second, |row| names(row).1)
         .each(statistics, |table, (heading, of)| {
-            table.numbers(heading, "", |row| of(times(row)).map(|ns| fixed(ns, 1)))
+            table.numbers(heading, |row| of(times(row)).map(|ns| fixed(ns, 1)))
         })
         .done()
 }
@@ -206,12 +206,12 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&rows)
         .words("governor", |row| name(row.governor))
         .words("with", |row| name(row.with))
-        .numbers("changed choices", "%", |row| {
+        .numbers("changed choices, %", |row| {
             both(row, &|of| {
                 Some(fixed(100.0 * of.changed_choices, 3).to_string())
             })
         })
-        .numbers("changed energy", "%", |row| both(row, &energy));
+        .numbers("changed energy, %", |row| both(row, &energy));
     // A row per governor and clock: what stands out is in the answer.
     told.table(
         table

@@ -86,17 +86,17 @@ pub(super) fn table(replay: &Replay<'_>) -> Table {
             name(limit.name)
         })
         .each(states, |table, state| {
-            table.numbers(state, "", move |(limit, governor)| {
+            table.numbers(state, move |(limit, governor)| {
                 let is_left = limit.left.iter().any(|left| left == state);
                 time_percent(governor, state)
                     .filter(|_| is_left)
                     .map(|share| cell(share, tenths))
             })
         })
-        .numbers("less energy", "%", |(limit, _)| {
+        .numbers("less energy, %", |(limit, _)| {
             limit.less.map(|less| cell(less.times(100.0), tenths))
         })
-        .numbers("delay p99", "us", |(_, governor)| {
+        .numbers("delay p99, us", |(_, governor)| {
             governor.delay_us.p99.map(|us| cell(us, whole))
         })
         .done()

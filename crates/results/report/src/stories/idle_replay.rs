@@ -248,7 +248,7 @@ fn table(replay: &Replay<'_>) -> Table {
     Table::with_rows(&replay.governors)
         .words("governor", |governor| name(governor.name))
         .each(names, |table, wanted| {
-            table.numbers(wanted, "", move |governor| {
+            table.numbers(wanted, move |governor| {
                 count(
                     governor
                         .states
@@ -258,11 +258,13 @@ fn table(replay: &Replay<'_>) -> Table {
                 )
             })
         })
-        .numbers("above", "", |governor| count(governor.above))
-        .numbers("below", "", |governor| count(governor.below))
-        .numbers("energy", &unit, |governor| energy(replay, governor))
-        .numbers("delay p50", "us", |governor| count(governor.delay_us.p50))
-        .numbers("p99", "", |governor| count(governor.delay_us.p99))
+        .numbers("above", |governor| count(governor.above))
+        .numbers("below", |governor| count(governor.below))
+        .numbers(format!("energy, {unit}"), |governor| {
+            energy(replay, governor)
+        })
+        .numbers("delay p50, us", |governor| count(governor.delay_us.p50))
+        .numbers("p99", |governor| count(governor.delay_us.p99))
         .done()
 }
 
@@ -280,9 +282,9 @@ fn power_domains(replay: &Replay<'_>) -> Table {
         .words("power domain, ms", |domain| {
             text![name(domain.name), ", ", name(domain.governor)]
         })
-        .numbers("CPUs idle together", "", |domain| ms(domain.together_us))
+        .numbers("CPUs idle together", |domain| ms(domain.together_us))
         .each(names, |table, wanted| {
-            table.numbers(wanted, "", move |domain| {
+            table.numbers(wanted, move |domain| {
                 ms(domain
                     .states
                     .iter()
@@ -326,11 +328,9 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
         .words("chooses as the traced kernel did, %", |(governor, _)| {
             name(*governor)
         })
-        .numbers("of known intervals", "", same)
-        .numbers("mean over states", "", |(_, of)| share(of.balanced))
-        .numbers("commonest state alone", "", |(_, of)| {
-            share(of.commonest_state)
-        });
+        .numbers("of known intervals", same)
+        .numbers("mean over states", |(_, of)| share(of.balanced))
+        .numbers("commonest state alone", |(_, of)| share(of.commonest_state));
     told.table(table.done());
 }
 

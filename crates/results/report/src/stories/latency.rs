@@ -142,13 +142,13 @@ fn accuracies(rows: &[Accuracy]) -> Table {
         .words("predicted cells", |row| {
             row.what.replace(" and cache flush", ", flush")
         })
-        .numbers("median", "", |row| {
+        .numbers("median", |row| {
             fixed(row.model.median_error_percent, 1).after(" %")
         })
         .words("in 10 %", |row| {
             format!("{} of {}", row.model.within_10_percent, row.model.cells)
         })
-        .numbers("worst", "", |row| {
+        .numbers("worst", |row| {
             fixed(row.model.worst_error_percent, 1).after(" %")
         })
         .words("guess: median, worst", guess)
@@ -170,8 +170,8 @@ fn spreads(spreads: &[Spread], note: &str) -> Table {
     Table::with_rows(spreads)
         .words("release", |spread| spread.release.as_str())
         .words("case", |spread| case_title(&spread.case))
-        .numbers("runs", "", |spread| whole(spread.seeds as f64))
-        .numbers("orders", "", |spread| whole(spread.orders as f64))
+        .numbers("runs", |spread| whole(spread.seeds as f64))
+        .numbers("orders", |spread| whole(spread.orders as f64))
         .words("1st, 2nd, ...", ranks)
         .done()
         .noted(format!(
@@ -210,11 +210,13 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
             true => case.facts.cpus.join(", "),
             false => "in turn".to_owned(),
         })
-        .numbers(word(findings), "us", |case| figure(case.facts.longest))
+        .numbers(format!("{}, us", word(findings)), |case| {
+            figure(case.facts.longest)
+        })
         .when(has_published, |table| {
             table
-                .numbers("published", "us", |case| published(case.published()))
-                .numbers("error", "", |case| {
+                .numbers("published, us", |case| published(case.published()))
+                .numbers("error", |case| {
                     let of = case.published()?;
                     let us = of.published.as_ref()?.value_us;
                     error((case.facts.longest / us - 1.0) * 100.0, of.used_in_fit())
@@ -395,10 +397,10 @@ impl Case<'_> {
                 };
                 match has_published {
                     true => table
-                        .grouped(name, "publ.", "", move |row| published(of(row)))
-                        .grouped(name, format!("{word}."), "", value)
-                        .grouped(name, "error", "", error),
-                    false => table.grouped(name, format!("{word}."), "", value),
+                        .grouped(name, "publ.", move |row| published(of(row)))
+                        .grouped(name, format!("{word}."), value)
+                        .grouped(name, "error", error),
+                    false => table.grouped(name, format!("{word}."), value),
                 }
             })
             .done();
@@ -424,11 +426,11 @@ impl Case<'_> {
             .words("CPU", |cell| place(&cell.recorded))
             .each(causes, |table, cause| {
                 let title = on_board(findings, self.facts.release, cause.title());
-                table.numbers(title, "", move |cell| {
+                table.numbers(title, move |cell| {
                     cell.recorded.microseconds_of(cause).map(figure)
                 })
             })
-            .numbers("sum", "", |cell| figure(cell.recorded.value));
+            .numbers("sum", |cell| figure(cell.recorded.value));
         let title = format!("The {} of each CPU by cause, us", metrics::heading(metric));
         Some(table.done().titled(title).ending())
     }

@@ -21,11 +21,11 @@ impl Story for Boot<'_> {
         ));
         let table = Table::with_rows(&self.states)
             .words("idle state", |state| name(state.name))
-            .numbers("fewest per CPU", "", |state| fixed(state.ends()[0], 0))
-            .numbers("most per CPU", "", |state| fixed(state.ends()[1], 0))
-            .numbers("all CPUs", "", |state| fixed(state.all(), 0))
-            .numbers("rejected", "", |state| fixed(state.rejected, 0))
-            .numbers("mean stay", "us", |state| state.mean_us().map(figure));
+            .numbers("fewest per CPU", |state| fixed(state.ends()[0], 0))
+            .numbers("most per CPU", |state| fixed(state.ends()[1], 0))
+            .numbers("all CPUs", |state| fixed(state.all(), 0))
+            .numbers("rejected", |state| fixed(state.rejected, 0))
+            .numbers("mean stay, us", |state| state.mean_us().map(figure));
         told.table(table.done());
         told.paragraph(format!(
             "Rebooted: {}. Powered off: {}. Trace: {} lines.",

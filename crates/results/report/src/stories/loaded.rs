@@ -29,7 +29,7 @@ impl Story for LoadedGraph<'_> {
         let table = Table::with_rows(&by_node)
             .words("events per packet", |(node, _)| name(**node))
             .each(kinds, |table, kind| {
-                table.numbers(*kind, "", |(_, of)| {
+                table.numbers(*kind, |(_, of)| {
                     of.get(kind).copied().flatten().map(|value| fixed(value, 3))
                 })
             });

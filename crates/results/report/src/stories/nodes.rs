@@ -18,14 +18,14 @@ impl Story for Nodes<'_> {
         let table = Table::with_rows(&self.nodes)
             .words("Name", |node| name(node.name))
             .words("State", |node| node.state)
-            .numbers("Calls", "", |node| whole(node.calls as f64))
-            .numbers("Vectors", "", |node| whole(node.vectors as f64))
-            .numbers("Clocks", "", |node| scientific(node.clocks_per_packet, 2))
-            .numbers("Vectors/Call", "", |node| {
+            .numbers("Calls", |node| whole(node.calls as f64))
+            .numbers("Vectors", |node| whole(node.vectors as f64))
+            .numbers("Clocks", |node| scientific(node.clocks_per_packet, 2))
+            .numbers("Vectors/Call", |node| {
                 fixed(each(node.vectors as f64, node.calls), 2)
             })
-            .numbers("Empty polls", "", |node| whole(node.empty_polls as f64))
-            .numbers("Empty clocks", "", |node| {
+            .numbers("Empty polls", |node| whole(node.empty_polls as f64))
+            .numbers("Empty clocks", |node| {
                 scientific(each(node.empty_clocks, node.empty_polls), 2)
             });
         told.table(table.done().noted(format!(

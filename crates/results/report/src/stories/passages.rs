@@ -36,14 +36,14 @@ impl Story for Passages<'_> {
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];
             let mut table = Table::with_rows(shown)
-                .numbers("instructions", "", |length| {
+                .numbers("instructions", |length| {
                     fixed(length.instructions as f64, 0)
                 })
-                .numbers("passages", "", |length| fixed(length.passages as f64, 0))
-                .numbers("share", "", |length| {
+                .numbers("passages", |length| fixed(length.passages as f64, 0))
+                .numbers("share", |length| {
                     percent(length.passages as f64 / self.passages as f64, 1)
                 })
-                .numbers("first", "", |length| fixed(f64::from(length.first), 0))
+                .numbers("first", |length| fixed(f64::from(length.first), 0))
                 .done();
             let more = self.lengths.len() - shown.len();
             if more > 0 {

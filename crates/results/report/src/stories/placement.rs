@@ -322,34 +322,34 @@ fn overview(placement: &Placement<'_>) -> Table {
         .when(task.is_some(), |table| {
             let of = |policy: &Policy<'_>| policy.tasks.get(task?).map(|task| whole(task.periods));
             table
-                .numbers("periods", "", of)
+                .numbers("periods", of)
                 .each(PERCENTS, |table, percent| {
-                    table.numbers(percent, "ms", move |policy| {
+                    table.numbers(format!("{percent}, ms"), move |policy| {
                         policy.response(task, percent).map(figure)
                     })
                 })
         })
         .when(ends_itself, |table| {
-            table.numbers("time", "s", |policy| {
+            table.numbers("time, s", |policy| {
                 policy.run_time_s.map(|time| ends(time, figure))
             })
         })
         .when(unit == "J" || !placement.has_yardstick(), |table| {
-            table.numbers("energy", &unit, |policy| {
+            table.numbers(format!("energy, {unit}"), |policy| {
                 policy
                     .energy_unit_s
                     .map(|energy| ends(energy.times(scale), figure))
             })
         })
         .when(placement.has_yardstick(), |table| {
-            table.numbers("energy, % of all-big's", "", |policy| {
+            table.numbers("energy, % of all-big's", |policy| {
                 share(policy.energy_of_all_big)
             })
         })
-        .numbers(format!("{} runs, %", placement.facts.big), "", |policy| {
+        .numbers(format!("{} runs, %", placement.facts.big), |policy| {
             share(policy.big)
         })
-        .numbers("moves", "", |policy| {
+        .numbers("moves", |policy| {
             fixed(policy.tasks.values().map(|task| task.migrations).sum(), 0)
         });
     let note = task.map_or_else(Text::default, |task| {
@@ -403,10 +403,10 @@ fn missed(placement: &Placement<'_>) -> Option<Table> {
         Table::with_rows(&rows)
             .words("late for the next period", |(_, task, _)| name(*task))
             .words("policy", |(policy, ..)| name(*policy))
-            .numbers("periods", "", |(_, _, of)| whole(of.periods))
-            .numbers("late", "", |(_, _, of)| whole(of.missed_periods))
-            .numbers("late", "%", |(_, _, of)| share(of))
-            .numbers("left out", "", |(_, _, of)| whole(of.skipped_periods))
+            .numbers("periods", |(_, _, of)| whole(of.periods))
+            .numbers("late", |(_, _, of)| whole(of.missed_periods))
+            .numbers("late, %", |(_, _, of)| share(of))
+            .numbers("left out", |(_, _, of)| whole(of.skipped_periods))
             .done()
             .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
     })
@@ -444,10 +444,10 @@ fn where_tasks_ran<'r>(
     let table = Table::with_rows(&rows)
         .words(title, |(_, task, _)| name(*task))
         .words("policy", |(policy, ..)| name(*policy))
-        .numbers("", "ms/s", |(_, _, of)| figure(of.cpu_time_us_per_s / 1e3))
-        .numbers("woken", "1/s", |(_, _, of)| figure(of.wake_ups_per_s))
+        .numbers("ms/s", |(_, _, of)| figure(of.cpu_time_us_per_s / 1e3))
+        .numbers("woken, 1/s", |(_, _, of)| figure(of.wake_ups_per_s))
         .each(&places, |table, place| {
-            table.numbers(format!("{place}, %"), "", |(_, _, task)| {
+            table.numbers(format!("{place}, %"), |(_, _, task)| {
                 of(task).get(place).map(|share| fixed(share * 100.0, 0))
             })
         })
@@ -488,7 +488,7 @@ fn owners(placement: &Placement<'_>) -> Table {
     let mut table = Table::with_rows(&names)
         .words(format!("energy of, {unit}"), |owner| name(*owner))
         .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", move |owner| figure(of(policy, owner)))
+            table.numbers(policy.name, move |owner| figure(of(policy, owner)))
         })
         .done();
     let last = |words: &str, value: &dyn Fn(&Policy<'_>) -> f64| {
@@ -530,7 +530,7 @@ fn by_policy<'r>(
     Table::with_rows(&names)
         .words(title, |row| name(*row))
         .each(&placement.policies, |table, policy| {
-            table.numbers(policy.name, "", |row| of(policy, row).map(figure))
+            table.numbers(policy.name, |row| of(policy, row).map(figure))
         })
         .done()
 }
@@ -564,12 +564,10 @@ fn work_costs(points: &[Point<'_>]) -> Table {
     );
     Table::with_rows(points)
         .words("operating point", |point| name(point.point))
-        .numbers("capacity", "", |point| whole(point.capacity))
-        .numbers("core", "", |point| share(point.core))
-        .numbers("core and cluster", "", |point| {
-            share(point.core_and_cluster)
-        })
-        .numbers("each core of a full cluster", "", |point| {
+        .numbers("capacity", |point| whole(point.capacity))
+        .numbers("core", |point| share(point.core))
+        .numbers("core and cluster", |point| share(point.core_and_cluster))
+        .numbers("each core of a full cluster", |point| {
             share(point.full_cluster)
         })
         .done()

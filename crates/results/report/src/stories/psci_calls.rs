@@ -68,15 +68,14 @@ impl Story for Calls<'_> {
         let mut table = Table::with_rows(&self.calls)
             .words("instructions per call", |call| text![code(call.call)]);
         for build in builds {
-            table = table.numbers(*build, "", |call| counted(call, build));
+            table = table.numbers(*build, |call| counted(call, build));
         }
         for Implementation { name, .. } in implementations {
             for (build, short) in BUILDS.into_iter().zip(["plain", "instr."]) {
                 let find = |call: &Call<'_>| reference?.find(call.call, name, build);
                 // A column that nobody filled says nothing.
                 if self.calls.iter().any(|call| find(call).is_some()) {
-                    table =
-                        table.numbers(format!("{name} {short}"), "", |call| find(call).map(range));
+                    table = table.numbers(format!("{name} {short}"), |call| find(call).map(range));
                 }
             }
         }

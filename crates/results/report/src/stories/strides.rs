@@ -54,13 +54,11 @@ impl Story for Gains {
     fn tell(&self, told: &mut Blocks) {
         let table = Table::with_rows(&self.gains)
             .words("loop", |gain| name(gain.loop_name.as_str()))
-            .numbers("best", "", |gain| {
-                label(gain.stride_first, gain.stride_second)
-            })
-            .numbers("clocks", "", |gain| figure(gain.clocks))
-            .numbers("by parallelism", "", |gain| fixed(gain.gain_parallel, 2))
-            .numbers("by prefetch", "", |gain| fixed(gain.gain_prefetch, 2))
-            .numbers("together", "", |gain| fixed(gain.gain, 2));
+            .numbers("best", |gain| label(gain.stride_first, gain.stride_second))
+            .numbers("clocks", |gain| figure(gain.clocks))
+            .numbers("by parallelism", |gain| fixed(gain.gain_parallel, 2))
+            .numbers("by prefetch", |gain| fixed(gain.gain_prefetch, 2))
+            .numbers("together", |gain| fixed(gain.gain, 2));
         let note = "By parallelism: the same without prefetch, since a loop of several packets waits for several at once. By \
                     prefetch: the rest.";
         let title = "How many times as fast as the single loop without prefetch";
@@ -166,11 +164,11 @@ impl Story for MeasuredStudy<'_> {
         };
         let table = Table::with_rows(&self.cells)
             .words("loop", |cell| name(cell.loop_name.as_str()))
-            .numbers("strides", "", |cell| {
+            .numbers("strides", |cell| {
                 format!("+{}/+{}", cell.stride_first, cell.stride_second)
             })
-            .numbers("clocks", "", |cell| fixed(cell.clocks_per_packet, 1))
-            .numbers("quartiles", "", quartiles)
+            .numbers("clocks", |cell| fixed(cell.clocks_per_packet, 1))
+            .numbers("quartiles", quartiles)
             .words("", bar);
         told.table(table.done());
     }
@@ -229,10 +227,10 @@ impl Story for PredictedStudy<'_> {
         told.table(cell_table(self));
         if self.cores.len() > 1 {
             let table = Table::with_rows(&self.cores)
-                .numbers("cores", "", |of| whole(of.cores as f64))
-                .numbers("clocks of each", "", |of| fixed(of.clocks_per_packet, 3))
-                .numbers("times the rate of one", "", |of| fixed(of.rate, 2))
-                .numbers("memory busy", "", |of| percent(of.memory_busy, 1));
+                .numbers("cores", |of| whole(of.cores as f64))
+                .numbers("clocks of each", |of| fixed(of.clocks_per_packet, 3))
+                .numbers("times the rate of one", |of| fixed(of.rate, 2))
+                .numbers("memory busy", |of| percent(of.memory_busy, 1));
             told.table(table.done().titled("Several cores at once, each with the best loop").noted(
                 "A model without a measurement beside it: the cores share memory, whose lines wait for each other, and second-level \
                  caches, and nothing else.",
@@ -274,16 +272,16 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
     let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
     Table::with_rows(&predicted.cells)
         .words("loop", |cell| name(cell.loop_name.as_str()))
-        .numbers("strides", "", Cells::label)
-        .numbers("published", "", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
-        .numbers("model", "", |cell| fixed(cell.clocks_per_packet, 3))
-        .numbers("error", "", |cell| or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
+        .numbers("strides", Cells::label)
+        .numbers("published", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
+        .numbers("model", |cell| fixed(cell.clocks_per_packet, 3))
+        .numbers("error", |cell| or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
         .words("", kind)
-        .numbers("Mpps published", "", |cell| or_dash(cell.published_mpps.map(|mpps| fixed(mpps, 2))))
-        .numbers("model", "", |cell| or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
-        .numbers("data", "", |cell| waited(cell, "first touch of the packet's data"))
-        .numbers("metadata", "", |cell| waited(cell, "first touch of the metadata"))
-        .numbers("buffers", "", blocked)
+        .numbers("Mpps published", |cell| or_dash(cell.published_mpps.map(|mpps| fixed(mpps, 2))))
+        .numbers("model", |cell| or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
+        .numbers("data", |cell| waited(cell, "first touch of the packet's data"))
+        .numbers("metadata", |cell| waited(cell, "first touch of the metadata"))
+        .numbers("buffers", blocked)
         .done()
         .noted(text![
             "Stalls, ticks per packet: data and metadata wait at the first touch of the packet's line of that kind; an access that \
@@ -298,9 +296,7 @@ fn scores(scores: &[Score]) -> Columns<'_, Score> {
     Table::with_rows(scores)
         .words("loop", |score| name(score.loop_name))
         .words("predictor", |score| score.predictor)
-        .numbers("rms error", "", |score| {
-            percent(score.rms_percent / 100.0, 2)
-        })
+        .numbers("rms error", |score| percent(score.rms_percent / 100.0, 2))
         .words(
             "",
             |score| if score.fitted { "fitted" } else { "predicted" },
@@ -334,14 +330,13 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
     }
     let table = Table::with_rows(&predicted.best)
         .words("best strides", |best| name(best.loop_name))
-        .numbers("model", "", |best| best.predicted.as_str())
-        .numbers("published", "", |best| best.published.as_str())
+        .numbers("model", |best| best.predicted.as_str())
+        .numbers("published", |best| best.published.as_str())
         .numbers(
             "published clocks at the model's, above the published minimum",
-            "",
             |best| fixed(best.cost_percent, 2).signed().after(" %"),
         )
-        .numbers("at the longest tried", "", |best| {
+        .numbers("at the longest tried", |best| {
             fixed(best.longest_cost_percent, 2).signed().after(" %")
         });
     told.table(table.done());

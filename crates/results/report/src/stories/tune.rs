@@ -127,14 +127,14 @@ fn beside(tune: &Tune<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&tune.beside)
         .words("beside the best", |of| Cell::from(of.name.clone()))
         .words("values", |of| Cell::from(words(tune, &of.values)))
-        .numbers("clocks", "", |of| fixed(of.clocks, 1))
-        .numbers("the best takes less by", "%", |of| {
+        .numbers("clocks", |of| fixed(of.clocks, 1))
+        .numbers("the best takes less by, %", |of| {
             less(of.best_takes_less, |less| less.percent)
         })
-        .numbers("from", "%", |of| {
+        .numbers("from, %", |of| {
             less(of.best_takes_less, |less| less.interval[0])
         })
-        .numbers("to", "%", |of| {
+        .numbers("to, %", |of| {
             less(of.best_takes_less, |less| less.interval[1])
         });
     told.table(table.done().noted(format!(
@@ -198,13 +198,13 @@ impl Story for Tune<'_> {
         let table = Table::with_rows(&self.groups)
             .words("records", |group| name(&group.set))
             .words("of", |group| Cell::from(size(place(&group.set))))
-            .numbers("batch", "", |group| whole(group.batch as f64))
+            .numbers("batch", |group| whole(group.batch as f64))
             .words("least of what was tried there", |group| {
                 Cell::from(words(self, &group.values))
             })
-            .numbers("clocks", "", |group| fixed(group.clocks, 1))
-            .numbers("the best of the search", "", |group| clocks(group.pick))
-            .numbers("none", "", |group| clocks(group.none));
+            .numbers("clocks", |group| fixed(group.clocks, 1))
+            .numbers("the best of the search", |group| clocks(group.pick))
+            .numbers("none", |group| clocks(group.none));
         told.table(table.done().noted(format!(
             "Ticks of the {} ({} ns each) per record, medians of the rounds of each row. warm: the same batch again and again. Elsewhere \
              only the best of the search and the rules above were tried. {} slices in all; a round's slices differ by {} % (between \

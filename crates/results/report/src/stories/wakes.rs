@@ -48,15 +48,13 @@ pub(super) fn answer(wake_ups: &WakeUps) -> String {
 /// Rows with what they are told apart by.
 fn table(rows: &[WakeRow], most: usize) -> Columns<'_, WakeRow> {
     Table::with_rows(&rows[..rows.len().min(most)])
-        .numbers("CPU", "", |row| row.cpu.map(|cpu| grouped(cpu.into())))
+        .numbers("CPU", |row| row.cpu.map(|cpu| grouped(cpu.into())))
         .words("state", |row| row.state.as_deref().map(name))
         .words("cause", |row| name(row.cause.as_str()))
         .words("called by", |row| row.by.as_deref().map(name))
-        .numbers("on CPU", "", |row| {
-            row.by_cpu.map(|cpu| grouped(cpu.into()))
-        })
+        .numbers("on CPU", |row| row.by_cpu.map(|cpu| grouped(cpu.into())))
         .words("ran first", |row| row.first.as_deref().map(name))
-        .numbers("wake-ups", "", |row| grouped(row.count))
+        .numbers("wake-ups", |row| grouped(row.count))
         .words("by way of", |row| row.way.as_deref().map(name))
 }
 
@@ -83,13 +81,13 @@ pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks
         }
     };
     let table = table(&wake_ups.causes, MOST_ROWS)
-        .numbers("", "1/s", |row| {
+        .numbers("1/s", |row| {
             seconds.map(|seconds| fixed(row.count as f64 / seconds, 1))
         })
-        .numbers("to exit", "us", |row| us(row.to_exit_ns, 0))
-        .numbers("most", "us", |row| us(row.to_exit_ns, 1))
-        .numbers("to run", "us", |row| us(row.to_run_ns, 0))
-        .numbers("most", "us", |row| us(row.to_run_ns, 1))
+        .numbers("to exit, us", |row| us(row.to_exit_ns, 0))
+        .numbers("most, us", |row| us(row.to_exit_ns, 1))
+        .numbers("to run, us", |row| us(row.to_run_ns, 0))
+        .numbers("most, us", |row| us(row.to_run_ns, 1))
         .words("wake-ups, by state", |row| has_causes.then(|| states(row)));
     let note = "to exit: from the cause (a timer's expiry, a call, a task made ready) to the end of the idle state; to run: from there to the \
                 first handler or task; each the median, and the most.";
@@ -129,9 +127,9 @@ pub(super) fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut 
     let table = Table::with_rows(domains)
         .words("CPUs", |row| name(cpus(row)))
         .words("what slept", |row| Cell::from(row.what.as_str()))
-        .numbers("entries", "", |row| row.entered.map(grouped))
-        .numbers("time", "ms", |row| fixed(row.total_ns as f64 / 1e6, 3))
-        .numbers("of the time", "%", |row| {
+        .numbers("entries", |row| row.entered.map(grouped))
+        .numbers("time, ms", |row| fixed(row.total_ns as f64 / 1e6, 3))
+        .numbers("of the time, %", |row| {
             seconds.map(|seconds| fixed(row.total_ns as f64 / seconds / 1e7, 2))
         });
     let note = "A state is the cluster's if no CPU asked for it while another one of the cluster was up. A stay lasts from when the last CPU asked \

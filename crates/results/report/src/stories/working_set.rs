@@ -57,14 +57,12 @@ fn times(of: &Prediction<'_>, source: &str) -> Table {
     let error = |ns: f64, of: &NodeTime<'_>| percent(ns / of.published_ns - 1.0, 0).signed();
     let table = Table::with_rows(&of.times)
         .words("node", |of| name(of.node))
-        .numbers("instructions", "", |of| fixed(of.instructions, 2))
-        .numbers("published", "ns", |of| whole(of.published_ns))
-        .grouped("predicted", "ns", "", |of| fixed(of.ns, 1))
-        .grouped("predicted", "error", "", |row| error(row.ns, row))
-        .grouped("by instructions", "ns", "", |of| {
-            fixed(of.in_proportion_ns, 1)
-        })
-        .grouped("by instructions", "error", "", |row| {
+        .numbers("instructions", |of| fixed(of.instructions, 2))
+        .numbers("published, ns", |of| whole(of.published_ns))
+        .grouped("predicted", "ns", |of| fixed(of.ns, 1))
+        .grouped("predicted", "error", |row| error(row.ns, row))
+        .grouped("by instructions", "ns", |of| fixed(of.in_proportion_ns, 1))
+        .grouped("by instructions", "error", |row| {
             error(row.in_proportion_ns, row)
         });
     let note = format!(
@@ -142,19 +140,17 @@ fn kept(ways: &[Way<'_>], size: fn(&Way<'_>) -> u64, lost: fn(&Way<'_>) -> f64) 
 fn table(ways: &[Way<'_>]) -> Table {
     let nodes = ways.first().map_or(&[][..], |way| &way.nodes);
     let table = Table::with_rows(ways)
-        .numbers("buffers", "", |way| whole(way.pool as f64))
-        .numbers("frame", "", |way| whole(way.frame_size as f64))
-        .numbers("stride", "bytes", |way| whole(way.buffer_bytes as f64))
-        .numbers("touches", "KB", |way| fixed(way.kb(), 1));
+        .numbers("buffers", |way| whole(way.pool as f64))
+        .numbers("frame", |way| whole(way.frame_size as f64))
+        .numbers("stride, bytes", |way| whole(way.buffer_bytes as f64))
+        .numbers("touches, KB", |way| fixed(way.kb(), 1));
     let table = table.each(nodes.iter().enumerate(), |table, (at, node)| {
         let of = move |way: &Way<'_>, value: fn(&Node<'_>) -> f64| {
             fixed(way.nodes.get(at).map_or(0.0, value), 2)
         };
         table
-            .grouped(node.node, "L2", "", move |way| of(way, |node| node.l2))
-            .grouped(node.node, "memory", "", move |way| {
-                of(way, |node| node.memory)
-            })
+            .grouped(node.node, "L2", move |way| of(way, |node| node.l2))
+            .grouped(node.node, "memory", move |way| of(way, |node| node.memory))
     });
     table.done()
 }

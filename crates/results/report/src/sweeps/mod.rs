@@ -264,12 +264,16 @@ impl<'s> SweepStory<'s> {
         let unit = &self.quantity(quantity).unit;
         let table = Table::with_rows(&self.effects[quantity])
             .words("key", |effect| effect.key.as_str())
-            .numbers("of the variance", "%", |effect| {
+            .numbers("of the variance, %", |effect| {
                 fixed(effect.share * 100.0, 1)
             })
-            .numbers("least mean", unit, |effect| figure(effect.least.1))
+            .numbers(format!("least mean, {unit}"), |effect| {
+                figure(effect.least.1)
+            })
             .words("with", |effect| effect.least.0.as_str())
-            .numbers("greatest mean", unit, |effect| figure(effect.greatest.1))
+            .numbers(format!("greatest mean, {unit}"), |effect| {
+                figure(effect.greatest.1)
+            })
             .words("with", |effect| effect.greatest.0.as_str())
             .done();
         told.table(table.titled(format!("What moves {}", words(self.quantity(quantity)))));
@@ -368,7 +372,7 @@ impl<'s> SweepStory<'s> {
     fn rows(&self) -> Table {
         let keys = self.summary.keys.iter().enumerate();
         Table::with_rows(&self.summary.points)
-            .numbers("sweep_point", "", |point| whole(point.number as f64))
+            .numbers("sweep_point", |point| whole(point.number as f64))
             .each(keys, |table, (at, key)| {
                 table.words(key.as_str(), move |point| {
                     point.settings[at].as_ref().map(sweep::Value::text)
@@ -379,7 +383,6 @@ impl<'s> SweepStory<'s> {
                 |table, (at, quantity)| {
                     table.numbers(
                         format!("{} ({})", words(quantity), quantity.unit),
-                        "",
                         move |point| {
                             let value = point.figures[at];
                             value.is_finite().then(|| value.to_string())

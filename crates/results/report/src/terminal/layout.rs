@@ -63,8 +63,8 @@ fn grid(block: &Table, style: Style) -> String {
     let mut drawn = table(style);
     let has_groups = block.has_groups();
     let heading = |column: &crate::blocks::Column| match (has_groups, column.group.as_str()) {
-        (true, group) => format!("{group}\n{}", column.title()),
-        (false, _) => column.title(),
+        (true, group) => format!("{group}\n{}", column.heading),
+        (false, _) => column.heading.clone(),
     };
     if block
         .columns
@@ -161,7 +161,7 @@ fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
             Cell::Bars(_) => 0,
             cell => cell.plain().chars().count(),
         });
-        let heading = block.columns[at].title();
+        let heading = &block.columns[at].heading;
         let longest = heading
             .split_whitespace()
             .map(|word| word.chars().count())

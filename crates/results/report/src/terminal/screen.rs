@@ -139,7 +139,7 @@ fn picture_of(table: &Table) -> Picture {
     let of = table
         .columns
         .last()
-        .map_or_else(String::new, |column| crate::words::capital(&column.title()));
+        .map_or_else(String::new, |column| crate::words::capital(&column.heading));
     Picture::new(of, "", unit, Drawing::Bars(rows))
 }
 
