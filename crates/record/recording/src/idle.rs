@@ -2,10 +2,12 @@
 
 use crate::metrics::{self, Metric};
 use crate::{Measure, Recording};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// Counts of idle states, of one or the sum of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IdleSum {
     /// Entries.
     pub entered: f64,

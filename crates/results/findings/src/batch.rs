@@ -24,7 +24,6 @@ pub struct Batch<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// Published bytes that a frame touches.
-    #[serde(skip)]
     pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
 }
 
@@ -44,7 +43,6 @@ pub struct Row {
     /// Published KB of indices, descriptors and buffers.
     pub published_kb: Option<[f64; 3]>,
     /// The repetitions without prefetch, and with it.
-    #[serde(skip)]
     pub repetitions: [Vec<f64>; 2],
 }
 

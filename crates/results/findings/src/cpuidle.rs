@@ -49,7 +49,6 @@ pub struct Test<'r> {
     /// The states of each CPU; empty if there is one CPU.
     pub states_of_cpus: Vec<State<'r>>,
     /// The sums over all states and CPUs.
-    #[serde(skip)]
     pub sum: IdleSum,
 }
 

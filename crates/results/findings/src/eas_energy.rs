@@ -69,10 +69,8 @@ pub struct Board<'r> {
     /// Predictors of the published energies; none without published figures.
     pub predictors: Vec<Predictor>,
     /// The name of the domain of the fastest CPUs.
-    #[serde(skip)]
     pub big: String,
     /// The place of the usual assumptions among them.
-    #[serde(skip)]
     pub usual: usize,
 }
 

@@ -35,7 +35,6 @@ pub struct Exploration<'r> {
     /// Operations over all schedules.
     pub operations_tried: u64,
     /// What broke, a sentence each.
-    #[serde(skip)]
     pub complaints: &'r [String],
     /// The recording, whose lanes show the schedule.
     #[serde(skip)]

@@ -32,10 +32,8 @@ pub struct Clocks<'r> {
     /// Whether the machine repeats itself.
     pub steadiness: Steadiness,
     /// The clocks whose difference is saved.
-    #[serde(skip)]
     pub saved_by: String,
     /// Published figures of clocks and divisions.
-    #[serde(skip)]
     pub reference: Option<&'r ClockReference>,
 }
 
@@ -104,7 +102,6 @@ pub struct Clock<'r> {
     #[serde(flatten)]
     pub times: Statistics,
     /// The number of threads as the recording has it.
-    #[serde(skip)]
     pub mode: &'r str,
 }
 
@@ -119,7 +116,6 @@ pub struct Division<'r> {
     #[serde(flatten)]
     pub times: Statistics,
     /// What the compiler knew, in words.
-    #[serde(skip)]
     pub mode: &'r str,
 }
 

@@ -22,23 +22,19 @@ pub struct Boot<'r> {
     /// What went wrong, a sentence each.
     pub complaints: &'r [String],
     /// The version of BusyBox.
-    #[serde(skip)]
     pub busybox: &'r str,
     /// The number of CPUs that came up.
-    #[serde(skip)]
     pub cpus: f64,
     /// Times that each CPU was taken down and brought up.
-    #[serde(skip)]
     pub cycles: f64,
     /// Times that a CPU was not taken down or brought up.
-    #[serde(skip)]
     pub failures: f64,
     /// The idle states, as the CPUs entered them.
-    #[serde(skip)]
     pub states: Vec<State<'r>>,
 }
 
 /// An idle state, as the CPUs entered it.
+#[derive(Serialize, JsonSchema)]
 pub struct State<'r> {
     /// The state's name.
     pub name: &'r str,

@@ -38,6 +38,7 @@ pub struct LoadedGraph<'r> {
     /// The graph's name.
     pub graph: String,
     /// The nodes of the graph.
+    #[serde(flatten)]
     pub nodes: Nodes<'r>,
     /// The reasons for which packets ended, and other counts of nodes.
     pub errors: Vec<NodeCount<'r>>,
@@ -69,16 +70,12 @@ pub struct LoadedGraph<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The settings of the run.
-    #[serde(skip)]
     pub facts: facts::GraphLoad,
     /// The ticks per packet of the windows; the median is that of the median window.
-    #[serde(skip)]
     pub clocks: Option<Spread>,
     /// The number of windows.
-    #[serde(skip)]
     pub window_count: usize,
     /// The kinds of events that were counted, in order.
-    #[serde(skip)]
     pub kinds: Vec<&'r str>,
 }
 

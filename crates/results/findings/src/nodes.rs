@@ -24,28 +24,22 @@ pub struct Node<'r> {
     /// The number of times that it found no packets.
     pub empty_polls: u64,
     /// The node's state, as VPP says it.
-    #[serde(skip)]
     pub state: &'r str,
     /// Ticks of all calls that found no packets.
-    #[serde(skip)]
     pub empty_clocks: f64,
 }
 
 /// The nodes of a case with the rates of the whole graph, all in the window whose clocks per packet
-/// are the median; the JSON has the nodes alone.
+/// are the median.
 #[derive(Serialize, JsonSchema)]
-#[serde(transparent)]
 pub struct Nodes<'r> {
     /// The nodes, in the order of the graph.
     pub nodes: Vec<Node<'r>>,
     /// Seconds of the window.
-    #[serde(skip)]
     pub seconds: f64,
     /// Rounds of the graph per second.
-    #[serde(skip)]
     pub loops: f64,
     /// Packets in, out, dropped and punted per second.
-    #[serde(skip)]
     pub rates: [f64; 4],
     /// The counter whose ticks are clocks.
     #[serde(skip)]

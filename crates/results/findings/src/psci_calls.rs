@@ -26,10 +26,8 @@ pub struct Calls<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_function: Option<Functions>,
     /// Published counts of other firmware on the same cores.
-    #[serde(skip)]
     pub reference: Option<CallReference>,
     /// The model of these cores, if all published counts are of others.
-    #[serde(skip)]
     pub unpublished_cores: Option<&'r str>,
 }
 
@@ -47,7 +45,6 @@ pub struct Call<'r> {
     #[serde(flatten)]
     pub counts: BTreeMap<&'r str, f64>,
     /// The builds in the recording's order.
-    #[serde(skip)]
     pub builds: Vec<&'r str>,
 }
 

@@ -64,10 +64,8 @@ pub struct MeasureRow {
     /// The largest.
     pub max: f64,
     /// The first and the third quartile.
-    #[serde(skip)]
     pub quartiles: [f64; 2],
     /// The published value, in the same unit.
-    #[serde(skip)]
     pub published: Option<f64>,
 }
 

@@ -113,10 +113,8 @@ pub struct MeasuredStudy<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The settings of the run.
-    #[serde(skip)]
     pub facts: facts::Study,
     /// The number of repetitions of each cell.
-    #[serde(skip)]
     pub repetitions: u32,
 }
 
@@ -150,7 +148,6 @@ pub struct PredictedStudy<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// Packets of a frame, at least 1.
-    #[serde(skip)]
     pub frame_size: u64,
 }
 
@@ -195,10 +192,8 @@ pub struct Cells {
     /// The accesses at which the core stood still.
     pub stalls: Vec<Stall>,
     /// The cell's name in the recording.
-    #[serde(skip)]
     pub subject: String,
     /// Clocks per packet of each repetition.
-    #[serde(skip)]
     pub values: Vec<f64>,
 }
 
@@ -234,7 +229,6 @@ pub struct Gain {
     /// Ticks per packet at the best strides.
     pub clocks: f64,
     /// Its quartiles over the repetitions.
-    #[serde(skip)]
     pub quartiles: [f64; 2],
 }
 

@@ -16,7 +16,6 @@ pub struct Ticks {
     /// Length of a tick of the counter in nanoseconds; 0 where its frequency is not known.
     pub tick_ns: f64,
     /// Frequency of the core in Hz, where it is known.
-    #[serde(skip)]
     pub core_hz: Option<f64>,
 }
 

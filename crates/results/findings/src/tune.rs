@@ -53,7 +53,6 @@ pub struct TunedCell {
     /// The number of rounds that were measured.
     pub rounds: usize,
     /// Ticks per record in each of them.
-    #[serde(skip)]
     pub measured: Vec<f64>,
 }
 

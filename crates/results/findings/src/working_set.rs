@@ -43,7 +43,6 @@ pub struct WorkingSet<'r> {
     /// each way of writing the nodes.
     pub predicted: Vec<Prediction<'r>>,
     /// The source of the published times.
-    #[serde(skip)]
     pub source: &'r str,
 }
 

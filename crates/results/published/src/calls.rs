@@ -2,13 +2,14 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Name of the reference about PSCI calls in other firmware.
 pub const CALLS: &str = "psci-calls-qemu";
 
 /// A measured figure.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallFigure {
     /// Which call.
@@ -24,7 +25,7 @@ pub struct CallFigure {
 }
 
 /// Figures of other firmware, with how they were taken.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CallReference {
     /// Conditions under which all of them were measured.
     pub conditions: String,
@@ -43,7 +44,7 @@ struct File {
 }
 
 /// A firmware that was measured.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     /// The name.

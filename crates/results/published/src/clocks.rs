@@ -2,13 +2,14 @@
 
 use document::{Document, Error, Spanned};
 use experiment::{Conditions, Files};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Name of the reference about clocks.
 pub const CLOCKS: &str = "cpuidle-clock";
 
 /// A published statistic of a clock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFigure {
     /// Which clock.
@@ -22,7 +23,7 @@ pub struct ClockFigure {
 }
 
 /// The results of two divisions of a time.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DivisionFigure {
     /// The time in nanoseconds.
@@ -34,7 +35,7 @@ pub struct DivisionFigure {
 }
 
 /// Published costs of clocks, with how they were taken.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ClockReference {
     /// The source.
     pub source: String,

@@ -2,7 +2,8 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The clocks of a node.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -27,7 +28,7 @@ pub struct NodeFigure {
 }
 
 /// The footprint of a frame's packets in the caches, in KB of 1024 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FootprintFigure {
     /// Packets of the frame.
@@ -41,7 +42,7 @@ pub struct FootprintFigure {
 }
 
 /// Figures of a data plane on a platform.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DataplaneReference<F> {
     /// The title.
     pub title: String,

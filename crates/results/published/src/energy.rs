@@ -2,13 +2,14 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Name of the reference about RCU and energy.
 pub const ENERGY: &str = "rcu-energy";
 
 /// A benchmark in a configuration, as published.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyFigure {
     /// The benchmark.
@@ -27,7 +28,7 @@ pub struct EnergyFigure {
 }
 
 /// The published table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct EnergyReference {
     /// The source.
     pub source: String,

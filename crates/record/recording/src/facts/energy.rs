@@ -1,8 +1,9 @@
 use super::Facts;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The power of a platform's idle states and operating points, with its source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Power {
     /// The source of the power numbers.
     pub source: String,
@@ -15,7 +16,7 @@ pub struct Power {
 }
 
 /// A workload under policies of placement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Placement {
     /// The title of the platform's idle states.
     pub title: String,

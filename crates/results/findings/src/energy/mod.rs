@@ -60,13 +60,10 @@ pub struct Savings<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The published figures of this platform.
-    #[serde(skip)]
     pub reference: Option<&'r EnergyReference>,
     /// `draws`, or `central` where nothing was drawn: what intervals are over.
-    #[serde(skip)]
     pub mode: &'static str,
     /// The number of predictions of a cell.
-    #[serde(skip)]
     pub count: usize,
 }
 

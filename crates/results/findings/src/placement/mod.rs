@@ -55,7 +55,6 @@ pub struct Placement<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The settings of the run.
-    #[serde(skip)]
     pub facts: facts::Placement,
 }
 
@@ -76,7 +75,6 @@ pub struct Policy<'r> {
     /// what is not done takes no energy.
     pub unfinished_share: f64,
     /// True if no task stopped and hardly any work was left undone: only then do energies compare.
-    #[serde(skip)]
     pub is_done: bool,
     /// Run time in seconds.
     pub run_time_s: Option<Interval>,
@@ -97,13 +95,10 @@ pub struct Policy<'r> {
     /// The tasks by name.
     pub tasks: InOrder<'r, Task<'r>>,
     /// The share of the time in which the fastest domain runs.
-    #[serde(skip)]
     pub big: Option<Interval>,
     /// Energy seed by seed, in units times seconds, by the integral and not by owners.
-    #[serde(skip)]
     pub integrals: Vec<f64>,
     /// Energy with the middle seed, likewise.
-    #[serde(skip)]
     pub middle_integral: f64,
 }
 
@@ -122,7 +117,6 @@ pub struct Task<'r> {
     /// CPU time in microseconds per second, over all seeds.
     pub cpu_time_us_per_s: f64,
     /// The work of all seeds, in microseconds of a core of capacity 1024.
-    #[serde(skip)]
     pub work_us: f64,
     /// Wake-ups per second, over all seeds.
     pub wake_ups_per_s: f64,
