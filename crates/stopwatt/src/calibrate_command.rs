@@ -59,16 +59,17 @@ pub struct CalibratePrefetchOptions {
 
 /// The answer of a check: no if files differ from what a fit gives.
 fn checked(console: &Console, differs: &[String], command: &str) -> Answer {
-    match differs.is_empty() {
-        true => Answer::Yes,
-        false => Answer::no(
+    if differs.is_empty() {
+        Answer::Yes
+    } else {
+        Answer::no(
             console,
             &miette!(
                 help = format!("run `stopwatt {command}` to write them anew"),
                 "not what a fresh fit gives: {}",
                 differs.join(", ")
             ),
-        ),
+        )
     }
 }
 
@@ -136,13 +137,14 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette
             "there are no published figures of {name}"
         )
     })?;
-    let wanted = match options.release.is_empty() {
-        true => opened.releases()?,
-        false => options
+    let wanted = if options.release.is_empty() {
+        opened.releases()?
+    } else {
+        options
             .release
             .iter()
             .map(|given| opened.release_name(given))
-            .collect::<Result<_, _>>()?,
+            .collect::<Result<_, _>>()?
     };
     let calibrations = fit(
         console,
@@ -379,9 +381,10 @@ fn gate_text(out: &mut String, calibration: &Calibration) {
     if let Some(words) = timer_text(calibration) {
         let _ = writeln!(out, "  {words}");
     }
-    let _ = match gate.passed() {
-        true => writeln!(out, "  the fit passes"),
-        false => writeln!(out, "  a BAD FIT: {}", gate.reasons.join("; ")),
+    let _ = if gate.passed() {
+        writeln!(out, "  the fit passes")
+    } else {
+        writeln!(out, "  a BAD FIT: {}", gate.reasons.join("; "))
     };
 }
 

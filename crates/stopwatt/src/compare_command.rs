@@ -128,12 +128,13 @@ type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
 
 /// Reads the recordings of each side.
 fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
-    let sides: Vec<Vec<&NamedRecording>> = match options.with.is_empty() {
-        true => options.recordings.iter().map(|given| vec![given]).collect(),
-        false => vec![
+    let sides: Vec<Vec<&NamedRecording>> = if options.with.is_empty() {
+        options.recordings.iter().map(|given| vec![given]).collect()
+    } else {
+        vec![
             options.recordings.iter().collect(),
             options.with.iter().collect(),
-        ],
+        ]
     };
     let mut read = Vec::new();
     for side in &sides {
@@ -154,9 +155,10 @@ fn side_name<'o>(side: &[&'o NamedRecording]) -> &'o str {
     };
     let shared = (0..=first.len()).rev().find(begins).unwrap_or(0);
     let shared = first[..shared].trim_end_matches(|c: char| !c.is_alphabetic());
-    match side.len() > 1 && !shared.is_empty() {
-        true => shared,
-        false => first,
+    if side.len() > 1 && !shared.is_empty() {
+        shared
+    } else {
+        first
     }
 }
 

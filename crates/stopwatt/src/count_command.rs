@@ -164,9 +164,10 @@ fn address(symbols: &Symbols, option: &str, given: &str) -> miette::Result<u64> 
 
 /// The error of a machine that made no passage.
 fn nothing(options: &CountOptions, counted: &count::CountResult) -> miette::Report {
-    let end = match counted.is_off {
-        true => "before the machine was off".to_owned(),
-        false => format!("in {} s", options.limit),
+    let end = if counted.is_off {
+        "before the machine was off".to_owned()
+    } else {
+        format!("in {} s", options.limit)
     };
     let last: String = counted
         .last
@@ -179,11 +180,10 @@ fn nothing(options: &CountOptions, counted: &count::CountResult) -> miette::Repo
         format!("; its last output:{last}")
     };
     if counted.counts.has_begun {
-        let help = match options.to.is_empty() {
-            true => "say with --to where the passage ends, or give it more time with --limit",
-            false => {
-                "leave --to out to count until the function returns, or give it more time with --limit"
-            }
+        let help = if options.to.is_empty() {
+            "say with --to where the passage ends, or give it more time with --limit"
+        } else {
+            "leave --to out to count until the function returns, or give it more time with --limit"
         };
         return miette!(
             help = help,

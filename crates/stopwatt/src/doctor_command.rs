@@ -225,9 +225,10 @@ fn version_of(line: &str) -> Option<(u32, u32)> {
 fn target() -> Result<String, String> {
     const NAME: &str = "aarch64-unknown-none-softfloat";
     let folder = first_line("rustc", &["--print", "target-libdir", "--target", NAME]);
-    match folder.is_some_and(|folder| Path::new(&folder).is_dir()) {
-        true => Ok(NAME.to_owned()),
-        false => Err(format!("rustup target add {NAME}")),
+    if folder.is_some_and(|folder| Path::new(&folder).is_dir()) {
+        Ok(NAME.to_owned())
+    } else {
+        Err(format!("rustup target add {NAME}"))
     }
 }
 
@@ -299,11 +300,12 @@ fn idle_states() -> Result<String, String> {
     const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cpuidle";
     let driver =
         fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
-    match Path::new(FOLDER).join("state0").is_dir() {
-        true => Ok(format!("driver {}", document::printable(driver.trim()))),
-        false => Err(format!(
+    if Path::new(FOLDER).join("state0").is_dir() {
+        Ok(format!("driver {}", document::printable(driver.trim())))
+    } else {
+        Err(format!(
             "{FOLDER} has no states; virtual machines have none"
-        )),
+        ))
     }
 }
 

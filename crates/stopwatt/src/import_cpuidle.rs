@@ -158,7 +158,7 @@ fn counted(
 }
 
 /// The counts between two dumps, as one measurement.
-pub(crate) fn two(
+pub fn two(
     before: &Dump,
     after: &Dump,
     variant: &str,
@@ -172,9 +172,10 @@ pub(crate) fn two(
     };
     let domains = cpuidle::domains_between(before, after)?;
     // A dump may have the tables of power domains alone.
-    let between = match after.cpus.is_empty() && !domains.is_empty() {
-        true => Between::default(),
-        false => cpuidle::between(before, after, seconds)?,
+    let between = if after.cpus.is_empty() && !domains.is_empty() {
+        Between::default()
+    } else {
+        cpuidle::between(before, after, seconds)?
     };
     let of_cpus =
         (!between.cpus.is_empty()).then(|| counts(CASE.to_owned(), seconds, between.cpus.clone()));
@@ -186,7 +187,7 @@ pub(crate) fn two(
 
 /// Writes the recording where one is wanted, and prints its story with the report that is asked
 /// for.
-pub(crate) fn finish(
+pub fn finish(
     console: &Console,
     data: &Data,
     (header, counts, between): (Header, &[Counts], &Between),

@@ -33,9 +33,10 @@ pub fn run(console: &Console, options: &ListOptions) -> miette::Result<()> {
 
 /// A sentence on the kernel code that a governor was held to.
 fn standing(family: Family, release: Release) -> String {
-    match family.judged().contains(&release) {
-        true => format!("agrees with the C code of {release} in 100 000 random steps"),
-        false => "follows the commits; no package of this release was run beside it".to_owned(),
+    if family.judged().contains(&release) {
+        format!("agrees with the C code of {release} in 100 000 random steps")
+    } else {
+        "follows the commits; no package of this release was run beside it".to_owned()
     }
 }
 

@@ -94,9 +94,10 @@ impl NamedRecording {
             .collect_vec();
         runs.retain(|run| is_recording(run));
         runs.sort();
-        match runs.is_empty() {
-            true => Ok(vec![self.read_from(folder)?]),
-            false => runs.iter().map(|run| self.read_from(run)).collect(),
+        if runs.is_empty() {
+            Ok(vec![self.read_from(folder)?])
+        } else {
+            runs.iter().map(|run| self.read_from(run)).collect()
         }
     }
 
@@ -108,11 +109,12 @@ impl NamedRecording {
                 self.given
             ));
         }
-        let recording = match sweep::is_sweep(folder) {
-            true => sweep::read(folder)?,
-            false => Recording::read(folder)
+        let recording = if sweep::is_sweep(folder) {
+            sweep::read(folder)?
+        } else {
+            Recording::read(folder)
                 .into_diagnostic()
-                .wrap_err_with(|| format!("cannot read the recording `{}`", self.given))?,
+                .wrap_err_with(|| format!("cannot read the recording `{}`", self.given))?
         };
         let release = self
             .release

@@ -350,12 +350,13 @@ fn complaint(
     };
     let again =
         outcome.failures > 0 || missing > 0 || outcome.cancelled || !outcome.unwritten.is_empty();
-    let help = match again {
-        true => format!(
+    let help = if again {
+        format!(
             "what is missing or failed runs with: stopwatt sweep --resume {}{shard}",
             dataset.folder().display()
-        ),
-        false => format!("stopwatt report {} shows them", dataset.folder().display()),
+        )
+    } else {
+        format!("stopwatt report {} shows them", dataset.folder().display())
     };
     Some(miette!(help = help, "{}", lines.join("\n")))
 }

@@ -228,9 +228,10 @@ fn all(
     let is_measured = requests
         .iter()
         .any(|(_, request)| request.world == World::Host);
-    let results = match is_measured {
-        true => requests.iter().map(one).collect(),
-        false => requests.par_iter().map(one).collect(),
+    let results = if is_measured {
+        requests.iter().map(one).collect()
+    } else {
+        requests.par_iter().map(one).collect()
     };
     drop(shown);
     results
@@ -324,9 +325,10 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
             .map(|measure| recording.text(measure.metric))
     };
     if let Some(wanted) = wanted {
-        return match names().any(|name| name == wanted) {
-            true => Ok(wanted.to_owned()),
-            false => Err(miette!("{}", missing(recording, wanted))),
+        return if names().any(|name| name == wanted) {
+            Ok(wanted.to_owned())
+        } else {
+            Err(miette!("{}", missing(recording, wanted)))
         };
     }
     let principal = metrics::METRICS

@@ -79,12 +79,11 @@ impl Study {
     /// # Errors
     /// A place for metadata that has no line of its own.
     pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
-        match settings.get(IN_FRAME) && settings.get(HEADER_IN).is_some() {
-            true => {
-                let message = "--header-in says where a line lies that --in-frame takes away";
-                Err(Error::usage(message, "leave one of them out"))
-            }
-            false => Ok(()),
+        if settings.get(IN_FRAME) && settings.get(HEADER_IN).is_some() {
+            let message = "--header-in says where a line lies that --in-frame takes away";
+            Err(Error::usage(message, "leave one of them out"))
+        } else {
+            Ok(())
         }
     }
 

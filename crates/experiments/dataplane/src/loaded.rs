@@ -252,15 +252,14 @@ fn strides(text: &str) -> Result<Strides, String> {
 /// They are less than those of two frames.
 fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
     let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
-    match buffers < 2 * frame {
-        true => {
-            let message = format!("{buffers} buffers are less than two frames of {frame}");
-            Err(Error::usage(
-                message,
-                format!("give --buffers {} or more", 2 * frame),
-            ))
-        }
-        false => Ok(()),
+    if buffers < 2 * frame {
+        let message = format!("{buffers} buffers are less than two frames of {frame}");
+        Err(Error::usage(
+            message,
+            format!("give --buffers {} or more", 2 * frame),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -275,12 +274,13 @@ fn check_received(settings: &Given) -> Result<(), Error> {
             "a graph of your own names a capture file in its [packets]",
         ));
     }
-    match settings.get(WORKERS) > 1 {
-        true => Err(Error::usage(
+    if settings.get(WORKERS) > 1 {
+        Err(Error::usage(
             "--receive is for one worker",
             "leave --workers out",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -556,9 +556,10 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
     let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
     let packets = pcap::read(&bytes).map_err(|error| wrong(error.to_string()))?;
-    match packets.is_empty() {
-        true => Err(wrong("there is no packet in it".to_owned())),
-        false => Ok(packets),
+    if packets.is_empty() {
+        Err(wrong("there is no packet in it".to_owned()))
+    } else {
+        Ok(packets)
     }
 }
 

@@ -73,12 +73,13 @@ impl CacheLevels {
     /// # Errors
     /// A line is to lie in the last-level cache, which the model has not.
     pub fn on_a_model(self) -> Result<Self, Error> {
-        match [self.header, self.data].contains(&CacheLevel::Llc) {
-            true => Err(Error::usage(
+        if [self.header, self.data].contains(&CacheLevel::Llc) {
+            Err(Error::usage(
                 "the modelled core has no last-level cache",
                 "l2 or dram",
-            )),
-            false => Ok(self),
+            ))
+        } else {
+            Ok(self)
         }
     }
 }

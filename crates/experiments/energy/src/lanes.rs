@@ -11,16 +11,16 @@ use recording::Recording;
 use timeline::Timelines;
 
 /// The mode of the events.
-pub(crate) const MODE: &str = "timeline";
+pub const MODE: &str = "timeline";
 /// The part that is kept, in nanoseconds from the beginning: loads have settled, and the recording
 /// stays small.
-pub(crate) const KEPT_NS: std::ops::Range<u64> = 1_000_000_000..1_200_000_000;
+pub const KEPT_NS: std::ops::Range<u64> = 1_000_000_000..1_200_000_000;
 
 /// Adds the timelines of what was visited.
 ///
 /// # Errors
 /// A benchmark cannot be run as its file says, or the run was told to stop.
-pub(crate) fn add<'v, 's: 'v>(
+pub fn add<'v, 's: 'v>(
     recording: &mut Recording,
     suite: &'s Suite,
     board: &Board,

@@ -7,20 +7,20 @@ use idle::{Family, Release};
 use std::path::Path;
 
 /// The trace that is replayed.
-pub(crate) const TRACE: InputFile =
+pub const TRACE: InputFile =
     InputFile::new("trace", "The trace: a file that `import ftrace` reads, - for standard input, or a recording of a trace (a folder) [default: a sample].")
         .positional();
 
 /// The platform whose idle states a replay enters.
-pub(crate) const PLATFORM: setting::Platform =
+pub const PLATFORM: setting::Platform =
     setting::Platform::new("platform", "Platform whose idle states and powers count.");
 
 /// The platform where none is named.
-pub(crate) const USUAL_PLATFORM: &str = "juno-r2";
+pub const USUAL_PLATFORM: &str = "juno-r2";
 
-pub(crate) const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
+pub const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
 
-pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::new(
+pub const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::new(
     "governors",
     "NAMES",
     kinds,
@@ -29,7 +29,7 @@ pub(crate) const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::ne
 );
 
 /// Ticks of the scheduler.
-pub(crate) const HZ: Number = Number::new(
+pub const HZ: Number = Number::new(
     "hz",
     24..=10_000,
     "Ticks of the scheduler of the traced kernel.",
@@ -37,12 +37,12 @@ pub(crate) const HZ: Number = Number::new(
 .unit("Hz");
 
 /// Ticks of the scheduler where nothing is said, in Hz.
-pub(crate) const USUAL_HZ: u64 = 250;
+pub const USUAL_HZ: u64 = 250;
 
-pub(crate) const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
+pub const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
 
 /// The governors of a list of names.
-pub(crate) fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
+pub fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
     let mut found = Vec::new();
     for name in text.split(',').map(str::trim) {
         let kind = idle::Kind::find(name).ok_or_else(|| no_governor(name))?;
@@ -81,7 +81,7 @@ pub fn no_governor(name: &str) -> String {
 }
 
 /// Refuses a trace that is not there.
-pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
+pub fn check_there(trace: Option<&Path>) -> Result<(), Error> {
     match trace {
         Some(path) if path != Path::new("-") && !path.exists() => Err(Error::usage(
             format!("{} is not there", path.display()),
@@ -92,7 +92,7 @@ pub(crate) fn check_there(trace: Option<&Path>) -> Result<(), Error> {
 }
 
 /// The trace that is named, or the sample.
-pub(crate) fn traced(trace: Option<&Path>) -> Result<TracedIntervals, Error> {
+pub fn traced(trace: Option<&Path>) -> Result<TracedIntervals, Error> {
     check_there(trace)?;
     trace.map_or_else(TracedIntervals::sample, TracedIntervals::open)
 }

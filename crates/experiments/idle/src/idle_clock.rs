@@ -282,9 +282,10 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
 
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {
-        let mode = match jobs.len() > kinds.len() {
-            true => unsaid.name(),
-            false => String::new(),
+        let mode = if jobs.len() > kinds.len() {
+            unsaid.name()
+        } else {
+            String::new()
         };
         let series = recording.series(&kind.to_string(), "changed", &mode);
         let is_powered = platform.power.is_some();

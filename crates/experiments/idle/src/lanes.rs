@@ -25,7 +25,7 @@ const TRACED: [&str; 2] = ["traced-enter", "traced-exit"];
 const DUE: &str = "timer-due";
 
 /// Adds the events of the timeline, and declares its lanes.
-pub(crate) fn add(
+pub fn add(
     recording: &mut Recording,
     platform: &Platform,
     traced: &TracedIntervals,

@@ -23,7 +23,7 @@ const POLICIES: [Kind; 6] = [
     Kind::EnergyAware,
 ];
 /// The least time between changes of a frequency that follows the load, in nanoseconds.
-pub(crate) const RATE_LIMIT_NS: u64 = 10_000_000;
+pub const RATE_LIMIT_NS: u64 = 10_000_000;
 
 /// Configuration of RCU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,26 +34,26 @@ pub enum RcuChoice {
     Offloaded,
 }
 
-pub(crate) const WORKLOAD: InputFile = InputFile::new(
+pub const WORKLOAD: InputFile = InputFile::new(
     "workload",
     "A file of rt-app, or one that comes with the command: andebench2, andebench8, audio, audio-bbench, closes, cyclictest, sysbench, \
      ui-render [default: ui-render].",
 )
 .positional();
 
-pub(crate) const PLATFORM: Or<setting::Platform> = setting::Platform::new(
+pub const PLATFORM: Or<setting::Platform> = setting::Platform::new(
     "platform",
     "Platform with operating points; the `name` in a file says whose firmware costs count. With --tasks several, parted by commas, and \
      juno-r2-a72,juno-r2-a57 where none is named.",
 )
 .or("tc2");
 
-pub(crate) const IDLE: setting::Platform = setting::Platform::new(
+pub const IDLE: setting::Platform = setting::Platform::new(
     "idle",
     "Idle states and what they cost, of this name or in this file [default: the platform's].",
 );
 
-pub(crate) const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
+pub const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
     "policies",
     "NAMES",
     policies,
@@ -62,12 +62,12 @@ pub(crate) const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
 
 /// The rule by which frequencies are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrequencyRule {
+pub enum FrequencyRule {
     Highest,
     Schedutil,
 }
 
-pub(crate) const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
+pub const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
     "frequency",
     &[
         (
@@ -85,7 +85,7 @@ pub(crate) const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
 )
 .or(FrequencyRule::Highest);
 
-pub(crate) const RCU: Or<Choice<RcuChoice>> = Choice::new(
+pub const RCU: Or<Choice<RcuChoice>> = Choice::new(
     "rcu",
     &[
         (
@@ -103,46 +103,45 @@ pub(crate) const RCU: Or<Choice<RcuChoice>> = Choice::new(
 )
 .or(RcuChoice::Ordinary);
 
-pub(crate) const SECONDS: Number = Number::new(
+pub const SECONDS: Number = Number::new(
     "seconds",
     1..=3600,
     "How long a run lasts; sooner over if its main tasks are [default: what the workload says, or 20].",
 )
 .unit("s");
 
-pub(crate) const SEEDS: Or<Number<u32>> =
+pub const SEEDS: Or<Number<u32>> =
     Number::new("seeds", 1..=1000, "How many seeds each policy runs with.").or(20);
 
-pub(crate) const SEED: Or<Number<u32>> =
-    Number::new("seed", 0..=u32::MAX, "The first of them.").or(1);
+pub const SEED: Or<Number<u32>> = Number::new("seed", 0..=u32::MAX, "The first of them.").or(1);
 
-pub(crate) const ROUND_TRIP: Or<Number> = Number::new(
+pub const ROUND_TRIP: Or<Number> = Number::new(
     "round-trip",
     0..=1024,
     "What entering and leaving idle states costs, within the range that the platform's sources give: 0 is the lowest, 1024 the highest.",
 )
 .or(300);
 
-pub(crate) const LATENCY_LIMIT: Number = Number::new(
+pub const LATENCY_LIMIT: Number = Number::new(
     "latency-limit",
     0..=1_000_000_000,
     "The longest exit latency that idle states may have (/dev/cpu_dma_latency) [default: no limit].",
 )
 .unit("us");
 
-pub(crate) const MEMORY_RATE: Number = Number::new(
+pub const MEMORY_RATE: Number = Number::new(
     "memory-bytes-per-us",
     1..=1_000_000,
     "What `mem` and `memrun` of the workload write in a microsecond (MB/s) on the core that `run` is calibrated on.",
 );
 
-pub(crate) const DEVICE_RATE: Number = Number::new(
+pub const DEVICE_RATE: Number = Number::new(
     "device-bytes-per-us",
     1..=1_000_000,
     "What `iorun` of the workload writes in a microsecond of computing on that core.",
 );
 
-pub(crate) const SET: Keys = Keys::new(
+pub const SET: Keys = Keys::new(
     "set",
     "A setting of the workload (its `stopwatt_settings`), or a key of the platform's files, which has a dot in it.",
 );
@@ -182,7 +181,7 @@ pub struct Input {
 }
 
 /// The policies of a list of names.
-pub(crate) fn policies(text: &str) -> Result<Vec<Kind>, String> {
+pub fn policies(text: &str) -> Result<Vec<Kind>, String> {
     let asked = text
         .split(',')
         .map(|name| name.trim().parse::<Kind>())
@@ -316,7 +315,7 @@ impl Input {
 }
 
 /// The domain with the fastest core.
-pub(crate) fn fastest(hardware: &Hardware) -> usize {
+pub fn fastest(hardware: &Hardware) -> usize {
     let top = |domain: &minikernel::Domain| domain.points.last().map_or(0, |point| point.capacity);
     let most = hardware.domains.iter().map(top).max();
     hardware
@@ -327,7 +326,7 @@ pub(crate) fn fastest(hardware: &Hardware) -> usize {
 }
 
 /// RCU of today, configured in one of its ways.
-pub(crate) fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Result<Rcu, Error> {
+pub fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Result<Rcu, Error> {
     let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
     if choice == RcuChoice::Offloaded {
         of_rcu.offloaded = (0..cpus).collect();
@@ -340,7 +339,7 @@ pub(crate) fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Res
 }
 
 /// A machine with its idle states.
-pub(crate) struct Board {
+pub struct Board {
     /// The platform's name.
     pub(crate) name: String,
     /// The text of its file.

@@ -17,13 +17,13 @@ const WARM_UP_NS: u64 = 1_000_000_000;
 const KEPT_NS: u64 = 1_000_000_000;
 
 /// The part that is kept, in nanoseconds from the beginning.
-pub(crate) fn kept(input: &Input) -> Range<u64> {
+pub fn kept(input: &Input) -> Range<u64> {
     let to = (WARM_UP_NS + KEPT_NS).min(input.time_ns);
     to.saturating_sub(KEPT_NS)..to
 }
 
 /// Runs a policy for as long as is needed, and keeps its events.
-pub(crate) fn add(
+pub fn add(
     recording: &mut Recording,
     timelines: &mut Timelines,
     input: &Input,

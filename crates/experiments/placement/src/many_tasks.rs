@@ -18,7 +18,7 @@ const FORM: &str = "tasks";
 
 /// The rules by which tasks are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlacementRules {
+pub enum PlacementRules {
     Searching(Rules),
     WithoutEnergy,
 }
@@ -130,7 +130,7 @@ fn placings(text: &str) -> Result<Vec<(&'static str, PlacementRules)>, String> {
         .collect())
 }
 
-pub(crate) const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
+pub const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
     "tasks",
     "COUNTS",
     counts,
@@ -138,25 +138,24 @@ pub(crate) const TASKS: CheckedSetting<Vec<u32>> = CheckedSetting::new(
      as 10,20,30,40,50.",
 );
 
-pub(crate) const RULES: CheckedSetting<Vec<(&'static str, PlacementRules)>> = CheckedSetting::new(
+pub const RULES: CheckedSetting<Vec<(&'static str, PlacementRules)>> = CheckedSetting::new(
     "rules",
     "NAMES",
     placings,
     "With --tasks: rules of placement, parted by commas [default: all]: eas (Linux 5.0 to 5.19), eas-6.0 (Linux 6.0 and later), off (no energy model).",
 );
 
-pub(crate) const PERIOD: Or<Number> =
-    Number::new("period", 1..=1000, "With --tasks: their period.")
-        .unit("ms")
-        .or(16);
-pub(crate) const DUTY: Or<Number> = Number::new(
+pub const PERIOD: Or<Number> = Number::new("period", 1..=1000, "With --tasks: their period.")
+    .unit("ms")
+    .or(16);
+pub const DUTY: Or<Number> = Number::new(
     "duty",
     1..=100,
     "With --tasks: the part of a period that each computes on the fastest core at its top clock.",
 )
 .unit("%")
 .or(5);
-pub(crate) const FULL: Switch = Switch::new(
+pub const FULL: Switch = Switch::new(
     "full",
     "With --tasks: with all that is assumed, each in turn otherwise, ten seeds, and both CPUs that Juno r2 is said to have; some minutes.",
 );
@@ -360,7 +359,7 @@ impl TasksRequest {
 ///
 /// # Errors
 /// A platform is not there, or has no operating points.
-pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
+pub fn check(request: &Request<'_>) -> Result<(), Error> {
     TasksRequest::read(request).map(|_| ())
 }
 
@@ -368,7 +367,7 @@ pub(crate) fn check(request: &Request<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// A platform cannot be read; the run is to stop.
-pub(crate) fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let asked = TasksRequest::read(request)?;
     let mut header = Header::new("placement", World::Sim.name(), "ns");
     header.form = FORM.to_owned();

@@ -8,13 +8,13 @@ use minikernel::{Action, CpuSet, Frequency, TaskSpec};
 use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
 
 /// The case of each seed's figures; the iterations are the seeds.
-pub(crate) const CASE: &str = "placement";
+pub const CASE: &str = "placement";
 /// Their mode: each iteration has a seed of its own.
-pub(crate) const MODE: &str = "seeds";
+pub const MODE: &str = "seeds";
 /// The case of the percentiles over the periods of all seeds together.
-pub(crate) const POOLED: &str = "all-seeds";
+pub const POOLED: &str = "all-seeds";
 /// The cases of the energy of work.
-pub(crate) const WORK_CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
+pub const WORK_CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
 
 /// Energy times ps as energy times seconds.
 fn unit_s(energy: u128) -> f64 {
@@ -99,7 +99,7 @@ fn load_percent(input: &Input) -> f64 {
 
 /// Describes the run in the recording. `kept` is the part that the timeline holds, in ns; `None`
 /// where nothing is run.
-pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
+pub fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range<u64>>) {
     header.set_facts(&facts::Placement {
         title: input.idle.title.clone(),
         workload: input.workload_name.clone(),
@@ -153,7 +153,7 @@ pub(crate) fn describe(header: &mut Header, input: &Input, kept: Option<std::ops
 }
 
 /// Adds what a policy did with each seed.
-pub(crate) fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
+pub fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
     let series = recording.series(kind.name(), CASE, MODE);
     for (iteration, found) in found.iter().enumerate() {
         seed(recording, series, iteration as u32, found);
@@ -314,7 +314,7 @@ fn times(
 }
 
 /// Adds what work costs at each operating point.
-pub(crate) fn operating_points(recording: &mut Recording, input: &Input) {
+pub fn operating_points(recording: &mut Recording, input: &Input) {
     for point in points(&input.hardware) {
         let subject = format!("{} {} MHz", point.domain, point.clock / 1_000_000);
         let place = toml::Table::from_iter([

@@ -63,7 +63,7 @@ pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult, Error> {
 }
 
 /// The same for a time, with its stamps if they are wanted.
-pub(crate) fn outcome(
+pub fn outcome(
     input: &Input,
     kind: Kind,
     seed: u64,

@@ -12,7 +12,7 @@ macro_rules! workloads {
 workloads! { "andebench2" "andebench8" "audio" "audio-bbench" "closes" "cyclictest" "sysbench" "ui-render" }
 
 /// The text of a workload, by its name.
-pub(crate) fn find(name: &str) -> Option<&'static str> {
+pub fn find(name: &str) -> Option<&'static str> {
     NAMES
         .iter()
         .position(|known| *known == name)

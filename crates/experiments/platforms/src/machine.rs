@@ -35,14 +35,13 @@ impl<'a> PlatformFiles<'a> {
     /// # Errors
     /// There is no such platform; the file is wrong.
     pub fn open(files: &'a dyn Files, given: &str) -> Result<Self, Error> {
-        let (name, lender, document) = match given.contains(['/', '.']) {
-            true => {
-                let document = Document::open(Path::new(given))?;
-                let platform = Platform::read(&document)?;
-                let lender = platform.borrows.unwrap_or_else(|| platform.name.clone());
-                (platform.name, lender, Some(document))
-            }
-            false => (given.to_owned(), given.to_owned(), None),
+        let (name, lender, document) = if given.contains(['/', '.']) {
+            let document = Document::open(Path::new(given))?;
+            let platform = Platform::read(&document)?;
+            let lender = platform.borrows.unwrap_or_else(|| platform.name.clone());
+            (platform.name, lender, Some(document))
+        } else {
+            (given.to_owned(), given.to_owned(), None)
         };
         let known = Self::names(files)?;
         if !known.contains(&lender) {
@@ -105,9 +104,10 @@ impl<'a> PlatformFiles<'a> {
         if let [one] = short[..] {
             return Ok(one.clone());
         }
-        let message = match short.is_empty() {
-            true => format!("{} has no release `{given}`", self.name),
-            false => format!("{} has several releases `{given}`", self.name),
+        let message = if short.is_empty() {
+            format!("{} has no release `{given}`", self.name)
+        } else {
+            format!("{} has several releases `{given}`", self.name)
         };
         Err(Error::usage(message, one_of(given, &known)))
     }

@@ -6,13 +6,13 @@ use recording::facts::{FunctionCounts, Passage};
 use std::collections::BTreeMap;
 
 /// Name of the normal world that calls firmware.
-pub(crate) const CALLER: &str = "caller";
+pub const CALLER: &str = "caller";
 
 /// Name of what no symbol names.
-pub(crate) const UNNAMED: &str = "[no symbol]";
+pub const UNNAMED: &str = "[no symbol]";
 
 /// Costs that the emulator does not show, or that are not counted.
-pub(crate) const NOT_COUNTED: [&str; 5] = [
+pub const NOT_COUNTED: [&str; 5] = [
     "Clocks, cache misses and values in registers: the emulator has none of the first two and tells plugins none of the third.",
     "Functions that the compiler inlined: their instructions are counted with the function that they are in.",
     "Accesses to memory are counted by instruction: a pair of registers is one load or store, and so is an atomic operation (a store).",
@@ -22,7 +22,7 @@ pub(crate) const NOT_COUNTED: [&str; 5] = [
 
 /// All passages of a build's call, which was made a number of times. `outside` is the name of what
 /// lies in the normal world's memory and has no symbol.
-pub(crate) fn passage(
+pub fn passage(
     all: &[Passages],
     symbols: &Symbols,
     outside: &str,

@@ -183,9 +183,10 @@ static ABOUT: About = About {
 };
 
 fn known_case(name: &str) -> Result<String, String> {
-    match CASES.iter().any(|case| case.name == name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!("there are: {}", CASE_NAMES.join(", "))),
+    if CASES.iter().any(|case| case.name == name) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("there are: {}", CASE_NAMES.join(", ")))
     }
 }
 

@@ -7,7 +7,7 @@ use qemu::{Build, Gic, Images, Machine};
 const QEMU: &[World] = &[World::Qemu];
 
 /// CPUs of the emulated machine.
-pub(crate) const CPUS: Or<Number<usize>> = Number::new(
+pub const CPUS: Or<Number<usize>> = Number::new(
     "cpus",
     1..=32,
     "CPUs of the emulated machine; the shape of a simulated one is set with --set topology.clusters.",
@@ -16,7 +16,7 @@ pub(crate) const CPUS: Or<Number<usize>> = Number::new(
 .or(4);
 
 /// Interrupt controller of the machine.
-pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
+pub const GIC: Or<Choice<Gic>> = Choice::new(
     "gic",
     &[
         ("2", Gic::V2, "GICv2, at most 8 CPUs"),
@@ -28,14 +28,14 @@ pub(crate) const GIC: Or<Choice<Gic>> = Choice::new(
 .or(Gic::V3);
 
 /// Whether the machine has EL2.
-pub(crate) const VIRTUALIZATION: Switch = Switch::new(
+pub const VIRTUALIZATION: Switch = Switch::new(
     "virtualization",
     "Give its CPUs an EL2, in which the normal world then runs.",
 )
 .only(QEMU);
 
 /// Model of the CPUs.
-pub(crate) const CPU: Or<CheckedSetting<String>> = CheckedSetting::new(
+pub const CPU: Or<CheckedSetting<String>> = CheckedSetting::new(
     "cpu",
     "MODEL",
     core,
@@ -57,7 +57,7 @@ fn core(text: &str) -> Result<String, String> {
 
 /// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's
 /// time passes.
-pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
+pub fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
     let settings = &request.settings;
     let (cpus, gic) = (settings.get(CPUS), settings.get(GIC));
     if gic == Gic::V2 && cpus > 8 {
@@ -75,12 +75,12 @@ pub(crate) fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machi
 }
 
 /// Says whether the firmware's images can be had.
-pub(crate) fn images_can_be_had(request: &Request<'_>) -> Result<(), Error> {
+pub fn images_can_be_had(request: &Request<'_>) -> Result<(), Error> {
     Images::can_be_had(request.source_tree).map_err(Error::failed)
 }
 
 /// The firmware's images, built if they are not up to date.
-pub(crate) fn images(request: &Request<'_>, build: Build) -> Result<Images, Error> {
+pub fn images(request: &Request<'_>, build: Build) -> Result<Images, Error> {
     Images::find(request.source_tree, build).map_err(Error::failed)
 }
 

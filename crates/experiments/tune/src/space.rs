@@ -205,9 +205,12 @@ impl<'a> Space<'a> {
             }
         }
         for up in [false, true] {
-            let one = |at: usize| match self.knobs[at].is_distance() && values[at] > 0 {
-                true => moved(at, up),
-                false => values[at],
+            let one = |at: usize| {
+                if self.knobs[at].is_distance() && values[at] > 0 {
+                    moved(at, up)
+                } else {
+                    values[at]
+                }
             };
             all.push((0..values.len()).map(one).collect());
         }
@@ -281,7 +284,7 @@ fn product(axes: &[Vec<u32>]) -> Vec<Vec<u32>> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub mod tests {
     use super::*;
 
     /// Some distances, of which each line's address is in the one before, and a choice of 1 to 4.

@@ -74,9 +74,9 @@ const DEEPEST: &str = "suspend-deepest";
 
 /// Relative accuracy that is asked of a cell: the model is not better than this, however finely a
 /// cell is printed.
-pub(crate) const RELATIVE: f64 = 0.005;
+pub const RELATIVE: f64 = 0.005;
 /// And in microseconds.
-pub(crate) const ABSOLUTE: f64 = 0.05;
+pub const ABSOLUTE: f64 = 0.05;
 /// Step of the numeric derivative, as a part of the prior.
 const STEP: f64 = 0.02;
 /// Parts of a cost that two valleys differ by.
@@ -307,12 +307,13 @@ impl Model<'_> {
         use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
         let is_found = outcome.termination.was_successful()
             || matches!(outcome.termination, LostPatience | NoImprovementPossible(_));
-        match is_found {
-            true => Ok((problem.scales, outcome.objective_function)),
-            false => Err(Error::Diverged(
+        if is_found {
+            Ok((problem.scales, outcome.objective_function))
+        } else {
+            Err(Error::Diverged(
                 self.release.name.clone(),
                 format!("{:?}", outcome.termination),
-            )),
+            ))
         }
     }
 

@@ -245,7 +245,7 @@ impl Plan {
 }
 
 /// Costs of nothing, with an entry for each core type of a platform.
-pub(crate) fn zero(platform: &Platform) -> Costs {
+pub fn zero(platform: &Platform) -> Costs {
     let none = CoreCosts {
         smc: 0,
         context_save: 0,
@@ -285,7 +285,7 @@ pub(crate) fn zero(platform: &Platform) -> Costs {
 
 /// Sets a cost from microseconds, or from a share of 1; false if there is no such cost. Both are
 /// kept in millionths.
-pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
+pub fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
     costs
         .cost_mut(key)
         .map(|field| *field = (in_domain(key, value) * 1e6).round() as u64)
@@ -293,7 +293,7 @@ pub(crate) fn set(costs: &mut Costs, key: &str, value: f64) -> bool {
 }
 
 /// A cost in microseconds, or a share of 1.
-pub(crate) fn get(costs: &Costs, key: &str) -> Option<f64> {
+pub fn get(costs: &Costs, key: &str) -> Option<f64> {
     costs.clone().cost_mut(key).map(|field| *field as f64 / 1e6)
 }
 
@@ -303,7 +303,7 @@ fn in_domain(key: &str, value: f64) -> f64 {
 }
 
 /// A value as the costs file writes it, rounded to what is written.
-pub(crate) fn written(key: &str, value: f64) -> (String, f64) {
+pub fn written(key: &str, value: f64) -> (String, f64) {
     let value = in_domain(key, value);
     if key == SHARE {
         let rounded = (value * 1e4).round() / 1e4;

@@ -12,7 +12,7 @@ use recording::{Header, conditions, stats};
 type Name = (String, String, String);
 
 /// The conditions that differ between the base and each other recording.
-pub(crate) fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
+pub fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
     let mut found = (1..sides.len())
         .filter_map(|side| other_machine(headers, side))
         .collect_vec();
@@ -94,9 +94,12 @@ fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<D
             if base == other && by_chance == [false; 2] {
                 continue;
             }
-            let text = |(order, by_chance): (&Vec<u16>, bool)| match by_chance {
-                true => "chance".to_owned(),
-                false => order.iter().map(u16::to_string).join(" "),
+            let text = |(order, by_chance): (&Vec<u16>, bool)| {
+                if by_chance {
+                    "chance".to_owned()
+                } else {
+                    order.iter().map(u16::to_string).join(" ")
+                }
             };
             let remedy = match by_chance {
                 _ if has_drawn(0, name) && has_drawn(side, name) => {
@@ -143,7 +146,7 @@ impl Differing {
 
 /// Takes the verdict from rows that a condition decides: two runs of one thing would differ as
 /// much. Runs are left to their test where no order is chance's.
-pub(crate) fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
+pub fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
     for row in rows {
         for (side, change) in (1..).zip(&mut row.changes) {
             let decides = |of: &&Differing| of.side == side && of.decides(&row.key);
@@ -162,7 +165,7 @@ pub(crate) fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
 }
 
 /// Takes the verdict from what rows have in common, where a condition decides some of them.
-pub(crate) fn withhold_shifts(shifts: &mut [Shift], rows: &[Row]) {
+pub fn withhold_shifts(shifts: &mut [Shift], rows: &[Row]) {
     for shift in shifts {
         let of_shift = rows.iter().filter(|row| row.key.metric == shift.metric);
         let mut changes = of_shift.filter_map(|row| row.changes[shift.side - 1].as_ref());
@@ -180,7 +183,7 @@ const ODD_DEVIATIONS: f64 = 6.0;
 const ODD_FACTOR: f64 = 1.5;
 
 /// The runs of a side that are unlike its others in the median of the rows.
-pub(crate) fn odd_runs(rows: &[Row], side: usize, runs: usize) -> Vec<OddRun> {
+pub fn odd_runs(rows: &[Row], side: usize, runs: usize) -> Vec<OddRun> {
     let whole = rows.iter().map(|row| &row.values[side]);
     let whole = whole
         .filter(|values| values.len() == runs && values.iter().all(|value| *value > 0.0))

@@ -8,7 +8,7 @@ use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// The calls that all recordings counted by function. If only some did, a warning says so.
-pub(crate) fn functions(
+pub fn functions(
     sides: &[Side],
     inputs: &[Input<'_>],
     warnings: &mut Vec<String>,

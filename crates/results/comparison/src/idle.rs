@@ -10,7 +10,7 @@ use recording::idle::{IdleSum, percent_of};
 
 /// The tests that the base shares with another recording; none unless all are recordings of idle
 /// states' counts, one a side. A recording whose counts cannot be read is among the warnings.
-pub(crate) fn idle_tests(
+pub fn idle_tests(
     inputs: &[Input<'_>],
     chosen: &ComparedReleases,
     warnings: &mut Vec<String>,
@@ -71,9 +71,10 @@ fn idle_test(variant: &str, case: &str, sides: Vec<Option<&Test<'_>>>) -> IdleTe
                 .filter(|of| of.state == state)
                 .map(State::sum);
             let (part, whole) = (of_state.reduce(IdleSum::plus)?, test.sum);
-            match by_time {
-                true => percent_of(part.time_us, whole.time_us?),
-                false => percent_of(Some(part.entered), whole.entered),
+            if by_time {
+                percent_of(part.time_us, whole.time_us?)
+            } else {
+                percent_of(Some(part.entered), whole.entered)
             }
         };
         IdleShare {

@@ -22,7 +22,7 @@ const LABELS: [&str; 5] = ["name", "title", "source", "release", "fit"];
 
 /// All inputs that differ, in order of their keys; none between a simulation and a board.
 /// `variants` names the release that is compared in each recording.
-pub(crate) fn differences(headers: &[&Header], variants: &[impl AsRef<str>]) -> Vec<Difference> {
+pub fn differences(headers: &[&Header], variants: &[impl AsRef<str>]) -> Vec<Difference> {
     // Costs of a simulation beside none of a board would only say that the one is simulated.
     if headers
         .iter()

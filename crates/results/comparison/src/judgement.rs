@@ -18,7 +18,7 @@ const LARGE: f64 = 2.0;
 const ALIKE: f64 = 0.9;
 
 /// Rows before their verdicts, with the values of each side in the base's unit.
-pub(crate) struct Judge<'r> {
+pub struct Judge<'r> {
     pub(crate) headers: &'r [&'r Header],
     pub(crate) sides: &'r [SideRows],
     pub(crate) policy: &'r Policy,
@@ -142,9 +142,10 @@ impl Judge<'_> {
                     percent: size,
                     interval: common.interval.map(|end| end.exp_m1() * 100.0),
                     p: common.p,
-                    verdict: match differs {
-                        true => direction(*better, common.change),
-                        false => Verdict::Unclear,
+                    verdict: if differs {
+                        direction(*better, common.change)
+                    } else {
+                        Verdict::Unclear
                     },
                 });
             }
@@ -241,9 +242,10 @@ fn is_alike(rows: &[Option<Tested>], change: f64) -> bool {
 
 /// A tested change in percent; a difference, of a base that is not 0.
 fn percent_of(tested: &Tested, base: f64) -> Option<f64> {
-    match tested.is_ratio {
-        true => Some(tested.change.exp_m1() * 100.0),
-        false => (base != 0.0).then(|| tested.change / base.abs() * 100.0),
+    if tested.is_ratio {
+        Some(tested.change.exp_m1() * 100.0)
+    } else {
+        (base != 0.0).then(|| tested.change / base.abs() * 100.0)
     }
 }
 
@@ -254,9 +256,12 @@ impl Change {
             (false, Some(percent)) if self.absolute != 0.0 => percent / self.absolute,
             _ => 1.0,
         };
-        let percent = |change: f64| match tested.is_ratio {
-            true => change.exp_m1() * 100.0,
-            false => change * scale,
+        let percent = |change: f64| {
+            if tested.is_ratio {
+                change.exp_m1() * 100.0
+            } else {
+                change * scale
+            }
         };
         self.basis = Basis::Runs {
             p: tested.p,

@@ -13,7 +13,7 @@ type Name = (String, String, String, String);
 
 /// The critical paths of a recording's tables, each in the iteration that stands for its case. Of
 /// releases those are read that `variant` renames; without events there are none.
-pub(crate) fn paths(
+pub fn paths(
     timelines: &Timelines<'_>,
     variant: impl Fn(&str) -> Option<String>,
 ) -> HashMap<Name, CriticalPath> {
@@ -78,7 +78,7 @@ fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
 
 /// The paths of each table of which there are rows, in the order of the rows, where the base has
 /// one and another recording as well.
-pub(crate) fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<TablePaths> {
+pub fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<TablePaths> {
     let name = |row: &Row| {
         let key = &row.key;
         (

@@ -8,7 +8,7 @@ use recording::Recording;
 use std::collections::BTreeSet;
 
 /// Which releases are compared.
-pub(crate) enum ComparedReleases {
+pub enum ComparedReleases {
     /// One of each recording, whatever they are called; by side, whose runs may each have a name.
     One(Vec<Vec<String>>),
     /// Those that all have.
@@ -31,7 +31,7 @@ impl ComparedReleases {
     }
 }
 
-pub(crate) fn variants(recording: &Recording) -> Vec<String> {
+pub fn variants(recording: &Recording) -> Vec<String> {
     let used: BTreeSet<_> = recording
         .measures()
         .iter()
@@ -47,7 +47,7 @@ pub(crate) fn variants(recording: &Recording) -> Vec<String> {
     names
 }
 
-pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
+pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     let mut all: Vec<Vec<String>> = Vec::new();
     let mut is_one = true;
     for input in inputs {
@@ -57,9 +57,10 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
         for other in of_runs {
             alone = alone && other.len() == 1;
             // Runs that have one each may call it as they like.
-            match alone && input.variant.is_none() {
-                true => names.extend(other),
-                false => names.retain(|name| other.contains(name)),
+            if alone && input.variant.is_none() {
+                names.extend(other)
+            } else {
+                names.retain(|name| other.contains(name))
             }
         }
         is_one &= alone || input.variant.is_some() || names.len() == 1;
@@ -96,12 +97,7 @@ pub(crate) fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
     }
 }
 
-pub(crate) fn side(
-    place: usize,
-    input: &Input<'_>,
-    chosen: &ComparedReleases,
-    rows: &SideRows,
-) -> Side {
+pub fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases, rows: &SideRows) -> Side {
     let header = input.header();
     let names = variants(input.findings.recording)
         .into_iter()

@@ -23,9 +23,10 @@ pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, us
     let distinct = distinct.collect_vec();
     let again = count - distinct.len();
     let runs = distinct.into_iter().flat_map(|(recording, with)| {
-        let runs = match recording.header.run_begins.is_empty() {
-            true => vec![recording],
-            false => recording.runs(),
+        let runs = if recording.header.run_begins.is_empty() {
+            vec![recording]
+        } else {
+            recording.runs()
         };
         runs.into_iter().map(move |run| (run, with.clone()))
     });
@@ -33,7 +34,7 @@ pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, us
 }
 
 /// The rows of a side: of its recording, or of several runs.
-pub(crate) struct SideRows {
+pub struct SideRows {
     pub(crate) table: Table,
     /// The number of runs.
     pub(crate) runs: usize,
@@ -100,7 +101,7 @@ fn joined(mut whole: Table, table: Table) -> Table {
 
 /// A row of the base that another side has: the other sides' samples, with the factors to the
 /// base's unit.
-pub(crate) struct Matched<'r> {
+pub struct Matched<'r> {
     pub(crate) key: &'r Key,
     pub(crate) base: &'r Samples,
     pub(crate) others: Vec<Option<(&'r Samples, f64)>>,
@@ -109,7 +110,7 @@ pub(crate) struct Matched<'r> {
 
 /// The rows that recordings share, and what each lacks.
 #[derive(Default)]
-pub(crate) struct MatchedRows<'r> {
+pub struct MatchedRows<'r> {
     pub(crate) rows: Vec<Matched<'r>>,
     pub(crate) missing: Vec<Missing>,
     /// The places of the policy's rules that matched a row.
@@ -117,7 +118,7 @@ pub(crate) struct MatchedRows<'r> {
 }
 
 /// Matches the rows of the sides by their keys; those that a rule ignores are left out.
-pub(crate) fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> MatchedRows<'r> {
+pub fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> MatchedRows<'r> {
     let find = sides.iter().map(|side| side.table.by_key()).collect_vec();
     let mut found = MatchedRows::default();
     let mut seen = BTreeSet::new();
@@ -190,7 +191,7 @@ fn lacking(
 
 /// True if a side's rows of a mode are compared with the base's exactly: both repeat themselves,
 /// from the same seed.
-pub(crate) fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
+pub fn is_exact(headers: &[&Header], side: usize, mode: &str) -> bool {
     let (base, other) = (headers[0], headers[side]);
     let drawn = |header: &Header| header.seeded_modes.iter().any(|drawn| drawn == mode);
     base.is_repeatable()

@@ -270,7 +270,7 @@ fn granted(costs: &Table) -> f64 {
 /// Takes the verdict from changes that two sessions of one firmware differ by, and from those of
 /// which most is of a cause whose cost moved with the board. Of a board of which no release was
 /// measured twice, what one release differs by is the sessions'.
-pub(crate) fn leave_to_sessions(
+pub fn leave_to_sessions(
     rows: &mut [Row],
     headers: &[&Header],
     sides: &[Side],

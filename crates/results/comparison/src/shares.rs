@@ -22,7 +22,7 @@ const SHARES: [(&str, &str); 6] = [
 type Whole = (String, String, String, Who, &'static str, usize);
 
 /// Divides the counts of a recording of idle states, in percent.
-pub(crate) fn divide(rows: &mut Vec<(Key, Samples)>) {
+pub fn divide(rows: &mut Vec<(Key, Samples)>) {
     let whole = |key: &Key, of: &'static str, at: usize| -> Whole {
         (
             key.variant.clone(),
@@ -58,7 +58,7 @@ pub(crate) fn divide(rows: &mut Vec<(Key, Samples)>) {
 
 /// Gives each row a value of each run. A cause of wake-ups that a run did not meet has a rate of 0
 /// there; its times are of those runs alone that met it, and are left out.
-pub(crate) fn fill(rows: &mut Vec<(Key, Samples)>, runs: usize) {
+pub fn fill(rows: &mut Vec<(Key, Samples)>, runs: usize) {
     for (_, samples) in rows
         .iter_mut()
         .filter(|(key, _)| key.metric == WAKE_UP_RATE.name)

@@ -96,7 +96,7 @@ impl Key {
 
 /// The values of a row, with the causes of its median where events tell them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Samples {
+pub struct Samples {
     pub(crate) unit: String,
     /// Values in the order of the iterations.
     pub(crate) values: Vec<f64>,
@@ -129,7 +129,7 @@ fn median_index(values: &[f64]) -> Option<usize> {
 
 /// A recording's rows.
 #[derive(Default)]
-pub(crate) struct Table {
+pub struct Table {
     /// Rows in the order in which people read them.
     pub(crate) rows: Vec<(Key, Samples)>,
     /// Clusters in the order in which their CPUs went down, in the median of each table where lock

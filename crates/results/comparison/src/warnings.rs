@@ -7,7 +7,7 @@ use recording::Header;
 use std::collections::BTreeSet;
 
 /// Facts that differ between the sides and that no verdict is withheld for.
-pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
+pub fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut differ = |what: &str, of: &dyn Fn(usize) -> Option<String>, then: &str| {
         let values = (0..sides.len()).map(of).collect_vec();
@@ -39,7 +39,7 @@ pub(crate) fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
 }
 
 /// Warnings about the rules of a policy that match no row.
-pub(crate) fn idle_rules<'p>(
+pub fn idle_rules<'p>(
     policy: &'p Policy,
     used: &'p BTreeSet<usize>,
 ) -> impl Iterator<Item = String> + 'p {

@@ -4,6 +4,6 @@ use recording::Header;
 
 /// True if figures that others published of a recording's platform may stand beside its own: no
 /// setting makes it another board, which nobody measured. An import's settings name its source.
-pub(crate) fn beside(header: &Header) -> bool {
+pub fn beside(header: &Header) -> bool {
     header.world == "import" || header.settings.is_empty()
 }

@@ -55,9 +55,10 @@ impl ComparedCell {
 
     /// Intervals apart from each other that together hold the figure with a probability of 90 %.
     pub fn places(&self) -> Vec<(f64, f64)> {
-        match self.modes.is_empty() {
-            true => self.interval.into_iter().collect(),
-            false => self.modes.iter().map(|mode| mode.interval).collect(),
+        if self.modes.is_empty() {
+            self.interval.into_iter().collect()
+        } else {
+            self.modes.iter().map(|mode| mode.interval).collect()
         }
     }
 

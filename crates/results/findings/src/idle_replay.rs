@@ -729,9 +729,12 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
     };
     let pair = own.and_then(find).zip(find(RECORDED));
     let outside = pair.map_or_else(Vec::new, |(own, recorded)| own.misses_of(recorded));
-    let measure = |of: &Governor<'_>| match by_energy {
-        true => of.energy_unit_s.map(|energy| energy.0),
-        false => of.wrong_percent,
+    let measure = |of: &Governor<'_>| {
+        if by_energy {
+            of.energy_unit_s.map(|energy| energy.0)
+        } else {
+            of.wrong_percent
+        }
     };
     let middle = |of: &&Governor<'_>| measure(of).map_or(f64::INFINITY, Bounds::middle);
     let real = || {

@@ -295,12 +295,13 @@ pub fn repeats(header: &Header) -> String {
 pub fn command(header: &Header) -> Option<String> {
     let (program, arguments) = header.run.command.split_first()?;
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    let quoted = arguments
-        .iter()
-        .map(|argument| match argument.contains(char::is_whitespace) {
-            true => format!("'{argument}'"),
-            false => argument.clone(),
-        });
+    let quoted = arguments.iter().map(|argument| {
+        if argument.contains(char::is_whitespace) {
+            format!("'{argument}'")
+        } else {
+            argument.clone()
+        }
+    });
     Some(std::iter::once(program.to_owned()).chain(quoted).join(" "))
 }
 

@@ -85,9 +85,12 @@ impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
             note,
         } = files.document(&format!("{name}.toml"))?.read()?;
         let document = files.document(&format!("{name}.csv"))?;
-        let checked = |row: Spanned<F>| match is_right(row.get_ref()) {
-            true => Ok(row.into_inner()),
-            false => Err(document.wrong(row.span(), "no figure", right)),
+        let checked = |row: Spanned<F>| {
+            if is_right(row.get_ref()) {
+                Ok(row.into_inner())
+            } else {
+                Err(document.wrong(row.span(), "no figure", right))
+            }
         };
         let figures = document
             .rows()?

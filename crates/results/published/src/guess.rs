@@ -206,11 +206,12 @@ impl PsciReference {
         }
         let order = self.scp_order(&cell.release, DEEPEST, "parallel");
         let of_cluster = || order.iter().copied().filter(|other| other.0 == place.0);
-        match of_cluster().next_back() == Some(place) {
-            true => of_cluster()
+        if of_cluster().next_back() == Some(place) {
+            of_cluster()
                 .filter_map(|other| serial(DEEPEST, other))
-                .max_by(f64::total_cmp),
-            false => serial(LEVEL0, place),
+                .max_by(f64::total_cmp)
+        } else {
+            serial(LEVEL0, place)
         }
     }
 

@@ -117,8 +117,9 @@ pub(crate) fn if_there<T>(
     read: fn(&dyn Files) -> Result<T, Error>,
 ) -> Result<Option<T>, Error> {
     let file = format!("{name}.toml");
-    match files.list("")?.contains(&file) {
-        true => read(files).map(Some),
-        false => Ok(None),
+    if files.list("")?.contains(&file) {
+        read(files).map(Some)
+    } else {
+        Ok(None)
     }
 }

@@ -57,7 +57,7 @@ pub struct PsciReference {
 }
 
 /// A CPU as (cluster, core).
-pub(crate) type ClusterCore = (u16, u16);
+pub type ClusterCore = (u16, u16);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +92,7 @@ impl Release {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Condition {
+pub struct Condition {
     release: String,
     /// The session, where the release's tables are not in the file: it says who owned the timer.
     session: Option<String>,

@@ -31,9 +31,10 @@ impl StrideCell {
             stride_second,
             ..
         } = self;
-        match stride_first == stride_second {
-            true => format!("{loop_name}+{stride_first}"),
-            false => format!("{loop_name}+{stride_first}/{stride_second}"),
+        if stride_first == stride_second {
+            format!("{loop_name}+{stride_first}")
+        } else {
+            format!("{loop_name}+{stride_first}/{stride_second}")
         }
     }
 }

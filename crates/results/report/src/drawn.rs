@@ -5,7 +5,7 @@ use attribution::Cause;
 /// The pattern over a cause's colour, so that causes can be told apart without it. Lengths in
 /// pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Pattern {
+pub enum Pattern {
     /// Nothing.
     Plain,
     /// Stripes.
@@ -30,7 +30,7 @@ pub(crate) enum Pattern {
 
 /// Colours of a cause on a page, as CSS writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Colours {
+pub struct Colours {
     /// The ground.
     pub(crate) ground: &'static str,
     /// The pattern on it; the ground's own where there is none.
@@ -39,7 +39,7 @@ pub(crate) struct Colours {
 
 /// The drawing of a cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Drawn {
+pub struct Drawn {
     /// Colour in a terminal: the code of an SGR sequence.
     pub(crate) terminal: &'static str,
     /// Class in the page's style sheet; short, since a page says it thousands of times.
@@ -61,7 +61,7 @@ const fn colours(ground: &'static str, marks: &'static str) -> Colours {
 }
 
 /// The drawing of a cause.
-pub(crate) fn drawn(cause: Cause) -> &'static Drawn {
+pub fn drawn(cause: Cause) -> &'static Drawn {
     &DRAWN[cause as usize]
 }
 

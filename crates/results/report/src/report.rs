@@ -111,9 +111,10 @@ impl<'a> Report<'a> {
 
     /// The rows of the recording as one table: cells of PSCI latencies, else measures.
     fn rows(&self) -> Table {
-        match self.findings.compared().is_empty() {
-            true => measure_row_table(self.findings.measures()),
-            false => crate::model::cells::cells(&self.findings),
+        if self.findings.compared().is_empty() {
+            measure_row_table(self.findings.measures())
+        } else {
+            crate::model::cells::cells(&self.findings)
         }
     }
 

@@ -14,7 +14,7 @@ fn is_shape(key: &str) -> bool {
 }
 
 /// The settings that a point's line in the chart stands for.
-pub(crate) fn line_of(point: &WhatIfPoint) -> String {
+pub fn line_of(point: &WhatIfPoint) -> String {
     let mut kept = point
         .settings
         .iter()
@@ -63,9 +63,10 @@ fn answers(what_if: &WhatIf) -> Vec<String> {
         return Vec::new();
     };
     let (metric, unit) = (what_if.measured.2.replace('_', " "), what_if.unit());
-    let (most, takes, times_as) = match what_if.is_of_time() {
-        true => ("longest", "takes", "times as long"),
-        false => ("largest", "is", "times as large"),
+    let (most, takes, times_as) = if what_if.is_of_time() {
+        ("longest", "takes", "times as long")
+    } else {
+        ("largest", "is", "times as large")
     };
     let comes_to = |point: &WhatIfPoint| format!("{takes} {} {unit}", three(point.longest));
     let effects = what_if.effects();

@@ -6,7 +6,7 @@ use findings::accuracy::Accuracy;
 use recording::conditions;
 
 /// A case's title as the documents have it, without the mode.
-pub(crate) fn case_title(case: &str) -> &str {
+pub fn case_title(case: &str) -> &str {
     match case {
         "suspend-deepest" => "CPU_SUSPEND to the deepest power level",
         "suspend-level0" => "CPU_SUSPEND to power level 0",
@@ -18,7 +18,7 @@ pub(crate) fn case_title(case: &str) -> &str {
 
 /// The device that a release's power commands go to: a board whose costs are another's need not
 /// have that one's SCP.
-pub(crate) fn controller(findings: &Findings<'_>, release: &str) -> &'static str {
+pub fn controller(findings: &Findings<'_>, release: &str) -> &'static str {
     let header = &findings.recording.header;
     match header.condition(release, conditions::BORROWED) {
         Some(_) => "the power controller",
@@ -27,7 +27,7 @@ pub(crate) fn controller(findings: &Findings<'_>, release: &str) -> &'static str
 }
 
 /// A number of a sentence, with three digits.
-pub(crate) fn three(value: f64) -> String {
+pub fn three(value: f64) -> String {
     let decimals = match value.abs() {
         large if large >= 99.95 || large == 0.0 => 0,
         middle if middle >= 9.995 => 1,
@@ -39,7 +39,7 @@ pub(crate) fn three(value: f64) -> String {
 
 /// What figures of a release rest on that a reader would not expect: " with Juno r1's costs";
 /// empty where nothing is.
-pub(crate) fn borrowed(findings: &Findings<'_>, release: &str) -> String {
+pub fn borrowed(findings: &Findings<'_>, release: &str) -> String {
     let header = &findings.recording.header;
     let of = |key: &str| header.condition(release, key);
     match (of(conditions::BORROWED), of(conditions::BAD_FIT)) {
@@ -50,13 +50,13 @@ pub(crate) fn borrowed(findings: &Findings<'_>, release: &str) -> String {
 }
 
 /// The explanation of the guess that stands beside a model's accuracy.
-pub(crate) const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
+pub const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
      which the model is not given, and a constant; a cache flush and a wakeup are the serial ones, but that a wakeup from the deepest level may be \
      another release's, whichever pattern is nearest; without a declared order a powerdown is the serial one, too. A powerdown of cpu-off is that of the deepest serial \
      suspend, and a PSCI_VERSION that of another CPU of the cluster";
 
 /// The guess's errors in a row of the accuracy table.
-pub(crate) fn guess(row: &Accuracy) -> String {
+pub fn guess(row: &Accuracy) -> String {
     row.guess.map_or_else(
         || "-".to_owned(),
         |guess| {
@@ -69,12 +69,12 @@ pub(crate) fn guess(row: &Accuracy) -> String {
 }
 
 /// The explanation of the intervals that stand beside a model's accuracy.
-pub(crate) const INTERVALS: &str = "median and worst: of the errors' absolute values. hold, of the 90 % intervals: how many hold the published value, of the model's (from draws of who arrives and wakes first, of the costs \
+pub const INTERVALS: &str = "median and worst: of the errors' absolute values. hold, of the 90 % intervals: how many hold the published value, of the model's (from draws of who arrives and wakes first, of the costs \
      within their fit, and of what the fit leaves over, widened by what they miss in the other releases) and of the guess's (from how far it is off in the other releases); and the median of the \
      model's widths as a multiple of the guess's";
 
 /// The way in which the intervals did in a row of the accuracy table.
-pub(crate) fn held(row: &Accuracy) -> String {
+pub fn held(row: &Accuracy) -> String {
     let Some(intervals) = row.intervals else {
         return "-".to_owned();
     };
@@ -90,7 +90,7 @@ pub(crate) fn held(row: &Accuracy) -> String {
 }
 
 /// A word that starts with a capital.
-pub(crate) fn capital(word: &str) -> String {
+pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()
@@ -98,7 +98,7 @@ pub(crate) fn capital(word: &str) -> String {
 }
 
 /// A CPU by its place: cluster.core.
-pub(crate) fn place(cell: &CellResult) -> String {
+pub fn place(cell: &CellResult) -> String {
     format!("{}.{}", cell.cluster, cell.core)
 }
 
@@ -114,7 +114,7 @@ fn room(text: &str) -> usize {
 }
 
 /// The sentences of a text, each with its full stop.
-pub(crate) fn sentences(text: &str) -> Vec<&str> {
+pub fn sentences(text: &str) -> Vec<&str> {
     let mut from = 0;
     let ends = text
         .match_indices(". ")
@@ -125,7 +125,7 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// Lines of at most a width.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
@@ -181,7 +181,7 @@ pub fn folded(text: &str, width: usize) -> String {
 }
 
 /// "a", "a and b", "a, b and c".
-pub(crate) fn listed(items: &[String]) -> String {
+pub fn listed(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),

@@ -300,9 +300,10 @@ impl GraphFile {
         for arc in entry.next.keys() {
             if !known.contains(&arc.get_ref().as_str()) {
                 let message = format!("`{name}` has no arc {}", document::quoted(arc.get_ref()));
-                let help = match known.is_empty() {
-                    true => "it has none that a file can lead".to_owned(),
-                    false => one_of(arc.get_ref(), &known),
+                let help = if known.is_empty() {
+                    "it has none that a file can lead".to_owned()
+                } else {
+                    one_of(arc.get_ref(), &known)
                 };
                 return Err(document.wrong(arc.span(), message, help));
             }

@@ -6,19 +6,19 @@
 use document::{Error, printable};
 
 /// True if a file begins as a blob does.
-pub(super) fn is_blob(bytes: &[u8]) -> bool {
+pub fn is_blob(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xd0, 0x0d, 0xfe, 0xed])
 }
 
 /// A node; that of the root is the first.
-pub(super) struct Node<'t> {
+pub struct Node<'t> {
     pub name: &'t str,
     pub parent: usize,
     properties: Vec<(&'t str, &'t [u8])>,
 }
 
 /// A tree's nodes, each after the one that it is in. A node goes by its position.
-pub(super) struct Tree<'t> {
+pub struct Tree<'t> {
     pub file: &'t str,
     pub nodes: Vec<Node<'t>>,
 }

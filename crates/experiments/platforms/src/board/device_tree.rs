@@ -12,7 +12,7 @@ const DEEPEST: usize = 16;
 const MOST_POINTS: usize = 256;
 
 /// The board that a blob describes; `file` is its name for people.
-pub(super) fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
+pub fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
     let tree = Tree::read(file, blob)?;
     let is_cpu = |at: &usize| {
         let is_named = tree.nodes[*at].name.split('@').next() == Some("cpu");

@@ -12,7 +12,7 @@ fn number(place: &str, text: &str) -> Result<u64, Error> {
 }
 
 /// The board of a folder such as `/sys/devices/system/cpu`, or of a dump of cpuidle.
-pub(super) fn board(file: &str, path: &Path) -> Result<Board, Error> {
+pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
     let dump = cpuidle::read_states(path).map_err(|error| {
         let help = "name a device tree (.dts, .dtb), or a copy of /sys/devices/system/cpu";
         Error::new(error.to_string(), error.help).with_help(help)
@@ -122,7 +122,7 @@ fn energy_line(line: &str) -> Option<[&str; 3]> {
 }
 
 /// Gives the CPUs of a dump of `energy_model` its operating points. Lines may be quoted in a mail.
-pub(super) fn take_energy_model(board: &mut Board, file: &str, text: &str) -> Result<(), Error> {
+pub fn take_energy_model(board: &mut Board, file: &str, text: &str) -> Result<(), Error> {
     let all: Vec<[&str; 3]> = text.lines().filter_map(energy_line).collect();
     let mut taken = false;
     for [domain, _, listed] in all.iter().filter(|[_, rest, _]| *rest == "cpus") {

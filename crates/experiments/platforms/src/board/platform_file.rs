@@ -28,7 +28,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The board's platform file.
-pub(super) fn text(board: &Board, name: &str) -> Result<String, Error> {
+pub fn text(board: &Board, name: &str) -> Result<String, Error> {
     if board
         .cpus
         .iter()

@@ -6,30 +6,31 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// The bytes of a file, unpacked.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let shown = import::shown(path);
     let file =
         import::open(path, &shown).map_err(|error| Error::new(error.to_string(), error.help))?;
     let mut bytes = Vec::new();
     let read = file.take(disk::MOST_TEXT + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::unreadable(&shown, error))?;
-    match bytes.len() as u64 > disk::MOST_TEXT {
-        true => Err(Error::new(
+    if bytes.len() as u64 > disk::MOST_TEXT {
+        Err(Error::new(
             format!("{shown} has more than {} MiB", disk::MOST_TEXT >> 20),
             "no board's file has",
-        )),
-        false => Ok(bytes),
+        ))
+    } else {
+        Ok(bytes)
     }
 }
 
 /// True if a file is a source by its name, or has nodes.
-pub(super) fn is_source(path: &Path, bytes: &[u8]) -> bool {
+pub fn is_source(path: &Path, bytes: &[u8]) -> bool {
     path.extension().is_some_and(|ending| ending == "dts")
         || bytes.contains(&b'{') && !bytes.contains(&0)
 }
 
 /// The blob of a source, which goes through the preprocessor where it asks for it.
-pub(super) fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>, Error> {
+pub fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>, Error> {
     let beside = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())

@@ -101,7 +101,7 @@ impl Reference<'_> {
 }
 
 /// Cells and references, and what they were read with.
-pub(super) struct Cells<'r> {
+pub struct Cells<'r> {
     pub(super) references: Vec<Reference<'r>>,
     pub(super) cells: Vec<Cell<'r>>,
     /// Watts per unit.

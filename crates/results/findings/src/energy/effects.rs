@@ -85,7 +85,7 @@ fn configurations() -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads the effects.
-pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effects<'r> {
+pub fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effects<'r> {
     let late = |configuration| {
         let medians = measured
             .late
@@ -141,7 +141,7 @@ pub(super) fn read<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Effe
 }
 
 /// Reads the shares of each configuration.
-pub(super) fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Shares<'r>> {
+pub fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Shares<'r>> {
     let of = |benchmark: &'r str, configuration: &'static str| {
         let all = at(&measured.energy, benchmark, configuration, cells.mode);
         let parts = measured
@@ -201,7 +201,7 @@ pub struct Claim<'r> {
 }
 
 /// The claims about each benchmark.
-pub(super) fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
+pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
     let share = |count: usize, of: usize| {
         if of == 0 {
             0.0

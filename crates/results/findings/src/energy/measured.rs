@@ -7,13 +7,13 @@ use recording::{Recording, distinct};
 use std::collections::HashMap;
 
 /// Values of one metric by benchmark, configuration and mode; in the order of their iterations.
-pub(super) type Values<'r> = HashMap<[&'r str; 3], Vec<f64>>;
+pub type Values<'r> = HashMap<[&'r str; 3], Vec<f64>>;
 
 /// The subjects of latencies.
 const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
 
 /// The measures of a recording.
-pub(super) struct EnergyMeasures<'r> {
+pub struct EnergyMeasures<'r> {
     /// Energies in units of the platform's table times seconds.
     pub(super) energy: Values<'r>,
     /// Run times in seconds.
@@ -76,7 +76,7 @@ fn subjects<'r>(rows: &[Row<'r>], metric: Metric) -> Vec<&'r str> {
 }
 
 /// The values of a cell; none where there is no such cell.
-pub(super) fn at<'v>(
+pub fn at<'v>(
     values: &'v Values<'_>,
     benchmark: &str,
     configuration: &str,

@@ -82,7 +82,7 @@ struct Pair {
 }
 
 /// All predictors, the nearest first; none where nothing was published.
-pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
+pub fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
     let pairs = cells
         .cells
         .iter()
@@ -143,14 +143,14 @@ pub(super) fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
 
 /// The predictor that is nearest, and the one that orders the benefits best; `None` where figures
 /// do not tell one from the others.
-pub(super) fn best(predictors: &[Predictor]) -> [Option<&'static str>; 2] {
+pub fn best(predictors: &[Predictor]) -> [Option<&'static str>; 2] {
     let nearest = Leaders::least(predictors, |predictor| Some([predictor.rms; 2]));
     let order = Leaders::most(predictors, |predictor| Some([predictor.spearman?; 2]));
     [nearest, order].map(|of| Some(of?.alone()?.name))
 }
 
 /// Reads the figures.
-pub(super) fn read<'r>(
+pub fn read<'r>(
     measured: &EnergyMeasures<'r>,
     cells: &Cells<'r>,
     facts: &facts::Energy,

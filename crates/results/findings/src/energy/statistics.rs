@@ -1,7 +1,7 @@
 //! What one saves against another, and rank correlation.
 
 /// Percent of the first that the second is less by, pair by pair.
-pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
+pub fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
     of.iter()
         .zip(less)
         .map(|(of, less)| 100.0 * (1.0 - less / of))
@@ -9,7 +9,7 @@ pub(super) fn saved(of: &[f64], less: &[f64]) -> Vec<f64> {
 }
 
 /// Spearman's rank correlation; `None` where one side never differs.
-pub(super) fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
+pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.len() != b.len() || a.len() < 3 {
         return None;
     }

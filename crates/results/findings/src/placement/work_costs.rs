@@ -42,7 +42,7 @@ pub struct Top<'r> {
 }
 
 /// Reads the points, and the top ones if there are two domains.
-pub(super) fn read<'r>(rows: &[Row<'r>], header: &Header) -> (Vec<Point<'r>>, Option<Top<'r>>) {
+pub fn read<'r>(rows: &[Row<'r>], header: &Header) -> (Vec<Point<'r>>, Option<Top<'r>>) {
     let costs = |case: &'static str| {
         rows.iter()
             .filter(move |row| row.is_of(case, metrics::ENERGY_PER_WORK))

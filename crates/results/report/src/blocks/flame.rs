@@ -11,7 +11,7 @@ pub struct Flame {
 
 /// A function in a stack, with what lies above it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     pub(crate) name: String,
     /// With all that it called.
     pub(crate) total: f64,

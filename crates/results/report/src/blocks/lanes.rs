@@ -31,7 +31,7 @@ pub struct Lanes {
 
 /// A lane of a CPU.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub struct Row {
     pub(crate) name: String,
     /// The variant, which may be a policy.
     variant: String,
@@ -45,7 +45,7 @@ pub(crate) struct Row {
 
 /// A stretch of time with what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NamedStretch {
+pub struct NamedStretch {
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) what: String,
@@ -64,7 +64,7 @@ impl NamedMark {
 
 /// A mark with what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NamedMark {
+pub struct NamedMark {
     pub(crate) at: u64,
     pub(crate) what: String,
     /// True if every picture of the lane must show it.
@@ -72,12 +72,12 @@ pub(crate) struct NamedMark {
 }
 
 /// Units of a recording's time in a microsecond; `None` where it is no time.
-pub(crate) fn units_per_us(recording: &Recording) -> Option<f64> {
+pub fn units_per_us(recording: &Recording) -> Option<f64> {
     recording::units::factor("us", &recording.header.time.unit)
 }
 
 /// The name of a lane's argument; the number where it has none.
-pub(crate) fn argument_name(lane: &recording::Lane, argument: u32) -> String {
+pub fn argument_name(lane: &recording::Lane, argument: u32) -> String {
     lane.names
         .get(&argument)
         .cloned()

@@ -13,25 +13,24 @@
 //! | `picture.rs` | pictures before they are drawn |
 
 mod flame;
-pub(crate) mod lanes;
+pub mod lanes;
 mod number;
 mod picture;
 mod table;
 mod text;
 
 pub use flame::Flame;
-pub(crate) use flame::Node;
-pub(crate) use number::{
-    Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole,
-};
+pub use flame::Node;
+pub use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
-pub(crate) use picture::{axis_words, is_logarithmic, on_axis};
-pub(crate) use table::{Bars, Cell, Column, Columns, Paint, Table};
-pub(crate) use text::{Span, Text, code, listed, name, text};
+pub use picture::{axis_words, is_logarithmic, on_axis};
+pub use table::{Bars, Cell, Column, Columns, Paint, Table};
+pub(crate) use text::text;
+pub use text::{Span, Text, code, listed, name};
 
 /// A part of a story.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Block {
+pub enum Block {
     /// The answer of the story, or of a part of it: one to three sentences with figures.
     Answer(Text),
     /// The heading of a part, with an anchor that links lead to.
@@ -80,7 +79,7 @@ impl Block {
 }
 
 /// The place that links to some words lead to: letters, digits and hyphens.
-pub(crate) fn anchor(words: &str) -> String {
+pub fn anchor(words: &str) -> String {
     words
         .chars()
         .map(|c| {
@@ -95,7 +94,7 @@ pub(crate) fn anchor(words: &str) -> String {
 
 /// The blocks of a story: first what answers, then the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Blocks {
+pub struct Blocks {
     all: Vec<Block>,
 }
 

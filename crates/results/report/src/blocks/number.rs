@@ -2,7 +2,7 @@
 
 /// The meaning of a colour. Where there are no colours, words say the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// None.
     #[default]
     Plain,
@@ -33,7 +33,7 @@ enum Digits {
 
 /// A number with its precision.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Number {
+pub struct Number {
     /// Its value, in the unit of its column.
     pub(crate) value: f64,
     digits: Digits,
@@ -56,38 +56,38 @@ const fn with(value: f64, digits: Digits) -> Number {
 }
 
 /// A number with four digits or so.
-pub(crate) const fn figure(value: f64) -> Number {
+pub const fn figure(value: f64) -> Number {
     with(value, Digits::Few)
 }
 
 /// A number with a given number of decimals.
-pub(crate) const fn fixed(value: f64, decimals: usize) -> Number {
+pub const fn fixed(value: f64, decimals: usize) -> Number {
     with(value, Digits::Decimals(decimals))
 }
 
 /// A number as it is counted, without decimals where it has none.
-pub(crate) const fn whole(value: f64) -> Number {
+pub const fn whole(value: f64) -> Number {
     with(value, Digits::All)
 }
 
 /// A number in scientific notation with a given number of decimals.
-pub(crate) const fn scientific(value: f64, decimals: usize) -> Number {
+pub const fn scientific(value: f64, decimals: usize) -> Number {
     with(value, Digits::Scientific(decimals))
 }
 
 /// A share in percent, with its sign: 0.125 is "12.5 %".
-pub(crate) fn percent(share: f64, decimals: usize) -> Number {
+pub fn percent(share: f64, decimals: usize) -> Number {
     fixed(100.0 * share, decimals).after(" %")
 }
 
 /// A whole number in groups of three digits.
-pub(crate) const fn grouped(value: u64) -> Number {
+pub const fn grouped(value: u64) -> Number {
     with(value as f64, Digits::Grouped)
 }
 
 /// A number of a unit: what is counted, such as instructions, has no decimals; times have four
 /// digits or so.
-pub(crate) fn quantity(value: f64, unit: &str) -> Number {
+pub fn quantity(value: f64, unit: &str) -> Number {
     if value.fract() == 0.0 && recording::units::nanoseconds(unit).is_none() {
         fixed(value, 0)
     } else {
@@ -96,7 +96,7 @@ pub(crate) fn quantity(value: f64, unit: &str) -> Number {
 }
 
 /// The microseconds in the unit in which a time of some microseconds is read best, and that unit.
-pub(crate) fn unit_of_us(us: f64) -> (f64, &'static str) {
+pub fn unit_of_us(us: f64) -> (f64, &'static str) {
     match us {
         long if long >= 2e6 => (1e6, "s"),
         middle if middle >= 1e4 => (1e3, "ms"),

@@ -12,12 +12,12 @@ const LOGARITHMIC: f64 = 100.0;
 
 /// True if an axis with these ends is logarithmic: what lies tenfolds apart, such as latencies, is
 /// drawn by its ratios.
-pub(crate) fn is_logarithmic((least, most): (f64, f64)) -> bool {
+pub fn is_logarithmic((least, most): (f64, f64)) -> bool {
     least > 0.0 && most > LOGARITHMIC * least
 }
 
 /// The distance of a value from the lower end of an axis, in parts of its length.
-pub(crate) fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
+pub fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
     let scale = |value: f64| {
         if is_logarithmic(ends) {
             value.ln()
@@ -414,7 +414,7 @@ impl From<Lanes> for Picture {
 }
 
 /// An axis' name in words: `stride_first` is "stride first".
-pub(crate) fn axis_words(axis: &str) -> String {
+pub fn axis_words(axis: &str) -> String {
     axis.replace(['_', '-'], " ")
 }
 

@@ -6,7 +6,7 @@ use itertools::Itertools;
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Paint {
+pub enum Paint {
     /// The colour of what a critical path is spent on.
     Spent(attribution::Spent),
     /// The colour that a page gives to a name.
@@ -15,7 +15,7 @@ pub(crate) enum Paint {
 
 /// A bar of parts, drawn to the scale of its column.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Bars {
+pub struct Bars {
     /// The parts from the left, each with its length.
     pub(crate) parts: Vec<(Paint, f64)>,
     /// The length that fills the column.
@@ -26,7 +26,7 @@ pub(crate) struct Bars {
 
 /// The content of a table's cell.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Cell {
+pub enum Cell {
     /// Nothing: there is no such figure.
     #[default]
     Empty,
@@ -127,7 +127,7 @@ impl<C: Into<Self>> From<Option<C>> for Cell {
 
 /// A column of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Column {
+pub struct Column {
     /// The heading that it shares with its neighbours; may be empty.
     pub(crate) group: String,
     /// Its own heading, with the unit of its numbers: "energy, J"; may be empty.
@@ -146,7 +146,7 @@ impl Column {
 
 /// A table: columns, and rows with a cell for each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
+pub struct Table {
     /// The title; may be empty.
     pub(crate) title: Text,
     /// Its columns.
@@ -227,7 +227,7 @@ impl Table {
 }
 
 /// A table that is made column by column, from one item a row.
-pub(crate) struct Columns<'i, R> {
+pub struct Columns<'i, R> {
     items: &'i [R],
     table: Table,
 }

@@ -4,7 +4,7 @@ use attribution::Cause;
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Span {
+pub enum Span {
     /// Words.
     Words(String),
     /// A word that is typed or printed as it stands: a command, a function, a setting.
@@ -48,18 +48,18 @@ impl From<String> for Span {
 }
 
 /// A word that is typed or printed as it stands.
-pub(crate) fn code(text: impl Into<String>) -> Span {
+pub fn code(text: impl Into<String>) -> Span {
     Span::Code(text.into())
 }
 
 /// A name that a recording gives.
-pub(crate) fn name(text: impl Into<String>) -> Span {
+pub fn name(text: impl Into<String>) -> Span {
     Span::Name(text.into())
 }
 
 /// Words of a story.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Text(pub(crate) Vec<Span>);
+pub struct Text(pub(crate) Vec<Span>);
 
 impl Text {
     /// The spans, in order.
@@ -95,7 +95,7 @@ impl<S: Into<Span>> From<S> for Text {
 }
 
 /// Several items as one text: "a", "a and b", "a, b and c".
-pub(crate) fn listed<S: Into<Span>>(items: impl IntoIterator<Item = S>) -> Text {
+pub fn listed<S: Into<Span>>(items: impl IntoIterator<Item = S>) -> Text {
     let items: Vec<Span> = items.into_iter().map(Into::into).collect();
     let count = items.len();
     let mut text = Text::default();

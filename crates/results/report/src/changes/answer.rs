@@ -22,7 +22,7 @@ const LARGEST_DRIFT: f64 = 5.0;
 type ChangedRow<'c> = (&'c Row, usize, &'c Change);
 
 /// All sentences, the one that matters most first.
-pub(super) fn answer(comparison: &Comparison) -> Vec<String> {
+pub fn answer(comparison: &Comparison) -> Vec<String> {
     let sides = 1..comparison.sides.len();
     let mut told: Vec<String> = missing(comparison);
     told.extend(given_again(comparison));
@@ -55,7 +55,7 @@ pub(super) fn answer(comparison: &Comparison) -> Vec<String> {
 }
 
 /// What a side lacks and another has, a sentence for each side.
-pub(super) fn missing(comparison: &Comparison) -> Vec<String> {
+pub fn missing(comparison: &Comparison) -> Vec<String> {
     let of_side = |side: usize| {
         let lacks = comparison
             .missing
@@ -491,9 +491,10 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
     if part.absolute().signum() != by.signum() || by == 0.0 {
         return None;
     }
-    let who = match *who == other.who {
-        true => who.to_string(),
-        false => format!("{who} and {}", other.who),
+    let who = if *who == other.who {
+        who.to_string()
+    } else {
+        format!("{who} and {}", other.who)
     };
     let table = [&paths.variant, &paths.case, &paths.mode].map(String::as_str);
     let way = if by < 0.0 { "less" } else { "more" };
@@ -508,7 +509,7 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
 }
 
 /// The common change of a measure, in a sentence.
-pub(super) fn in_common(comparison: &Comparison, shift: &Shift) -> String {
+pub fn in_common(comparison: &Comparison, shift: &Shift) -> String {
     let row = comparison
         .rows
         .iter()
@@ -725,12 +726,13 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
             range(down)
         ),
     };
-    let large = match moved
+    let large = if moved
         .iter()
         .any(|(_, _, change)| change.verdict == Verdict::Large)
     {
-        true => "large and unproven",
-        false => "which cannot be told from chance",
+        "large and unproven"
+    } else {
+        "which cannot be told from chance"
     };
     Some(format!(
         "{size}, {large} with {with}. {FEWEST_RUNS} runs a side would tell: `stopwatt compare A1 A2 A3 --with B1 B2 B3`."

@@ -78,22 +78,21 @@ const MOST_SENTENCES: usize = 3;
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
-    match comparison.idle.is_empty() {
-        true => {
-            let on_board = comparison
-                .on_board
-                .as_ref()
-                .map(on_board::answer)
-                .unwrap_or_default();
-            let sentences = answer(comparison);
-            let (first, rest) = sentences.split_at(sentences.len().min(MOST_SENTENCES));
-            told.answer(format!("{on_board}{}", first.join(" ")));
-            told.answer(format!("{}.", capital(&summary(comparison))));
-            if !rest.is_empty() {
-                told.paragraph(rest.join(" "));
-            }
+    if comparison.idle.is_empty() {
+        let on_board = comparison
+            .on_board
+            .as_ref()
+            .map(on_board::answer)
+            .unwrap_or_default();
+        let sentences = answer(comparison);
+        let (first, rest) = sentences.split_at(sentences.len().min(MOST_SENTENCES));
+        told.answer(format!("{on_board}{}", first.join(" ")));
+        told.answer(format!("{}.", capital(&summary(comparison))));
+        if !rest.is_empty() {
+            told.paragraph(rest.join(" "));
         }
-        false => idle::tell(&mut told, comparison),
+    } else {
+        idle::tell(&mut told, comparison)
     }
     if let Some(picture) = largest(comparison).filter(|_| comparison.idle.is_empty()) {
         told.picture(picture);

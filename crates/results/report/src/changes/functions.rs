@@ -65,7 +65,7 @@ fn count(value: f64) -> Number {
 
 /// "The change is in `a` (new, +80 instructions a call in 9 calls), `b` (+5 to +8 in 9) and 2 more
 /// functions.", a sentence for each recording; empty if nothing was counted by function.
-pub(super) fn sentences(comparison: &Comparison) -> Vec<Text> {
+pub fn sentences(comparison: &Comparison) -> Vec<Text> {
     let calls = &comparison.functions;
     if calls.is_empty() {
         return Vec::new();
@@ -131,7 +131,7 @@ fn size(whole: &Whole<'_>, side: usize, is_first: bool) -> String {
 }
 
 /// The functions that changed over all calls, and in `others` those of each call.
-pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
+pub fn tell(first: &mut Blocks, comparison: &Comparison) {
     for side in 1..comparison.sides.len() {
         let functions = wholes(&comparison.functions, side);
         let shown = &functions[..functions.len().min(MOST_ROWS)];
@@ -156,7 +156,7 @@ pub(super) fn tell(first: &mut Blocks, comparison: &Comparison) {
 }
 
 /// A table for each call of which a function changed.
-pub(super) fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
+pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
     let calls = comparison
         .functions
         .iter()
@@ -212,7 +212,7 @@ fn others(row: &FunctionRow, side: usize) -> Vec<String> {
 
 /// The calls by function: for each its instructions in each recording, and the functions of which
 /// something changed.
-pub(super) fn functions_json(comparison: &Comparison) -> Vec<Value> {
+pub fn functions_json(comparison: &Comparison) -> Vec<Value> {
     let call = |call: &CallFunctions| {
         let row = |row: &FunctionRow| {
             let others: Map<String, Value> = row

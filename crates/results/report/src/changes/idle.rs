@@ -10,7 +10,7 @@ use itertools::Itertools;
 const MOST_NAMED: usize = 2;
 
 /// Tells what changed: the answer, then a table of misses and one of each state's share.
-pub(super) fn tell(told: &mut Blocks, comparison: &Comparison) {
+pub fn tell(told: &mut Blocks, comparison: &Comparison) {
     let tests = &comparison.idle;
     let sides = comparison.sides.len();
     let open = match comparison.outcome() {

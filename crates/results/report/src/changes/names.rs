@@ -4,7 +4,7 @@ use comparison::{Comparison, Row};
 use itertools::Itertools;
 
 /// Recordings go by letters in the tables.
-pub(super) fn letter(side: usize) -> String {
+pub fn letter(side: usize) -> String {
     match u8::try_from(side) {
         Ok(side @ 0..26) => char::from(b'A' + side).to_string(),
         _ => format!("#{side}"),
@@ -13,7 +13,7 @@ pub(super) fn letter(side: usize) -> String {
 
 /// A recording in sentences: the end of its name that tells it from the others, as in `juno-v2.12`
 /// of one recording's releases. Where two read alike, the whole name and its letter.
-pub(super) fn name(comparison: &Comparison, side: usize) -> String {
+pub fn name(comparison: &Comparison, side: usize) -> String {
     let end = |name: &str, parts: usize| -> String {
         let mut starts = name.rmatch_indices(['/', '@']).map(|(at, _)| at + 1);
         name[starts.nth(parts - 1).unwrap_or(0)..].to_owned()
@@ -34,7 +34,7 @@ pub(super) fn name(comparison: &Comparison, side: usize) -> String {
 }
 
 /// The release, the case and the mode of a row's table.
-pub(super) fn table_name(head: &Row) -> String {
+pub fn table_name(head: &Row) -> String {
     let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
     parts.into_iter().filter(|part| !part.is_empty()).join(" ")
 }

@@ -30,7 +30,7 @@ fn longer(us: [f64; 2]) -> String {
 }
 
 /// The case that the change moves most, in a sentence behind others; empty where it moves none.
-pub(super) fn answer(of: &OnBoard) -> String {
+pub fn answer(of: &OnBoard) -> String {
     let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
     let largest = of
         .cases
@@ -45,7 +45,7 @@ pub(super) fn answer(of: &OnBoard) -> String {
     })
 }
 
-pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
+pub fn tell(told: &mut Blocks, of: &OnBoard) {
     told.heading(format!("In microseconds of {}", of.platform));
     let cores = of
         .cores
@@ -91,7 +91,7 @@ pub(super) fn tell(told: &mut Blocks, of: &OnBoard) {
     told.table(cases.done().titled("The slowest CPU of a case is later by"));
 }
 
-pub(super) fn as_json(of: &OnBoard) -> Value {
+pub fn as_json(of: &OnBoard) -> Value {
     let case = |(case, mode, us): &(String, String, [f64; 2])| json!({ "case": case, "mode": mode, "us": us });
     json!({
         "platform": of.platform, "instructions_of_psci_version": of.version, "ns_per_instruction": of.cores,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// The facts of a story, and beside its keys what every recording has: experiment, warnings,
 /// source and measures.
-pub(crate) fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
+pub fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
     #[derive(Serialize)]
     struct Whole<'f> {
         experiment: &'f str,

@@ -1,8 +1,8 @@
 //! The formats of reports, and outputs for other programs that are no blocks: JSON and traces for
 //! Perfetto. Stacks for flame graphs are those of the recording.
 
-pub(crate) mod json;
-pub(crate) mod perfetto;
+pub mod json;
+pub mod perfetto;
 
 /// The forms of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

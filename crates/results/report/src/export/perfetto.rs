@@ -308,7 +308,7 @@ impl Clock {
 }
 
 /// The trace's bytes.
-pub(crate) fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
+pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let recording = findings.recording;
     let mut writer = Writer {
         bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),

@@ -13,7 +13,7 @@ use recording::distinct;
 use std::fmt::Write;
 
 /// The PSCI cases of a page, which are drawn from the recording's events.
-pub(super) struct Cases<'c> {
+pub struct Cases<'c> {
     pub(super) findings: &'c Findings<'c>,
     pub(super) sections: &'c [Section<'c>],
     pub(super) names: &'c Names,
@@ -22,7 +22,7 @@ pub(super) struct Cases<'c> {
 }
 
 /// The state of a page that is being written.
-pub(super) struct Writer<'c> {
+pub struct Writer<'c> {
     pub(super) detail: Detail,
     pub(super) palette: Palette,
     /// The words below figures and tables: where they are from.

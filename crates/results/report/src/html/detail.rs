@@ -2,7 +2,7 @@
 
 /// The part of a recording that a page shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Detail {
+pub struct Detail {
     /// Whole iterations, or the measured times only.
     pub(super) whole: bool,
     /// The worst iteration beside the median.
@@ -26,7 +26,7 @@ pub(super) struct Detail {
 }
 
 /// From all to little; the first that is short enough is taken.
-pub(super) const DETAILS: [Detail; 8] = {
+pub const DETAILS: [Detail; 8] = {
     let all = Detail {
         whole: true,
         worst: true,
@@ -89,7 +89,7 @@ pub(super) const DETAILS: [Detail; 8] = {
 
 /// The parts that the page does not show, found while it is made.
 #[derive(Default)]
-pub(super) struct LeftOut {
+pub struct LeftOut {
     pub(super) iterations: u64,
     pub(super) cpus: usize,
     pub(super) timelines: usize,

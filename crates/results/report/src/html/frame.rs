@@ -4,7 +4,7 @@ use super::style::style_sheet;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// A whole page: its head, and what its body holds.
-pub(super) fn document(title: &str, body: &Markup) -> String {
+pub fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -22,7 +22,7 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
 }
 
 /// A page of a title, a line beneath it, its contents, and what is told.
-pub(super) fn frame(title: &str, lead: &str, contents: &Markup, told: &Markup) -> String {
+pub fn frame(title: &str, lead: &str, contents: &Markup, told: &Markup) -> String {
     let body = html! {
         header { p.brand { "Stopwatt" } h1 { (title) } p.lead { (lead) } }
         (contents)

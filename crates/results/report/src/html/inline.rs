@@ -4,7 +4,7 @@ use crate::blocks::{Span, Text};
 use maud::{Markup, html};
 
 /// A text of the recording that is no longer than a line or three: a page may have many of it.
-pub(super) fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     const MOST: usize = 400;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -13,7 +13,7 @@ pub(super) fn cut(text: &str) -> String {
 }
 
 /// A text with its code, names and links told apart.
-pub(super) fn inline(text: &Text) -> Markup {
+pub fn inline(text: &Text) -> Markup {
     html! {
         @for span in text.spans() {
             @match span {
@@ -28,6 +28,6 @@ pub(super) fn inline(text: &Text) -> Markup {
 }
 
 /// What may be wider than the page: it scrolls sideways, by the keyboard too.
-pub(super) fn scrolling(label: &str, inside: &Markup) -> Markup {
+pub fn scrolling(label: &str, inside: &Markup) -> Markup {
     html! { div.scroll tabindex="0" role="group" aria-label=(if label.is_empty() { "Table" } else { label }) { (inside) } }
 }

@@ -43,14 +43,14 @@ fn short_enough(page: impl Fn(Detail) -> String) -> String {
 
 /// The page of a recording with its blocks. Whatever the recording, it is no longer than
 /// [`MOST_BYTES`].
-pub(crate) fn html(findings: &Findings<'_>, blocks: &[Block]) -> String {
+pub fn html(findings: &Findings<'_>, blocks: &[Block]) -> String {
     let sections = timeline::sections(findings);
     short_enough(|detail| page::page(findings, blocks, &sections, detail))
 }
 
 /// A page of blocks that come from several recordings, with a title and a line beneath it. It is no
 /// longer than [`MOST_BYTES`].
-pub(crate) fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
+pub fn plain_page(title: &str, lead: &str, told: &Blocks) -> String {
     short_enough(|detail| {
         let mut writer = Writer::new(told.all(), detail, Text::default(), None);
         let body = writer.write(told.all());

@@ -15,7 +15,7 @@ const CONTENTS: &str = include_str!("../../assets/contents.js");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
 
 /// The page of a recording, with its blocks and its PSCI cases, at a level of detail.
-pub(super) fn page(
+pub fn page(
     findings: &Findings<'_>,
     blocks: &[Block],
     sections: &[Section<'_>],
@@ -72,7 +72,7 @@ pub(super) fn page(
 }
 
 /// A page for a recording whose names alone are longer than a page may be. It has none of them.
-pub(super) fn only_names() -> String {
+pub fn only_names() -> String {
     let body = html! {
         p { "Everything: the names in this recording are longer than a page may be. " code { "stopwatt report --format csv" } " makes a table of it." }
     };
@@ -101,7 +101,7 @@ fn lead(findings: &Findings<'_>) -> String {
 
 /// Links to everything that has a heading: a column beside the page where there is room, else a bar
 /// above it that unfolds. Nothing where there are few headings.
-pub(super) fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
+pub fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
     if blocks
         .iter()
         .filter(|block| matches!(block, Block::Heading { .. }))

@@ -13,7 +13,7 @@ const PLAIN: &str = "mp";
 
 /// The colours that a page gives to names.
 #[derive(Default)]
-pub(super) struct Palette(HashMap<String, usize>);
+pub struct Palette(HashMap<String, usize>);
 
 impl Palette {
     /// The first names of each picture and of each table's bars have colours before all others.
@@ -76,7 +76,7 @@ impl Palette {
 
 /// The colours of one picture.
 #[derive(Default)]
-pub(super) struct Colours<'p> {
+pub struct Colours<'p> {
     palette: Option<&'p Palette>,
     /// The names that colours stand for.
     pub(super) names: Vec<&'p str>,

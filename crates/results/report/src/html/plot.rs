@@ -5,9 +5,9 @@ use crate::blocks::{is_logarithmic, on_axis};
 use maud::{Markup, Render, html};
 
 /// The pixels that a picture has in a narrow window, and in a wide one.
-pub(super) const WIDTHS: [f64; 2] = [290.0, 800.0];
+pub const WIDTHS: [f64; 2] = [290.0, 800.0];
 /// The width of a letter in pixels, about.
-pub(super) const LETTER: f64 = 7.0;
+pub const LETTER: f64 = 7.0;
 /// Steps between the marks of a scale, about: as many as a narrow window has room for.
 const STEPS: f64 = 5.0;
 /// A value that lies this many times as far out as the next one is an outlier.
@@ -17,7 +17,7 @@ const FAR: f64 = 4.0;
 struct Mark(f64, String, bool);
 
 /// The axis of one quantity.
-pub(super) struct Scale {
+pub struct Scale {
     /// The quantity with its unit.
     words: String,
     ends: (f64, f64),
@@ -131,17 +131,16 @@ impl Scale {
         };
         let step = nice_step((ends.1 - ends.0) / STEPS);
         let decimals = |step: f64| (-step.log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
-        let values: Vec<(f64, usize)> = match is_logarithmic {
-            true => (-12..16)
+        let values: Vec<(f64, usize)> = if is_logarithmic {
+            (-12..16)
                 .map(|power| 10_f64.powi(power))
                 .map(|value| (value, decimals(value)))
-                .collect(),
-            false => {
-                let first = (ends.0 / step - 1e-9).ceil();
-                (0..20)
-                    .map(|number| ((first + f64::from(number)) * step, decimals(step)))
-                    .collect()
-            }
+                .collect()
+        } else {
+            let first = (ends.0 / step - 1e-9).ceil();
+            (0..20)
+                .map(|number| ((first + f64::from(number)) * step, decimals(step)))
+                .collect()
         };
         let near = (ends.1 - ends.0).abs() * 1e-9;
         for (value, decimals) in values
@@ -211,7 +210,7 @@ fn farthest(distances: Vec<f64>, opposite: f64) -> f64 {
 }
 
 /// 1, 2 or 5 times a power of ten, at least `at_least`.
-pub(super) fn nice_step(at_least: f64) -> f64 {
+pub fn nice_step(at_least: f64) -> f64 {
     let power = 10_f64.powi(at_least.max(1e-12).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0].map(|times| times * power);
     steps
@@ -221,7 +220,7 @@ pub(super) fn nice_step(at_least: f64) -> f64 {
 }
 
 /// Rows on one scale, each beside its name and its figure, which stand above it in a narrow window.
-pub(super) struct Rows {
+pub struct Rows {
     /// Each row's name, what is drawn on it, and its figure.
     pub(super) rows: Vec<(String, Markup, String)>,
     /// The height of a row in pixels.
@@ -267,7 +266,7 @@ impl Rows {
 }
 
 /// The plane between two scales with what is drawn on it; the height is in pixels.
-pub(super) fn plane(x: &Scale, y: &Scale, height: f64, drawn: &Markup) -> Markup {
+pub fn plane(x: &Scale, y: &Scale, height: f64, drawn: &Markup) -> Markup {
     let letters = y
         .marks
         .iter()
@@ -292,7 +291,7 @@ pub(super) fn plane(x: &Scale, y: &Scale, height: f64, drawn: &Markup) -> Markup
 }
 
 /// A part of a row with its words, of which it shows as many as it has room for.
-pub(super) fn piece(class: &str, style: &str, title: &str, words: &[&dyn Render]) -> Markup {
+pub fn piece(class: &str, style: &str, title: &str, words: &[&dyn Render]) -> Markup {
     html! { i.piece.(class) style=(style) title=(title) { @for words in words { span { (words) } } } }
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const FIXED: &str = include_str!("../../assets/report.css");
 
 /// The whole style sheet.
-pub(super) fn style_sheet() -> String {
+pub fn style_sheet() -> String {
     let mut css = without_indents(FIXED);
     let _ = write!(
         css,
@@ -46,7 +46,7 @@ pub(super) fn style_sheet() -> String {
 
 /// A script or a style sheet without the blanks that lines begin with: a page has no room for them.
 /// Neither has a text of several lines, whose blanks would count.
-pub(super) fn without_indents(source: &str) -> String {
+pub fn without_indents(source: &str) -> String {
     source
         .lines()
         .flat_map(|line| [line.trim_start(), "\n"])
@@ -67,7 +67,7 @@ fn variables(colours: impl Fn(Cause) -> Colours) -> String {
 }
 
 /// The patterns of causes and the head of arrows, as an element that takes no room.
-pub(super) fn patterns() -> String {
+pub fn patterns() -> String {
     let mut svg = String::from(
         "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" focusable=\"false\"><defs>\n",
     );

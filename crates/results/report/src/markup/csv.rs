@@ -3,7 +3,7 @@
 use crate::blocks::Table;
 
 /// A table with its columns' headings. Text is quoted as RFC 4180 has it.
-pub(crate) fn csv(table: &Table) -> String {
+pub fn csv(table: &Table) -> String {
     // Writing into memory cannot fail.
     let bytes = write(table).unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()

@@ -5,7 +5,7 @@ use crate::style::Style;
 use std::fmt::Write;
 
 /// Blocks with a title and what they come from, a fact each.
-pub(crate) fn document(title: &str, source: &[(&str, String)], blocks: &[Block]) -> String {
+pub fn document(title: &str, source: &[(&str, String)], blocks: &[Block]) -> String {
     let mut text = format!("# {title}\n\n");
     for (what, fact) in source {
         let _ = writeln!(
@@ -22,7 +22,7 @@ pub(crate) fn document(title: &str, source: &[(&str, String)], blocks: &[Block])
 }
 
 /// Blocks, one below the other.
-pub(crate) fn render(blocks: &[Block]) -> String {
+pub fn render(blocks: &[Block]) -> String {
     let mut text = String::new();
     for block in blocks {
         one(&mut text, block);

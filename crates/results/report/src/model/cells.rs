@@ -9,7 +9,7 @@ use itertools::Itertools;
 /// The cells with published figures, causes and waits.
 ///
 /// Columns of causes end in `_us` and add up to `recorded`.
-pub(crate) fn cells(findings: &Findings<'_>) -> Table {
+pub fn cells(findings: &Findings<'_>) -> Table {
     let exact = |value: f64| whole((value * 1e6).round() / 1e6);
     let name = |cpu: u16| {
         let holder = findings

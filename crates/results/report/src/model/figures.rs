@@ -7,7 +7,7 @@ use recording::grouped;
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
 /// A case of a release: the rows of one table.
-pub(crate) struct Group<'a> {
+pub struct Group<'a> {
     pub(crate) release: &'a str,
     pub(crate) case: &'a str,
     pub(crate) mode: &'a str,
@@ -27,7 +27,7 @@ impl Group<'_> {
 }
 
 /// Tables in the order of the recording, each sorted by rank.
-pub(crate) fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
+pub fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
     let keyed = compared.iter().map(|cell| {
         let recorded = &cell.recorded;
         ((&recorded.variant, &recorded.case, &recorded.mode), cell)
@@ -47,7 +47,7 @@ pub(crate) fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
 }
 
 /// The metrics that a group has figures for, in the order of the table of metrics.
-pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
+pub fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
     metrics::intervals()
         .filter(|metric| {
             group
@@ -59,7 +59,7 @@ pub(crate) fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
 }
 
 /// CPUs of a group in their order, once each.
-pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
+pub fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
     let mut cpus: Vec<&ComparedCell> = Vec::new();
     for cell in &group.cells {
         if cpus
@@ -72,7 +72,7 @@ pub(crate) fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
     cpus
 }
 
-pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a ComparedCell> {
+pub fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a ComparedCell> {
     group
         .cells
         .iter()
@@ -82,7 +82,7 @@ pub(crate) fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&
 
 /// The metrics of a group that are not a part of another: those that have an axis of the timeline
 /// and a table of causes.
-pub(crate) fn whole_metrics(group: &Group<'_>) -> Vec<Metric> {
+pub fn whole_metrics(group: &Group<'_>) -> Vec<Metric> {
     metrics_of(group)
         .into_iter()
         .filter(|&metric| metric != CACHE_FLUSH)
@@ -90,7 +90,7 @@ pub(crate) fn whole_metrics(group: &Group<'_>) -> Vec<Metric> {
 }
 
 /// The causes that any of these figures has, what took most of the time first.
-pub(crate) fn used_causes<'a>(cells: impl Iterator<Item = &'a ComparedCell>) -> Vec<Cause> {
+pub fn used_causes<'a>(cells: impl Iterator<Item = &'a ComparedCell>) -> Vec<Cause> {
     let mut sums: std::collections::BTreeMap<Cause, f64> = std::collections::BTreeMap::new();
     for (&cause, &ticks) in cells.flat_map(|cell| &cell.recorded.split.causes) {
         *sums.entry(cause).or_default() += ticks as f64;

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The answer of a metric of a case.
 #[derive(Clone, Debug)]
-pub(crate) struct Headline {
+pub struct Headline {
     /// The answer, a sentence.
     pub(crate) text: String,
     /// The same behind a sentence that has the whole.
@@ -24,7 +24,7 @@ pub(crate) struct Headline {
 }
 
 /// The headlines of a case, what it is about first: one for each metric that is no part of another.
-pub(crate) fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headline> {
+pub fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headline> {
     let iteration = median_iteration(findings, group);
     let one = |metric: Metric| {
         let told = iteration.and_then(|iteration| headline(findings, group, metric, &iteration));
@@ -59,7 +59,7 @@ fn median_iteration<'f>(findings: &'f Findings<'_>, group: &Group<'_>) -> Option
 }
 
 /// The headline of a metric from the events of an iteration; `None` if no CPU has the metric there.
-pub(crate) fn headline(
+pub fn headline(
     findings: &Findings<'_>,
     group: &Group<'_>,
     metric: Metric,

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// A table for each variant, case and mode, in their order.
-pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
+pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
     measures
         .chunk_by(|a, b| (&a.variant, &a.case, &a.mode) == (&b.variant, &b.case, &b.mode))
         .map(|group| {
@@ -42,7 +42,7 @@ pub(crate) fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
 }
 
 /// All measures as one table: a row for each, with its variant, case, mode, CPU, subject and role.
-pub(crate) fn measure_row_table(measures: &[MeasureRow]) -> Table {
+pub fn measure_row_table(measures: &[MeasureRow]) -> Table {
     Table::with_rows(measures)
         .words("variant", |row| row.variant.as_str())
         .words("case", |row| row.case.as_str())

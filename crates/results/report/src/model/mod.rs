@@ -1,7 +1,7 @@
 //! Tables, headlines and pictures of a recording, before they are drawn.
 
-pub(crate) mod cells;
-pub(crate) mod figures;
-pub(crate) mod headline;
-pub(crate) mod measures;
-pub(crate) mod pictures;
+pub mod cells;
+pub mod figures;
+pub mod headline;
+pub mod measures;
+pub mod pictures;

@@ -10,7 +10,7 @@ use toml::Value;
 
 /// The pictures that a recording's header declares; those that nothing was recorded for are left
 /// out.
-pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
+pub fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
@@ -49,7 +49,7 @@ pub(crate) fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
             }
         };
         if let Some(drawing) = drawing {
-            let quantity = recording::metrics::heading(&picture.metric);
+            let quantity = metrics::heading(&picture.metric);
             pictures.push(Picture::new(&picture.title, quantity, &unit, drawing));
         }
     }
@@ -69,7 +69,7 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 }
 
 /// The parts of a name that are not the same everywhere and not empty.
-pub(crate) fn telling(names: &[Vec<String>]) -> Vec<String> {
+pub fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
     let of = |name: &Vec<String>| {
         let parts = name

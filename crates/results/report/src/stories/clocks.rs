@@ -5,13 +5,13 @@ use findings::spread::Steadiness;
 use findings::ticks::Ticks;
 
 /// The unit in which the ticks of a counter are told.
-pub(super) fn unit(ticks: &Ticks) -> &'static str {
+pub fn unit(ticks: &Ticks) -> &'static str {
     if ticks.is_timer() { "ns" } else { "clocks" }
 }
 
 /// Ticks in words: as clocks, or as nanoseconds where the counter is a timer, with the core's
 /// clocks where its frequency is known.
-pub(super) fn words(ticks: &Ticks, value: f64) -> String {
+pub fn words(ticks: &Ticks, value: f64) -> String {
     let own = format!("{} {}", figure(value * ticks.factor()), unit(ticks));
     match ticks.core_clocks(value) {
         Some(clocks) => format!("{own} ({} clocks of the core)", fixed(clocks, 0)),
@@ -20,7 +20,7 @@ pub(super) fn words(ticks: &Ticks, value: f64) -> String {
 }
 
 /// Warns that a machine does not repeat itself; nothing where it does.
-pub(super) fn noise(of: &Steadiness, told: &mut Blocks) {
+pub fn noise(of: &Steadiness, told: &mut Blocks) {
     if !of.repeats {
         told.warning(format!(
             "This machine does not repeat itself: {} of {} repeated measurements scatter by more than a tenth, and the usual one by {} % \

@@ -4,7 +4,7 @@ use crate::blocks::{Blocks, Table, name, text, whole};
 use findings::errors::NodeCount;
 
 /// Tells them in a table; nothing if there are none.
-pub(super) fn tell(errors: &[NodeCount<'_>], told: &mut Blocks) {
+pub fn tell(errors: &[NodeCount<'_>], told: &mut Blocks) {
     let table = Table::with_rows(errors)
         .numbers("count", |row| whole(row.packets as f64))
         .words("node", |row| text![name(row.node)])

@@ -26,9 +26,10 @@ fn nothing_found(explored: &Exploration<'_>, told: &mut Blocks) {
         .coverage
         .as_ref()
         .is_some_and(|coverage| coverage.complete);
-    let reach = match complete {
-        true => "Nothing was found, and no other run is possible within the search's bounds",
-        false => "Nothing was found; the search is not complete",
+    let reach = if complete {
+        "Nothing was found, and no other run is possible within the search's bounds"
+    } else {
+        "Nothing was found; the search is not complete"
     };
     told.answer(format!(
         "{reach}. {schedules} schedules were tried, with {operations} operations."

@@ -9,7 +9,7 @@ use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
 
 /// The function with the most instructions, over all passages of the first build.
-pub(super) fn largest(counts: &Functions) -> Text {
+pub fn largest(counts: &Functions) -> Text {
     let Some(sums) = of_first_build(counts) else {
         return Text::default();
     };
@@ -26,7 +26,7 @@ pub(super) fn largest(counts: &Functions) -> Text {
 
 /// The counts in full: a flame graph for each build, a table for each passage, and what is not
 /// counted.
-pub(super) fn tell(told: &mut Blocks, counts: &Functions) {
+pub fn tell(told: &mut Blocks, counts: &Functions) {
     told.heading("By function");
     let mut builds = counts
         .passages
@@ -84,7 +84,7 @@ fn flame(passage: &Passage) -> Flame {
 }
 
 /// A number of instructions: whole where it is whole.
-pub(super) fn count(value: f64) -> crate::blocks::Number {
+pub fn count(value: f64) -> crate::blocks::Number {
     if value.fract() == 0.0 {
         fixed(value, 0)
     } else {
@@ -134,17 +134,19 @@ fn table(passage: &Passage) -> Table {
     }
     let table = table.when(all.system_register_writes() > 0, |table| {
         table.words("which registers", |function| {
-            match function.name == all.name {
-                true => Text::default(),
-                false => each(&function.system_registers),
+            if function.name == all.name {
+                Text::default()
+            } else {
+                each(&function.system_registers)
             }
         })
     });
     let table = table.when(all.exceptions_taken() > 0, |table| {
         table.words("which exceptions", |function| {
-            match function.name == all.name {
-                true => Text::default(),
-                false => each(&function.exceptions),
+            if function.name == all.name {
+                Text::default()
+            } else {
+                each(&function.exceptions)
             }
         })
     });

@@ -7,7 +7,7 @@ use findings::idle_replay::{Bounds, Governor, Replay};
 use itertools::Itertools;
 
 /// The cost of the tightest limit.
-pub(super) fn answer(replay: &Replay<'_>) -> Text {
+pub fn answer(replay: &Replay<'_>) -> Text {
     let rows = replay.limits.first().and_then(|limit| {
         Some((
             limit,
@@ -45,9 +45,10 @@ pub(super) fn answer(replay: &Replay<'_>) -> Text {
     ));
     if let Some(less) = limit.less {
         let share = share_less([less.low, less.high]);
-        words.push(match (less.low > 0.0) == (less.high > 0.0) {
-            true => format!(" It takes {share} energy than without the limit."),
-            false => format!(" Whether it takes more energy cannot be told: {share}."),
+        words.push(if (less.low > 0.0) == (less.high > 0.0) {
+            format!(" It takes {share} energy than without the limit.")
+        } else {
+            format!(" Whether it takes more energy cannot be told: {share}.")
         });
     }
     words
@@ -70,7 +71,7 @@ fn time_percent(of: &Governor<'_>, state: &str) -> Option<Bounds> {
 }
 
 /// Each limit: the states that it leaves, the time in each, energy and delay.
-pub(super) fn table(replay: &Replay<'_>) -> Table {
+pub fn table(replay: &Replay<'_>) -> Table {
     let rows = replay
         .limits
         .iter()

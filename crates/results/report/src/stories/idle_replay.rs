@@ -159,20 +159,21 @@ fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, les
 /// is said about energy.
 fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> Text {
     let share = |of: &Governor<'_>| of.wrong_percent.map_or_else(String::new, percent);
-    let mut words = match replay.verdict.is_certain {
-        true => text![
+    let mut words = if replay.verdict.is_certain {
+        text![
             name(best.name),
             format!(" is wrong in {} of its sleeps on this trace, ", share(best)),
             name(other.name),
             format!(" in {}.", share(other))
-        ],
-        false => text![
+        ]
+    } else {
+        text![
             "Which is wrong less often on this trace cannot be told: ",
             name(best.name),
             format!(" ({} of its sleeps) or ", share(best)),
             name(other.name),
             format!(" ({}).", share(other))
-        ],
+        ]
     };
     if !replay.powers_sourced && best.energy_unit_s.is_some() {
         words.push(" The platform's powers have no source, so energy stands last in the table.");

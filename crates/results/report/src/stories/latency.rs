@@ -206,9 +206,12 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
             let to = case.group.anchor();
             Text::from(Span::Link { words, to })
         })
-        .words("slowest", |case| match case.facts.always_one {
-            true => case.facts.cpus.join(", "),
-            false => "in turn".to_owned(),
+        .words("slowest", |case| {
+            if case.facts.always_one {
+                case.facts.cpus.join(", ")
+            } else {
+                "in turn".to_owned()
+            }
         })
         .numbers(format!("{}, us", word(findings)), |case| {
             figure(case.facts.longest)
@@ -260,9 +263,10 @@ fn hung_on(findings: &Findings<'_>, release: &str, spending: &Spending, longest:
     let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
     let part = |&(spent, ticks): &(Spent, u64)| {
         let title = on_board(findings, release, spent.title());
-        let paint = match title == spent.title() {
-            true => Paint::Spent(spent),
-            false => Paint::Name(title),
+        let paint = if title == spent.title() {
+            Paint::Spent(spent)
+        } else {
+            Paint::Name(title)
         };
         (paint, ticks as f64 * tick_us)
     };
@@ -395,12 +399,13 @@ impl Case<'_> {
                     let cell = of(row)?;
                     error(cell.error_percent()?, cell.used_in_fit())
                 };
-                match has_published {
-                    true => table
+                if has_published {
+                    table
                         .grouped(name, "publ.", move |row| published(of(row)))
                         .grouped(name, format!("{word}."), value)
-                        .grouped(name, "error", error),
-                    false => table.grouped(name, format!("{word}."), value),
+                        .grouped(name, "error", error)
+                } else {
+                    table.grouped(name, format!("{word}."), value)
                 }
             })
             .done();

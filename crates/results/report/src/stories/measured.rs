@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 const MOST_ROWS: usize = 24;
 
 /// Tells the measures.
-pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
+pub fn tell(findings: &Findings<'_>) -> StoryContent {
     let header = &findings.recording.header;
     let mut blocks = Blocks::default();
     let rows = first_measure(findings);
@@ -54,7 +54,7 @@ pub(super) fn tell(findings: &Findings<'_>) -> StoryContent {
 }
 
 /// The facts of such a recording.
-pub(super) fn facts(findings: &Findings<'_>) -> Value {
+pub fn facts(findings: &Findings<'_>) -> Value {
     let own =
         json!({ "experiment": findings.recording.header.experiment, "recording": findings.folder });
     crate::export::json::with_recording(own, findings)

@@ -29,16 +29,16 @@ mod tune;
 mod wakes;
 mod working_set;
 
-pub(crate) use findings::Run;
+pub use findings::Run;
 pub use findings::functions::folded_stacks;
-pub(crate) use story::StoryContent;
+pub use story::StoryContent;
 
 use crate::blocks::Block;
 use findings::{Finding, Findings};
 use serde_json::Value;
 
 /// Tells a recording: by the story of its finding, or by tables of its measures.
-pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
+pub fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     let mut told = match Finding::read(run, findings) {
         Ok(Some(finding)) => findings::of_any!(finding, finding => StoryContent::new(&finding)),
         Ok(None) => measured::tell(findings),
@@ -59,7 +59,7 @@ pub(crate) fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
 }
 
 /// The facts of a story, for machines.
-pub(crate) fn facts(run: &Run<'_>, findings: &Findings<'_>) -> Value {
+pub fn facts(run: &Run<'_>, findings: &Findings<'_>) -> Value {
     match Finding::read(run, findings) {
         Ok(Some(Finding::LinuxBoot(boot))) => crate::export::json::with_recording(
             serde_json::to_value(&boot).unwrap_or_default(),

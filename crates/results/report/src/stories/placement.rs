@@ -181,9 +181,10 @@ fn late(placement: &Placement<'_>) -> Text {
         all if all == placement.policies.len() => words.push(format!("all {all} policies")),
         some => words.push(format!("{some} policies")),
     }
-    words.push(match load > 100.0 {
-        true => format!(": {} % of its CPUs' time is asked for.", fixed(load, 0)),
-        false => ".".to_owned(),
+    words.push(if load > 100.0 {
+        format!(": {} % of its CPUs' time is asked for.", fixed(load, 0))
+    } else {
+        ".".to_owned()
     });
     words
 }

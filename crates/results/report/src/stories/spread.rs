@@ -5,7 +5,7 @@ use findings::spread::Spread;
 
 /// The median with its range, in a unit; the range alone where the windows scatter, and the median
 /// alone where they are written alike.
-pub(super) fn words(spread: &Spread, factor: f64, decimals: usize) -> String {
+pub fn words(spread: &Spread, factor: f64, decimals: usize) -> String {
     let [least, middle, most] = [spread.range[0], spread.median, spread.range[1]]
         .map(|value| fixed(factor * value, decimals).to_string());
     match spread.scatters {

@@ -4,14 +4,14 @@ use crate::blocks::Blocks;
 use serde::Serialize;
 
 /// The facts of a story. What it serializes to is its JSON.
-pub(super) trait Story: Serialize {
+pub trait Story: Serialize {
     /// Tells it: the answer first, then a picture, then tables; on demand the rest, and how it was
     /// made.
     fn tell(&self, told: &mut Blocks);
 }
 
 /// A story, told.
-pub(crate) struct StoryContent {
+pub struct StoryContent {
     /// Its blocks.
     pub(crate) blocks: Blocks,
     /// True if it is tables of measures and nothing else.

@@ -27,10 +27,10 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
     let (found, of) = (words(tune, &best.values), &tune.facts.name);
     // A loop without a source has no values in it.
     let mut knobs = tune.facts.knobs.iter();
-    let today = match knobs.any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance)
-    {
-        true => "with today's values",
-        false => "without prefetch",
+    let today = if knobs.any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance) {
+        "with today's values"
+    } else {
+        "without prefetch"
     };
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
     let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
@@ -102,9 +102,12 @@ fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
         .knobs
         .iter()
         .zip(&best.near)
-        .map(|(knob, [from, to])| match from == to {
-            true => format!("{} {from}", knob.name),
-            false => format!("{} {from} to {to}", knob.name),
+        .map(|(knob, [from, to])| {
+            if from == to {
+                format!("{} {from}", knob.name)
+            } else {
+                format!("{} {from} to {to}", knob.name)
+            }
         })
         .collect_vec();
     told.paragraph(format!(

@@ -18,7 +18,7 @@ fn is_known(row: &&WakeRow) -> bool {
 }
 
 /// The commonest causes, in a sentence.
-pub(super) fn answer(wake_ups: &WakeUps) -> String {
+pub fn answer(wake_ups: &WakeUps) -> String {
     let (known, all) = (
         sum(wake_ups.causes.iter().filter(is_known)),
         sum(&wake_ups.causes),
@@ -59,7 +59,7 @@ fn table(rows: &[WakeRow], most: usize) -> Columns<'_, WakeRow> {
 }
 
 /// The causes with their delays, and what the trace does not tell.
-pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks) {
+pub fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks) {
     let has_causes = wake_ups.causes.iter().any(|row| is_known(&row));
     let us = |delay: Option<[u64; 2]>, at: usize| delay.map(|ns| fixed(ns[at] as f64 / 1e3, 1));
     let states = |cause: &WakeRow| {
@@ -107,7 +107,7 @@ pub(super) fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks
 }
 
 /// Who called and what ran first, and the causes of each CPU.
-pub(super) fn details(wake_ups: &WakeUps, told: &mut Blocks) {
+pub fn details(wake_ups: &WakeUps, told: &mut Blocks) {
     for (title, rows) in [
         ("Who called, and what ran first", &wake_ups.callers),
         ("Who woke each CPU", &wake_ups.cpus),
@@ -122,7 +122,7 @@ pub(super) fn details(wake_ups: &WakeUps, told: &mut Blocks) {
 }
 
 /// How each cluster slept: while all of its CPUs did, and by itself.
-pub(super) fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
+pub fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
     let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).join(" ");
     let table = Table::with_rows(domains)
         .words("CPUs", |row| name(cpus(row)))

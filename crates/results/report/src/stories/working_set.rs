@@ -67,8 +67,7 @@ fn times(of: &Prediction<'_>, source: &str) -> Table {
         });
     let note = format!(
         "From the lines that a node touches and its instructions on aarch64, at the costs that were fitted to the single \
-                 loop of the stride study. The times by instructions alone are in proportion to them, and know the sum of the published times. {}",
-        source
+                 loop of the stride study. The times by instructions alone are in proportion to them, and know the sum of the published times. {source}"
     );
     table
         .done()

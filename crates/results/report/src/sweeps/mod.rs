@@ -182,9 +182,10 @@ impl<'s> SweepStory<'s> {
             let ends = |point: &&PointSummary| {
                 Some([point.figures[quantity]; 2]).filter(|ends| ends[0].is_finite())
             };
-            match least {
-                true => Leaders::least(&self.summary.points, ends),
-                false => Leaders::most(&self.summary.points, ends),
+            if least {
+                Leaders::least(&self.summary.points, ends)
+            } else {
+                Leaders::most(&self.summary.points, ends)
             }
         };
         let (Some(least), Some(most)) = (ends(true), ends(false)) else {

@@ -9,7 +9,7 @@ use itertools::Itertools;
 use std::fmt::Write;
 
 /// An empty table.
-pub(super) fn table(style: Style) -> Table {
+pub fn table(style: Style) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_BORDERS_ONLY)
@@ -24,14 +24,14 @@ pub(super) fn table(style: Style) -> Table {
 }
 
 /// A cell whose last digit stands at the right.
-pub(super) fn right(text: String) -> Cell {
+pub fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
 /// The table as wide as the terminal at most: where that is narrow, broken between words, and with
 /// fewer blanks; where that does not do, in several tables below each other, each with the first
 /// column. A word or number is never broken: a column that is too wide of itself stays so.
-pub(super) fn fitted(mut table: Table, style: Style) -> String {
+pub fn fitted(mut table: Table, style: Style) -> String {
     let columns = u32::from(columns(style));
     let widest = widest_words(&mut table, columns);
     let narrowest = |columns: &[usize]| {
@@ -167,11 +167,12 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
             .sum::<u32>()
     };
     let whole = whole_widths(&mut table);
-    let padding = match needed(widest, PADDING) > room
+    let padding = if needed(widest, PADDING) > room
         || (needed(&whole, PADDING) > room && needed(&whole, 0) <= room)
     {
-        true => 0,
-        false => PADDING,
+        0
+    } else {
+        PADDING
     };
     for (column, widest) in table.column_iter_mut().zip(widest) {
         column.set_padding((padding / 2, padding / 2));
@@ -215,7 +216,7 @@ fn whole_widths(table: &mut Table) -> Vec<u16> {
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before
 /// the first line, `more` before the others.
-pub(super) fn paragraph(
+pub fn paragraph(
     text: &mut String,
     words: &str,
     (first, more): (&str, &str),
@@ -235,7 +236,7 @@ pub(super) fn paragraph(
 
 /// The columns that are used of a terminal: neither a narrow nor a very wide one is followed to its
 /// ends.
-pub(super) fn columns(style: Style) -> u16 {
+pub fn columns(style: Style) -> u16 {
     style.width.clamp(40, 140) as u16
 }
 

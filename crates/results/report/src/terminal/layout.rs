@@ -10,7 +10,7 @@ use recording::distinct;
 use std::fmt::Write;
 
 /// Blocks, one below the other.
-pub(crate) fn render(blocks: &[Block], style: Style) -> String {
+pub fn render(blocks: &[Block], style: Style) -> String {
     let mut text = String::new();
     for block in blocks {
         one(&mut text, block, style);

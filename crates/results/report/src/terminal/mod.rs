@@ -16,10 +16,10 @@ mod screen;
 
 use crate::blocks::Blocks;
 use crate::style::Style;
-pub(crate) use layout::render;
+pub use layout::render;
 
 /// All blocks of a story, or, unless `all` are asked for, those of its first screen.
-pub(crate) fn story(blocks: &Blocks, all: bool, style: Style) -> String {
+pub fn story(blocks: &Blocks, all: bool, style: Style) -> String {
     if all {
         render(blocks.all(), style)
     } else {

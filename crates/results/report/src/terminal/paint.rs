@@ -3,13 +3,13 @@
 use crate::blocks::{Span, Text};
 use crate::style::Style;
 
-pub(super) const BOLD: &str = "1";
-pub(super) const DIM: &str = "2";
-pub(super) const CODE: &str = "36";
-pub(super) const WARNING: &str = "33";
+pub const BOLD: &str = "1";
+pub const DIM: &str = "2";
+pub const CODE: &str = "36";
+pub const WARNING: &str = "33";
 
 /// A text with its code and causes in their colours.
-pub(super) fn painted(text: &Text, style: Style) -> String {
+pub fn painted(text: &Text, style: Style) -> String {
     let span = |span: &Span| match span {
         Span::Code(code) => style.paint(CODE, code),
         Span::Cause(cause) => style.paint(crate::drawn::drawn(*cause).terminal, cause.title()),

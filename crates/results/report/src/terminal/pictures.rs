@@ -20,7 +20,7 @@ const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 const NAMES: (usize, usize) = (44, 16);
 
 /// A picture with its title; small, since its figures stand in a table.
-pub(super) fn draw(text: &mut String, picture: &Picture, style: Style) {
+pub fn draw(text: &mut String, picture: &Picture, style: Style) {
     let unit = picture.unit.as_str();
     let title = match unit {
         "1" | "" => picture.title.clone(),
@@ -81,21 +81,21 @@ impl Columns {
     fn name(self, text: &str) -> String {
         let all = text.chars().count();
         let head = self.names / 3;
-        let cut: String = match all > self.names {
-            true => text
-                .chars()
+        let cut: String = if all > self.names {
+            text.chars()
                 .take(head)
                 .chain(['…'])
                 .chain(text.chars().skip(all + head + 1 - self.names))
-                .collect(),
-            false => text.to_owned(),
+                .collect()
+        } else {
+            text.to_owned()
         };
         format!("  {cut:width$}", width = self.names)
     }
 }
 
 /// A letter for each subject: a, b, ..., and again from a where there are more.
-pub(super) fn letter(index: usize) -> char {
+pub fn letter(index: usize) -> char {
     char::from(b'a' + (index % 26) as u8)
 }
 
@@ -312,9 +312,10 @@ fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: St
             format!(", publ. {}", quantity(value, unit))
         });
         let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
-        let figures = match row.low == row.high {
-            true => quantity(row.middle, unit).to_string(),
-            false => format!("{} ({ends})", quantity(row.middle, unit)),
+        let figures = if row.low == row.high {
+            quantity(row.middle, unit).to_string()
+        } else {
+            format!("{} ({ends})", quantity(row.middle, unit))
         };
         let _ = writeln!(
             text,

@@ -17,7 +17,7 @@ const LINES: usize = 18;
 const SENTENCES: usize = 3;
 
 /// The first screen of a story.
-pub(super) fn screen(blocks: &[Block], style: Style) -> String {
+pub fn screen(blocks: &[Block], style: Style) -> String {
     let is_answer = |block: &&Block| matches!(block, Block::Answer(_));
     let mut answers = blocks
         .iter()

@@ -11,7 +11,7 @@ const ROW: usize = 20;
 const NARROWEST: f64 = 0.06;
 
 /// The graphs one below the other, all to one scale.
-pub(super) fn draw(flames: &[Flame], unit: &str, colours: &Colours<'_>) -> Markup {
+pub fn draw(flames: &[Flame], unit: &str, colours: &Colours<'_>) -> Markup {
     let trees: Vec<Node> = flames.iter().map(Flame::tree).collect();
     let longest = trees
         .iter()

@@ -7,10 +7,10 @@ use itertools::Itertools;
 use maud::{Markup, html};
 
 /// A field: its places to the right and upwards, and its figure.
-pub(super) type Field = (f64, f64, Figure);
+pub type Field = (f64, f64, Figure);
 
 /// The least field of a map.
-pub(super) fn least(map: &HeatMap) -> Option<Field> {
+pub fn least(map: &HeatMap) -> Option<Field> {
     let fields = map.ys.iter().zip(&map.fields).flat_map(|(up, fields)| {
         map.xs
             .iter()
@@ -22,7 +22,7 @@ pub(super) fn least(map: &HeatMap) -> Option<Field> {
         .copied()
 }
 
-pub(super) fn words((right, up, figure): Field, x: &Axis, y: &Axis, unit: &str) -> String {
+pub fn words((right, up, figure): Field, x: &Axis, y: &Axis, unit: &str) -> String {
     format!(
         "The least is {} {unit}, at {} {} and {} {}",
         quantity(figure.value, unit),
@@ -35,7 +35,7 @@ pub(super) fn words((right, up, figure): Field, x: &Axis, y: &Axis, unit: &str) 
 
 /// Fields whose colour is the deeper, the greater their figure; the least has a frame, if it is
 /// given.
-pub(super) fn draw(
+pub fn draw(
     map: &HeatMap,
     x_axis: &Axis,
     y_axis: &Axis,

@@ -17,13 +17,13 @@ use maud::{Markup, html};
 use recording::facts::CALLS;
 
 /// More pictures than this are left out of a page.
-pub(super) const MOST_PICTURES: usize = 64;
+pub const MOST_PICTURES: usize = 64;
 
 /// A part of a picture: a name, what is drawn, and words for those who cannot see it.
 type Part = (String, Markup, String);
 
 /// A picture with its title, its legend, its table and its source.
-pub(super) fn figure(
+pub fn figure(
     picture: &Picture,
     palette: &Palette,
     detail: Detail,

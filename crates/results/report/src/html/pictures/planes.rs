@@ -14,7 +14,7 @@ const HEIGHT: f64 = 260.0;
 const LINE: f64 = 14.0;
 
 /// Curves from 0 upwards, each with marks of its own form.
-pub(super) fn curves(
+pub fn curves(
     curves: &[Curve],
     [x_words, y_words]: [&str; 2],
     unit: &str,
@@ -75,7 +75,7 @@ pub(super) fn curves(
 }
 
 /// The place where each curve is lowest, in words.
-pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
+pub fn words(curves: &[Curve], x: &str, unit: &str) -> String {
     let least = |curve: &Curve| {
         let least = curve.least()?;
         let (place, figure) = least.items[0];
@@ -94,11 +94,7 @@ pub(super) fn words(curves: &[Curve], x: &str, unit: &str) -> String {
 }
 
 /// Dots, each with an interval in both quantities and its name beside it.
-pub(super) fn dots(
-    dots: &[Dot],
-    [x_words, y_words]: [&str; 2],
-    [x_unit, y_unit]: [&str; 2],
-) -> Markup {
+pub fn dots(dots: &[Dot], [x_words, y_words]: [&str; 2], [x_unit, y_unit]: [&str; 2]) -> Markup {
     let x = Scale::new(x_words, dots.iter().flat_map(|dot| dot.x).collect(), false);
     let y = Scale::new(y_words, dots.iter().flat_map(|dot| dot.y).collect(), false);
     let label = |dot: &Dot| {

@@ -7,7 +7,7 @@ use crate::html::plot::{Rows, Scale, piece};
 use maud::{Markup, html};
 
 /// Bars that lie, one below the other.
-pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
+pub fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
     let totals = bars
         .iter()
         .map(Bar::total)
@@ -58,12 +58,7 @@ pub(super) fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>)
 }
 
 /// An interval a row, with a cross where the published value lies.
-pub(super) fn intervals(
-    rows: &[IntervalRow],
-    words: &str,
-    unit: &str,
-    colours: &Colours<'_>,
-) -> Markup {
+pub fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
     let values = rows
         .iter()
         .flat_map(|row| {
@@ -108,7 +103,7 @@ pub(super) fn intervals(
 
 /// Values as they scatter: a row for each sample, with its points, its quartiles and its median;
 /// `points` of each sample are drawn at most. Values that are no numbers are left out.
-pub(super) fn samples(
+pub fn samples(
     samples: &[Sample],
     words: &str,
     unit: &str,
@@ -173,7 +168,7 @@ pub(super) fn samples(
 }
 
 /// Idle states, tasks, timers and wakers of each CPU, over a part of the time.
-pub(super) fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
+pub fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
     let (per, unit) = lanes.unit(lanes.us(lanes.to));
     let words = if unit == "operations" {
         unit.to_owned()

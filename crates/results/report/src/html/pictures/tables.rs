@@ -13,7 +13,7 @@ type Rows = (Vec<String>, Vec<(Vec<String>, Figure)>);
 type Cells = (Vec<String>, Vec<Vec<String>>);
 
 /// The figures of a picture; those of lanes, which are many, if they are wanted.
-pub(super) fn table(picture: &Picture, with_lanes: bool) -> Cells {
+pub fn table(picture: &Picture, with_lanes: bool) -> Cells {
     let unit = picture.unit.as_str();
     match &picture.drawing {
         Drawing::Bars(all) => figures(bars(all), unit),

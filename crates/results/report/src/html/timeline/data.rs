@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// number of its name. `waits`: holder and what was waited for. `names`: those of CPUs that have no
 /// lane, by their number. `axes`: `kept` in ticks after `t0`; `fold`, its width in ticks; `paths`
 /// by CPU: first tick, then three numbers a part: lane, length, CPU that is served or -1.
-pub(super) fn data(picture: &Picture, names: &Names) -> Value {
+pub fn data(picture: &Picture, names: &Names) -> Value {
     let t0 = picture
         .lanes
         .iter()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The measures of a picture that the script draws by, too.
-pub(crate) fn geometry() -> Value {
+pub fn geometry() -> Value {
     json!({
         "axis": AXIS, "lane": LANE, "bar": BAR.0, "barHeight": BAR.1, "path": PATH, "letter": LETTER, "thin": THIN,
         "shortMargin": SHORT_MARGIN, "flat": FLAT, "middle": MIDDLE, "baseline": BASELINE,
@@ -18,9 +18,9 @@ pub(crate) fn geometry() -> Value {
 }
 
 /// Height of the axis at the top, in pixels.
-pub(crate) const AXIS: usize = 24;
+pub const AXIS: usize = 24;
 /// Height of a lane.
-pub(crate) const LANE: usize = 38;
+pub const LANE: usize = 38;
 /// The start of a track's bar, and its height.
 const BAR: (usize, usize) = (8, 18);
 /// The height at which the critical path runs in a track.
@@ -39,13 +39,13 @@ const WIDTH: f64 = 680.0;
 const LETTER: f64 = 6.4;
 
 /// Height of a picture in pixels.
-pub(super) fn height(picture: &Picture) -> usize {
+pub fn height(picture: &Picture) -> usize {
     AXIS + LANE * picture.lanes.len()
 }
 
 /// The drawing of one axis of a picture, without the `svg` element around it. Values of attributes
 /// go without quotation marks, as HTML allows: a page has thousands of them.
-pub(super) fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
+pub fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     let mut out = String::new();
     ruler(&mut out, picture, axis);
     // Lines come before the bars, so that none crosses a label.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// The form of a span in its lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub enum Form {
     /// A bar with a label.
     Bar,
     /// A flat bar without one.
@@ -20,7 +20,7 @@ pub(super) enum Form {
 }
 
 /// The looks of one kind of span.
-pub(super) struct Kind {
+pub struct Kind {
     pub(super) class: &'static str,
     pub(super) form: Form,
     /// The words; `{}` stands for its CPU or its number.
@@ -67,12 +67,12 @@ const NORMAL_WORLD: usize = Cause::ALL.len();
 const LOW_POWER: usize = NORMAL_WORLD + 1;
 const POLLS: usize = NORMAL_WORLD + 2;
 /// The number of time of which nothing is known.
-pub(super) const GAP: usize = NORMAL_WORLD + 3;
+pub const GAP: usize = NORMAL_WORLD + 3;
 const SERVING: usize = NORMAL_WORLD + 4;
 const TAKING: usize = NORMAL_WORLD + 5;
 
 /// The number of what a span is of.
-pub(super) fn number(what: What) -> usize {
+pub fn number(what: What) -> usize {
     match what {
         // The table of causes makes the variants and ALL in one order.
         What::Cause(cause) => cause as usize,
@@ -85,7 +85,7 @@ pub(super) fn number(what: What) -> usize {
 }
 
 /// All kinds, by their numbers.
-pub(super) fn kinds() -> Vec<Kind> {
+pub fn kinds() -> Vec<Kind> {
     let causes = Cause::ALL.into_iter().map(|cause| {
         let row = cause.row();
         let letter = row.letter.to_string();
@@ -137,7 +137,7 @@ pub(super) fn kinds() -> Vec<Kind> {
 /// The kinds for the script: arrays of class, form (`bar`, `flat`, `line`, `gap`), words, labels,
 /// labels of a wait, whether labels are light, margin, whether `{}` is a CPU, words of a wait,
 /// whether a wait's arrow leads to the SCP, whether it is a cause.
-pub(crate) fn kinds_json() -> Value {
+pub fn kinds_json() -> Value {
     let form = |form: Form| match form {
         Form::Bar => "bar",
         Form::Flat => "flat",

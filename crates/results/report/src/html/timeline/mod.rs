@@ -15,10 +15,10 @@ mod kinds;
 mod picture;
 mod section;
 
-pub(super) use draw::{AXIS, LANE, geometry};
-pub(super) use kinds::kinds_json;
-pub(super) use picture::Names;
-pub(super) use section::{Section, sections};
+pub use draw::{AXIS, LANE, geometry};
+pub use kinds::kinds_json;
+pub use picture::Names;
+pub use section::{Section, sections};
 
 use super::detail::{Detail, LeftOut};
 use super::inline::scrolling;
@@ -34,7 +34,7 @@ use picture::{Axis, Extent, Picture, What, cpu_name};
 use serde_json::json;
 
 /// The timeline of a case with its answers, or, where there is no room for it, its answers alone.
-pub(super) fn case(
+pub fn case(
     findings: &Findings<'_>,
     section: &Section<'_>,
     names: &Names,
@@ -64,7 +64,7 @@ pub(super) fn case(
 
 /// A line of how the slowest CPU's time scatters over the iterations; nothing where there is one
 /// alone.
-pub(super) fn scatter(section: &Section<'_>) -> Markup {
+pub fn scatter(section: &Section<'_>) -> Markup {
     let Some(chosen) = section
         .chosen
         .as_ref()
@@ -291,7 +291,7 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
 }
 
 /// JSON that can stand in a script element.
-pub(super) fn json_text(value: &serde_json::Value) -> String {
+pub fn json_text(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 

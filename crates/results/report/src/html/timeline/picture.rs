@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The subject of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub enum What {
     Cause(Cause),
     NormalWorld,
     LowPower,
@@ -22,7 +22,7 @@ pub(super) enum What {
 
 /// A span of a lane; times in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub struct Span {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) what: What,
@@ -31,7 +31,7 @@ pub(super) struct Span {
 }
 
 /// A CPU, or a channel of the SCP.
-pub(super) struct Lane {
+pub struct Lane {
     pub(super) place: Actor,
     /// `1.3`, `SCP`.
     pub(super) name: String,
@@ -42,7 +42,7 @@ pub(super) struct Lane {
 }
 
 /// A way to look at the iteration: some times are kept, what lies between is folded away.
-pub(super) struct Axis {
+pub struct Axis {
     pub(super) title: &'static str,
     /// The metric whose times are kept; `None` where it is everything.
     pub(super) metric: Option<&'static str>,
@@ -111,7 +111,7 @@ impl Axis {
 }
 
 /// One iteration as it is drawn.
-pub(super) struct Picture {
+pub struct Picture {
     pub(super) lanes: Vec<Lane>,
     pub(super) axes: Vec<Axis>,
     pub(super) tick_us: f64,
@@ -120,10 +120,10 @@ pub(super) struct Picture {
 }
 
 /// The way in which a CPU is called.
-pub(crate) type Names = BTreeMap<u16, (u16, u16)>;
+pub type Names = BTreeMap<u16, (u16, u16)>;
 
 /// `1.3`, or `CPU 3` where cluster and core are not known.
-pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
+pub fn cpu_name(names: &Names, cpu: u16) -> String {
     names.get(&cpu).map_or_else(
         || format!("CPU {cpu}"),
         |(cluster, core)| format!("{cluster}.{core}"),
@@ -131,7 +131,7 @@ pub(super) fn cpu_name(names: &Names, cpu: u16) -> String {
 }
 
 /// The extent of a picture.
-pub(super) struct Extent<'a> {
+pub struct Extent<'a> {
     /// The metrics whose windows get an axis.
     pub(super) metrics: &'a [Metric],
     /// True if the whole iteration is an axis as well.

@@ -6,7 +6,7 @@ use findings::Findings;
 use recording::Series;
 
 /// A case of a release with its series, if that has events.
-pub(crate) struct Section<'a> {
+pub struct Section<'a> {
     /// The anchor of its heading, by which the page's script knows it.
     pub(crate) id: String,
     pub(super) group: Group<'a>,
@@ -29,7 +29,7 @@ impl Section<'_> {
 }
 
 /// The cases in the order of the recording.
-pub(crate) fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
+pub fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
     let with_events = findings.timelines.series();
     let section = |group: Group<'a>| {
         let any = findings.series([group.release, group.case, group.mode]);
