@@ -101,7 +101,7 @@ mod tests {
     use crate::result::{Basis, Outcome, Verdict};
     use crate::testing::try_compare;
     use findings::Findings;
-    use recording::Recording;
+    use recording::{Header, Recording};
 
     /// A simulation's values, by metric and CPU, in microseconds.
     fn recording(values: &[(&str, u16, f64)]) -> Recording {

@@ -9,6 +9,7 @@
 pub mod accuracy;
 pub mod batch;
 mod beside;
+pub mod cases;
 pub mod compared;
 pub mod cpuidle;
 pub mod eas_energy;

@@ -1,7 +1,7 @@
 //! A report of a recording: its story, then what every recording has, in any format.
 
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Drawing, Picture, Table, text};
+use crate::blocks::{Block, Blocks, Drawing, Picture, Table};
 use crate::export::{self, Format, perfetto};
 use crate::markup::{csv, markdown};
 use crate::model::measures::{measure_row_table, measure_tables};
@@ -96,7 +96,7 @@ impl<'a> Report<'a> {
             return self.run_text(style, false);
         }
         let facts = self.findings.source().into_iter();
-        let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
+        let facts = facts.map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
         let told = self
             .told()
             .blocks
@@ -124,7 +124,7 @@ impl<'a> Report<'a> {
         let mut all: Vec<Block> = self.told().blocks.all().to_vec();
         all.extend(self.declared());
         if !findings.measures().is_empty() && !self.told().is_plain {
-            let summary = text!["All other measures of the recording"];
+            let summary = "All other measures of the recording".into();
             let blocks = measure_tables(findings.measures())
                 .into_iter()
                 .map(Block::Table)

@@ -1,9 +1,9 @@
 //! A what-if: one table, and one chart of latency against cores.
 
 use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Table, figure, whole};
-use crate::words::{capital, case_title, three};
+use crate::words::{case_title, sweeps as words};
 use crate::{Style, terminal};
-use findings::what_if::{Effect, WhatIf, WhatIfPoint};
+use findings::what_if::{WhatIf, WhatIfPoint};
 use itertools::Itertools;
 use recording::grouped;
 use serde_json::{Value, json};
@@ -57,100 +57,6 @@ fn line_name(point: &WhatIfPoint) -> String {
         .unwrap_or_else(|| "as it is".to_owned())
 }
 
-/// What each setting does by itself, or what all combinations come to; at most three sentences.
-fn answers(what_if: &WhatIf) -> Vec<String> {
-    let Some(first) = what_if.points.first() else {
-        return Vec::new();
-    };
-    let (metric, unit) = (what_if.measured.2.replace('_', " "), what_if.unit());
-    let (most, takes, times_as) = if what_if.is_of_time() {
-        ("longest", "takes", "times as long")
-    } else {
-        ("largest", "is", "times as large")
-    };
-    let comes_to = |point: &WhatIfPoint| format!("{takes} {} {unit}", three(point.longest));
-    let effects = what_if.effects();
-    let subject = format!("the {most} {metric}{}", what_if.of);
-    let mut told: Vec<String> = Vec::new();
-    for Effect {
-        key,
-        from,
-        to,
-        times,
-        told: known,
-        of,
-    } in effects.iter().take(2)
-    {
-        let key = key.rsplit('.').next().unwrap_or_default();
-        let in_all = match (known, of) {
-            (_, 1) => String::new(),
-            (known, of) if known == of => format!(", in all {of} combinations of the rest"),
-            (known, of) => format!(", in {known} of {of} combinations of the rest"),
-        };
-        told.push(match times {
-            None => format!(
-                "It cannot be told whether {subject} differs with {key}={from} and {key}={to}; {} may tell.",
-                what_if.more
-            ),
-            Some([1.0, 1.0]) => format!("{} is the same with {key}={from} and {key}={to}{in_all}.", capital(&subject)),
-            Some(times) => format!(
-                "With {key}={to} instead of {from}, {subject} {takes} {}{in_all}.",
-                changed(*times, times_as)
-            ),
-        });
-    }
-    if let [one] = &effects[..]
-        && one.times.is_some()
-    {
-        let last = &what_if.points[what_if.points.len() - 1];
-        told.push(format!(
-            "It {} with {}, and {} {unit} with {}.",
-            comes_to(first),
-            one.from,
-            three(last.longest),
-            one.to
-        ));
-    }
-    if effects.is_empty() {
-        told.push(format!("{} {}.", capital(&subject), comes_to(first)));
-    }
-    let sure = match (first.seeds.len(), &first.hung_on) {
-        (0, Some((what, part))) => format!(
-            "With the first values, {:.0} % of it go to {what}.",
-            part * 100.0
-        ),
-        (0, None) => return told,
-        (seeds, _) => {
-            format!("Each figure is the median of {seeds} seeds, the same for each combination.")
-        }
-    };
-    told.push(sure);
-    told
-}
-
-/// A range of quotients in words: "20.3 to 75.1 % less", "4 to 15 times as long".
-fn changed([low, high]: [f64; 2], times_as: &str) -> String {
-    let range = |low: f64, high: f64| {
-        let [low, high] = [low, high].map(three);
-        if low == high {
-            low
-        } else {
-            format!("{low} to {high}")
-        }
-    };
-    let percent = |times: f64| 100.0 * (times - 1.0);
-    match (low, high) {
-        _ if low >= 2.0 => format!("{} {times_as}", range(low, high)),
-        _ if low >= 1.0 => format!("{} % more", range(percent(low), percent(high))),
-        _ if high <= 1.0 => format!("{} % less", range(-percent(high), -percent(low))),
-        _ => format!(
-            "from {} % less to {} % more",
-            three(-percent(low)),
-            three(percent(high))
-        ),
-    }
-}
-
 /// Draws from which on their middle 90 % are told.
 const ENOUGH: usize = 20;
 
@@ -170,7 +76,7 @@ const MOST_BARS: usize = 60;
 fn blocks(what_if: &WhatIf) -> Blocks {
     let (case, mode, metric) = &what_if.measured;
     let mut told = Blocks::default();
-    for answer in answers(what_if) {
+    for answer in words::what_if(what_if) {
         told.answer(answer);
     }
     told.picture(chart(what_if));

@@ -25,8 +25,7 @@ pub use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scient
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub use picture::{axis_words, is_logarithmic, on_axis};
 pub use table::{Bars, Cell, Column, Columns, Paint, Table};
-pub(crate) use text::text;
-pub use text::{Span, Text, code, listed, name};
+pub use text::{Span, Text, code};
 
 /// A part of a story.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Tables of columns and cells.
 
 use super::number::{Number, Tone};
-use super::text::{Span, Text};
+use super::text::Text;
 use itertools::Itertools;
 
 /// The colour of a part of a bar.
@@ -95,15 +95,9 @@ impl Bars {
     }
 }
 
-impl<S: Into<Span>> From<S> for Cell {
-    fn from(words: S) -> Self {
-        Self::Text(Text::from(words))
-    }
-}
-
-impl From<Text> for Cell {
-    fn from(text: Text) -> Self {
-        Self::Text(text)
+impl<T: Into<Text>> From<T> for Cell {
+    fn from(words: T) -> Self {
+        Self::Text(words.into())
     }
 }
 
@@ -304,14 +298,14 @@ impl<'i, R> Columns<'i, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{fixed, name};
+    use super::super::fixed;
     use super::*;
 
     #[test]
     fn a_table_is_made_column_by_column() {
         let rows = [("a", Some(1.5)), ("b", None)];
         let table = Table::with_rows(&rows)
-            .words("policy", |row| name(row.0))
+            .words("policy", |row| row.0)
             .numbers("energy, J", |row| row.1.map(|value| fixed(value, 1)))
             .when(false, |table| table.words("never", |_| ""))
             .done();

@@ -9,8 +9,6 @@ pub enum Span {
     Words(String),
     /// A word that is typed or printed as it stands: a command, a function, a setting.
     Code(String),
-    /// A name that a recording gives: a policy, a task, an idle state.
-    Name(String),
     /// A cause of the table of causes, in its colour.
     Cause(Cause),
     /// Words that lead to another place of the page.
@@ -26,35 +24,15 @@ impl Span {
     /// The span without its kind.
     pub(crate) fn plain(&self) -> &str {
         match self {
-            Self::Words(text)
-            | Self::Code(text)
-            | Self::Name(text)
-            | Self::Link { words: text, .. } => text,
+            Self::Words(text) | Self::Code(text) | Self::Link { words: text, .. } => text,
             Self::Cause(cause) => cause.title(),
         }
-    }
-}
-
-impl From<&str> for Span {
-    fn from(words: &str) -> Self {
-        Self::Words(words.to_owned())
-    }
-}
-
-impl From<String> for Span {
-    fn from(words: String) -> Self {
-        Self::Words(words)
     }
 }
 
 /// A word that is typed or printed as it stands.
 pub fn code(text: impl Into<String>) -> Span {
     Span::Code(text.into())
-}
-
-/// A name that a recording gives.
-pub fn name(text: impl Into<String>) -> Span {
-    Span::Name(text.into())
 }
 
 /// Words of a story.
@@ -77,67 +55,53 @@ impl Text {
         self.0.iter().map(Span::plain).collect()
     }
 
-    /// Adds a span at the end.
-    pub(crate) fn push(&mut self, span: impl Into<Span>) {
-        self.0.push(span.into());
-    }
-
     /// Adds another text at the end.
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+    pub(crate) fn push(&mut self, other: impl Into<Self>) {
+        self.0.extend(other.into().0);
     }
 }
 
-impl<S: Into<Span>> From<S> for Text {
-    fn from(span: S) -> Self {
-        Self(vec![span.into()])
+impl From<Span> for Text {
+    fn from(span: Span) -> Self {
+        Self(vec![span])
     }
 }
 
-/// Several items as one text: "a", "a and b", "a, b and c".
-pub fn listed<S: Into<Span>>(items: impl IntoIterator<Item = S>) -> Text {
-    let items: Vec<Span> = items.into_iter().map(Into::into).collect();
-    let count = items.len();
-    let mut text = Text::default();
-    for (at, item) in items.into_iter().enumerate() {
-        match at {
-            0 => {}
-            at if at + 1 == count => text.push(" and "),
-            _ => text.push(", "),
+impl From<&str> for Text {
+    /// What stands between two backticks is code.
+    fn from(words: &str) -> Self {
+        let is_marked = words.matches('`').count() % 2 == 0;
+        let span = |(at, part): (usize, &str)| match at % 2 {
+            1 => code(part),
+            _ => Span::Words(part.to_owned()),
+        };
+        match is_marked {
+            true => Self(words.split('`').enumerate().map(span).collect()),
+            false => Span::Words(words.to_owned()).into(),
         }
-        text.push(item);
     }
-    text
 }
 
-/// A text of words, code, names and causes, one after the other.
-macro_rules! text {
-    ($($span:expr),+ $(,)?) => {
-        $crate::blocks::Text(vec![$($crate::blocks::Span::from($span)),+])
-    };
+impl From<String> for Text {
+    fn from(words: String) -> Self {
+        words.as_str().into()
+    }
 }
-pub(crate) use text;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_text_keeps_its_spans_and_reads_as_one() {
-        let text = text!["p95 of ", name("render"), ": see ", code("--help"), "."];
+    fn what_stands_between_backticks_is_code() {
+        let text = Text::from("p95 of render: see `--help`.");
         assert_eq!(text.plain(), "p95 of render: see --help.");
-        assert_eq!(text.spans()[1], Span::Name("render".to_owned()));
+        assert_eq!(text.spans()[1], code("--help"));
         assert!(Text::default().is_empty() && !text.is_empty());
-    }
-
-    #[test]
-    fn lists_read_as_sentences() {
-        assert_eq!(listed(["a", "b", "c"]).plain(), "a, b and c");
-        assert_eq!(listed(["a", "b"]).plain(), "a and b");
-        assert_eq!(listed(["a"]).plain(), "a");
         assert_eq!(
-            listed([name("a"), name("b")]).spans()[2],
-            Span::Name("b".to_owned())
+            Text::from("it`s").plain(),
+            "it`s",
+            "one alone marks nothing"
         );
     }
 }

@@ -2,16 +2,17 @@
 //! they changed.
 
 use super::PublishedChanges;
-use super::answer::answer;
 use super::functions;
 use super::idle;
-use super::names::{letter, table_name};
 use super::on_board;
 use crate::blocks::{
     Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text,
-    Tone, code, figure, fixed, text, whole,
+    Tone, code, figure, fixed, whole,
 };
 use crate::words::capital;
+use crate::words::changed_counts;
+use crate::words::changes::answer;
+use crate::words::names::{letter, table_name};
 use crate::{Style, terminal};
 use comparison::{Basis, CauseChange, Change, Comparison, Condition, Row, TablePaths, Verdict};
 use itertools::Itertools;
@@ -79,14 +80,11 @@ const MOST_SENTENCES: usize = 3;
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
     if comparison.idle.is_empty() {
-        let on_board = comparison
-            .on_board
-            .as_ref()
-            .map(on_board::answer)
-            .unwrap_or_default();
+        let on_board = comparison.on_board.as_ref();
+        let on_board = on_board.and_then(changed_counts::on_board);
         let sentences = answer(comparison);
         let (first, rest) = sentences.split_at(sentences.len().min(MOST_SENTENCES));
-        told.answer(format!("{on_board}{}", first.join(" ")));
+        told.answer(on_board.iter().chain(first).join(" "));
         told.answer(format!("{}.", capital(&summary(comparison))));
         if !rest.is_empty() {
             told.paragraph(rest.join(" "));
@@ -98,7 +96,7 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         told.picture(picture);
     }
     shifts(&mut told, comparison);
-    for sentence in functions::sentences(comparison) {
+    for sentence in changed_counts::functions(comparison) {
         told.paragraph(sentence);
     }
     functions::tell(&mut told, comparison);
@@ -345,7 +343,7 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
         return Vec::new();
     }
     let shown = &comparison.differences[..comparison.differences.len().min(500)];
-    let table = Table::with_rows(shown).words("input", |input| text![code(input.key.as_str())]);
+    let table = Table::with_rows(shown).words("input", |input| code(input.key.as_str()));
     let table = table.each(0..comparison.sides.len(), |table, side| {
         let table = table.numbers(letter(side), move |input| {
             input

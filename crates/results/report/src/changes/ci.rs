@@ -1,6 +1,6 @@
 //! A comparison in the formats that continuous integration reads.
 
-use super::answer::in_common;
+use crate::words::changes::in_common;
 use comparison::{Basis, Change, Comparison, FEWEST_RUNS, Missing, Row, Shift, Unjudged, Verdict};
 use itertools::Itertools;
 use maud::{Markup, html};

@@ -2,22 +2,18 @@
 //!
 //! | file | what it makes of a comparison |
 //! |---|---|
-//! | `answer.rs` | the answer in sentences |
 //! | `blocks.rs` | blocks: the largest changes, the tables |
 //! | `functions.rs` | the functions in which a change is |
 //! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
-//! | `names.rs` | names of recordings and tables |
 //! | `on_board.rs` | instructions in time of a board |
 //! | `ci.rs` | the formats that continuous integration reads |
 
-mod answer;
 mod blocks;
 mod ci;
 mod functions;
 mod idle;
 mod json;
-mod names;
 mod on_board;
 
 pub use blocks::{comparison_html, comparison_markdown, comparison_text};

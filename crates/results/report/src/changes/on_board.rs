@@ -1,49 +1,11 @@
 //! A change of PSCI calls' instructions in time of a board.
 
-use crate::blocks::{Blocks, Table, code, figure, fixed, text};
+use crate::blocks::{Blocks, Table, code, fixed};
+use crate::words::changed_counts::range;
 use crate::words::{case_title, listed};
 use comparison::{CallChange, OnBoard};
 use itertools::Itertools;
 use serde_json::{Value, json};
-
-/// "2.8 to 16.5", from the lower to the upper end.
-fn range(mut ends: [f64; 2]) -> String {
-    ends.sort_by(f64::total_cmp);
-    format!("{} to {}", figure(ends[0]), figure(ends[1]))
-}
-
-/// "2.8 to 16.5 us longer", and of a change downwards "shorter"; both where the bounds hold 0.
-fn longer(us: [f64; 2]) -> String {
-    let sizes = range(us.map(f64::abs));
-    match us.map(|us| us < 0.0) {
-        [false, false] => format!("{sizes} us longer"),
-        [true, true] => format!("{sizes} us shorter"),
-        _ => {
-            let [least, most] = [us[0].min(us[1]), us[0].max(us[1])];
-            format!(
-                "between {} us less and {} us more",
-                figure(-least),
-                figure(most)
-            )
-        }
-    }
-}
-
-/// The case that the change moves most, in a sentence behind others; empty where it moves none.
-pub fn answer(of: &OnBoard) -> String {
-    let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
-    let largest = of
-        .cases
-        .iter()
-        .max_by(|a, b| size(a.2).total_cmp(&size(b.2)));
-    largest.map_or(String::new(), |(case, mode, us)| {
-        let (platform, case) = (&of.platform, case_title(case));
-        format!(
-            "On {platform} the slowest CPU of {case}, {mode}, takes {}, by bounds. ",
-            longer(*us)
-        )
-    })
-}
 
 pub fn tell(told: &mut Blocks, of: &OnBoard) {
     told.heading(format!("In microseconds of {}", of.platform));
@@ -69,7 +31,7 @@ pub fn tell(told: &mut Blocks, of: &OnBoard) {
             .to_owned(),
     });
     let mut table = Table::with_rows(&of.calls)
-        .words("call", |(call, ..)| text![code(call.as_str())])
+        .words("call", |(call, ..)| code(call.as_str()))
         .numbers("B - A, instructions", |(_, change, _)| {
             fixed(*change, 0).signed()
         });

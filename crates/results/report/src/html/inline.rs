@@ -19,7 +19,6 @@ pub fn inline(text: &Text) -> Markup {
             @match span {
                 Span::Words(words) => (words),
                 Span::Code(text) => code { (cut(text)) },
-                Span::Name(text) => b.name { (cut(text)) },
                 Span::Cause(cause) => (cause.title()),
                 Span::Link { words, to } => a href={ "#" (to) } { (words) },
             }

@@ -6,7 +6,7 @@ use super::frame::{document, frame};
 use super::inline::{cut, inline};
 use super::style::{patterns, without_indents};
 use super::timeline::{Names, Section, geometry, kinds_json};
-use crate::blocks::{Block, Text, code, grouped, text};
+use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
@@ -230,8 +230,8 @@ fn source_text(findings: &Findings<'_>) -> Text {
     if header.iterations > 0 {
         line.push_str(&format!(", {}", findings::repeats(header)));
     }
-    match findings::command(header) {
-        Some(command) => text![line, ", made by ", code(command), "."],
-        None => text![line, "."],
+    if let Some(command) = findings::command(header) {
+        line += &format!(", made by `{command}`");
     }
+    (line + ".").into()
 }

@@ -106,7 +106,7 @@ fn inline(words: &Text) -> String {
     let span = |span: &Span| match span {
         // A code span ends at the first back-tick.
         Span::Code(code) => format!("`{}`", code.replace(['`', '\n', '\r'], " ")),
-        Span::Words(words) | Span::Name(words) | Span::Link { words, .. } => escape(words),
+        Span::Words(words) | Span::Link { words, .. } => escape(words),
         Span::Cause(cause) => escape(cause.title()),
     };
     words.spans().iter().map(span).collect()
@@ -128,19 +128,16 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{code, figure, name, text};
+    use crate::blocks::figure;
 
     #[test]
     fn code_is_code_and_a_name_cannot_end_a_cell() {
         let rows = [("a|b", 1.0)];
         let block = Table::with_rows(&rows)
-            .words("x", |row| name(row.0))
+            .words("x", |row| row.0)
             .numbers("y, us", |row| figure(row.1))
             .done();
-        let blocks = [
-            Block::Answer(text!["See ", code("--all"), "."]),
-            Block::Table(block),
-        ];
+        let blocks = [Block::Answer("See `--all`.".into()), Block::Table(block)];
         assert_eq!(
             render(&blocks),
             "\n**See `--all`.**\n\n| x | y, us |\n|---|--:|\n| a\\|b | 1.00 |\n"

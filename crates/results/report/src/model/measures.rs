@@ -1,6 +1,6 @@
 //! Measures as tables: a row per CPU, subject and role, a column per metric.
 
-use crate::blocks::{Cell, Table, name, quantity, whole};
+use crate::blocks::{Cell, Table, quantity, whole};
 use crate::words::case_title;
 use findings::MeasureRow;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
             let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
             let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
             let has_roles = subjects.iter().any(|of| !of.2.is_empty());
-            let named = |subject: &str| name(if subject.is_empty() { "(whole)" } else { subject });
+            let named = |subject: &'r str| if subject.is_empty() { "(whole)" } else { subject };
             let table = Table::with_rows(&subjects)
                 .when(has_cpus, |table| table.words("CPU", |of| of.0))
                 .when(has_subjects, |table| table.words("of", |of| named(of.1)))

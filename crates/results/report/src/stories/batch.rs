@@ -1,10 +1,9 @@
 //! `batch`: frame sizes.
 
-use super::clocks;
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, whole};
-use crate::words::listed;
-use findings::batch::{Batch, Row, best, kb};
+use crate::words::{clocks, packets};
+use findings::batch::{Batch, Row, kb};
 use itertools::Itertools;
 
 /// The mark of a figure that is not to be trusted.
@@ -12,37 +11,9 @@ fn doubtful(number: Number, is: bool) -> Number {
     if is { number.after(" ?") } else { number }
 }
 
-/// The frame sizes with the fewest clocks; the range of all where none is told to be best.
-fn answer(batch: &Batch<'_>) -> String {
-    let taken = |clocks: f64| clocks::words(&batch.ticks, clocks);
-    let repetitions = || batch.rows.iter().flat_map(|row| &row.repetitions[1]);
-    let best = best(&batch.rows).filter(|_| batch.steadiness.repeats);
-    let sizes = best.iter().flat_map(|best| &best.items);
-    let sizes = sizes.map(|row| row.frame_size.to_string()).collect_vec();
-    match best {
-        Some(best) if best.is_all() => format!(
-            "Frames of all {} sizes take the same time: {} per packet with prefetch at stride +4.",
-            sizes.len(),
-            taken(best.items[0].clocks_per_packet[1])
-        ),
-        Some(best) if best.behind > 0 => {
-            let [none, four] = best.items[0].clocks_per_packet.map(taken);
-            let sizes = listed(&sizes);
-            format!(
-                "Frames of {sizes} packets take the least time: {four} per packet with prefetch at stride +4, {none} without."
-            )
-        }
-        _ => format!(
-            "No size of frames is told to be best: with prefetch at stride +4 a packet takes {} to {}.",
-            taken(repetitions().copied().fold(f64::INFINITY, f64::min)),
-            taken(repetitions().copied().fold(0.0, f64::max))
-        ),
-    }
-}
-
 impl Story for Batch<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(answer(self));
+        told.answer(packets::frames(self));
         clocks::noise(&self.steadiness, told);
         let trusted = || self.rows.iter().filter(|row| !row.outlier);
         let (factor, unit) = (self.ticks.factor(), clocks::unit(&self.ticks));

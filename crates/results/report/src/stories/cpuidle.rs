@@ -2,99 +2,17 @@
 
 use super::story::Story;
 use super::wakes;
-use crate::blocks::{
-    Bar, Blocks, Cell, Drawing, Picture, Table, figure, fixed, grouped, name, whole,
-};
-use crate::words::listed;
-use evidence::Leaders;
+use crate::blocks::{Bar, Blocks, Cell, Drawing, Picture, Table, fixed, grouped, whole};
+use crate::words::idle::{counts, title};
 use findings::cpuidle::{KernelCounts, State, Test};
 use itertools::Itertools;
-
-/// The kernel and the test; the test alone where it is the usual one.
-fn title(test: &Test<'_>) -> String {
-    match test.case {
-        "cpuidle" | "trace" => test.kernel.to_owned(),
-        "since the start" => format!("{} since its start", test.kernel),
-        case => format!("{case}, {}", test.kernel),
-    }
-}
-
-fn answer(test: &Test<'_>, wake_ups: &str) -> String {
-    let seconds = test
-        .seconds
-        .map_or_else(String::new, |seconds| format!(" in {} s", figure(seconds)));
-    let who = match test.cpus {
-        0 if test.case.starts_with("power domain ") => "it".to_owned(),
-        0 => "all CPUs together".to_owned(),
-        1 => "1 CPU".to_owned(),
-        count => format!("{count} CPUs"),
-    };
-    let count = grouped(test.entered as u64);
-    let mut told = format!(
-        "On {}, {who} entered idle states {count} times{seconds}",
-        title(test)
-    );
-    let misses = test
-        .misses_percent
-        .zip(test.above_percent.zip(test.below_percent));
-    if let Some((misses, (above, below))) = misses {
-        told += &format!(
-            "; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)"
-        );
-    }
-    told.push('.');
-    told += wake_ups;
-    let is_one = test
-        .states
-        .iter()
-        .all(|state| state.cluster == test.states[0].cluster);
-    let most = Leaders::most(&test.states, |state| Some([state.share_percent?; 2]));
-    if let Some(most) = most.filter(|most| is_one && most.items.len() == 1) {
-        let what = if test.sum.time_us.is_some() {
-            "idle time was"
-        } else {
-            "entries were"
-        };
-        let share = most.items[0].share_percent.unwrap_or(0.0);
-        told += &format!(" {share:.2} % of the {what} in {}.", most.items[0].state);
-    }
-    told
-}
-
-/// The tests with the fewest and the most misses, as far as figures tell them apart.
-fn compared(tests: &[Test<'_>]) -> String {
-    let misses = |test: &&Test<'_>| test.misses_percent.map(|percent| [percent; 2]);
-    let percent = |of: &Leaders<&Test<'_>>| figure(of.items[0].misses_percent.unwrap_or(0.0));
-    let (least, most) = (Leaders::least(tests, misses), Leaders::most(tests, misses));
-    let entered = grouped(tests.iter().map(|test| test.entered as u64).sum());
-    let all = format!(
-        "{} measurements entered idle states {entered} times",
-        tests.len()
-    );
-    match least.zip(most) {
-        Some((least, most)) if least.behind > 0 => {
-            let name =
-                |of: &Leaders<&Test<'_>>| of.items.iter().map(|test| title(test)).collect_vec();
-            let [few, many] = [&least, &most].map(|of| (listed(&name(of)), percent(of)));
-            format!(
-                "{all}; the fewest entries are wrong in {}, {} %, and the most in {}, {} %.",
-                few.0, few.1, many.0, many.1
-            )
-        }
-        Some((least, _)) => format!(
-            "{all}; {} % of the entries were wrong, the same in all of them.",
-            percent(&least)
-        ),
-        None => format!("{all}."),
-    }
-}
 
 /// The tests with their sums.
 fn overview(counted: &KernelCounts<'_>, told: &mut Blocks) {
     let number = |value: Option<f64>| value.map(|value| fixed(value, 2));
     let table = Table::with_rows(&counted.tests)
-        .words("test", |test| name(test.case))
-        .words("kernel", |test| name(test.kernel))
+        .words("test", |test| test.case)
+        .words("kernel", |test| test.kernel)
         .numbers("entries", |test| grouped(test.entered as u64))
         .numbers("above, %", |test| number(test.above_percent))
         .numbers("below, %", |test| number(test.below_percent))
@@ -116,7 +34,7 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
         .when(has(|state| state.cpu.is_some()), |table| {
             table.words("CPU", |state| state.cpu.map(|cpu| cpu.to_string()))
         })
-        .words("state", |state| name(state.state))
+        .words("state", |state| state.state)
         .when(has(|state| state.residency_us.is_some()), |table| {
             table.numbers("residency, us", |state| {
                 state.residency_us.map(|us| whole(us as f64))
@@ -186,16 +104,7 @@ fn picture(tests: &[Test<'_>]) -> Picture {
 
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
-        match &self.tests[..] {
-            [one] => told.answer(answer(
-                one,
-                &self
-                    .wake_ups
-                    .as_ref()
-                    .map_or_else(String::new, wakes::answer),
-            )),
-            several => told.answer(compared(several)),
-        }
+        told.answer(counts(self));
         let seconds = self.tests.first().and_then(|test| test.seconds);
         if let Some(wake_ups) = &self.wake_ups {
             wakes::causes(wake_ups, seconds, told);

@@ -1,26 +1,16 @@
 //! `eas-energy`: more and more equal tasks with the energy model of Linux and without.
 
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Cell, Curve, Drawing, Picture, Table, Text, code, figure, fixed, name, text, whole,
-};
-use evidence::share_less;
-use findings::eas_energy::{Board, EasEnergy, MEASURED, Predictor, predictor_name};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, whole};
+use crate::words::energy as words;
+use findings::eas_energy::{Board, EasEnergy, Predictor};
 use itertools::Itertools;
 
 impl Story for EasEnergy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(answer(self));
+        told.answer(words::eas(self));
         if self.boards.iter().any(|board| !board.is_varied) {
-            let full = code("stopwatt run placement --tasks ... --full");
-            told.warning(text![
-                format!(
-                    "What no source says is assumed in one way, over {}: ",
-                    seeds(self)
-                ),
-                full,
-                " varies it over ten seeds in some minutes, and tells how far a saving can be told."
-            ]);
+            told.warning(words::not_varied(self));
         }
         if let Some(picture) = picture(self) {
             told.picture(picture);
@@ -40,63 +30,12 @@ impl Story for EasEnergy<'_> {
             self.period_ms,
             self.duty_percent,
             self.seconds,
-            seeds(self)
+            words::seeds(self)
         ));
         for board in &self.boards {
             told.table(behaviour(self, board));
         }
     }
-}
-
-fn seeds(eas_energy: &EasEnergy<'_>) -> String {
-    if eas_energy.seeds == 1 {
-        "one seed".to_owned()
-    } else {
-        format!("{} seeds", eas_energy.seeds)
-    }
-}
-
-/// The distance of the model from what was published, and that of the constant beside it;
-/// otherwise what the energy model gains.
-fn answer(found: &EasEnergy<'_>) -> Text {
-    let mut words = Text::default();
-    for board in &found.boards {
-        let find = |wanted: &str| board.predictors.iter().find(|one| one.name == wanted);
-        let assumed = board.assumed.get(board.usual).copied().unwrap_or_default();
-        let (model, constant) = (
-            find(&predictor_name(MEASURED, assumed)),
-            find("a constant per task"),
-        );
-        words.push(if words.is_empty() { "" } else { " " });
-        let rest = match (model.zip(constant), board.gain_percent) {
-            (Some((model, constant)), _) => format!(
-                " the energies are within {:.1} % (rms) of the published ones with one scale, {:.3}; a constant per task is within \
-                 {:.1} %.",
-                model.rms_percent, model.scale, constant.rms_percent
-            ),
-            (_, None) => format!(
-                " {} tasks have nothing to compare with: add rules.",
-                found.tasks[0]
-            ),
-            (_, Some(gain)) => {
-                let taken = share_less([gain.low, gain.high].map(|percent| percent / 100.0));
-                let is_known = gain.low > 0.0 || gain.high < 0.0;
-                let energy = format!("{taken} energy than the same kernel without one");
-                match (board.is_varied, is_known) {
-                    (true, true) => format!(" the energy model takes {energy}."),
-                    (true, false) => format!(
-                        " the energy model takes {energy}. Which it is hangs on the tasks and on what no source says."
-                    ),
-                    (false, _) => format!(
-                        " the energy model took {energy}, with {}. Whether it saves cannot be told yet.",
-                        seeds(found)
-                    ),
-                }
-            }
-        };
-        words.extend(text!["On ", name(board.name), rest]);
-    }
-    words
 }
 
 /// The unit of a board's energies, and how many of it theirs is: percent of the first rules' with

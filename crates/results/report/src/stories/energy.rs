@@ -2,9 +2,10 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, code, figure, fixed, name,
-    percent, scientific, text,
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, percent,
+    scientific,
 };
+use crate::words::energy::rcu;
 use findings::Interval;
 use findings::energy::{
     CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
@@ -19,7 +20,7 @@ fn points(value: f64) -> Number {
 
 impl Story for Savings<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(answer(self));
+        told.answer(rcu(self));
         told.picture(picture(self));
         if let Some(reference) = self.reference {
             told.note(format!(
@@ -59,62 +60,6 @@ fn interval_words(savings: &Savings<'_>) -> (&'static str, [&'static str; 2]) {
             ["least", "most"],
         )
     }
-}
-
-/// How far the model reproduces what was published, and what the draws tell. A few draws tell no
-/// saving: what was not published can move each further than they reach.
-fn answer(savings: &Savings<'_>) -> Text {
-    let mut words = Text::default();
-    if let Some(of) = savings.judged() {
-        let is_near = 2 * of.held > of.published && (80.0..125.0).contains(&of.medians_percent);
-        words.push(format!(
-            "The model {} the published savings: its medians add up to {:.0} % of them. ",
-            if is_near {
-                "reproduces"
-            } else {
-                "does not reproduce"
-            },
-            of.medians_percent
-        ));
-        if savings.is_drawn() {
-            words.push(format!(
-                "{} of {} lie within its intervals, and {} are more than RCU costs at all. ",
-                of.held, of.published, of.exceeding
-            ));
-        }
-    }
-    let medians = savings.saving().map(|(_, of)| of.median);
-    let medians = medians.collect_vec();
-    let [least, most] = [
-        medians.iter().copied().fold(f64::INFINITY, f64::min),
-        medians.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    ];
-    if savings.is_drawn() {
-        words.push(format!(
-            "The sign of the saving is certain in {} of {} cells, whose medians are {} to {} %.",
-            savings.certain(),
-            medians.len(),
-            points(least),
-            points(most)
-        ));
-    } else {
-        words.extend(few_draws(savings));
-    }
-    words
-}
-
-/// What few draws cannot tell, and the run that can.
-fn few_draws(savings: &Savings<'_>) -> Text {
-    let cause = match savings.draws {
-        0 => "Nothing was drawn".to_owned(),
-        1 => "1 draw was made".to_owned(),
-        draws => format!("{draws} draws were made"),
-    };
-    text![
-        format!("{cause} of what was not published, which tells no saving: "),
-        code("stopwatt run rcu-energy --full"),
-        " draws 256 in some minutes."
-    ]
 }
 
 fn picture(savings: &Savings<'_>) -> Picture {
@@ -219,7 +164,7 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
     let (_, [low, high]) = interval_words(savings);
     let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
     let table = Table::with_rows(&savings.references)
-        .words("benchmark", |of| name(of.benchmark))
+        .words("benchmark", |of| of.benchmark)
         .numbers("published, W", |of| watts(of.published_power_w))
         .numbers(low, |of| watts(of.power_w.map(|power| power.low)))
         .numbers("median", |of| watts(of.power_w.map(|power| power.median)))
@@ -246,11 +191,12 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
     let item = |cell: &CellFacts<'_>| {
         let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
         let verdict = cell.verdict.unwrap_or_default();
-        Some(text![
-            format!("{}, {} ({verdict}): ", cell.benchmark, cell.configuration),
-            code(*unknown),
-            format!(" {}", points(*spearman).signed())
-        ])
+        Some(Text::from(format!(
+            "{}, {} ({verdict}): `{unknown}` {}",
+            cell.benchmark,
+            cell.configuration,
+            points(*spearman).signed()
+        )))
     };
     let items = savings
         .cells
@@ -272,8 +218,8 @@ fn benefits<'i, 'r>(
 ) -> crate::blocks::Columns<'i, (&'i CellFacts<'r>, Interval)> {
     let (_, [low, high]) = interval_words(savings);
     Table::with_rows(rows)
-        .words("benchmark", |(cell, _)| name(cell.benchmark))
-        .words("configuration", |(cell, _)| name(cell.configuration))
+        .words("benchmark", |(cell, _)| cell.benchmark)
+        .words("configuration", |(cell, _)| cell.configuration)
         .numbers("published", |(cell, _)| published(cell).map(points))
         .numbers(low, |(_, benefit)| points(benefit.low))
         .numbers("median", |(_, benefit)| points(benefit.median))
@@ -292,7 +238,7 @@ fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
     };
     let owners = first.percent.names();
     let table = Table::with_rows(&owners)
-        .words("owner", |owner| name(*owner))
+        .words("owner", |owner| *owner)
         .each(&reference, |table, shares| {
             table.numbers(shares.benchmark, |owner| {
                 shares.percent.get(owner).map(|share| fixed(*share, 2))
@@ -310,7 +256,7 @@ impl Story for Effects<'_> {
     fn tell(&self, told: &mut Blocks) {
         if let Some(Steadiness { below, above }) = self.offload_p999_against_reference {
             let table = Table::with_rows(&self.latency_us.rows)
-                .words("configuration", |row| name(row.configuration))
+                .words("configuration", |row| row.configuration)
                 .numbers("p50", |row| figure(row.p50))
                 .numbers("p99", |row| figure(row.p99))
                 .numbers("p99.9", |row| figure(row.p999));
@@ -334,7 +280,7 @@ impl Story for Effects<'_> {
             return;
         };
         let table = Table::with_rows(&self.big_cluster_down)
-            .words("benchmark", |of| name(of.benchmark))
+            .words("benchmark", |of| of.benchmark)
             .each(first.share.names(), |table, configuration| {
                 table.numbers(configuration, |of| {
                     of.share.get(configuration).map(|share| percent(*share, 1))
@@ -372,7 +318,7 @@ fn compared(savings: &Savings<'_>, told: &mut Blocks) {
 
 fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&savings.claims)
-        .words("benchmark", |claim| name(claim.benchmark))
+        .words("benchmark", |claim| claim.benchmark)
         .numbers("enforced idle saves more than offload", |claim| {
             percent(claim.enforced_idle_saves_more_than_offload, 0)
         })

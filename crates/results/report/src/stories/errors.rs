@@ -1,13 +1,13 @@
 //! Why packets ended in a graph, and what else its nodes counted.
 
-use crate::blocks::{Blocks, Table, name, text, whole};
+use crate::blocks::{Blocks, Table, whole};
 use findings::errors::NodeCount;
 
 /// Tells them in a table; nothing if there are none.
 pub fn tell(errors: &[NodeCount<'_>], told: &mut Blocks) {
     let table = Table::with_rows(errors)
         .numbers("count", |row| whole(row.packets as f64))
-        .words("node", |row| text![name(row.node)])
+        .words("node", |row| row.node)
         .words("reason", |row| row.reason)
         .words("severity", |row| row.severity);
     told.table(table.done());

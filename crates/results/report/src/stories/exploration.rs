@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Table, Text, code, text, whole};
+use crate::blocks::{Block, Blocks, Table, Text, whole};
 use findings::exploration::Exploration;
 use itertools::Itertools;
 use recording::facts;
@@ -66,7 +66,7 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
         match lanes.folded() {
             Some(folded) => {
                 told.picture(folded.into());
-                let summary = text!["All operations"];
+                let summary = "All operations".into();
                 told.extend([Block::Folded {
                     summary,
                     blocks: vec![Block::Picture(lanes.into())],
@@ -95,11 +95,8 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     }
     let folder = explored.folder;
     told.extend([Block::List(vec![
-        text!["Again: ", code(format!("stopwatt explore replay {folder}"))],
-        text![
-            "Timeline: ",
-            code(format!("stopwatt report {folder} -o timeline.html"))
-        ],
+        format!("Again: `stopwatt explore replay {folder}`").into(),
+        format!("Timeline: `stopwatt report {folder} -o timeline.html`").into(),
     ])]);
 }
 

@@ -1,28 +1,10 @@
 //! Instructions of passages by function: what every story of counts by function tells alike.
 
-use crate::blocks::{
-    Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, figure, fixed, percent, text,
-};
-use findings::functions::of_first_build;
+use crate::blocks::{Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, percent};
+use crate::words::counts::count;
 use itertools::Itertools;
 use recording::facts::{FunctionCounts, Functions, Passage};
 use std::collections::BTreeMap;
-
-/// The function with the most instructions, over all passages of the first build.
-pub fn largest(counts: &Functions) -> Text {
-    let Some(sums) = of_first_build(counts) else {
-        return Text::default();
-    };
-    let of_all = match sums.passages {
-        1 => format!("the {} instructions", count(sums.all())),
-        calls => format!("the instructions of these {calls} calls, each made once"),
-    };
-    let (share, build) = (percent(sums.share_of(1), 0), sums.build);
-    text![
-        code(sums.functions.first().map_or("", |(name, _)| name)),
-        format!(" has {share} of {of_all} ({build}).")
-    ]
-}
 
 /// The counts in full: a flame graph for each build, a table for each passage, and what is not
 /// counted.
@@ -56,7 +38,7 @@ pub fn tell(told: &mut Blocks, counts: &Functions) {
     for passage in &counts.passages {
         told.extend([Block::heading(
             2,
-            text![code(passage.call.as_str()), format!(", {}", passage.build)],
+            format!("`{}`, {}", passage.call, passage.build),
         )]);
         told.table(table(passage));
     }
@@ -80,15 +62,6 @@ fn flame(passage: &Passage) -> Flame {
     Flame {
         name: passage.call.clone(),
         stacks: stacks.collect(),
-    }
-}
-
-/// A number of instructions: whole where it is whole.
-pub fn count(value: f64) -> crate::blocks::Number {
-    if value.fract() == 0.0 {
-        fixed(value, 0)
-    } else {
-        figure(value)
     }
 }
 
@@ -124,7 +97,7 @@ fn table(passage: &Passage) -> Table {
         each.join(", ").into()
     };
     let mut table = Table::with_rows(&rows)
-        .words("function", |function| text![code(function.name.as_str())])
+        .words("function", |function| code(function.name.as_str()))
         .numbers("instructions", |function| of(function.instructions))
         .numbers("share", |function| {
             percent(function.instructions as f64 / whole, 1)

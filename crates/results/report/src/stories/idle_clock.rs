@@ -1,12 +1,9 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
-use super::clocks;
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, name, text,
-};
-use crate::words::capital;
-use evidence::Leaders;
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed};
+use crate::words::clocks;
+use crate::words::{capital, idle as words};
 use findings::idle_clock::{Change, Clock, Clocks, Statistics};
 use itertools::Itertools;
 
@@ -30,7 +27,7 @@ fn table<R>(
         ("p99", |times| times.p99_ns),
     ];
     Table::with_rows(rows)
-        .words(first, |row| name(names(row).0))
+        .words(first, |row| names(row).0)
         .words(second, |row| names(row).1)
         .each(statistics, |table, (heading, of)| {
             table.numbers(heading, |row| of(times(row)).map(|ns| fixed(ns, 1)))
@@ -41,7 +38,7 @@ fn table<R>(
 impl Story for Clocks<'_> {
     fn tell(&self, told: &mut Blocks) {
         clocks::noise(&self.steadiness, told);
-        told.answer(answer(self));
+        told.answer(words::clocks(self));
         let interval = |clock: &Clock<'_>| {
             let name = format!("{}, threads: {}", clock.name, clock.mode);
             let row = IntervalRow::new(name, clock.times.quartiles()?);
@@ -129,55 +126,6 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
     ))
 }
 
-fn answer(clocks: &Clocks<'_>) -> Text {
-    let mut words = Text::default();
-    let alone = clocks.clocks.iter().filter(|of| of.threads == Some(1));
-    let alone = alone
-        .filter_map(|clock| Some((clock, clock.times.quartiles()?)))
-        .collect_vec();
-    let ends = |(_, [low, _, high]): &&(&Clock<'_>, [f64; 3])| Some([*low, *high]);
-    let taken = |of: &Leaders<&(&Clock<'_>, [f64; 3])>| {
-        let (clock, [low, usual, high]) = of.items[0];
-        let [low, usual, high] = [low, usual, high].map(|ns| figure(*ns));
-        text![
-            format!("{usual} ns ({low} to {high}) of "),
-            name(clock.name)
-        ]
-    };
-    let (fast, slow) = (Leaders::least(&alone, ends), Leaders::most(&alone, ends));
-    if let Some((fast, slow)) = fast.zip(slow) {
-        words.extend(text!["A read takes "]);
-        words.extend(taken(&fast));
-        if fast.behind > 0 {
-            words.push(", and ");
-            words.extend(taken(&slow));
-        }
-        words.push(". ");
-    }
-    let Some(most) = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2])) else {
-        return words;
-    };
-    let (first, of) = (most.items[0], clocks.changes.len());
-    let percent = figure(100.0 * first.changed_choices);
-    match most.alone() {
-        Some(_) => words.extend(text![
-            "With ",
-            name(first.with),
-            " ",
-            name(first.governor),
-            format!(" chooses another state in {percent} % of its sleeps, more than in any other of {of} replays.")
-        ]),
-        None if first.changed_choices == 0.0 => {
-            words.push(format!("No choice changes with another clock, in {of} replays."));
-        }
-        None if most.is_all() => words.push(format!(
-            "{percent} % of the choices change with another clock, the same in all {of} replays."
-        )),
-        None => words.push(format!("At most {percent} % of the choices change with another clock, in {of} replays.")),
-    }
-    words
-}
-
 fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     let Some(first) = clocks.changes.first() else {
         return;
@@ -204,8 +152,8 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     };
     let energy = |of: &Change<'_>| Some(fixed(100.0 * of.changed_energy?, 3).signed().to_string());
     let table = Table::with_rows(&rows)
-        .words("governor", |row| name(row.governor))
-        .words("with", |row| name(row.with))
+        .words("governor", |row| row.governor)
+        .words("with", |row| row.with)
         .numbers("changed choices, %", |row| {
             both(row, &|of| {
                 Some(fixed(100.0 * of.changed_choices, 3).to_string())
@@ -216,7 +164,7 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     told.table(
         table
             .done()
-            .titled(text!["What changes against ", name(first.with), ":"]),
+            .titled(format!("What changes against {}:", first.with)),
     );
 }
 
@@ -237,7 +185,7 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
         let figures = figures
             .map(|figure| format!("{} {}", figure.statistic, figure.value))
             .collect_vec();
-        text![name(clock), format!(": {} ns", figures.join(", "))]
+        format!("{clock}: {} ns", figures.join(", ")).into()
     };
     told.list(reference.names().into_iter().map(item).collect());
 }

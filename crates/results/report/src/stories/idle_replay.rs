@@ -1,20 +1,15 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
-use super::idle_bounds::{cell, tenths};
-use super::idle_limits;
 use super::story::Story;
-use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Picture, Table, Text, figure, fixed, listed, name, text,
-    whole,
-};
-use evidence::share_less;
-use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, RECORDED, Replay};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, fixed, whole};
+use crate::words::idle::{self as words, between as cell, energy, tenths, time_percent};
+use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, Replay};
 use itertools::Itertools;
 use recording::distinct;
 
 impl Story for Replay<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(verdict(self));
+        told.answer(words::replay(self));
         if let Some(picture) = picture(self) {
             told.picture(picture);
         }
@@ -24,161 +19,15 @@ impl Story for Replay<'_> {
             );
         }
         if let Some((us, state)) = &self.s2idle {
-            told.paragraph(text![
-                "s2idle enters ",
-                name(state),
-                format!(" within a limit of {us} us.")
-            ]);
+            told.paragraph(format!("s2idle enters {state} within a limit of {us} us."));
         }
-        told.table(idle_limits::table(self));
+        told.table(limits(self));
         told.table(power_domains(self));
         told.table(table(self));
         provenance(self, told);
         agreement(self, told);
         counted(self, told);
     }
-}
-
-/// The first sentences: what the trace bears, and nothing beyond it.
-fn verdict(replay: &Replay<'_>) -> Text {
-    let verdict = &replay.verdict;
-    let mut words = outside(replay);
-    if !replay.limits.is_empty() {
-        words.extend(idle_limits::answer(replay));
-        return words;
-    }
-    let Some(best) = verdict.best.and_then(|best| replay.governor(best)) else {
-        return "No governor was replayed.".into();
-    };
-    let is_first = words.is_empty() && verdict.alike.len() < 2;
-    if verdict.alike.len() > 1 {
-        let Intervals {
-            known,
-            bounded,
-            unknown,
-        } = replay.intervals;
-        words.extend(listed(verdict.alike.iter().map(|of| name(*of))));
-        let all = whole((known + bounded + unknown) as f64);
-        words.push(format!(" enter the same states in all {all} sleeps. "));
-    }
-    let other = verdict.reference.and_then(|other| replay.governor(other));
-    match (other, verdict.less) {
-        (Some(other), Some(less)) if replay.powers_sourced => {
-            words.extend(of_energy(replay, best, other, less));
-        }
-        (Some(other), _) => words.extend(of_misses(replay, best, other)),
-        (None, _) => {}
-    }
-    if other.is_none() || is_first && best.above_percent.is_some() {
-        let share = |of: Option<Bounds>| of.map_or_else(String::new, percent);
-        words.extend(text![
-            if words.is_empty() { "" } else { " " },
-            name(best.name),
-            format!(
-                " is too deep in {} of its sleeps and too shallow in {}.",
-                share(best.above_percent),
-                share(best.below_percent)
-            )
-        ]);
-    }
-    words
-}
-
-/// Percents as a range, in words.
-fn percent(share: Bounds) -> String {
-    format!("{} %", cell(share, tenths).plain())
-}
-
-/// That the kernel did what the replay does not.
-fn outside(replay: &Replay<'_>) -> Text {
-    let (Some(first), Some(own)) = (replay.verdict.outside.first(), replay.own_governor) else {
-        return Text::default();
-    };
-    text![
-        "The traced kernel entered ",
-        name(first.state),
-        format!(" {} times, its governor ", whole(first.recorded)),
-        name(own),
-        format!(
-            " in this replay {} times: the trace lacks something, so no saving is claimed. ",
-            cell(first.replayed, whole).plain()
-        )
-    ]
-}
-
-/// The energy of a governor in the unit of all, as a cell.
-fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
-    let (energy, unit) = replay.energy(of)?;
-    let number = if unit.starts_with('%') {
-        tenths
-    } else {
-        figure
-    };
-    Some(cell(energy, number))
-}
-
-/// Which of two takes less energy, if that can be told.
-fn of_energy(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>, less: Bounds) -> Text {
-    let unit = replay
-        .energy(best)
-        .map_or_else(String::new, |(_, unit)| unit);
-    let taken =
-        |of| energy(replay, of).map_or_else(String::new, |energy| energy.plain().to_string());
-    let share = share_less([less.low, less.high]);
-    let mut words = match replay.verdict.saving {
-        Some(_) => {
-            let would = if other.name == RECORDED {
-                " would have taken "
-            } else {
-                " takes "
-            };
-            text![
-                name(best.name),
-                format!("{would}{share} energy than "),
-                name(other.name),
-                " on this trace."
-            ]
-        }
-        None => text![
-            "Whether ",
-            name(best.name),
-            " takes less energy than ",
-            name(other.name),
-            format!(" on this trace cannot be told: {share}.")
-        ],
-    };
-    words.push(format!(
-        " They take {} and {} {unit}.",
-        taken(best),
-        taken(other)
-    ));
-    words
-}
-
-/// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
-/// is said about energy.
-fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> Text {
-    let share = |of: &Governor<'_>| of.wrong_percent.map_or_else(String::new, percent);
-    let mut words = if replay.verdict.is_certain {
-        text![
-            name(best.name),
-            format!(" is wrong in {} of its sleeps on this trace, ", share(best)),
-            name(other.name),
-            format!(" in {}.", share(other))
-        ]
-    } else {
-        text![
-            "Which is wrong less often on this trace cannot be told: ",
-            name(best.name),
-            format!(" ({} of its sleeps) or ", share(best)),
-            name(other.name),
-            format!(" ({}).", share(other))
-        ]
-    };
-    if !replay.powers_sourced && best.energy_unit_s.is_some() {
-        words.push(" The platform's powers have no source, so energy stands last in the table.");
-    }
-    words
 }
 
 /// The energy of each governor, and beside it how often it misses; the misses alone where powers
@@ -247,7 +96,7 @@ fn table(replay: &Replay<'_>) -> Table {
     let count =
         |between: Option<Bounds>| between.map(|between| cell(between, |value| fixed(value, 0)));
     Table::with_rows(&replay.governors)
-        .words("governor", |governor| name(governor.name))
+        .words("governor", |governor| governor.name)
         .each(names, |table, wanted| {
             table.numbers(wanted, move |governor| {
                 count(
@@ -269,6 +118,37 @@ fn table(replay: &Replay<'_>) -> Table {
         .done()
 }
 
+/// Each limit: the states that it leaves, the time in each, energy and delay.
+fn limits(replay: &Replay<'_>) -> Table {
+    let rows = replay
+        .limits
+        .iter()
+        .filter_map(|limit| Some((limit, replay.governor(limit.name)?)))
+        .collect_vec();
+    let states = rows
+        .iter()
+        .take(1)
+        .flat_map(|(_, of)| of.states.iter().map(|state| state.name))
+        .collect_vec();
+    Table::with_rows(&rows)
+        .words("% of idle time under a limit", |(limit, _)| limit.name)
+        .each(states, |table, state| {
+            table.numbers(state, move |(limit, governor)| {
+                let is_left = limit.left.iter().any(|left| left == state);
+                time_percent(governor, state)
+                    .filter(|_| is_left)
+                    .map(|share| cell(share, tenths))
+            })
+        })
+        .numbers("less energy, %", |(limit, _)| {
+            limit.less.map(|less| cell(less.times(100.0), tenths))
+        })
+        .numbers("delay p99, us", |(_, governor)| {
+            governor.delay_us.p99.map(|us| cell(us, whole))
+        })
+        .done()
+}
+
 /// The time in which all CPUs of a power domain were idle, and that of the domain's own states.
 fn power_domains(replay: &Replay<'_>) -> Table {
     let names = distinct(
@@ -281,7 +161,7 @@ fn power_domains(replay: &Replay<'_>) -> Table {
     let ms = |time: Option<Bounds>| time.map(|us| cell(us.times(1e-3), tenths));
     Table::with_rows(&replay.power_domains)
         .words("power domain, ms", |domain| {
-            text![name(domain.name), ", ", name(domain.governor)]
+            format!("{}, {}", domain.name, domain.governor)
         })
         .numbers("CPUs idle together", |domain| ms(domain.together_us))
         .each(names, |table, wanted| {
@@ -327,7 +207,7 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
     };
     let table = Table::with_rows(&rows)
         .words("chooses as the traced kernel did, %", |(governor, _)| {
-            name(*governor)
+            *governor
         })
         .numbers("of known intervals", same)
         .numbers("mean over states", |(_, of)| share(of.balanced))

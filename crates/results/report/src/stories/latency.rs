@@ -6,17 +6,16 @@ use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, figure, fixed,
     whole,
 };
-use crate::model::figures::{Group, cell_of, cpus, groups, metrics_of, used_causes, whole_metrics};
-use crate::model::headline::{Headline, headlines};
-use crate::words::{GUESS, INTERVALS, borrowed, case_title, controller, guess, held, place, three};
+use crate::words::latency::{self as words, Case, headlines};
+use crate::words::{GUESS, INTERVALS, case_title, controller, guess, held, place};
 use attribution::{Spending, Spent};
-use evidence::Leaders;
 use findings::Findings;
 use findings::accuracy::Accuracy;
+use findings::cases::{cell_of, cpus, groups, metrics_of, used_causes, whole_metrics};
 use findings::compared::{ComparedCell, Range, Spread, spread};
 use findings::latency::{CaseFacts, Latency};
 use itertools::Itertools;
-use recording::{distinct, metrics};
+use recording::metrics;
 
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -33,7 +32,9 @@ impl Story for Latency<'_> {
             })
         });
         let cases = cases.collect_vec();
-        answer(told, findings, &cases);
+        for words in words::answer(findings, &cases) {
+            told.answer(words);
+        }
         told.extend([Block::heading(1, "Overview")]);
         told.table(overview(findings, &cases));
         let accuracy = findings.accuracy();
@@ -58,76 +59,6 @@ impl Story for Latency<'_> {
             told.heading("In free order");
             let note = "The same cases with the order at the SCP left to chance";
             told.table(spreads(findings.spreads(), note));
-        }
-    }
-}
-
-/// A case with its answers, that of what it is about first.
-struct Case<'f> {
-    facts: &'f CaseFacts<'f>,
-    group: Group<'f>,
-    headlines: Vec<Headline>,
-}
-
-/// The answer of the whole: the longest case, what it hangs on, and how good the predictions are.
-fn answer(told: &mut Blocks, findings: &Findings<'_>, cases: &[Case<'_>]) {
-    let Some(longest) = Leaders::most(cases, |case| Some([case.facts.longest; 2])) else {
-        return;
-    };
-    let first = longest.items[0];
-    let release = first.facts.release;
-    let also = match &longest.items[1..] {
-        [] => String::new(),
-        [other] if (other.facts.release, other.facts.mode) == (release, first.facts.mode) => {
-            format!(", and as long at {}", other.level())
-        }
-        more => format!(", as do {} other cases", more.len()),
-    };
-    let with = borrowed(findings, release);
-    told.answer(format!(
-        "The slowest {} takes {} us{with} ({}){also}.",
-        if first.facts.metric == metrics::LATENCY.name {
-            "call"
-        } else {
-            "power-down"
-        },
-        three(first.facts.longest),
-        first.name(),
-    ));
-    if let Some(headline) = first.headlines.first() {
-        // An iteration with events need not be the one with the median.
-        let us = headline.spending.total() as f64 * findings.timelines.tick_us().unwrap_or(0.0);
-        let is_same = us == 0.0 || (us / first.facts.longest - 1.0).abs() < 0.005;
-        let words = if is_same {
-            &headline.why
-        } else {
-            &headline.text
-        };
-        let with = if with.is_empty() {
-            ""
-        } else {
-            "With those costs, "
-        };
-        told.answer(format!("{with}{words}"));
-    }
-    // The row of all, or that of most cells.
-    if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
-        told.answer(format!(
-            "{} of {} predicted figures are within 10 % of the published ones.",
-            all.model.within_10_percent, all.model.cells
-        ));
-    } else if let [one, other] = &distinct(cases.iter().map(|case| case.facts.release))[..] {
-        let other = if *one == release { other } else { one };
-        let same = |case: &&Case<'_>| {
-            (case.facts.release, case.facts.case, case.facts.mode)
-                == (other, first.facts.case, first.facts.mode)
-        };
-        if let Some(case) = cases.iter().find(same) {
-            let us = three(case.facts.longest);
-            told.answer(format!(
-                "The same takes {us} us{} ({other}).",
-                borrowed(findings, other)
-            ));
         }
     }
 }
@@ -203,7 +134,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
         .words("case", |case| {
             // Without a blank, so that a table keeps it on one line.
             let words = format!("{}/{}", case.facts.case, case.facts.mode);
-            let to = case.group.anchor();
+            let to = words::anchor(&case.group);
             Text::from(Span::Link { words, to })
         })
         .words("slowest", |case| {
@@ -300,29 +231,6 @@ fn error(percent: f64, used_in_fit: bool) -> Option<Cell> {
 const MOST_CPUS: usize = 64;
 
 impl Case<'_> {
-    /// The case in words: "juno-v2.11, deepest level, 6 CPUs at once".
-    fn name(&self) -> String {
-        let CaseFacts { release, mode, .. } = self.facts;
-        let level = self.level();
-        let mode = match *mode {
-            "parallel" => format!(", {} CPUs at once", cpus(&self.group).len()),
-            "serial" => ", one CPU at a time".to_owned(),
-            "" => String::new(),
-            other => format!(", {other}"),
-        };
-        format!("{release}, {level}{mode}")
-    }
-
-    fn level(&self) -> &str {
-        match self.facts.case {
-            "suspend-deepest" => "deepest level",
-            "suspend-level0" => "power level 0",
-            "cpu-off" => "CPU_OFF",
-            "psci-version" => "PSCI_VERSION",
-            other => other,
-        }
-    }
-
     fn spending(&self) -> Option<&Spending> {
         let first = self.headlines.first().map(|headline| &headline.spending);
         first.filter(|spending| spending.total() > 0)
@@ -352,10 +260,10 @@ impl Case<'_> {
         let mut blocks = vec![
             Block::Heading {
                 depth: 2,
-                words: Text::from(group.title()),
-                anchor: group.anchor(),
+                words: Text::from(words::title(group)),
+                anchor: words::anchor(group),
             },
-            Block::Picture(Picture::new(group.title(), "", "us", timeline)),
+            Block::Picture(Picture::new(words::title(group), "", "us", timeline)),
         ];
         if group.cells.iter().any(|cell| cell.recorded.order_varies) {
             // CPUs take turns, so that a CPU's own figures are of different places.

@@ -1,7 +1,7 @@
 //! `linux-boot`: what the kernel saw.
 
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, figure, fixed, name};
+use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, figure, fixed};
 use findings::linux::Boot;
 
 impl Story for Boot<'_> {
@@ -20,7 +20,7 @@ impl Story for Boot<'_> {
             Drawing::Bars(vec![bar]),
         ));
         let table = Table::with_rows(&self.states)
-            .words("idle state", |state| name(state.name))
+            .words("idle state", |state| state.name)
             .numbers("fewest per CPU", |state| fixed(state.ends()[0], 0))
             .numbers("most per CPU", |state| fixed(state.ends()[1], 0))
             .numbers("all CPUs", |state| fixed(state.all(), 0))

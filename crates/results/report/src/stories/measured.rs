@@ -1,12 +1,11 @@
 //! A recording whose experiment has no story of its own, such as figures that were imported: what
 //! its first measure comes to, and tables of all.
 
-use super::clocks;
 use super::story::StoryContent;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Text, figure, name, text};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture};
 use crate::model::measures::measure_tables;
 use crate::model::pictures::telling;
-use evidence::Leaders;
+use crate::words;
 use findings::spread::Steadiness;
 use findings::ticks::Ticks;
 use findings::{Findings, MeasureRow};
@@ -23,21 +22,21 @@ pub fn tell(findings: &Findings<'_>) -> StoryContent {
     let rows = first_measure(findings);
     if rows.is_empty() {
         let events = findings.recording.events().len();
-        blocks.answer(text![format!(
+        blocks.answer(format!(
             "{}: no measures, and {events} events.",
             header.experiment
-        )]);
+        ));
     } else {
         // Ticks of a timer are told as nanoseconds.
         let ticks = Ticks::new(findings.recording);
         let (unit, factor) = match rows[0].1.unit.as_str() {
-            "ticks" => (clocks::unit(&ticks), ticks.factor()),
+            "ticks" => (words::clocks::unit(&ticks), ticks.factor()),
             unit => (unit, 1.0),
         };
-        blocks.answer(answer(&rows, unit, factor));
+        blocks.answer(words::measured::answer(&rows, unit, factor));
         if header.world == "host" {
             let apart = rows.iter().map(|(_, row)| row.apart());
-            clocks::noise(&Steadiness::new(apart, []), &mut blocks);
+            words::clocks::noise(&Steadiness::new(apart, []), &mut blocks);
         }
         let declared = crate::model::pictures::pictures(findings)
             .into_iter()
@@ -107,55 +106,6 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
         telling(&names)
     };
     names.into_iter().zip(rows).collect()
-}
-
-/// From the least to the most of the measure, and which rows those are; where parts add up to a
-/// whole, the whole and its largest part.
-fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Text {
-    let ends = |(_, row): &&(String, &MeasureRow)| Some(row.quartiles);
-    let amount = |row: &MeasureRow| figure(factor * row.median);
-    let metric = &rows[0].1.metric;
-    let heading = crate::words::capital(&recording::metrics::heading(metric));
-    let (parts, wholes): (Vec<_>, Vec<_>) =
-        rows.iter().partition(|(_, row)| !row.subject.is_empty());
-    if let ([(_, whole)], false) = (&wholes[..], parts.is_empty()) {
-        let mut words = if *metric == recording::metrics::CLOCKS_PER_PACKET.name {
-            text![format!("A packet takes {} {unit}", amount(whole))]
-        } else {
-            text![format!("{heading}: {} {unit} in all", amount(whole))]
-        };
-        let most = Leaders::most(parts, ends);
-        if let Some((_, part)) = most.as_ref().and_then(|most| most.alone()) {
-            let of = format!("; {} of them in ", amount(part));
-            words.extend(text![of, name(part.subject.as_str())]);
-        }
-        words.push(".");
-        return words;
-    }
-    let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
-    let mut words = text![heading, ": "];
-    if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
-        words.push(format!(
-            "{} {unit}, the same in all {} rows.",
-            amount(rows[0].1),
-            all.items.len()
-        ));
-        return words;
-    }
-    let sides = [("", least), (" to ", most.filter(|most| most.behind > 0))];
-    for (word, of) in sides.into_iter().filter_map(|(word, of)| Some((word, of?))) {
-        words.push(format!("{word}{} {unit} (", amount(of.items[0].1)));
-        match of.alone() {
-            Some((row, _)) => words.extend(text![name(row.as_str()), ")"]),
-            None => words.push(format!("{} rows alike)", of.items.len())),
-        }
-    }
-    words.push(if rows.len() > 1 {
-        format!(", over {} rows.", rows.len())
-    } else {
-        ".".to_owned()
-    });
-    words
 }
 
 /// A row for each value of the measure, from its least to its greatest repetition.

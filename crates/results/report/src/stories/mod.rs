@@ -3,16 +3,13 @@
 //! A recording of an experiment that has no story is told by tables of its measures.
 
 mod batch;
-mod clocks;
 mod cpuidle;
 mod eas_energy;
 mod energy;
 mod errors;
 mod exploration;
 mod functions;
-mod idle_bounds;
 mod idle_clock;
-mod idle_limits;
 mod idle_replay;
 mod latency;
 mod linux;
@@ -22,7 +19,6 @@ mod nodes;
 mod passages;
 mod placement;
 mod psci_calls;
-mod spread;
 mod story;
 mod strides;
 mod tune;

@@ -1,7 +1,7 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Table, fixed, name, scientific, whole};
+use crate::blocks::{Blocks, Table, fixed, scientific, whole};
 use findings::nodes::Nodes;
 
 impl Story for Nodes<'_> {
@@ -16,7 +16,7 @@ impl Story for Nodes<'_> {
             self.loops
         ));
         let table = Table::with_rows(&self.nodes)
-            .words("Name", |node| name(node.name))
+            .words("Name", |node| node.name)
             .words("State", |node| node.state)
             .numbers("Calls", |node| whole(node.calls as f64))
             .numbers("Vectors", |node| whole(node.vectors as f64))

@@ -3,35 +3,19 @@
 
 use super::functions;
 use super::story::Story;
-use crate::blocks::{Blocks, Table, code, fixed, percent, text};
-use findings::passages::{Passages, Range};
+use crate::blocks::{Blocks, Table, fixed, percent};
+use crate::words::counts as words;
+use findings::passages::Passages;
 
 /// Lengths that the table has, those that came most often.
 const MOST_LENGTHS: usize = 20;
 
 impl Story for Passages<'_> {
     fn tell(&self, told: &mut Blocks) {
-        let Range {
-            least,
-            median,
-            most,
-        } = self.instructions;
-        let takes = match (self.passages, least == most) {
-            (1, _) => format!(" takes {most} instructions in one passage"),
-            (count, true) => format!(" takes {most} instructions in each of {count} passages"),
-            (count, false) => {
-                format!(
-                    " takes {} instructions in the median of {count} passages, {least} to {most}",
-                    functions::count(median)
-                )
-            }
-        };
-        told.answer(text![
-            code(self.passage),
-            format!("{takes} ({}).", self.image)
-        ]);
-        if let Some(counts) = &self.by_function {
-            told.answer(functions::largest(counts));
+        let by_function = self.by_function.as_ref().and_then(words::by_function);
+        told.answer(words::passage(self));
+        if let Some(words) = by_function {
+            told.answer(words);
         }
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];

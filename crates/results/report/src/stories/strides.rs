@@ -1,15 +1,14 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use super::clocks;
 use super::story::Story;
 use crate::blocks::{
     Bars, Blocks, Cell, Columns, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text,
-    figure, fixed, listed, name, percent, text, whole,
+    figure, fixed, percent, whole,
 };
+use crate::words::{clocks, packets};
 use evidence::Leaders;
 use findings::strides::{
-    Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, best_gains, label,
-    of_loop,
+    Cells, Gains, LIMITS, LOOPS, MeasuredStudy, PredictedStudy, Score, Strides, label, of_loop,
 };
 use findings::ticks::Ticks;
 use itertools::Itertools;
@@ -53,7 +52,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
 impl Story for Gains {
     fn tell(&self, told: &mut Blocks) {
         let table = Table::with_rows(&self.gains)
-            .words("loop", |gain| name(gain.loop_name.as_str()))
+            .words("loop", |gain| gain.loop_name.as_str())
             .numbers("best", |gain| label(gain.stride_first, gain.stride_second))
             .numbers("clocks", |gain| figure(gain.clocks))
             .numbers("by parallelism", |gain| fixed(gain.gain_parallel, 2))
@@ -64,51 +63,6 @@ impl Story for Gains {
         let title = "How many times as fast as the single loop without prefetch";
         told.table(table.done().titled(title).noted(note));
     }
-}
-
-/// The best loop and its gains; without a factor where the machine does not repeat itself.
-fn words(gains: &Gains, ticks: &Ticks, repeats: bool) -> Option<Text> {
-    let leaders = best_gains(&gains.gains)?;
-    let best = leaders.items[0];
-    let takes = format!("{} per packet", clocks::words(ticks, best.clocks));
-    let at = label(best.stride_first, best.stride_second);
-    let alike = leaders
-        .items
-        .iter()
-        .map(|gain| name(gain.loop_name.as_str()));
-    let mut words = match (repeats, leaders.alone()) {
-        (false, _) => text![
-            "The lowest median of a loop is that of ",
-            name(best.loop_name.as_str()),
-            format!(" at {at}: {takes}")
-        ],
-        (true, Some(_)) => text![
-            "The loop ",
-            name(best.loop_name.as_str()),
-            format!(" takes the least time, {takes} at {at}")
-        ],
-        (true, None) if gains.gains.len() < 2 => text![
-            "The loop ",
-            name(best.loop_name.as_str()),
-            format!(" takes {takes} at {at}")
-        ],
-        (true, None) => {
-            let mut words = text!["The loops "];
-            words.extend(listed(alike));
-            words.push(format!(
-                " take the least time, no one less than another: {takes} at {at}"
-            ));
-            words
-        }
-    };
-    if repeats {
-        words.push(format!(
-            ". It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch",
-            best.gain, best.gain_parallel, best.gain_prefetch
-        ));
-    }
-    words.push(".");
-    Some(words)
 }
 
 impl Story for Strides<'_> {
@@ -122,7 +76,7 @@ impl Story for Strides<'_> {
 
 impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        if let Some(words) = words(&self.gains, &self.ticks, self.steadiness.repeats) {
+        if let Some(words) = packets::measured(self) {
             told.answer(words);
         }
         clocks::noise(&self.steadiness, told);
@@ -163,7 +117,7 @@ impl Story for MeasuredStudy<'_> {
             unit: "ticks",
         };
         let table = Table::with_rows(&self.cells)
-            .words("loop", |cell| name(cell.loop_name.as_str()))
+            .words("loop", |cell| cell.loop_name.as_str())
             .numbers("strides", |cell| {
                 format!("+{}/+{}", cell.stride_first, cell.stride_second)
             })
@@ -174,41 +128,14 @@ impl Story for MeasuredStudy<'_> {
     }
 }
 
-/// What prefetch gains in the model, and how far it misses what no fit used.
-fn predicted_answer(predicted: &PredictedStudy<'_>) -> Text {
-    let mut answer = words(&predicted.gains, &predicted.ticks, true).unwrap_or_default();
-    let unfitted = predicted
-        .scores
-        .iter()
-        .filter(|score| score.predictor == "model" && !score.fitted);
-    let errors = unfitted
-        .map(|score| {
-            format!(
-                "{} by {}",
-                score.loop_name,
-                fixed(score.rms_percent, 2).after(" %")
-            )
-        })
-        .collect_vec();
-    if !errors.is_empty() {
-        let words = format!(
-            " The model misses the published loops that no fit used, {} (rms).",
-            errors.join(" and ")
-        );
-        answer.push(words);
-    }
-    answer
-}
-
 impl Story for PredictedStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         let has_published = self
             .cells
             .iter()
             .any(|cell| cell.published_clocks_per_packet.is_some());
-        let answer = predicted_answer(self);
-        if !answer.is_empty() {
-            told.answer(answer);
+        if let Some(words) = packets::predicted(self) {
+            told.answer(words);
         }
         if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
@@ -271,7 +198,7 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
     let blocked = |cell: &Cells| (cell.blocked() >= 0.005).then(|| fixed(cell.blocked(), 2));
     let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
     Table::with_rows(&predicted.cells)
-        .words("loop", |cell| name(cell.loop_name.as_str()))
+        .words("loop", |cell| cell.loop_name.as_str())
         .numbers("strides", Cells::label)
         .numbers("published", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
         .numbers("model", |cell| fixed(cell.clocks_per_packet, 3))
@@ -283,18 +210,16 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
         .numbers("metadata", |cell| waited(cell, "first touch of the metadata"))
         .numbers("buffers", blocked)
         .done()
-        .noted(text![
+        .noted(
             "Stalls, ticks per packet: data and metadata wait at the first touch of the packet's line of that kind; an access that \
-             finds all fill buffers full waits for one: buffers (",
-            crate::blocks::code("--format json"),
-            " says where)."
-        ])
+             finds all fill buffers full waits for one: buffers (`--format json` says where).",
+        )
 }
 
 /// A table of errors.
 fn scores(scores: &[Score]) -> Columns<'_, Score> {
     Table::with_rows(scores)
-        .words("loop", |score| name(score.loop_name))
+        .words("loop", |score| score.loop_name)
         .words("predictor", |score| score.predictor)
         .numbers("rms error", |score| percent(score.rms_percent / 100.0, 2))
         .words(
@@ -329,7 +254,7 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         )));
     }
     let table = Table::with_rows(&predicted.best)
-        .words("best strides", |best| name(best.loop_name))
+        .words("best strides", |best| best.loop_name)
         .numbers("model", |best| best.predicted.as_str())
         .numbers("published", |best| best.published.as_str())
         .numbers(

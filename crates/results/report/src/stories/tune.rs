@@ -1,126 +1,10 @@
 //! `tune`: distances and choices of a loop that somebody wrote.
 
-use super::clocks;
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, name, whole};
-use evidence::share_less;
-use findings::tune::{Best, Less, NEAR, Tune, TunedCell, size};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, whole};
+use crate::words::{clocks, tune as words};
+use findings::tune::{Less, NEAR, Tune, TunedCell, size};
 use itertools::Itertools;
-
-/// A difference in percent that no user would act on.
-const ALIKE: f64 = 1.0;
-
-/// Values of knobs in words.
-fn words(tune: &Tune<'_>, values: &[u32]) -> String {
-    let words = tune
-        .facts
-        .knobs
-        .iter()
-        .zip(values)
-        .map(|(knob, value)| format!("{} {value}", knob.name))
-        .collect_vec();
-    words.join(", ")
-}
-
-/// The sentence about the best and today's values.
-fn verdict(tune: &Tune<'_>, best: &Best) -> String {
-    let (found, of) = (words(tune, &best.values), &tune.facts.name);
-    // A loop without a source has no values in it.
-    let mut knobs = tune.facts.knobs.iter();
-    let today = if knobs.any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance) {
-        "with today's values"
-    } else {
-        "without prefetch"
-    };
-    let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
-    let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
-    match &best.less_than_today {
-        Some(less) if less.is_certain() && less.percent > 0.0 => format!(
-            "With {found} `{of}` takes the least time of what was tried: {takes}, {} than {today}",
-            taken(less)
-        ),
-        Some(less) if less.interval.iter().all(|end| end.abs() < ALIKE) && !less.drifts => {
-            format!("`{of}` takes the same time {today} as with {found}, within {ALIKE} %: {takes}")
-        }
-        Some(less) => {
-            let why = if less.drifts {
-                ": the first half of the rounds contradicts the second"
-            } else {
-                ""
-            };
-            format!(
-                "Whether `{of}` takes less time than {today} cannot be told here now; with {found} it takes {}{why}",
-                taken(less)
-            )
-        }
-        None if best.today == Some(best.clocks) => {
-            format!("Nothing that was tried takes less time than `{of}` {today}: {found}, {takes}")
-        }
-        None => format!(
-            "`{of}` took {takes} with {found}; the rounds are too few to compare that with today's values"
-        ),
-    }
-}
-
-/// The sentences about the best.
-fn answer(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
-    let facts = &tune.facts;
-    let mut sentence = format!(
-        "{}. The records have {} MB of lines, in batches of {}.",
-        verdict(tune, best),
-        facts.sets.last().map_or(0, |set| set.bytes >> 20),
-        facts.batch
-    );
-    if let Some(none) = best.none {
-        sentence.push_str(&format!(
-            " Without prefetch it takes {}.",
-            clocks::words(&tune.ticks, none)
-        ));
-    }
-    told.answer(sentence);
-    if !best.defines.is_empty() {
-        told.verbatim(format!("{}\n", best.defines.join("\n")));
-    }
-    if let Some(first) = facts.left_out.first() {
-        told.warning(format!(
-            "`{}` leaves other results in memory with {} than without prefetch ({} values of those that were tried): it does other work \
-             there, such as a loop that forgets the last records of a batch. They are left out; --results-may-differ measures them.",
-            facts.name,
-            words(tune, first),
-            facts.left_out.len()
-        ));
-    }
-    if let Some(rival) = &best.rival {
-        told.warning(format!(
-            "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more --rounds than {}, may tell.",
-            words(tune, &rival.values),
-            fixed(rival.less_percent, 1),
-            facts.rounds
-        ));
-    }
-    let near = facts
-        .knobs
-        .iter()
-        .zip(&best.near)
-        .map(|(knob, [from, to])| {
-            if from == to {
-                format!("{} {from}", knob.name)
-            } else {
-                format!("{} {from} to {to}", knob.name)
-            }
-        })
-        .collect_vec();
-    told.paragraph(format!(
-        "Within 2 % of it, one at a time: {}.",
-        near.join(", ")
-    ));
-    if facts.at_the_end {
-        told.warning(
-            "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
-             batch should be asked for first.",
-        );
-    }
-}
 
 /// The best beside what an engineer would have tried.
 fn beside(tune: &Tune<'_>, told: &mut Blocks) {
@@ -129,7 +13,7 @@ fn beside(tune: &Tune<'_>, told: &mut Blocks) {
     };
     let table = Table::with_rows(&tune.beside)
         .words("beside the best", |of| Cell::from(of.name.clone()))
-        .words("values", |of| Cell::from(words(tune, &of.values)))
+        .words("values", |of| Cell::from(words::values(tune, &of.values)))
         .numbers("clocks", |of| fixed(of.clocks, 1))
         .numbers("the best takes less by, %", |of| {
             less(of.best_takes_less, |less| less.percent)
@@ -183,7 +67,7 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
 impl Story for Tune<'_> {
     fn tell(&self, told: &mut Blocks) {
         if let Some(best) = &self.best {
-            answer(self, best, told);
+            words::tell(self, best, told);
         }
         if !self.beside.is_empty() {
             beside(self, told);
@@ -199,11 +83,11 @@ impl Story for Tune<'_> {
                 .map_or(0, |of| of.bytes)
         };
         let table = Table::with_rows(&self.groups)
-            .words("records", |group| name(&group.set))
+            .words("records", |group| group.set.as_str())
             .words("of", |group| Cell::from(size(place(&group.set))))
             .numbers("batch", |group| whole(group.batch as f64))
             .words("least of what was tried there", |group| {
-                Cell::from(words(self, &group.values))
+                Cell::from(words::values(self, &group.values))
             })
             .numbers("clocks", |group| fixed(group.clocks, 1))
             .numbers("the best of the search", |group| clocks(group.pick))

@@ -1,7 +1,7 @@
 //! Who woke the CPUs of a trace, and how its clusters slept.
 
-use crate::blocks::{Bars, Blocks, Cell, Columns, Paint, Table, fixed, grouped, name};
-use crate::words::listed;
+use crate::blocks::{Bars, Blocks, Cell, Columns, Paint, Table, fixed, grouped};
+use crate::words::idle::is_known;
 use itertools::Itertools;
 use recording::facts::{DomainSleep, WakeRow, WakeUps};
 use std::collections::BTreeMap;
@@ -9,53 +9,17 @@ use std::collections::BTreeMap;
 /// Rows of a table that are told; JSON has all.
 const MOST_ROWS: usize = 12;
 
-fn sum<'w>(rows: impl IntoIterator<Item = &'w WakeRow>) -> u64 {
-    rows.into_iter().map(|row| row.count).sum()
-}
-
-fn is_known(row: &&WakeRow) -> bool {
-    !row.cause.starts_with("unknown")
-}
-
-/// The commonest causes, in a sentence.
-pub fn answer(wake_ups: &WakeUps) -> String {
-    let (known, all) = (
-        sum(wake_ups.causes.iter().filter(is_known)),
-        sum(&wake_ups.causes),
-    );
-    let share = |count: u64| format!("{} %", fixed(100.0 * count as f64 / all.max(1) as f64, 1));
-    let most = wake_ups.causes.iter().filter(is_known).take(3);
-    let most = most
-        .map(|row| format!("{} ({})", row.cause, share(row.count)))
-        .collect_vec();
-    let mut told = match known {
-        0 => " What woke them is not known, for the trace shows no cause".to_owned(),
-        _ => format!(
-            " Most woke by {}; of {} the cause is not known",
-            listed(&most),
-            share(all - known)
-        ),
-    };
-    if let Some(count) = wake_ups.called_before {
-        told += &format!(
-            "; at {} entries a call from another CPU was on its way",
-            grouped(count)
-        );
-    }
-    told + "."
-}
-
 /// Rows with what they are told apart by.
 fn table(rows: &[WakeRow], most: usize) -> Columns<'_, WakeRow> {
     Table::with_rows(&rows[..rows.len().min(most)])
         .numbers("CPU", |row| row.cpu.map(|cpu| grouped(cpu.into())))
-        .words("state", |row| row.state.as_deref().map(name))
-        .words("cause", |row| name(row.cause.as_str()))
-        .words("called by", |row| row.by.as_deref().map(name))
+        .words("state", |row| row.state.as_deref())
+        .words("cause", |row| row.cause.as_str())
+        .words("called by", |row| row.by.as_deref())
         .numbers("on CPU", |row| row.by_cpu.map(|cpu| grouped(cpu.into())))
-        .words("ran first", |row| row.first.as_deref().map(name))
+        .words("ran first", |row| row.first.as_deref())
         .numbers("wake-ups", |row| grouped(row.count))
-        .words("by way of", |row| row.way.as_deref().map(name))
+        .words("by way of", |row| row.way.as_deref())
 }
 
 /// The causes with their delays, and what the trace does not tell.
@@ -125,7 +89,7 @@ pub fn details(wake_ups: &WakeUps, told: &mut Blocks) {
 pub fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
     let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).join(" ");
     let table = Table::with_rows(domains)
-        .words("CPUs", |row| name(cpus(row)))
+        .words("CPUs", |row| cpus(row))
         .words("what slept", |row| Cell::from(row.what.as_str()))
         .numbers("entries", |row| row.entered.map(grouped))
         .numbers("time, ms", |row| fixed(row.total_ns as f64 / 1e6, 3))

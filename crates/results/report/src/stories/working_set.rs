@@ -1,14 +1,15 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Curve, Drawing, Picture, Table, fixed, name, percent, whole};
-use findings::working_set::{HARDLY_ANY, LATER, Node, NodeTime, Prediction, Way, WorkingSet};
+use crate::blocks::{Blocks, Curve, Drawing, Picture, Table, fixed, percent, whole};
+use crate::words::packets;
+use findings::working_set::{LATER, Node, NodeTime, Prediction, Way, WorkingSet};
 
 impl Story for WorkingSet<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(answer(self));
-        if let Some(of) = self.predicted.last() {
-            told.answer(whole_path(of));
+        told.answer(packets::kept(self));
+        if let Some(words) = packets::whole_path(self) {
+            told.answer(words);
         }
         let by_stride = |stride: u64| {
             let ways = self
@@ -18,7 +19,7 @@ impl Story for WorkingSet<'_> {
             let points = ways.map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
             Curve::new(format!("stride {stride}"), points)
         };
-        let curves = strides(&self.frame_sizes)
+        let curves = packets::strides(&self.frame_sizes)
             .into_iter()
             .map(by_stride)
             .collect();
@@ -56,7 +57,7 @@ impl Story for WorkingSet<'_> {
 fn times(of: &Prediction<'_>, source: &str) -> Table {
     let error = |ns: f64, of: &NodeTime<'_>| percent(ns / of.published_ns - 1.0, 0).signed();
     let table = Table::with_rows(&of.times)
-        .words("node", |of| name(of.node))
+        .words("node", |of| of.node)
         .numbers("instructions", |of| fixed(of.instructions, 2))
         .numbers("published, ns", |of| whole(of.published_ns))
         .grouped("predicted", "ns", |of| fixed(of.ns, 1))
@@ -84,58 +85,6 @@ fn written(of: &Prediction<'_>) -> &'static str {
     }
 }
 
-/// The predicted time of all nodes beside the published one.
-fn whole_path(of: &Prediction<'_>) -> String {
-    let sum = |ns: fn(&NodeTime<'_>) -> f64| of.times.iter().map(ns).sum::<f64>();
-    format!(
-        "By the model the {} nodes of the slides take {:.0} ns a packet; {:.0} ns are published.",
-        of.times.len(),
-        sum(|of| of.ns),
-        sum(|of| of.published_ns)
-    )
-}
-
-/// The strides of the ways of one size, in their order.
-fn strides(ways: &[Way<'_>]) -> Vec<u64> {
-    let size = |way: &Way<'_>| (way.frame_size, way.pool);
-    ways.chunk_by(|a, b| size(a) == size(b))
-        .next()
-        .unwrap_or_default()
-        .iter()
-        .map(|way| way.buffer_bytes)
-        .collect()
-}
-
-/// The frames whose lines stay in L1, and the buffers whose metadata stay in L2.
-fn answer(found: &WorkingSet<'_>) -> String {
-    let (l1, l2) = (found.l1_bytes / 1024, found.l2_bytes / 1024);
-    let frames = kept(
-        &found.frame_sizes,
-        |way| way.frame_size,
-        |way| way.beyond_l1(LATER),
-    );
-    let buffers = kept(
-        &found.pools,
-        |way| way.pool,
-        |way| way.metadata_from_memory(),
-    );
-    format!(
-        "At all {} strides of buffers, frames of {frames} packets stay in L1 ({l1} KB) from node to node. \
-         Metadata of {buffers} buffers stay in L2 ({l2} KB).",
-        strides(&found.frame_sizes).len()
-    )
-}
-
-/// The sizes at which hardly an access is lost at any stride, in words.
-fn kept(ways: &[Way<'_>], size: fn(&Way<'_>) -> u64, lost: fn(&Way<'_>) -> f64) -> String {
-    let sizes = ways.chunk_by(|a, b| size(a) == size(b));
-    let keeps = |ways: &&[Way<'_>]| ways.iter().all(|way| lost(way) < HARDLY_ANY);
-    match sizes.take_while(keeps).last() {
-        Some(ways) => format!("up to {}", size(&ways[0])),
-        None => format!("less than {}", ways.first().map_or(0, size)),
-    }
-}
-
 fn table(ways: &[Way<'_>]) -> Table {
     let nodes = ways.first().map_or(&[][..], |way| &way.nodes);
     let table = Table::with_rows(ways)
@@ -152,42 +101,4 @@ fn table(ways: &[Way<'_>]) -> Table {
             .grouped(node.node, "memory", move |way| of(way, |node| node.memory))
     });
     table.done()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A way whose node [`LATER`] makes some accesses beyond L1.
-    fn way(frame_size: u64, buffer_bytes: u64, l2: f64) -> Way<'static> {
-        let nodes = vec![Node {
-            node: LATER,
-            l2,
-            memory: 0.0,
-            data: Vec::new(),
-        }];
-        Way {
-            frame_size,
-            pool: 1024,
-            buffer_bytes,
-            bytes: [0; 3],
-            nodes,
-        }
-    }
-
-    #[test]
-    fn a_size_is_kept_where_every_stride_keeps_it() {
-        let way = |size, l2| way(size, 4096, l2);
-        let ways = [
-            way(64, 0.0),
-            way(64, 0.01),
-            way(128, 0.0),
-            way(128, 2.0),
-            way(256, 0.0),
-        ];
-        let kept = |ways: &[Way<'_>]| kept(ways, |way| way.frame_size, |way| way.beyond_l1(LATER));
-        assert_eq!(kept(&ways), "up to 64");
-        assert_eq!(kept(&ways[3..]), "less than 128");
-        assert_eq!(kept(&[]), "less than 0", "a recording of another version");
-    }
 }

@@ -2,10 +2,10 @@
 //! row for each point is in CSV alone.
 
 use crate::blocks::{
-    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, grouped, text, whole,
+    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, grouped, whole,
 };
+use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
-use evidence::Leaders;
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
 use itertools::Itertools;
 use recording::metrics;
@@ -37,7 +37,7 @@ pub fn sweep_report(
         Format::Text => {
             let mut text = terminal::story(&told.blocks(), all, style);
             let facts = source.into_iter().take(if all { 3 } else { 1 });
-            let facts = facts.map(|(what, fact)| Block::Note(text![format!("{what}: {fact}")]));
+            let facts = facts.map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
             text.push_str(&terminal::render(&facts.collect_vec(), style));
             text.into_bytes()
         }
@@ -152,7 +152,10 @@ impl<'s> SweepStory<'s> {
     fn blocks(&self) -> Blocks {
         let mut told = Blocks::default();
         if let Some(&first) = self.order.first() {
-            self.answer(&mut told, first);
+            let settings = |point: &PointSummary| self.settings(point);
+            for sentence in words::sweep(self.summary, first, &self.effects[first], &settings) {
+                told.answer(sentence);
+            }
         }
         self.warn(&mut told);
         if let Some(&first) = self.order.first() {
@@ -162,7 +165,7 @@ impl<'s> SweepStory<'s> {
             self.tell(&mut told, first);
         }
         for &quantity in self.order.iter().take(QUANTITIES.1).skip(QUANTITIES.0) {
-            told.heading(words(self.quantity(quantity)));
+            told.heading(words::quantity(self.quantity(quantity)));
             if let Some(picture) = self.picture(quantity) {
                 told.picture(picture);
             }
@@ -174,69 +177,6 @@ impl<'s> SweepStory<'s> {
              --format csv, and the Parquet files of the data set.",
         );
         told
-    }
-
-    /// From where to where a quantity goes, and with what.
-    fn answer(&self, told: &mut Blocks, quantity: usize) {
-        let ends = |least: bool| {
-            let ends = |point: &&PointSummary| {
-                Some([point.figures[quantity]; 2]).filter(|ends| ends[0].is_finite())
-            };
-            if least {
-                Leaders::least(&self.summary.points, ends)
-            } else {
-                Leaders::most(&self.summary.points, ends)
-            }
-        };
-        let (Some(least), Some(most)) = (ends(true), ends(false)) else {
-            return;
-        };
-        let of = self.quantity(quantity);
-        let value = |of: &Leaders<&PointSummary>| figure(of.items[0].figures[quantity]);
-        let (points, name) = (grouped(self.summary.points.len() as u64), words(of));
-        if least.behind == 0 {
-            let (value, unit) = (value(&least), &of.unit);
-            return told.answer(format!(
-                "The {name} is the same in all {points} points: {value} {unit}."
-            ));
-        }
-        told.answer(format!(
-            "Over {points} points the {name} goes from {} to {} {}.",
-            value(&least),
-            value(&most),
-            of.unit
-        ));
-        let effects = &self.effects[quantity];
-        if let Some(effect) = effects.iter().find(|effect| effect.is_told(effects.len())) {
-            told.answer(format!(
-                "It goes most with {}: its mean is {} {} with {}, and {} with {}.",
-                effect.key,
-                figure(effect.least.1),
-                of.unit,
-                effect.least.0,
-                figure(effect.greatest.1),
-                effect.greatest.0
-            ));
-            told.answer(format!(
-                "That is {:.0} % of the variance over {} points.",
-                effect.share * 100.0,
-                effect.points
-            ));
-        } else if self.summary.keys.iter().any(|key| is_chance(key)) {
-            told.answer(format!(
-                "No key can be told from chance with {points} points; more seeds would tell."
-            ));
-        } else if let ([least], [most]) = (&least.items[..], &most.items[..]) {
-            let (least, most) = (self.settings(least), self.settings(most));
-            told.answer(format!(
-                "The least is with {least}, the greatest with {most}."
-            ));
-        } else {
-            let [least, most] = [&least, &most].map(|of| of.items.len());
-            told.answer(format!(
-                "{least} points have the least alike, and {most} the greatest."
-            ));
-        }
     }
 
     /// Says what is not there, or went wrong.
@@ -277,7 +217,10 @@ impl<'s> SweepStory<'s> {
             })
             .words("with", |effect| effect.greatest.0.as_str())
             .done();
-        told.table(table.titled(format!("What moves {}", words(self.quantity(quantity)))));
+        told.table(table.titled(format!(
+            "What moves {}",
+            words::quantity(self.quantity(quantity))
+        )));
     }
 
     /// A quantity over the key that moves it most and the one after it: curves, a map, or bars.
@@ -333,7 +276,7 @@ impl<'s> SweepStory<'s> {
             curves: lines.into_iter().map(curve).collect(),
         };
         let by = second.map_or_else(String::new, |second| format!(" and {}", second.key));
-        let title = format!("Means of {} by {}{by}", words(of), x.key);
+        let title = format!("Means of {} by {}{by}", words::quantity(of), x.key);
         Some(Picture::new(
             title,
             metrics::heading(&of.metric),
@@ -360,7 +303,7 @@ impl<'s> SweepStory<'s> {
             .into_iter()
             .map(bar)
             .collect();
-        let title = format!("Means of {} by {}", words(of), groups.key);
+        let title = format!("Means of {} by {}", words::quantity(of), groups.key);
         Picture::new(
             title,
             metrics::heading(&of.metric),
@@ -383,7 +326,7 @@ impl<'s> SweepStory<'s> {
                 self.summary.quantities.iter().enumerate(),
                 |table, (at, quantity)| {
                     table.numbers(
-                        format!("{} ({})", words(quantity), quantity.unit),
+                        format!("{} ({})", words::quantity(quantity), quantity.unit),
                         move |point| {
                             let value = point.figures[at];
                             value.is_finite().then(|| value.to_string())
@@ -430,34 +373,6 @@ impl<'s> SweepStory<'s> {
             "quantities": quantities.collect_vec(),
         })
     }
-}
-
-/// A quantity in words: "powerdown of suspend-deepest parallel, juno-v2.12".
-fn words(of: &Quantity) -> String {
-    let of_subject = if of.subject.is_empty() {
-        String::new()
-    } else {
-        format!(" of {}", of.subject)
-    };
-    let mut case = [&of.case, &of.mode]
-        .map(String::as_str)
-        .into_iter()
-        .filter(|part| !part.is_empty());
-    let case = case.join(" ");
-    let case = if case.is_empty() {
-        case
-    } else {
-        format!(" of {case}")
-    };
-    let variant = if of.variant.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", of.variant)
-    };
-    format!(
-        "{}{of_subject}{case}{variant}",
-        metrics::heading(&of.metric)
-    )
 }
 
 #[cfg(test)]

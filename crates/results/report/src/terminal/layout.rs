@@ -221,7 +221,6 @@ fn legend(text: &mut String, block: &Table, names: &[&Paint], style: Style) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{code, name, text};
     use attribution::Cause;
 
     #[test]
@@ -256,7 +255,7 @@ mod tests {
 
     #[test]
     fn code_and_names_have_no_marks_in_a_terminal() {
-        let block = Block::Paragraph(text!["p95 of ", name("render"), ": ", code("--all")]);
+        let block = Block::Paragraph("p95 of render: `--all`".into());
         assert_eq!(render(&[block], Style::PLAIN), "p95 of render: --all\n");
     }
 }

@@ -13,7 +13,7 @@ pub fn painted(text: &Text, style: Style) -> String {
     let span = |span: &Span| match span {
         Span::Code(code) => style.paint(CODE, code),
         Span::Cause(cause) => style.paint(crate::drawn::drawn(*cause).terminal, cause.title()),
-        Span::Words(words) | Span::Name(words) | Span::Link { words, .. } => words.clone(),
+        Span::Words(words) | Span::Link { words, .. } => words.clone(),
     };
     text.spans().iter().map(span).collect()
 }

@@ -260,7 +260,7 @@ fn more(others: &[&Block], style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{Blocks, text};
+    use crate::blocks::Blocks;
 
     fn bars(count: usize) -> Picture {
         let parts = || {
@@ -285,9 +285,7 @@ mod tests {
     fn a_screen_has_the_answer_the_picture_the_caveat_and_where_the_rest_is() {
         for (width, rows) in [(80, 3), (80, 50), (120, 50), (40, 12)] {
             let mut told = Blocks::default();
-            told.answer(text![
-                "It takes 12 us. It took 11 us. Two more. A fourth is left out."
-            ]);
+            told.answer("It takes 12 us. It took 11 us. Two more. A fourth is left out.");
             told.verbatim("#define AHEAD 12");
             told.warning("One order alone was tried.");
             told.warning("Something else.");

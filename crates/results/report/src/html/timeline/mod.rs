@@ -23,11 +23,12 @@ pub use section::{Section, sections};
 use super::detail::{Detail, LeftOut};
 use super::inline::scrolling;
 use crate::blocks::{figure as number, grouped};
-use crate::model::figures::whole_metrics;
-use crate::model::headline::headline;
+use crate::words::latency::headline;
+use crate::words::latency::title;
 use attribution::{Cause, Iteration};
 use draw::{drawing, height};
 use findings::Findings;
+use findings::cases::whole_metrics;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
 use picture::{Axis, Extent, Picture, What, cpu_name};
@@ -190,7 +191,7 @@ fn timeline(
                             b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) }
                             @if let Some(cpu) = axis.slowest { "; critical path of CPU " (cpu_name(names, cpu)) }
                         }
-                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, section.group.title(), shown.title)))
+                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, title(&section.group), shown.title)))
                     }
                 }
             }

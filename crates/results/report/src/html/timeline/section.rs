@@ -1,8 +1,9 @@
 //! The PSCI cases of a recording that may have timelines.
 
-use crate::model::figures::{Group, groups};
+use crate::words::latency::anchor;
 use attribution::Chosen;
 use findings::Findings;
+use findings::cases::{Group, groups};
 use recording::Series;
 
 /// A case of a release with its series, if that has events.
@@ -35,7 +36,7 @@ pub fn sections<'a>(findings: &'a Findings<'_>) -> Vec<Section<'a>> {
         let any = findings.series([group.release, group.case, group.mode]);
         let series = any.filter(|series| with_events.contains(series));
         let chosen = any.and_then(|series| findings.timelines.chosen(series));
-        let id = group.anchor();
+        let id = anchor(&group);
         Section {
             id,
             group,

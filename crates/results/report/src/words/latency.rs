@@ -4,12 +4,14 @@
 //! lock is told what the holder did meanwhile: a reader who is told of the lock alone mends the
 //! lock, and nothing gets faster.
 
-use super::figures::{Group, whole_metrics};
-use crate::words::{controller, place, three};
+use super::{borrowed, case_title, controller, place, three};
 use attribution::{Cause, Iteration, Spending, Spent};
-use evidence::Ranked;
+use evidence::{Leaders, Ranked};
 use findings::Findings;
-use recording::metrics::{Metric, POWERDOWN, WAKEUP};
+use findings::cases::{Group, cpus, whole_metrics};
+use findings::latency::CaseFacts;
+use recording::distinct;
+use recording::metrics::{LATENCY, Metric, POWERDOWN, WAKEUP};
 use std::collections::BTreeSet;
 
 /// The answer of a metric of a case.
@@ -21,6 +23,115 @@ pub struct Headline {
     pub(crate) why: String,
     /// The causes of the slowest CPU's critical path; empty where no events tell.
     pub(crate) spending: Spending,
+}
+
+/// The anchor of a case's heading.
+pub fn anchor(group: &Group<'_>) -> String {
+    crate::blocks::anchor(&format!("{} {} {}", group.release, group.case, group.mode))
+}
+
+/// A case and its mode.
+pub fn title(group: &Group<'_>) -> String {
+    format!("{}, {}", case_title(group.case), group.mode)
+}
+
+/// A case with its answers, that of what it is about first.
+pub struct Case<'f> {
+    /// What was found.
+    pub facts: &'f CaseFacts<'f>,
+    /// Its figures.
+    pub group: Group<'f>,
+    /// Its headlines, that of what it is about first.
+    pub headlines: Vec<Headline>,
+}
+
+impl Case<'_> {
+    /// The case in words: "juno-v2.11, deepest level, 6 CPUs at once".
+    fn name(&self) -> String {
+        let CaseFacts { release, mode, .. } = self.facts;
+        let level = self.level();
+        let mode = match *mode {
+            "parallel" => format!(", {} CPUs at once", cpus(&self.group).len()),
+            "serial" => ", one CPU at a time".to_owned(),
+            "" => String::new(),
+            other => format!(", {other}"),
+        };
+        format!("{release}, {level}{mode}")
+    }
+
+    fn level(&self) -> &str {
+        match self.facts.case {
+            "suspend-deepest" => "deepest level",
+            "suspend-level0" => "power level 0",
+            "cpu-off" => "CPU_OFF",
+            "psci-version" => "PSCI_VERSION",
+            other => other,
+        }
+    }
+}
+
+/// The answer of the whole: the longest case, what it hangs on, and how good the predictions are.
+pub fn answer(findings: &Findings<'_>, cases: &[Case<'_>]) -> Vec<String> {
+    let Some(longest) = Leaders::most(cases, |case| Some([case.facts.longest; 2])) else {
+        return Vec::new();
+    };
+    let first = longest.items[0];
+    let release = first.facts.release;
+    let also = match &longest.items[1..] {
+        [] => String::new(),
+        [other] if (other.facts.release, other.facts.mode) == (release, first.facts.mode) => {
+            format!(", and as long at {}", other.level())
+        }
+        more => format!(", as do {} other cases", more.len()),
+    };
+    let with = borrowed(findings, release);
+    let mut told = vec![format!(
+        "The slowest {} takes {} us{with} ({}){also}.",
+        if first.facts.metric == LATENCY.name {
+            "call"
+        } else {
+            "power-down"
+        },
+        three(first.facts.longest),
+        first.name(),
+    )];
+    if let Some(headline) = first.headlines.first() {
+        // An iteration with events need not be the one with the median.
+        let us = headline.spending.total() as f64 * findings.timelines.tick_us().unwrap_or(0.0);
+        let is_same = us == 0.0 || (us / first.facts.longest - 1.0).abs() < 0.005;
+        let words = if is_same {
+            &headline.why
+        } else {
+            &headline.text
+        };
+        let with = if with.is_empty() {
+            ""
+        } else {
+            "With those costs, "
+        };
+        told.push(format!("{with}{words}"));
+    }
+    // The row of all, or that of most cells.
+    if let Some(all) = findings.accuracy().iter().max_by_key(|row| row.model.cells) {
+        told.push(format!(
+            "{} of {} predicted figures are within 10 % of the published ones.",
+            all.model.within_10_percent, all.model.cells
+        ));
+    } else if let [one, other] = &distinct(cases.iter().map(|case| case.facts.release))[..] {
+        let other = if *one == release { other } else { one };
+        let same = |case: &&Case<'_>| {
+            (case.facts.release, case.facts.case, case.facts.mode)
+                == (other, first.facts.case, first.facts.mode)
+        };
+        if let Some(case) = cases.iter().find(same) {
+            let us = three(case.facts.longest);
+            told.push(format!(
+                "The same takes {us} us{} ({other}).",
+                borrowed(findings, other)
+            ));
+        }
+    }
+    told
 }
 
 /// The headlines of a case, what it is about first: one for each metric that is no part of another.

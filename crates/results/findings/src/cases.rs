@@ -1,29 +1,20 @@
-//! Tables of PSCI latencies before they are drawn: a case's CPUs with their figures, and with what
-//! their time went to.
+//! The cases of PSCI latencies: each with its CPUs, their figures, and what their time went to.
 
+use crate::compared::ComparedCell;
 use attribution::Cause;
-use findings::compared::ComparedCell;
 use recording::grouped;
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
 /// A case of a release: the rows of one table.
 pub struct Group<'a> {
-    pub(crate) release: &'a str,
-    pub(crate) case: &'a str,
-    pub(crate) mode: &'a str,
-    pub(crate) cells: Vec<&'a ComparedCell>,
-}
-
-impl Group<'_> {
-    /// The anchor of the case's heading.
-    pub(crate) fn anchor(&self) -> String {
-        crate::blocks::anchor(&format!("{} {} {}", self.release, self.case, self.mode))
-    }
-
-    /// The case and the mode in words.
-    pub(crate) fn title(&self) -> String {
-        format!("{}, {}", crate::words::case_title(self.case), self.mode)
-    }
+    /// The release or configuration.
+    pub release: &'a str,
+    /// The case.
+    pub case: &'a str,
+    /// The mode; may be empty.
+    pub mode: &'a str,
+    /// Its cells, sorted by rank.
+    pub cells: Vec<&'a ComparedCell>,
 }
 
 /// Tables in the order of the recording, each sorted by rank.
@@ -72,6 +63,7 @@ pub fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
     cpus
 }
 
+/// The cell of a CPU and a metric.
 pub fn cell_of<'a>(group: &Group<'a>, cpu: u16, metric: &str) -> Option<&'a ComparedCell> {
     group
         .cells

@@ -1,7 +1,8 @@
-//! Clocks of a counter, and whether the machine that they were measured on repeats itself.
+//! Clocks of a counter, windows of a rate, and whether the machine that they were measured on repeats
+//! itself.
 
 use crate::blocks::{Blocks, figure, fixed};
-use findings::spread::Steadiness;
+use findings::spread::{Spread, Steadiness};
 use findings::ticks::Ticks;
 
 /// The unit in which the ticks of a counter are told.
@@ -29,5 +30,17 @@ pub fn noise(of: &Steadiness, told: &mut Blocks) {
             of.cells,
             figure(of.apart_percent)
         ));
+    }
+}
+
+/// The median with its range, in a unit; the range alone where the windows scatter, and the median
+/// alone where they are written alike.
+pub fn spread(spread: &Spread, factor: f64, decimals: usize) -> String {
+    let [least, middle, most] = [spread.range[0], spread.median, spread.range[1]]
+        .map(|value| fixed(factor * value, decimals).to_string());
+    match spread.scatters {
+        _ if least == most => middle,
+        true => format!("between {least} and {most}"),
+        false => format!("{middle} ({least} to {most})"),
     }
 }

@@ -1,9 +1,42 @@
-//! The names of things in every output: cases, causes, CPUs, figures.
+//! What was found, in sentences. No other file of this crate has a comparative or a superlative in
+//! what it prints; the test `words` looks for them.
+//!
+//! | file | what it words |
+//! |---|---|
+//! | `latency.rs` | PSCI latencies, and what they hang on |
+//! | `counts.rs` | instructions of calls, passages and functions |
+//! | `packets.rs` | graphs, strides, frames |
+//! | `tune.rs` | loops that somebody tunes |
+//! | `idle.rs` | governors, limits, kernels' counts, clocks |
+//! | `energy.rs` | RCU and the energy model |
+//! | `placement.rs` | policies of placement |
+//! | `measured.rs` | measures of others |
+//! | `sweeps.rs` | what-ifs and sweeps |
+//! | `changes.rs`, `changed_counts.rs` | comparisons |
+//! | `clocks.rs`, `names.rs` | clocks of a counter; names of recordings |
+//!
+//! This one has the names of things in every output: cases, CPUs, figures.
+
+pub mod changed_counts;
+pub mod changes;
+pub mod clocks;
+pub mod counts;
+pub mod energy;
+pub mod idle;
+pub mod latency;
+pub mod measured;
+pub mod names;
+pub mod packets;
+pub mod placement;
+pub mod sweeps;
+pub mod tune;
 
 use attribution::CellResult;
 use findings::Findings;
 use findings::accuracy::Accuracy;
+use itertools::Itertools;
 use recording::conditions;
+use std::fmt::Display;
 
 /// A case's title as the documents have it, without the mode.
 pub fn case_title(case: &str) -> &str {
@@ -181,11 +214,11 @@ pub fn folded(text: &str, width: usize) -> String {
 }
 
 /// "a", "a and b", "a, b and c".
-pub fn listed(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+pub fn listed(items: impl IntoIterator<Item: Display>) -> String {
+    let items = items.into_iter().map(|item| item.to_string()).collect_vec();
+    match &items[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => items.concat(),
     }
 }
 

@@ -2,8 +2,8 @@
 //! changed and why, and how sure that is.
 
 use super::names::name;
+use super::{capital, listed};
 use crate::blocks::{figure, fixed};
-use crate::words::{capital, listed};
 use comparison::{
     Basis, Better, BoardCost, Change, Comparison, Condition, CriticalPath, FEWEST_RUNS, Lack, Row,
     Sessions, Shift, TablePaths, Verdict,

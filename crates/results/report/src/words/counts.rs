@@ -1,0 +1,79 @@
+//! Counts of instructions: of calls beside other firmware's, of passages, and by function.
+
+use crate::blocks::{Cell, Number, fixed, percent, whole};
+use findings::functions::of_first_build;
+use findings::passages::{Passages, Range};
+use findings::psci_calls::{Call, Calls};
+use itertools::Itertools;
+use recording::facts::Functions;
+
+/// A number of instructions: whole where it is whole.
+pub fn count(value: f64) -> Number {
+    crate::blocks::quantity(value, "instructions")
+}
+
+/// The count of a build; a range where the machine's clock alone tells.
+pub fn counted(call: &Call<'_>, build: &str) -> Cell {
+    let off = call.uncertainty as f64;
+    call.counts
+        .get(build)
+        .map_or(Cell::Empty, |&value| match call.uncertainty {
+            0 => fixed(value, usize::from(value.fract().abs() >= 0.05)).into(),
+            _ => Cell::Range(
+                whole((value - off).max(0.0).floor()),
+                whole((value + off).ceil()),
+            ),
+        })
+}
+
+/// The first call in the first build, beside other firmware's.
+pub fn first_call(calls: &Calls<'_>) -> Option<String> {
+    let call = calls.calls.first()?;
+    let build = call.builds.first()?;
+    let others = call.others.iter().filter(|other| other.build == *build);
+    let mut others = others.map(|of| {
+        let range = Cell::Range(whole(of.low as f64), whole(of.high as f64));
+        format!("{} {}", of.implementation, range.plain())
+    });
+    let others = others.join(", ");
+    let beside = if others.is_empty() {
+        others
+    } else {
+        format!("; others: {others}")
+    };
+    let own = counted(call, build).plain();
+    Some(format!(
+        "`{}` takes {own} instructions in the build {build}{beside}.",
+        call.call
+    ))
+}
+
+/// The instructions of a passage.
+pub fn passage(of: &Passages<'_>) -> String {
+    let Range {
+        least,
+        median,
+        most,
+    } = of.instructions;
+    let takes = match (of.passages, least == most) {
+        (1, _) => format!("{most} instructions in one passage"),
+        (count, true) => format!("{most} instructions in each of {count} passages"),
+        (count, false) => format!(
+            "{} instructions in the median of {count} passages, {least} to {most}",
+            self::count(median)
+        ),
+    };
+    format!("`{}` takes {takes} ({}).", of.passage, of.image)
+}
+
+/// The function with the most instructions, over all passages of the first build.
+pub fn by_function(counts: &Functions) -> Option<String> {
+    let sums = of_first_build(counts)?;
+    let of_all = match sums.passages {
+        1 => format!("the {} instructions", count(sums.all())),
+        calls => format!("the instructions of these {calls} calls, each made once"),
+    };
+    let (share, build) = (percent(sums.share_of(1), 0), &sums.build);
+    let name = sums.functions.first().map_or("", |(name, _)| name);
+    Some(format!("`{name}` has {share} of {of_all} ({build})."))
+}

@@ -1,0 +1,363 @@
+//! Idle states: what governors would have done, what limits cost, what a kernel counted and who
+//! woke it, and what a read of a clock costs.
+
+use super::listed;
+use crate::blocks::{Cell, Number, figure, fixed, grouped, whole};
+use evidence::{Leaders, share_less};
+use findings::cpuidle::{KernelCounts, Test};
+use findings::idle_clock::{Clock, Clocks};
+use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay};
+use itertools::Itertools;
+use recording::facts::{WakeRow, WakeUps};
+
+/// Both ends, or one figure where they are the same.
+pub fn between(between: Bounds, number: fn(f64) -> Number) -> Cell {
+    Cell::Range(number(between.low), number(between.high))
+}
+
+/// A figure with one digit behind the point.
+pub fn tenths(value: f64) -> Number {
+    fixed(value, 1)
+}
+
+fn plain(of: Option<Bounds>, number: fn(f64) -> Number) -> String {
+    of.map_or_else(String::new, |of| between(of, number).plain())
+}
+
+/// What the trace bears, and nothing beyond it.
+pub fn replay(replay: &Replay<'_>) -> String {
+    let verdict = &replay.verdict;
+    let mut said = outside(replay).into_iter().collect_vec();
+    if !replay.limits.is_empty() {
+        said.push(limit(replay));
+        return said.join(" ");
+    }
+    let Some(best) = verdict.best.and_then(|best| replay.governor(best)) else {
+        return "No governor was replayed.".to_owned();
+    };
+    let is_first = said.is_empty() && verdict.alike.len() < 2;
+    if verdict.alike.len() > 1 {
+        let Intervals {
+            known,
+            bounded,
+            unknown,
+        } = replay.intervals;
+        let (alike, all) = (listed(&verdict.alike), known + bounded + unknown);
+        said.push(format!(
+            "{alike} enter the same states in all {all} sleeps."
+        ));
+    }
+    let other = verdict.reference.and_then(|other| replay.governor(other));
+    said.extend(other.map(
+        |other| match verdict.less.filter(|_| replay.powers_sourced) {
+            Some(less) => of_energy(replay, best, other, less),
+            None => of_misses(replay, best, other),
+        },
+    ));
+    if other.is_none() || is_first && best.above_percent.is_some() {
+        said.push(format!(
+            "{} is too deep in {} % of its sleeps and too shallow in {} %.",
+            best.name,
+            plain(best.above_percent, tenths),
+            plain(best.below_percent, tenths)
+        ));
+    }
+    said.join(" ")
+}
+
+/// That the kernel did what the replay does not.
+fn outside(replay: &Replay<'_>) -> Option<String> {
+    let first = replay.verdict.outside.first()?;
+    Some(format!(
+        "The traced kernel entered {} {} times, its governor {} in this replay {} times: the trace lacks something, so no saving is \
+         claimed.",
+        first.state,
+        whole(first.recorded),
+        replay.own_governor?,
+        between(first.replayed, whole).plain()
+    ))
+}
+
+/// The energy of a governor in the unit of all, as a cell.
+pub fn energy(replay: &Replay<'_>, of: &Governor<'_>) -> Option<Cell> {
+    let (energy, unit) = replay.energy(of)?;
+    let number = if unit.starts_with('%') {
+        tenths
+    } else {
+        figure
+    };
+    Some(between(energy, number))
+}
+
+/// Which of two takes less energy, if that can be told.
+fn of_energy(
+    replay: &Replay<'_>,
+    best: &Governor<'_>,
+    other: &Governor<'_>,
+    less: Bounds,
+) -> String {
+    let unit = replay.energy(best).map_or_else(String::new, |of| of.1);
+    let taken = |of| energy(replay, of).unwrap_or_default().plain();
+    let share = share_less([less.low, less.high]);
+    let takes = if other.name == RECORDED {
+        "would have taken"
+    } else {
+        "takes"
+    };
+    let (name, than) = (best.name, other.name);
+    let said = match replay.verdict.saving {
+        Some(_) => format!("{name} {takes} {share} energy than {than} on this trace."),
+        None => format!(
+            "Whether {name} takes less energy than {than} on this trace cannot be told: {share}."
+        ),
+    };
+    format!(
+        "{said} They take {} and {} {unit}.",
+        taken(best),
+        taken(other)
+    )
+}
+
+/// Which of two is wrong less often, if that can be told; where powers have no source, or nothing
+/// is said about energy.
+fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> String {
+    let [own, others] = [best, other].map(|of| plain(of.wrong_percent, tenths));
+    let (name, than) = (best.name, other.name);
+    let said = match replay.verdict.is_certain {
+        true => {
+            format!("{name} is wrong in {own} % of its sleeps on this trace, {than} in {others} %.")
+        }
+        false => format!(
+            "Which is wrong less often on this trace cannot be told: {name} ({own} % of its sleeps) or {than} ({others} %)."
+        ),
+    };
+    match !replay.powers_sourced && best.energy_unit_s.is_some() {
+        true => format!(
+            "{said} The platform's powers have no source, so energy stands last in the table."
+        ),
+        false => said,
+    }
+}
+
+/// The cost of the tightest limit.
+fn limit(replay: &Replay<'_>) -> String {
+    let rows = replay.limits.first().and_then(|limit| {
+        let [under, without] = [limit.name, limit.of].map(|name| replay.governor(name));
+        Some((limit, under?, without?))
+    });
+    let Some((limit, under, without)) = rows else {
+        return "No governor was replayed under the limit.".to_owned();
+    };
+    let alone = if limit.left.len() == 1 { " alone" } else { "" };
+    let may = format!("{} may enter {}{alone}", limit.name, listed(&limit.left));
+    if limit.is_same {
+        return format!(
+            "{may}, and enters the states that it enters without the limit on this trace."
+        );
+    }
+    let waits = match [under, without].map(|of| plain(of.delay_us.p99, whole)) {
+        [limited, free] if limited == free => format!("{limited} us, as without the limit"),
+        [limited, free] => format!("{limited} us, in place of {free}"),
+    };
+    let state = without.states.last().map_or("", |state| state.name);
+    let [own, others] = [under, without].map(|of| plain(time_percent(of, state), tenths));
+    let energy = limit.less.map_or_else(String::new, |less| {
+        let share = share_less([less.low, less.high]);
+        match (less.low > 0.0) == (less.high > 0.0) {
+            true => format!(" It takes {share} energy than without the limit."),
+            false => format!(" Whether it takes more energy cannot be told: {share}."),
+        }
+    });
+    format!(
+        "{may}; 99 of 100 wake-ups wait at most {waits}. It spends {own} % of the idle time in {state}, in place of {others} %.{energy}"
+    )
+}
+
+/// The share of the idle time that a governor spends in a state, in percent.
+pub fn time_percent(of: &Governor<'_>, state: &str) -> Option<Bounds> {
+    let times = of.states.iter().filter_map(|state| state.residency_us);
+    let all: f64 = times.map(Bounds::middle).sum();
+    let mut states = of.states.iter();
+    let time = states.find(|known| known.name == state)?.residency_us?;
+    (all > 0.0).then(|| time.times(100.0 / all))
+}
+
+/// The time that a read takes, and the choices that another clock changes.
+pub fn clocks(clocks: &Clocks<'_>) -> String {
+    [reads(clocks), choices(clocks)]
+        .into_iter()
+        .flatten()
+        .join(" ")
+}
+
+fn reads(clocks: &Clocks<'_>) -> Option<String> {
+    type Read<'c> = (&'c Clock<'c>, [f64; 3]);
+    let alone = clocks.clocks.iter().filter(|of| of.threads == Some(1));
+    let alone = alone
+        .filter_map(|clock| Some((clock, clock.times.quartiles()?)))
+        .collect_vec();
+    let ends = |(_, [low, _, high]): &&Read<'_>| Some([*low, *high]);
+    let taken = |of: &Leaders<&Read<'_>>| {
+        let (clock, times) = of.items[0];
+        let [low, usual, high] = times.map(figure);
+        format!("{usual} ns ({low} to {high}) of {}", clock.name)
+    };
+    let fast = Leaders::least(&alone, ends)?;
+    let also = match Leaders::most(&alone, ends)? {
+        slow if fast.behind > 0 => format!(", and {}", taken(&slow)),
+        _ => String::new(),
+    };
+    Some(format!("A read takes {}{also}.", taken(&fast)))
+}
+
+fn choices(clocks: &Clocks<'_>) -> Option<String> {
+    let most = Leaders::most(&clocks.changes, |of| Some([of.changed_choices; 2]))?;
+    let (first, of) = (most.items[0], clocks.changes.len());
+    let percent = figure(100.0 * first.changed_choices);
+    Some(match most.alone() {
+        Some(_) => format!(
+            "With {} {} chooses another state in {percent} % of its sleeps, more than in any other of {of} replays.",
+            first.with, first.governor
+        ),
+        None if first.changed_choices == 0.0 => {
+            format!("No choice changes with another clock, in {of} replays.")
+        }
+        None if most.is_all() => {
+            format!(
+                "{percent} % of the choices change with another clock, the same in all {of} replays."
+            )
+        }
+        None => format!(
+            "At most {percent} % of the choices change with another clock, in {of} replays."
+        ),
+    })
+}
+
+/// The kernel and the test; the test alone where it is the usual one.
+pub fn title(test: &Test<'_>) -> String {
+    match test.case {
+        "cpuidle" | "trace" => test.kernel.to_owned(),
+        "since the start" => format!("{} since its start", test.kernel),
+        case => format!("{case}, {}", test.kernel),
+    }
+}
+
+/// What a kernel counted in its test, or in its tests.
+pub fn counts(counted: &KernelCounts<'_>) -> String {
+    match &counted.tests[..] {
+        [one] => {
+            let woke = counted.wake_ups.as_ref().map(woke);
+            let said = [Some(entries(one)), woke, most_in(one)];
+            said.into_iter().flatten().join(" ")
+        }
+        several => misses(several),
+    }
+}
+
+fn entries(test: &Test<'_>) -> String {
+    let seconds = test
+        .seconds
+        .map(|seconds| format!(" in {} s", figure(seconds)));
+    let who = match test.cpus {
+        0 if test.case.starts_with("power domain ") => "it".to_owned(),
+        0 => "all CPUs together".to_owned(),
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    };
+    let misses = test
+        .misses_percent
+        .zip(test.above_percent.zip(test.below_percent));
+    let misses = misses.map(|(misses, (above, below))| {
+        format!("; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)")
+    });
+    format!(
+        "On {}, {who} entered idle states {} times{}{}.",
+        title(test),
+        grouped(test.entered as u64),
+        seconds.unwrap_or_default(),
+        misses.unwrap_or_default()
+    )
+}
+
+/// The state that had most of the idle time, where there is one.
+fn most_in(test: &Test<'_>) -> Option<String> {
+    let most = Leaders::most(&test.states, |state| Some([state.share_percent?; 2]))?;
+    let mut clusters = test.states.iter().map(|state| state.cluster);
+    let state = most
+        .items
+        .iter()
+        .exactly_one()
+        .ok()
+        .filter(|_| clusters.all_equal())?;
+    let what = match test.sum.time_us {
+        Some(_) => "idle time was",
+        None => "entries were",
+    };
+    Some(format!(
+        "{:.2} % of the {what} in {}.",
+        state.share_percent?, state.state
+    ))
+}
+
+/// The tests with the fewest and the most misses, as far as figures tell them apart.
+fn misses(tests: &[Test<'_>]) -> String {
+    let misses = |test: &&Test<'_>| test.misses_percent.map(|percent| [percent; 2]);
+    let percent = |of: &Leaders<&Test<'_>>| figure(of.items[0].misses_percent.unwrap_or(0.0));
+    let entered = grouped(tests.iter().map(|test| test.entered as u64).sum());
+    let all = format!(
+        "{} measurements entered idle states {entered} times",
+        tests.len()
+    );
+    let of = |of: &Leaders<&Test<'_>>| {
+        format!(
+            "{}, {} %",
+            listed(of.items.iter().map(|test| title(test))),
+            percent(of)
+        )
+    };
+    match Leaders::least(tests, misses).zip(Leaders::most(tests, misses)) {
+        Some((least, most)) if least.behind > 0 => format!(
+            "{all}; the fewest entries are wrong in {}, and the most in {}.",
+            of(&least),
+            of(&most)
+        ),
+        Some((least, _)) => {
+            format!(
+                "{all}; {} % of the entries were wrong, the same in all of them.",
+                percent(&least)
+            )
+        }
+        None => format!("{all}."),
+    }
+}
+
+/// True if the cause of wake-ups is known.
+pub fn is_known(row: &&WakeRow) -> bool {
+    !row.cause.starts_with("unknown")
+}
+
+/// The commonest causes of wake-ups.
+fn woke(wake_ups: &WakeUps) -> String {
+    let sum = |rows: &mut dyn Iterator<Item = &WakeRow>| rows.map(|row| row.count).sum::<u64>();
+    let known = || wake_ups.causes.iter().filter(is_known);
+    let (of_known, all) = (sum(&mut known()), sum(&mut wake_ups.causes.iter()));
+    let share = |count: u64| format!("{} %", fixed(100.0 * count as f64 / all.max(1) as f64, 1));
+    let most = known()
+        .take(3)
+        .map(|row| format!("{} ({})", row.cause, share(row.count)));
+    let told = match of_known {
+        0 => "What woke them is not known, for the trace shows no cause".to_owned(),
+        _ => format!(
+            "Most woke by {}; of {} the cause is not known",
+            listed(most),
+            share(all - of_known)
+        ),
+    };
+    let called = wake_ups.called_before.map(|count| {
+        format!(
+            "; at {} entries a call from another CPU was on its way",
+            grouped(count)
+        )
+    });
+    format!("{told}{}.", called.unwrap_or_default())
+}

@@ -1,0 +1,49 @@
+//! Measures that no experiment of ours made: from the least to the most.
+
+use super::capital;
+use crate::blocks::figure;
+use evidence::Leaders;
+use findings::MeasureRow;
+use itertools::Itertools;
+use recording::metrics::{CLOCKS_PER_PACKET, heading};
+
+/// From the least to the most of a measure, and which rows those are; where parts add up to a
+/// whole, the whole and its largest part.
+pub fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> String {
+    let ends = |(_, row): &&(String, &MeasureRow)| Some(row.quartiles);
+    let amount = |row: &MeasureRow| figure(factor * row.median);
+    let metric = &rows[0].1.metric;
+    let heading = capital(&heading(metric));
+    let (parts, wholes): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|(_, row)| !row.subject.is_empty());
+    if let ([(_, whole)], false) = (&wholes[..], parts.is_empty()) {
+        let most = Leaders::most(parts, ends);
+        let most = most
+            .as_ref()
+            .and_then(|most| most.alone())
+            .map(|(_, part)| format!("; {} of them in {}", amount(part), part.subject));
+        let most = most.unwrap_or_default();
+        return match *metric == CLOCKS_PER_PACKET.name {
+            true => format!("A packet takes {} {unit}{most}.", amount(whole)),
+            false => format!("{heading}: {} {unit} in all{most}.", amount(whole)),
+        };
+    }
+    let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
+    if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
+        let (amount, all) = (amount(rows[0].1), all.items.len());
+        return format!("{heading}: {amount} {unit}, the same in all {all} rows.");
+    }
+    let end = |of: Leaders<&(String, &MeasureRow)>| {
+        let which = match of.alone() {
+            Some((row, _)) => row.clone(),
+            None => format!("{} rows alike", of.items.len()),
+        };
+        format!("{} {unit} ({which})", amount(of.items[0].1))
+    };
+    let ends = least.into_iter().chain(most.filter(|most| most.behind > 0));
+    let over = match rows.len() {
+        1 => String::new(),
+        several => format!(", over {several} rows"),
+    };
+    format!("{heading}: {}{over}.", ends.map(end).join(" to "))
+}

@@ -1,0 +1,118 @@
+//! A loop that somebody tunes: whether its best values are told from today's, and how sure that is.
+
+use super::clocks;
+use crate::blocks::{Blocks, fixed};
+use evidence::share_less;
+use findings::tune::{Best, Less, Tune};
+use itertools::Itertools;
+
+/// A difference in percent that no user would act on.
+const ALIKE: f64 = 1.0;
+
+/// Values of knobs.
+pub fn values(tune: &Tune<'_>, values: &[u32]) -> String {
+    let knobs = tune.facts.knobs.iter().zip(values);
+    knobs
+        .map(|(knob, value)| format!("{} {value}", knob.name))
+        .join(", ")
+}
+
+/// The sentence about the best and today's values.
+fn verdict(tune: &Tune<'_>, best: &Best) -> String {
+    let (found, of) = (values(tune, &best.values), &tune.facts.name);
+    // A loop without a source has no values in it.
+    let mut knobs = tune.facts.knobs.iter();
+    let today = if knobs.any(|knob| knob.define.is_some() || knob.today > 0 && knob.is_distance) {
+        "with today's values"
+    } else {
+        "without prefetch"
+    };
+    let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
+    let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
+    match &best.less_than_today {
+        Some(less) if less.is_certain() && less.percent > 0.0 => format!(
+            "With {found} `{of}` takes the least time of what was tried: {takes}, {} than {today}",
+            taken(less)
+        ),
+        Some(less) if less.interval.iter().all(|end| end.abs() < ALIKE) && !less.drifts => {
+            format!("`{of}` takes the same time {today} as with {found}, within {ALIKE} %: {takes}")
+        }
+        Some(less) => {
+            let why = if less.drifts {
+                ": the first half of the rounds contradicts the second"
+            } else {
+                ""
+            };
+            format!(
+                "Whether `{of}` takes less time than {today} cannot be told here now; with {found} it takes {}{why}",
+                taken(less)
+            )
+        }
+        None if best.today == Some(best.clocks) => {
+            format!("Nothing that was tried takes less time than `{of}` {today}: {found}, {takes}")
+        }
+        None => format!(
+            "`{of}` took {takes} with {found}; the rounds are too few to compare that with today's values"
+        ),
+    }
+}
+
+/// The sentences about the best.
+pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
+    let facts = &tune.facts;
+    let none = best.none.map(|none| {
+        format!(
+            " Without prefetch it takes {}.",
+            clocks::words(&tune.ticks, none)
+        )
+    });
+    told.answer(format!(
+        "{}. The records have {} MB of lines, in batches of {}.{}",
+        verdict(tune, best),
+        facts.sets.last().map_or(0, |set| set.bytes >> 20),
+        facts.batch,
+        none.unwrap_or_default()
+    ));
+    if !best.defines.is_empty() {
+        told.verbatim(format!("{}\n", best.defines.join("\n")));
+    }
+    if let Some(first) = facts.left_out.first() {
+        told.warning(format!(
+            "`{}` leaves other results in memory with {} than without prefetch ({} values of those that were tried): it does other work \
+             there, such as a loop that forgets the last records of a batch. They are left out; --results-may-differ measures them.",
+            facts.name,
+            values(tune, first),
+            facts.left_out.len()
+        ));
+    }
+    if let Some(rival) = &best.rival {
+        told.warning(format!(
+            "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more --rounds than {}, may tell.",
+            values(tune, &rival.values),
+            fixed(rival.less_percent, 1),
+            facts.rounds
+        ));
+    }
+    let near = facts
+        .knobs
+        .iter()
+        .zip(&best.near)
+        .map(|(knob, [from, to])| {
+            if from == to {
+                format!("{} {from}", knob.name)
+            } else {
+                format!("{} {from} to {to}", knob.name)
+            }
+        })
+        .collect_vec();
+    told.paragraph(format!(
+        "Within 2 % of it, one at a time: {}.",
+        near.join(", ")
+    ));
+    if facts.at_the_end {
+        told.warning(
+            "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
+             batch should be asked for first.",
+        );
+    }
+}
