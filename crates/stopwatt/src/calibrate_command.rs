@@ -87,8 +87,7 @@ pub fn run_prefetch(
     progress.say(&format!("fitting the core of {name}"));
     let shown = console.show_only(progress);
     let reference = StrideReference::for_platform(&data.published(), name)?;
-    let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference));
-    let costs = costs.ok_or_else(|| {
+    let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference)).ok_or_else(|| {
         miette!(
             help =
                 "put a stride study of the platform, with cells that a fit may use, in `published`",

@@ -90,8 +90,8 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
     let variant = options
         .variant
         .clone()
-        .or_else(|| header.run.kernel.clone());
-    let variant = variant.unwrap_or_else(|| "this machine".to_owned());
+        .or_else(|| header.run.kernel.clone())
+        .unwrap_or_else(|| "this machine".to_owned());
     let (counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
     import_cpuidle::finish(
         console,

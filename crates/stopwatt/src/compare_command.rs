@@ -128,7 +128,7 @@ type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
 
 /// Reads the recordings of each side.
 fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
-    let sides: Vec<Vec<&NamedRecording>> = if options.with.is_empty() {
+    let sides = if options.with.is_empty() {
         options.recordings.iter().map(|given| vec![given]).collect()
     } else {
         vec![
@@ -138,8 +138,10 @@ fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
     };
     let mut read = Vec::new();
     for side in &sides {
-        let given = side.iter().map(|named| named.read_runs());
-        let given = given.collect::<miette::Result<Vec<_>>>()?;
+        let given = side
+            .iter()
+            .map(|named| named.read_runs())
+            .collect::<miette::Result<Vec<_>>>()?;
         let (runs, again) = comparison::runs_of(given.into_iter().flatten().collect());
         read.push((side_name(side), runs, again));
     }
@@ -179,8 +181,8 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     let report = options
         .report
         .as_ref()
-        .map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)));
-    let report = report.transpose()?;
+        .map(|path| Ok::<_, miette::Report>((path, CompareFormat::of_report(path)?)))
+        .transpose()?;
     if let Some((path, _)) = report {
         output::check_file(path)?;
     }
@@ -260,8 +262,12 @@ pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
 /// What is there cannot be read.
 pub fn sessions(data: &Data, platform: Option<&str>) -> miette::Result<Option<BoardSessions>> {
     let files = data.published();
-    let names = files.list("").into_diagnostic()?;
-    for name in names.iter().filter(|name| name.ends_with("sessions.toml")) {
+    for name in files
+        .list("")
+        .into_diagnostic()?
+        .iter()
+        .filter(|name| name.ends_with("sessions.toml"))
+    {
         let description = files.document(name).into_diagnostic()?;
         let figures = |name: &str| files.read(name).unwrap_or_default();
         let read = BoardSessions::read(&description, figures)?;

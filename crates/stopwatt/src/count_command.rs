@@ -66,8 +66,10 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
         .collect::<miette::Result<Vec<u64>>>()?;
     let how = options.told.telling()?;
     let asked = asked(options);
-    let folder = options.output.clone();
-    let folder = folder.unwrap_or_else(|| recordings::default_folder(passages::EXPERIMENT, &asked));
+    let folder = options
+        .output
+        .clone()
+        .unwrap_or_else(|| recordings::default_folder(passages::EXPERIMENT, &asked));
     recordings::check_target(
         &folder,
         passages::EXPERIMENT,

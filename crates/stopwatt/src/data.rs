@@ -44,10 +44,9 @@ impl Data {
                 )),
             };
         }
-        let here = std::env::current_dir()
+        Ok(std::env::current_dir()
             .into_diagnostic()
-            .wrap_err("cannot tell the working folder")?;
-        Ok(here
+            .wrap_err("cannot tell the working folder")?
             .ancestors()
             .find_map(data_of)
             .map_or(Self::BuiltIn, Self::Folder))
@@ -118,13 +117,16 @@ impl Files for Part {
             Data::Folder(root) => Folder(root.join(self.folder)).read(path),
             Data::BuiltIn => {
                 let name = format!("{}/{path}", self.folder);
-                let found = BUILT_IN
+                BUILT_IN
                     .iter()
                     .find(|(known, _)| *known == name)
-                    .map(|(_, text)| (*text).to_owned());
-                found.ok_or_else(|| {
-                    Error::unreadable(&self.shown(path), "the program has no such file built in")
-                })
+                    .map(|(_, text)| (*text).to_owned())
+                    .ok_or_else(|| {
+                        Error::unreadable(
+                            &self.shown(path),
+                            "the program has no such file built in",
+                        )
+                    })
             }
         }
     }
@@ -137,10 +139,9 @@ impl Files for Part {
                     "" => format!("{}/", self.folder),
                     _ => format!("{}/{folder}/", self.folder),
                 };
-                let below = BUILT_IN
+                Ok(BUILT_IN
                     .iter()
-                    .filter_map(|(name, _)| name.strip_prefix(start.as_str()));
-                Ok(below
+                    .filter_map(|(name, _)| name.strip_prefix(start.as_str()))
                     .filter(|name| !name.contains('/'))
                     .map(str::to_owned)
                     .collect())

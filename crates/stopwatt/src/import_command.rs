@@ -95,8 +95,9 @@ pub fn run(
         None => None,
     };
     let file = import::shown(&options.file);
-    let stem = Path::new(&file).file_stem();
-    let stem = stem.map(|name| name.to_string_lossy().into_owned());
+    let stem = Path::new(&file)
+        .file_stem()
+        .map(|name| name.to_string_lossy().into_owned());
     let how = Options {
         file,
         variant: options.variant.clone().or(stem).unwrap_or_default(),

@@ -193,7 +193,7 @@ pub fn finish(
     (header, counts, between): (Header, &[Counts], &Between),
     (output, how): (Option<&Path>, &Telling<'_>),
 ) -> miette::Result<()> {
-    let mut recording: Recording = cpuidle::record(header, counts, &between.clusters);
+    let mut recording = cpuidle::record(header, counts, &between.clusters);
     let left = output.map(|folder| (folder, recordings::write(&mut recording, folder)));
     for doubt in between.doubts.iter().take(20) {
         console.note(&format!("warning: {doubt}"));

@@ -212,8 +212,7 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
     let idle = trace
         .idle
         .iter()
-        .flat_map(|(cpu, states)| states.iter().map(move |(state, of)| (cpu, state, of)));
-    let idle = idle
+        .flat_map(|(cpu, states)| states.iter().map(move |(state, of)| (cpu, state, of)))
         .map(|(cpu, state, of)| {
             json!({
                 "cpu": cpu, "state": state, "entered": of.entered, "total_ns": of.total_ns,

@@ -155,10 +155,9 @@ fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<ListedPlatfor
         let mut releases = Vec::new();
         for release in opened.releases()? {
             let release = Release::read(&opened.release(&release)?, &platform)?;
-            let cells = reference
+            let count = reference
                 .as_ref()
-                .map_or(&[][..], |reference| &reference.cells);
-            let count = cells
+                .map_or(&[][..], |reference| &reference.cells)
                 .iter()
                 .filter(|cell| cell.release == release.name)
                 .count();

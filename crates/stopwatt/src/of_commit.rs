@@ -32,8 +32,8 @@ pub fn take_out(commit: &str, folder: &Path) -> miette::Result<TempDir> {
             said.trim()
         ));
     }
-    let unpacked = tar::Archive::new(&output.stdout[..]).unpack(to.path());
-    unpacked
+    tar::Archive::new(&output.stdout[..])
+        .unpack(to.path())
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot unpack `{named}`"))?;
     Ok(to)

@@ -24,16 +24,19 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
     // Of two builds the later one is instrumented, as what was measured on boards is.
     let of = |name: &str| calls().rfind(|row| row.key.subject == name);
     let change = |row: &comparison::Row| {
-        let by_function = comparison.functions.iter().find(|of| {
-            of.call == row.key.subject && (of.build.is_empty() || of.build == row.key.variant)
-        });
-        let slow = by_function.map_or(0.0, |of| of.changed.iter().map(slow_instructions).sum());
-        let change = (
+        let slow = comparison
+            .functions
+            .iter()
+            .find(|of| {
+                of.call == row.key.subject && (of.build.is_empty() || of.build == row.key.variant)
+            })
+            .map_or(0.0, |of| of.changed.iter().map(slow_instructions).sum());
+        Some((
             row.key.subject.clone(),
             row.changes.last()?.as_ref()?.absolute,
             slow,
-        );
-        Some(change).filter(|(_, instructions, slow)| (*instructions, *slow) != (0.0, 0.0))
+        ))
+        .filter(|(_, instructions, slow)| (*instructions, *slow) != (0.0, 0.0))
     };
     let version = of(VERSION).and_then(|row| row.cells[0]).ok_or_else(|| {
         miette!(
@@ -85,10 +88,9 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
 
 /// Barriers and cache maintenance more in the last recording.
 fn slow_instructions(row: &comparison::FunctionRow) -> f64 {
-    let slow = row
-        .others
+    row.others
         .iter()
-        .filter(|(name, _)| ["barriers", "cache maintenance"].contains(name));
-    slow.filter_map(|(_, values)| Some(values.last()? - values[0]))
+        .filter(|(name, _)| ["barriers", "cache maintenance"].contains(name))
+        .filter_map(|(_, values)| Some(values.last()? - values[0]))
         .sum()
 }

@@ -42,11 +42,11 @@ pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
     let values = formats
         .iter()
         .map(|(name, about)| PossibleValue::new(*name).help(*about));
-    let arg = Arg::new("format")
+    Arg::new("format")
         .long("format")
         .value_name("FORMAT")
-        .help("How to print the result.");
-    arg.value_parser(PossibleValuesParser::new(values))
+        .help("How to print the result.")
+        .value_parser(PossibleValuesParser::new(values))
         .default_value(formats[0].0)
 }
 
@@ -134,14 +134,17 @@ pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> 
         .and_then(|ending| ending.to_str())
         .unwrap_or_default()
         .to_lowercase();
-    let found = known.iter().find(|known| **known == ending).copied();
-    found.ok_or_else(|| {
-        miette::miette!(
-            help = format!("end it in one of .{}", known.join(", .")),
-            "the ending of {} does not say what to write",
-            path.display()
-        )
-    })
+    known
+        .iter()
+        .find(|known| **known == ending)
+        .copied()
+        .ok_or_else(|| {
+            miette::miette!(
+                help = format!("end it in one of .{}", known.join(", .")),
+                "the ending of {} does not say what to write",
+                path.display()
+            )
+        })
 }
 
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a
@@ -166,10 +169,10 @@ pub fn write_tables(
 ) -> miette::Result<()> {
     let cannot = || format!("cannot write {}", folder.display());
     if folder.exists() {
-        let entries = fs::read_dir(folder)
+        for entry in fs::read_dir(folder)
             .into_diagnostic()
-            .wrap_err_with(cannot)?;
-        for entry in entries {
+            .wrap_err_with(cannot)?
+        {
             let name = entry.into_diagnostic().wrap_err_with(cannot)?.file_name();
             if !files.iter().any(|(file, _)| name == file.as_str()) {
                 return Err(miette::miette!(

@@ -56,13 +56,12 @@ pub fn run(
     if let Some(dump) = &options.energy_model {
         board.take_energy_model(dump)?;
     }
-    let named = options
+    let name = options
         .output
         .as_ref()
         .unwrap_or(&options.board)
         .file_stem()
-        .unwrap_or_default();
-    let name = named
+        .unwrap_or_default()
         .to_string_lossy()
         .to_lowercase()
         .replace(|c: char| !c.is_ascii_alphanumeric(), "-");

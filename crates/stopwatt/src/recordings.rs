@@ -237,7 +237,7 @@ pub fn check_target(
     let Ok(reader) = Reader::open(folder) else {
         return Ok(());
     };
-    let there: &Header = reader.header();
+    let there = reader.header();
     if there.experiment == experiment && there.world == world && there.request == *request {
         return Ok(());
     }

@@ -39,10 +39,11 @@ pub fn with_output(command: Command) -> Command {
         .value_parser(value_parser!(PathBuf))
         .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
     let format = output::format_argument(&output::RUN_FORMATS);
-    let arguments = [folder, replace, report, format, output::all_argument()];
-    arguments.into_iter().fold(command, |command, arg| {
-        command.arg(arg.help_heading("Output"))
-    })
+    [folder, replace, report, format, output::all_argument()]
+        .into_iter()
+        .fold(command, |command, arg| {
+            command.arg(arg.help_heading("Output"))
+        })
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
@@ -89,8 +90,10 @@ pub fn with(
     // What cannot be done or written is found before the run, not after it.
     experiment.check(&request)?;
     let report = report_command::report_of(matches.get_one("report"))?;
-    let folder = matches.get_one::<PathBuf>("output").cloned();
-    let folder = folder.unwrap_or_else(|| recordings::default_folder(about.name, &asked));
+    let folder = matches
+        .get_one::<PathBuf>("output")
+        .cloned()
+        .unwrap_or_else(|| recordings::default_folder(about.name, &asked));
     recordings::check_target(&folder, about.name, world.name(), &asked, replace)?;
 
     let mut recording = shown(console, experiment, &request)?;
@@ -121,7 +124,7 @@ pub fn with(
 
 /// The request in full, as a recording keeps it.
 fn asked(about: &About, world: World, settings: &Settings) -> Asked {
-    let mut asked: Asked = Asked::new();
+    let mut asked = Asked::new();
     if world != about.worlds[0].world {
         asked.insert("world".to_owned(), world.name().to_owned());
     }

@@ -120,11 +120,12 @@ fn after_help(about: &About, command: &str) -> String {
 /// The world that is asked for.
 pub fn world(about: &About, matches: &ArgMatches) -> World {
     let name = matches.get_one::<String>("world");
-    let found = about
+    about
         .worlds
         .iter()
-        .find(|world| name.is_some_and(|name| name == world.world.name()));
-    found.unwrap_or(&about.worlds[0]).world
+        .find(|world| name.is_some_and(|name| name == world.world.name()))
+        .unwrap_or(&about.worlds[0])
+        .world
 }
 
 /// Names and values of the settings that were given.

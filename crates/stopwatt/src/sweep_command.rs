@@ -182,9 +182,8 @@ fn in_place<T>(
 }
 
 fn read_plan(path: &Path) -> miette::Result<Plan> {
-    let document = Document::open(path);
-    let document =
-        document.map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
+    let document = Document::open(path)
+        .map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
     Ok(Plan::read(&document)?)
 }
 

@@ -46,16 +46,16 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         .about(about.summary)
         .max_term_width(100)
         .after_help(help);
-    let vary = Arg::new("vary").long("vary").value_name("KEY=VALUES");
-    let vary = vary
+    let vary = Arg::new("vary")
+        .long("vary")
+        .value_name("KEY=VALUES")
         .action(ArgAction::Append)
         .value_parser(value_parser!(Vary));
     built = built.arg(vary.help("A key and its values; may be given again."));
     let folder = Arg::new("output")
         .short('o')
         .long("output")
-        .value_name("DIR");
-    let folder = folder.value_parser(value_parser!(PathBuf)).help(
+        .value_name("DIR").value_parser(value_parser!(PathBuf)).help(
         "Folder of a recording of all combinations, a release each; none is written without it.",
     );
     for arg in [
@@ -331,10 +331,9 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
             Err(miette!("{}", missing(recording, wanted)))
         };
     }
-    let principal = metrics::METRICS
+    match metrics::METRICS
         .iter()
-        .find(|metric| metric.principal && names().any(|name| name == metric.name));
-    match principal
+        .find(|metric| metric.principal && names().any(|name| name == metric.name))
         .map(|metric| metric.name)
         .or_else(|| names().next())
     {
@@ -372,11 +371,13 @@ fn what_is_measured(recording: &Recording, metric: String, about: &About) -> Opt
         .clone()
         .any(|of| recording.series_texts(of.series).0 != variant);
     let subjects = all.clone().any(|of| of.subject != first.subject);
-    let of = [(subjects, subject), (variants, variant)].into_iter();
-    let of = of.filter(|(several, name)| *several && !name.is_empty());
+    let of = [(subjects, subject), (variants, variant)]
+        .into_iter()
+        .filter(|(several, name)| *several && !name.is_empty());
     // What experiments call the number of their draws.
-    let draws = ["free-seeds", "seeds", "rounds", "repetitions", "iterations"];
-    let draws = draws.into_iter().find(|name| about.setting(name).is_some());
+    let draws = ["free-seeds", "seeds", "rounds", "repetitions", "iterations"]
+        .into_iter()
+        .find(|name| about.setting(name).is_some());
     Some(WhatIf {
         of: of.map(|(_, name)| format!(" of {name}")).collect(),
         release: variant.to_owned(),

@@ -222,12 +222,11 @@ impl ModelStudy {
                 }
             }
             let series = recording.series(variant, "footprint", "");
-            let bytes = [
+            for (kind, each) in [
                 ("descriptors", DESCRIPTOR),
                 ("indices", INDEX),
                 ("lines", BUFFER_LINES * core_model::LINE),
-            ];
-            for (kind, each) in bytes {
+            ] {
                 recording.add(
                     series,
                     0,

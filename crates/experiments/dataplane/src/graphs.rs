@@ -389,10 +389,10 @@ pub fn count(
                 })
             })
             .collect_vec();
-        let names = started
+        started
             .into_iter()
-            .map(|thread| thread.join().expect("a worker that does not panic"));
-        names.collect::<Result<Vec<_>, String>>()
+            .map(|thread| thread.join().expect("a worker that does not panic"))
+            .collect::<Result<Vec<_>, String>>()
     })?;
     let reports = graphs.iter().map(Graph::report).collect_vec();
     let nodes = Report::sum(&reports)
@@ -417,7 +417,7 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
         return vec![until(graph, length, rounds)];
     }
     std::thread::scope(|scope| {
-        let started = graphs
+        graphs
             .iter_mut()
             .zip(rounds)
             .enumerate()
@@ -427,8 +427,7 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
                     until(graph, length, rounds)
                 })
             })
-            .collect_vec();
-        started
+            .collect_vec()
             .into_iter()
             .map(|thread| thread.join().expect("a worker that does not panic"))
             .collect()

@@ -34,8 +34,7 @@ enum GraphAsked {
 
 /// `ip4-route`, or a file.
 fn graph_asked(text: &str) -> Result<GraphAsked, String> {
-    let known = GraphKind::ALL.into_iter().find(|kind| kind.name() == text);
-    match known {
+    match GraphKind::ALL.into_iter().find(|kind| kind.name() == text) {
         Some(kind) => Ok(GraphAsked::Ours(kind)),
         None if text.ends_with(".toml") => Ok(GraphAsked::File(text.into())),
         None => Err(format!(
@@ -232,10 +231,12 @@ static ABOUT: About = About {
 /// `4` or `2/13`.
 fn strides(text: &str) -> Result<Strides, String> {
     let number = |text: &str| {
-        let stride = text.parse::<usize>().ok().filter(|stride| *stride <= 64);
-        stride.ok_or_else(|| {
-            format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13")
-        })
+        text.parse::<usize>()
+            .ok()
+            .filter(|stride| *stride <= 64)
+            .ok_or_else(|| {
+                format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13")
+            })
     };
     match text.split_once('/') {
         Some((header, data)) => Ok(Strides {
@@ -341,7 +342,7 @@ impl Experiment for Dataplane {
         }
 
         let mut header = host_header(ABOUT.name, windows);
-        let objects: Vec<String> = objects
+        let objects = objects
             .iter()
             .map(|path| path.display().to_string())
             .collect();

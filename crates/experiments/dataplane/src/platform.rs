@@ -166,8 +166,9 @@ impl CorePlatform {
 
     /// Names of the platforms of modelled cores, fitted or not, in alphabetical order.
     fn cores(platforms: &dyn Files) -> Result<Vec<String>, Error> {
-        let names = platforms.stems("")?.into_iter();
-        Ok(names
+        Ok(platforms
+            .stems("")?
+            .into_iter()
             .filter(|name| {
                 platforms
                     .read(&file_of(name))
@@ -181,8 +182,8 @@ impl CorePlatform {
     /// # Errors
     /// The folder cannot be read.
     pub fn names(platforms: &dyn Files) -> Result<Vec<String>, Error> {
-        let names = platforms.stems("")?;
-        Ok(names
+        Ok(platforms
+            .stems("")?
             .into_iter()
             .filter(|name| platforms.read(&costs_file_of(name)).is_ok())
             .collect())

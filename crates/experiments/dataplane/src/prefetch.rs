@@ -148,10 +148,9 @@ impl ModelStudy {
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
         // The cells of the published study, loops without prefetch, and the quad loop, for which
         // there is no figure.
-        let published = request
+        let mut cells = request
             .conditions
-            .get("stride-cells", &[&platform.platform.name]);
-        let mut cells = published
+            .get("stride-cells", &[&platform.platform.name])
             .iter()
             .map(|label| parse_cell(label))
             .collect::<Result<Vec<_>, _>>()?;
@@ -202,7 +201,7 @@ impl ModelStudy {
         );
         let mut recording = Recording::new(self.header()?);
         let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");
-        let mut best: Option<(Cell, f64)> = None;
+        let mut best = None;
         for (loop_name, cell) in &self.cells {
             progress.check()?;
             let outcome = model::run(parameters, *cell, self.effort);
@@ -226,11 +225,10 @@ impl ModelStudy {
                 .coordinates
                 .insert(name.clone(), results::coordinates(loop_name, *cell));
             for (access, stall) in &outcome.stalls {
-                let values = [
+                for (metric, value) in [
                     (metrics::STALL_WAITED, stall.waited),
                     (metrics::STALL_BLOCKED, stall.blocked),
-                ];
-                for (metric, value) in values {
+                ] {
                     recording.add_part(series, 0, metric, [&name, &access.name()], value / tick);
                 }
             }
@@ -275,11 +273,10 @@ impl ModelStudy {
                 ..parameters
             };
             let found = model::together(shared, cell, self.effort, cores, line_cycles);
-            let values = [
+            for (metric, value) in [
                 (metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick),
                 (metrics::MEMORY_BUSY, found.busy),
-            ];
-            for (metric, value) in values {
+            ] {
                 recording.add(series, 0, metric, &cores.to_string(), value);
             }
         }

@@ -161,15 +161,14 @@ pub fn run_measures(
 /// are known.
 pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
     let series = recording.series(variant, "footprint", "");
-    let kinds = [
+    for (kind, bytes) in [
         ("indices", row.indices),
         ("lanes", row.lanes),
         ("header lines", row.header_lines),
         ("data lines", row.data_lines),
-    ];
-    for (kind, bytes) in kinds
-        .into_iter()
-        .chain(code.map(|bytes| ("instructions", bytes)))
+    ]
+    .into_iter()
+    .chain(code.map(|bytes| ("instructions", bytes)))
     {
         recording.add(series, 0, metrics::FOOTPRINT, kind, bytes as f64);
     }

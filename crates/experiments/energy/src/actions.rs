@@ -113,11 +113,11 @@ fn time(text: &str) -> Result<u64, String> {
         "s" => Some(1_000_000_000),
         _ => None,
     };
-    let number: Option<u64> = text[..digits].parse().ok();
-    let time = number
+    let number = text[..digits].parse().ok();
+    number
         .zip(unit)
-        .and_then(|(number, unit): (u64, u64)| number.checked_mul(unit));
-    time.ok_or_else(|| format!("`{text}` should be a time: a whole number and ns, us, ms or s"))
+        .and_then(|(number, unit): (u64, u64)| number.checked_mul(unit))
+        .ok_or_else(|| format!("`{text}` should be a time: a whole number and ns, us, ms or s"))
 }
 
 #[cfg(test)]

@@ -52,10 +52,10 @@ pub fn header(
 fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
     let mut complaints = Vec::new();
     for benchmark in &suite.benchmarks {
-        let of = visited
+        let runs = visited
             .iter()
-            .filter(|visited| visited.visit.benchmark.name == benchmark.name);
-        let runs = of.flat_map(|visited| visited.configurations.iter().chain([&visited.silent]));
+            .filter(|visited| visited.visit.benchmark.name == benchmark.name)
+            .flat_map(|visited| visited.configurations.iter().chain([&visited.silent]));
         let unfinished = runs.clone().filter(|ran| !ran.ended).count();
         if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
             let name = &benchmark.name;
@@ -93,11 +93,12 @@ pub fn recording(
     for at in visited {
         let kind = at.visit.kind;
         let name = &at.visit.benchmark.name;
-        let configurations = Configuration::ALL
+        for (variant, ran) in Configuration::ALL
             .iter()
             .map(|of| of.name())
-            .zip(&at.configurations);
-        for (variant, ran) in configurations.chain([(SILENT, &at.silent)]) {
+            .zip(&at.configurations)
+            .chain([(SILENT, &at.silent)])
+        {
             let series = recording.series(variant, name, kind.name());
             energy(&mut recording, series, at.visit.number, ran);
             // Owners are recorded for one kind of points: a chart over both kinds would count
@@ -115,10 +116,11 @@ pub fn recording(
 fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_>]) {
     let series = recording.series("", UNKNOWNS, Kind::Draws.name());
     let first = visited.first().map(|visited| &visited.visit.benchmark.name);
-    let draws = visited
+    for at in visited
         .iter()
-        .filter(|visited| visited.visit.kind == Kind::Draws);
-    for at in draws.filter(|visited| Some(&visited.visit.benchmark.name) == first) {
+        .filter(|visited| visited.visit.kind == Kind::Draws)
+        .filter(|visited| Some(&visited.visit.benchmark.name) == first)
+    {
         for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
             let place = unknown.place(value);
             recording.add(
@@ -147,11 +149,11 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
         .zip(ran.owners)
         .for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
     // A cause that woke nobody has no row.
-    let causes = WakeCause::ALL
+    WakeCause::ALL
         .iter()
         .zip(ran.wake_ups)
-        .filter(|(_, count)| *count > 0);
-    causes.for_each(|(cause, count)| all(metrics::WAKE_UPS, cause.name(), count as f64));
+        .filter(|(_, count)| *count > 0)
+        .for_each(|(cause, count)| all(metrics::WAKE_UPS, cause.name(), count as f64));
     TICKS
         .iter()
         .zip(ran.ticks)
@@ -160,13 +162,14 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
         .iter()
         .zip(ran.queued)
         .for_each(|(name, count)| all(metrics::CALLBACKS_QUEUED, name, count as f64));
-    let invoked = INVOKED
+    INVOKED
         .iter()
         .zip(ran.invoked)
-        .filter(|(_, count)| *count > 0);
-    invoked.for_each(|(name, count)| all(metrics::CALLBACKS_INVOKED, name, count as f64));
-    let asleep = CLUSTERS.iter().zip(ran.asleep);
-    asleep
+        .filter(|(_, count)| *count > 0)
+        .for_each(|(name, count)| all(metrics::CALLBACKS_INVOKED, name, count as f64));
+    CLUSTERS
+        .iter()
+        .zip(ran.asleep)
         .for_each(|(name, time)| all(metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
     let of_all: u64 = ran.residency.iter().map(|(_, time)| time).sum();
     for (name, time) in &ran.residency {
@@ -176,8 +179,10 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
             *time as f64 / of_all.max(1) as f64,
         );
     }
-    let latencies = LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten());
-    latencies.for_each(|((name, _), ns)| all(metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
+    LATENCIES
+        .iter()
+        .zip(ran.latency_ns.into_iter().flatten())
+        .for_each(|((name, _), ns)| all(metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
 }
 
 /// Units of power times seconds.
@@ -222,13 +227,13 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
     let benchmarks = suite
         .benchmarks
         .iter()
-        .filter(|benchmark| names.contains(&&benchmark.name));
-    let benchmarks = benchmarks.map(|benchmark| facts::Benchmark {
-        name: benchmark.name.clone(),
-        busy: benchmark.busy,
-        fixed_time: matches!(benchmark.length, Length::Seconds(_)),
-        source: benchmark.source.clone(),
-    });
+        .filter(|benchmark| names.contains(&&benchmark.name))
+        .map(|benchmark| facts::Benchmark {
+            name: benchmark.name.clone(),
+            busy: benchmark.busy,
+            fixed_time: matches!(benchmark.length, Length::Seconds(_)),
+            source: benchmark.source.clone(),
+        });
     let unknowns = suite.unknowns.iter().map(|unknown| facts::Unknown {
         name: unknown.name.clone(),
         about: unknown.about.clone(),

@@ -96,11 +96,11 @@ pub(crate) fn kernel(
         _ => suite.frequency.clone(),
     };
     for switch in &suite.switches {
-        let cost = switch
+        if let Some(ns) = switch
             .name
             .strip_prefix(KERNEL)
-            .and_then(|name| settings.costs.named(name));
-        if let Some(ns) = cost {
+            .and_then(|name| settings.costs.named(name))
+        {
             *ns = point.number(&switch.name);
         }
     }
@@ -176,8 +176,8 @@ pub(crate) fn simulate(
         configuration.settings(hardware.cpus(), settings.hz),
         affinities,
         record,
-    );
-    let rcu = rcu.map_err(Error::failed)?;
+    )
+    .map_err(Error::failed)?;
     let policy = placement(suite, &hardware)?;
     let outcome = minikernel::run(
         &hardware,
@@ -186,8 +186,8 @@ pub(crate) fn simulate(
         policy,
         Some(Box::new(rcu)),
         time_ns,
-    );
-    let outcome = outcome.map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
+    )
+    .map_err(|error| Error::Failed(format!("{}: {error}", benchmark.name)))?;
     Ok(SimulatedRun {
         hardware,
         outcome,
@@ -252,8 +252,10 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
 
 /// Latencies of the benchmark's tasks, by size.
 fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u64> {
-    let tasks = outcome.tasks.iter().take(of_benchmark);
-    let mut all: Vec<u64> = tasks
+    let mut all: Vec<u64> = outcome
+        .tasks
+        .iter()
+        .take(of_benchmark)
         .flat_map(|task| &task.counts.latencies)
         .copied()
         .collect();

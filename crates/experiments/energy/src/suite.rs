@@ -649,8 +649,11 @@ impl Reader<'_> {
                 "{ \"NAME\" = VALUE }",
             ));
         };
-        let known = unknowns.iter().find(|unknown| unknown.name == name);
-        match known.map(|unknown| &unknown.range) {
+        match unknowns
+            .iter()
+            .find(|unknown| unknown.name == name)
+            .map(|unknown| &unknown.range)
+        {
             Some(Range::Values(values)) if values.contains(&value) => Ok((name, value)),
             _ => {
                 let message = of(&format!("no unknown `{name}` has the value `{value}`"));

@@ -119,8 +119,10 @@ fn spec(
         Do::Suspend => Action::Suspend(own as u16),
         Do::Resume(name) => {
             // One that is not there with this command line has nobody to resume.
-            let to = first.iter().find(|(other, _)| other == name);
-            to.map_or(Action::Yield, |&(_, task)| Action::Resume(task as u16))
+            first
+                .iter()
+                .find(|(other, _)| other == name)
+                .map_or(Action::Yield, |&(_, task)| Action::Resume(task as u16))
         }
         Do::Wait(name) => Action::SemWait(numbered(&benchmark.semaphores, name)),
         Do::Post(name) => Action::SemPost(numbered(&benchmark.semaphores, name)),

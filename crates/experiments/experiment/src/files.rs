@@ -36,8 +36,8 @@ pub trait Files: Sync {
     /// # Errors
     /// As [`Files::list`].
     fn stems(&self, folder: &str) -> Result<Vec<String>, Error> {
-        let names = self.list(folder)?;
-        Ok(names
+        Ok(self
+            .list(folder)?
             .iter()
             .filter_map(|name| name.strip_suffix(".toml"))
             .map(str::to_owned)

@@ -339,11 +339,10 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N>
     }
 
     fn parse(&self, text: &str) -> Result<N, String> {
-        let number = text
-            .parse()
+        text.parse()
             .ok()
-            .filter(|number| (self.least..=self.most).contains(number));
-        number.ok_or_else(|| format!("a whole number from {} to {}", self.least, self.most))
+            .filter(|number| (self.least..=self.most).contains(number))
+            .ok_or_else(|| format!("a whole number from {} to {}", self.least, self.most))
     }
 
     fn usual(&self, usual: N) -> N {
@@ -420,11 +419,14 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
     }
 
     fn parse(&self, text: &str) -> Result<T, String> {
-        let found = self.0.iter().find(|(word, _, _)| *word == text);
-        found.map(|(_, value, _)| *value).ok_or_else(|| {
-            let known: Vec<_> = self.0.iter().map(|(word, _, _)| *word).collect();
-            format!("one of {}", known.join(", "))
-        })
+        self.0
+            .iter()
+            .find(|(word, _, _)| *word == text)
+            .map(|(_, value, _)| *value)
+            .ok_or_else(|| {
+                let known: Vec<_> = self.0.iter().map(|(word, _, _)| *word).collect();
+                format!("one of {}", known.join(", "))
+            })
     }
 
     fn usual(&self, usual: T) -> T {
@@ -586,8 +588,9 @@ impl Takes for KeyValues {
     }
 
     fn value(&self, given: &[String]) -> Self::Value {
-        let pairs = given.iter().filter_map(|text| text.split_once('='));
-        pairs
+        given
+            .iter()
+            .filter_map(|text| text.split_once('='))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
             .collect()
     }

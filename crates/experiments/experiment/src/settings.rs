@@ -121,8 +121,8 @@ impl Settings {
     /// The values that were given for some settings, as a key of what is made of them.
     pub fn key_of(&self, settings: &[&dyn Setting]) -> KeptKey {
         let of = |(name, _): &(&'static str, &str)| settings.iter().any(|it| it.name() == *name);
-        let given = self.given().filter(of);
-        given
+        self.given()
+            .filter(of)
             .map(|(name, value)| (name, value.to_owned()))
             .collect()
     }

@@ -109,7 +109,7 @@ pub fn combinations(vary: &[Vary]) -> Result<Vec<Settings>, VaryError> {
     if count > MOST_COMBINATIONS {
         return Err(VaryError::TooMany(count));
     }
-    let mut all: Vec<Settings> = vec![Vec::new()];
+    let mut all = vec![Vec::new()];
     for one in vary {
         all = all
             .into_iter()

@@ -103,10 +103,12 @@ const fn nanoseconds(time: libc::timespec) -> u64 {
 /// The clock source that the kernel reads, such as `tsc` or `kvm-clock`; `None` where it does not
 /// say.
 pub fn source() -> Option<String> {
-    let text =
+    Some(
         fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-            .ok()?;
-    Some(text.trim().to_owned())
+            .ok()?
+            .trim()
+            .to_owned(),
+    )
 }
 
 /// Why this machine's clocks count as those of a virtual machine; `None` where nothing says so.
@@ -114,8 +116,8 @@ pub fn hypervisor() -> Option<String> {
     let product = fs::read_to_string("/sys/hypervisor/type")
         .ok()
         .map(|text| text.trim().to_owned());
-    let flags = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let flag = flags
+    let flag = fs::read_to_string("/proc/cpuinfo")
+        .unwrap_or_default()
         .lines()
         .find(|line| line.starts_with("flags"))
         .is_some_and(|line| line.contains(" hypervisor"));

@@ -84,12 +84,12 @@ impl Counters {
             .filter(|(_, growth)| growth.usage.entered >= FEWEST)
             .filter_map(|(&(cpu, state), growth)| {
                 let of_cpu = refused.get(usize::from(cpu))?;
-                let stays = growth
+                let (count, ns) = growth
                     .stays(cpus, cpu, state)
-                    .filter(|(number, _)| of_cpu.binary_search(number).is_err());
-                let (count, ns) = stays.fold((0, 0), |(count, ns), (_, stay)| {
-                    (count + 1, ns + stay.interval_ns())
-                });
+                    .filter(|(number, _)| of_cpu.binary_search(number).is_err())
+                    .fold((0, 0), |(count, ns), (_, stay)| {
+                        (count + 1, ns + stay.interval_ns())
+                    });
                 (count == growth.usage.entered)
                     .then(|| ns.saturating_sub(growth.usage.time_ns) / count)
             })
@@ -138,11 +138,13 @@ impl Growth {
         state: usize,
     ) -> impl Iterator<Item = (usize, &Sleep)> {
         let Self { from_ns, to_ns, .. } = self;
-        let all = cpus.get(usize::from(cpu)).map_or(&[][..], |sleeps| sleeps);
-        let numbered = all.iter().enumerate();
-        numbered.filter(move |(_, stay)| {
-            usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns
-        })
+        cpus.get(usize::from(cpu))
+            .map_or(&[][..], |sleeps| sleeps)
+            .iter()
+            .enumerate()
+            .filter(move |(_, stay)| {
+                usize::from(stay.state) == state && stay.exit_ns > from_ns && stay.exit_ns <= to_ns
+            })
     }
 }
 

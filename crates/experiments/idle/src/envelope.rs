@@ -32,12 +32,12 @@ impl Envelope {
         replays: &[&GovernorReplay],
     ) -> Option<Self> {
         let ends = |cpu: usize, at: usize| {
-            let chosen = replays
+            replays
                 .iter()
-                .map(|replayed| usize::from(replayed.chosen[cpu][at]));
-            chosen.fold((MAX_STATES, 0), |(low, high), state| {
-                (low.min(state), high.max(state))
-            })
+                .map(|replayed| usize::from(replayed.chosen[cpu][at]))
+                .fold((MAX_STATES, 0), |(low, high), state| {
+                    (low.min(state), high.max(state))
+                })
         };
         let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
             (0..sleeps.len()).map(|at| ends(cpu, at)).collect_vec()
@@ -119,24 +119,28 @@ fn extreme(
             &platform.domains[domain].states,
             &platform.domains[domain].table,
         );
-        let chosen = sleeps.iter().zip(sets).map(|(sleep, &(low, high))| {
-            let idle = |state: usize| {
-                u128::from(states[state].core_power) * u128::from(sleep.interval_ns())
-            };
-            let cost =
-                |state: &usize| idle(*state) + states[*state].core_round_trip.part(POINTS[point]);
-            let set = may_be(table, low, high);
-            let state = if is_most {
-                set.max_by_key(cost)
-            } else {
-                set.min_by_key(cost)
-            }
-            .unwrap_or(low);
-            replayed.core_energy += idle(state);
-            replayed.entries[domain][state] += 1;
-            state as u8
-        });
-        let chosen = chosen.collect();
+        let chosen = sleeps
+            .iter()
+            .zip(sets)
+            .map(|(sleep, &(low, high))| {
+                let idle = |state: usize| {
+                    u128::from(states[state].core_power) * u128::from(sleep.interval_ns())
+                };
+                let cost = |state: &usize| {
+                    idle(*state) + states[*state].core_round_trip.part(POINTS[point])
+                };
+                let set = may_be(table, low, high);
+                let state = if is_most {
+                    set.max_by_key(cost)
+                } else {
+                    set.min_by_key(cost)
+                }
+                .unwrap_or(low);
+                replayed.core_energy += idle(state);
+                replayed.entries[domain][state] += 1;
+                state as u8
+            })
+            .collect();
         replayed.chosen.push(chosen);
     }
     energy(platform, segments, &replayed)[point]

@@ -253,8 +253,9 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
     let tick_ns = 1_000_000_000 / settings.get(HZ);
     let seed = settings.get(SEED);
     let segments = Segments::new(&platform, &traced);
-    let kinds = settings.get(GOVERNORS);
-    let kinds = kinds.unwrap_or_else(|| idle::Kind::ALL.to_vec());
+    let kinds = settings
+        .get(GOVERNORS)
+        .unwrap_or_else(|| idle::Kind::ALL.to_vec());
     let of_kind = |&kind| {
         let unsaid = Unsaid::of(kind, &traced, false).into_iter();
         unsaid.map(move |unsaid| (kind, unsaid))

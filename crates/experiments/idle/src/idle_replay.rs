@@ -101,8 +101,12 @@ impl Experiment for IdleReplay {
         // A replay of the traced kernel's own governor shows how well replays agree with the kernel.
         let own = traced.governor.filter(|_| recorded);
         let kinds = settings.get(GOVERNORS).unwrap_or_else(|| {
-            let own = traced.governor.filter(|own| !CURRENT.contains(own));
-            own.into_iter().chain(CURRENT).collect()
+            traced
+                .governor
+                .filter(|own| !CURRENT.contains(own))
+                .into_iter()
+                .chain(CURRENT)
+                .collect()
         });
         let named = kinds.clone();
         let kinds = own
@@ -202,8 +206,10 @@ fn row(
         }
         _ => None,
     };
-    let first = replays.first().filter(|_| platform.power.is_some());
-    let worst = first.and_then(|(_, replayed)| worst(platform, traced, &replayed.chosen, oracle));
+    let worst = replays
+        .first()
+        .filter(|_| platform.power.is_some())
+        .and_then(|(_, replayed)| worst(platform, traced, &replayed.chosen, oracle));
     let state_names = platform.state_names().map(str::to_owned).collect();
     Row {
         chooser,

@@ -46,10 +46,11 @@ pub fn add(
         .filter(|&cpu| platform.place(cpu) == place)
         .collect_vec();
     trace(recording, traced, &cpus, (from_ns, to_ns));
-    let choices = shown
+    for (name, chosen) in shown
         .iter()
-        .map(|(row, replayed)| (row.name(), &replayed.chosen));
-    for (name, chosen) in choices.chain([("oracle".to_owned(), &oracle.chosen)]) {
+        .map(|(row, replayed)| (row.name(), &replayed.chosen))
+        .chain([("oracle".to_owned(), &oracle.chosen)])
+    {
         let series = recording.series(&name, CASE, "");
         let [enter, exit] = CHOSEN.map(|point| recording.point(point));
         for &cpu in &cpus {
@@ -87,11 +88,11 @@ fn window(traced: &TracedIntervals, shown: &[(&Row, &GovernorReplay)]) -> Option
     let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
     let worst_of =
         |(row, _): &(&Row, &GovernorReplay)| row.worst.map(|excess| (!yardstick(row), excess));
-    let most = shown
+    let (cpu, at) = shown
         .iter()
         .filter_map(worst_of)
-        .max_by_key(|(real, excess)| (*real, excess.energy));
-    let (cpu, at) = most.map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
+        .max_by_key(|(real, excess)| (*real, excess.energy))
+        .map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
     let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;
     let end_ns = sleep.exit_ns.min(sleep.enter_ns + MOST_NS);
     Some((
@@ -116,14 +117,15 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
         .map(|sleep| usize::from(sleep.state) + 1)
         .max()
         .unwrap_or(0);
-    let states = (0..deepest.max(traced.states.len())).map(|state| {
-        traced
-            .states
-            .get(state)
-            .cloned()
-            .unwrap_or_else(|| format!("state {state} of the trace"))
-    });
-    let states = states.collect_vec();
+    let states = (0..deepest.max(traced.states.len()))
+        .map(|state| {
+            traced
+                .states
+                .get(state)
+                .cloned()
+                .unwrap_or_else(|| format!("state {state} of the trace"))
+        })
+        .collect_vec();
     let mut of_trace = lane(
         "idle state in the trace",
         TRACED,
@@ -141,18 +143,17 @@ fn declare(recording: &mut Recording, platform: &Platform, traced: &TracedInterv
 
 /// Marks of the trace's lane.
 fn marks() -> BTreeMap<&'static str, &'static str> {
-    let wakers = [
+    [
         Waker::Timer,
         Waker::Tick,
         Waker::Interrupt(0),
         Waker::Ipi,
         Waker::Scheduler,
     ]
-    .map(mark);
-    wakers
-        .into_iter()
-        .chain([(DUE, "the next timer is due")])
-        .collect()
+    .map(mark)
+    .into_iter()
+    .chain([(DUE, "the next timer is due")])
+    .collect()
 }
 
 /// The mark of a waker, with its words.
@@ -180,7 +181,7 @@ fn trace(
     let series = recording.series("trace", CASE, "");
     let [enter, exit] = TRACED.map(|point| recording.point(point));
     for &cpu in cpus {
-        let mut events: Vec<(u64, PointName, u32)> = Vec::new();
+        let mut events = Vec::new();
         for sleep in traced.cpus[usize::from(cpu)]
             .iter()
             .filter(|s| s.exit_ns > from_ns && s.enter_ns < to_ns)

@@ -106,11 +106,10 @@ impl Limit {
                 vec![only]
             });
         };
-        let states = platform
+        let turns = platform
             .domains
             .iter()
-            .flat_map(|domain| domain.table.all());
-        let turns = states
+            .flat_map(|domain| domain.table.all())
             .map(|state| state.exit_latency_ns.div_ceil(1000))
             .collect_vec();
         let mut limits = us
@@ -159,8 +158,9 @@ impl Limit {
                 .is_none_or(|us| state.exit_latency_ns <= us.saturating_mul(1000));
             !state.disabled && (is_short || *at == table.first_enabled())
         };
-        let names = limited.state_names().zip(table.all().iter().enumerate());
-        names
+        limited
+            .state_names()
+            .zip(table.all().iter().enumerate())
             .filter(|(_, state)| fits(state))
             .map(|(name, _)| name.to_owned())
             .collect()

@@ -136,11 +136,14 @@ impl Point {
                 ]
             })
             .collect_vec();
-        let of_segments = segments.all.iter().map(|segment| {
-            let [_, costs] = &costs[usize::from(segment.domain)];
-            costs.one(costs.cheapest(segment.ns), segment.ns)
-        });
-        let mut energy = of_segments.sum();
+        let mut energy = segments
+            .all
+            .iter()
+            .map(|segment| {
+                let [_, costs] = &costs[usize::from(segment.domain)];
+                costs.one(costs.cheapest(segment.ns), segment.ns)
+            })
+            .sum();
         let mut is_bound = false;
         let mut states = vec![Usage::default(); domains[0].states.len()];
         let mut delays = Delays::default();
@@ -149,16 +152,20 @@ impl Point {
             let (number, _) = platform.place(cpu);
             let (domain, costs) = (&domains[number], &costs[number]);
             let mut accounting = Accounting::default();
-            let of_cpu = sleeps.iter().zip(together).map(|(sleep, &together_ns)| {
-                let ns = sleep.interval_ns();
-                let [cheapest, wanted, state] = choice(platform, number, costs, [ns, together_ns]);
-                energy += costs[0].one(cheapest, ns);
-                is_bound |= wanted > state;
-                accounting.leave(&domain.table, state, ns);
-                delays.count(&domain.states[state], ns);
-                state as u8
-            });
-            let of_cpu = of_cpu.collect_vec();
+            let of_cpu = sleeps
+                .iter()
+                .zip(together)
+                .map(|(sleep, &together_ns)| {
+                    let ns = sleep.interval_ns();
+                    let [cheapest, wanted, state] =
+                        choice(platform, number, costs, [ns, together_ns]);
+                    energy += costs[0].one(cheapest, ns);
+                    is_bound |= wanted > state;
+                    accounting.leave(&domain.table, state, ns);
+                    delays.count(&domain.states[state], ns);
+                    state as u8
+                })
+                .collect_vec();
             for (state, sum) in states.iter_mut().enumerate() {
                 *sum += *accounting.usage(state);
             }

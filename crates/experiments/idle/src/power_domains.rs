@@ -52,9 +52,11 @@ pub fn follow(
 impl DomainReplay {
     /// True if the domain is in its deepest state at a time.
     fn is_off_at(&self, at_ns: u64) -> bool {
-        let begun = self.stays.partition_point(|stay| stay.from_ns <= at_ns);
-        let last = begun.checked_sub(1).map(|at| &self.stays[at]);
-        last.is_some_and(|stay| stay.to_ns > at_ns && stay.state + 1 == self.states.len())
+        self.stays
+            .partition_point(|stay| stay.from_ns <= at_ns)
+            .checked_sub(1)
+            .map(|at| &self.stays[at])
+            .is_some_and(|stay| stay.to_ns > at_ns && stay.state + 1 == self.states.len())
     }
 
     /// Counts a stay in a state.
@@ -95,16 +97,22 @@ fn one(
     let cpus = domain.cpus.iter().copied().filter(has_slept).collect_vec();
     let there = traced.cpus.iter().filter(|sleeps| !sleeps.is_empty());
     let is_all = cpus.len() == there.count();
-    let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
-    let latency_limit_ns = limits.min().unwrap_or(idle::NO_LIMIT_NS);
+    let latency_limit_ns = cpus
+        .iter()
+        .map(|cpu| platform.latency_limit_ns(*cpu))
+        .min()
+        .unwrap_or(idle::NO_LIMIT_NS);
     let mut governor = DomainGovernor::new(kind);
     let mut segments = Segments::default();
     segments.add(0, &cpus, traced);
     for segment in &segments.all {
         let covers = segments.covers(segment);
         let sleep = |(cpu, at): &(u16, u32)| &traced.cpus[usize::from(*cpu)][*at as usize];
-        let from_ns = covers.iter().map(|of| sleep(of).enter_ns).max();
-        let from_ns = from_ns.unwrap_or(0);
+        let from_ns = covers
+            .iter()
+            .map(|of| sleep(of).enter_ns)
+            .max()
+            .unwrap_or(0);
         let to_ns = from_ns + segment.ns;
         found.together_ns += segment.ns;
         let deepest = |(cpu, at): &(u16, u32)| {
@@ -116,8 +124,13 @@ fn one(
             continue;
         }
         let event = |(cpu, at): &(u16, u32)| replayed.events[usize::from(*cpu)][*at as usize];
-        let until_ns = covers.iter().map(event).min().unwrap_or(0);
-        let idle_ns = until_ns.cast_signed().saturating_sub(from_ns.cast_signed());
+        let idle_ns = covers
+            .iter()
+            .map(event)
+            .min()
+            .unwrap_or(0)
+            .cast_signed()
+            .saturating_sub(from_ns.cast_signed());
         let woken = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
         let core = |(cpu, _): &(u16, u32)| platform.domains[platform.place(*cpu).0].states.last();
         // While all CPUs sleep, none sends an interrupt; one that was sent before they slept wakes

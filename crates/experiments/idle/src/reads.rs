@@ -74,8 +74,9 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Time
         (0..effort.rounds).map(round).collect_vec()
     };
     let all = thread::scope(|scope| {
-        let running = (0..threads).map(|_| scope.spawn(one)).collect_vec();
-        running
+        (0..threads)
+            .map(|_| scope.spawn(one))
+            .collect_vec()
             .into_iter()
             .flat_map(|thread| thread.join().unwrap_or_default())
             .collect()

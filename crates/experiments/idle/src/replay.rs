@@ -47,7 +47,7 @@ impl Unsaid {
         let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
         let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
         type End = fn(Unsaid) -> Unsaid;
-        let ends = [
+        [
             (
                 traced.summary.bounded + traced.summary.all_unknown() > 0,
                 (|one| Self {
@@ -67,16 +67,15 @@ impl Unsaid {
                 is_taught: true,
                 ..one
             }),
-        ];
-        ends.into_iter().filter(|(is_open, _)| *is_open).fold(
-            vec![Self::TIMER],
-            |mut all, (_, end)| {
-                all.extend_from_within(..);
-                let half = all.len() / 2;
-                all[half..].iter_mut().for_each(|one| *one = end(*one));
-                all
-            },
-        )
+        ]
+        .into_iter()
+        .filter(|(is_open, _)| *is_open)
+        .fold(vec![Self::TIMER], |mut all, (_, end)| {
+            all.extend_from_within(..);
+            let half = all.len() / 2;
+            all[half..].iter_mut().for_each(|one| *one = end(*one));
+            all
+        })
     }
 
     /// The name of it in recordings. What stands before a semicolon is of the trace, and the rest
@@ -206,11 +205,13 @@ impl Delays {
         let all: u64 = self.0.iter().sum();
         let rank = (all * percent).div_ceil(100).max(1);
         let mut below = 0;
-        let reached = self.0.iter().position(|count| {
-            below += count;
-            below >= rank
-        });
-        reached.unwrap_or(0) as u64
+        self.0
+            .iter()
+            .position(|count| {
+                below += count;
+                below >= rank
+            })
+            .unwrap_or(0) as u64
     }
 }
 

@@ -28,20 +28,22 @@ pub fn recording(
     s2idle: Option<(u64, String)>,
 ) -> Recording {
     let mut recording = Recording::new(header);
-    let limits = rows.iter().filter_map(|row| {
-        let limit = row.limit.as_ref()?;
-        let Chooser::Governor(of) = row.chooser else {
-            return None;
-        };
-        let (name, left) = (row.name(), limit.left(platform));
-        Some(facts::Limited {
-            name,
-            of: of.to_string(),
-            latency_us: limit.latency_us,
-            left,
+    let limits = rows
+        .iter()
+        .filter_map(|row| {
+            let limit = row.limit.as_ref()?;
+            let Chooser::Governor(of) = row.chooser else {
+                return None;
+            };
+            let (name, left) = (row.name(), limit.left(platform));
+            Some(facts::Limited {
+                name,
+                of: of.to_string(),
+                latency_us: limit.latency_us,
+                left,
+            })
         })
-    });
-    let limits = limits.collect();
+        .collect();
     let own = own.map(|kind| kind.to_string());
     describe(
         &mut recording.header,
@@ -391,13 +393,12 @@ fn of_oracle(recording: &mut Recording, platform: &Platform, oracle: &Oracle) {
 
 fn compared(recording: &mut Recording, row: &Row, agreement: &Agreement) {
     let series = recording.series(&row.name(), CASE, "");
-    let shares = [
+    for (name, share) in [
         ("same", agreement.same()),
         ("balanced", agreement.balanced()),
         ("commonest", agreement.commonest()),
         ("compared", Some(agreement.all() as f64)),
-    ];
-    for (name, share) in shares {
+    ] {
         let Some(share) = share else { continue };
         recording.add(series, 0, metrics::IDLE_AGREEMENT, name, share);
     }

@@ -120,7 +120,7 @@ impl TracedIntervals {
         let mut traced = Self::from_sleeps([]);
         let notes = reader.header().notes.clone();
         // A trace that another program recorded says nothing of its kernel.
-        let kernel: KernelTrace = reader.header().facts().unwrap_or_default();
+        let kernel = reader.header().facts().unwrap_or_default();
         traced.governor = own_governor(&kernel);
         traced.has_no_waiters = kernel.uninterrupted_waits == Some(0);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
@@ -156,6 +156,7 @@ impl TracedIntervals {
 /// The governor that a trace says its kernel had. Of menu and teo it must say the release as well.
 fn own_governor(kernel: &KernelTrace) -> Option<Kind> {
     let name = kernel.governor.as_deref()?;
-    let undated = Kind::find(name).filter(|kind| *kind == Kind::Ladder);
-    undated.or_else(|| Kind::find(&format!("{name}@{}", kernel.release.as_deref()?)))
+    Kind::find(name)
+        .filter(|kind| *kind == Kind::Ladder)
+        .or_else(|| Kind::find(&format!("{name}@{}", kernel.release.as_deref()?)))
 }

@@ -194,8 +194,10 @@ impl TasksRequest {
         } else {
             USUAL_SEEDS[full]
         };
-        let given = settings.is_given(&PLATFORM).then(|| settings.get(PLATFORM));
-        let names = given.unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
+        let names = settings
+            .is_given(&PLATFORM)
+            .then(|| settings.get(PLATFORM))
+            .unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
         let names = names.split(',').map(str::trim).collect_vec();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {
@@ -259,8 +261,8 @@ impl TasksRequest {
             .hardware
             .domains
             .iter()
-            .filter_map(|domain| domain.points.last());
-        let top = top.map(|point| point.capacity);
+            .filter_map(|domain| domain.points.last())
+            .map(|point| point.capacity);
         let capacity = if job.assumed.of_slowest {
             top.min()
         } else {

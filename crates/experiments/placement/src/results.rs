@@ -69,11 +69,12 @@ fn load_percent(input: &Input) -> f64 {
             Action::Run { time, capacity } => time.mean() as f64 * f64::from(*capacity),
             _ => 0.0,
         });
-        let periods = actions().filter_map(|action| match action {
-            Action::Timer { period, .. } => Some(*period as f64),
-            _ => None,
-        });
-        let period: f64 = periods.sum();
+        let period: f64 = actions()
+            .filter_map(|action| match action {
+                Action::Timer { period, .. } => Some(*period as f64),
+                _ => None,
+            })
+            .sum();
         (
             task.cpus,
             if period > 0.0 {
@@ -84,16 +85,20 @@ fn load_percent(input: &Input) -> f64 {
         )
     };
     let can = |cpus: CpuSet| -> f64 {
-        let domains = input.hardware.domains.iter();
-        let each = domains.map(|domain| {
-            let top = domain.points.last().map_or(0, |point| point.capacity);
-            let there = domain.cpus.clone().filter(|cpu| cpus.has(*cpu)).count();
-            there as f64 * f64::from(top)
-        });
-        each.sum()
+        input
+            .hardware
+            .domains
+            .iter()
+            .map(|domain| {
+                let top = domain.points.last().map_or(0, |point| point.capacity);
+                let there = domain.cpus.clone().filter(|cpu| cpus.has(*cpu)).count();
+                there as f64 * f64::from(top)
+            })
+            .sum()
     };
-    let sets = recording::grouped(input.workload.tasks.iter().map(asked)).into_iter();
-    sets.map(|(cpus, work)| 100.0 * work.iter().sum::<f64>() / can(cpus).max(f64::MIN_POSITIVE))
+    recording::grouped(input.workload.tasks.iter().map(asked))
+        .into_iter()
+        .map(|(cpus, work)| 100.0 * work.iter().sum::<f64>() / can(cpus).max(f64::MIN_POSITIVE))
         .fold(0.0, f64::max)
 }
 
@@ -223,12 +228,14 @@ fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedR
     for (cause, count) in &found.wake_ups {
         add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
     }
-    let callbacks = [
+    for (metric, count) in [
         metrics::CALLBACK_RATE,
         metrics::SOFTIRQ_CALLBACK_RATE,
         metrics::THREAD_CALLBACK_RATE,
-    ];
-    for (metric, count) in callbacks.into_iter().zip(found.callbacks) {
+    ]
+    .into_iter()
+    .zip(found.callbacks)
+    {
         add(metric, "", count as f64 / seconds);
     }
     for task in &found.tasks {
@@ -285,11 +292,10 @@ fn times(
     responses: &[u64],
     latencies: &[u64],
 ) {
-    let lists = [
+    for (metric, list, divisor) in [
         (metrics::RESPONSE, responses, 1e6),
         (metrics::WAKE_LATENCY, latencies, 1e3),
-    ];
-    for (metric, list, divisor) in lists {
+    ] {
         for percent in [50, 95, 99] {
             let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
             let Some(value) = list.get(at) else { continue };

@@ -85,7 +85,7 @@ pub fn outcome(
 }
 
 fn found(input: &Input, outcome: Outcome) -> SeedResult {
-    let mut owners: Vec<(String, u128)> = Vec::new();
+    let mut owners = Vec::new();
     for (at, &owner) in outcome.owners.iter().enumerate() {
         for (number, domain) in outcome.domains.iter().enumerate() {
             let energy = domain.energy[at];
@@ -99,21 +99,25 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
             }
         }
     }
-    let idle = input.hardware.domains.iter().flat_map(|domain| {
-        let cpus = &outcome.cpus;
-        domain.states.iter().enumerate().map(move |(state, of)| {
-            let usages = || {
-                domain
-                    .cpus
-                    .clone()
-                    .filter_map(|cpu| cpus[cpu].idle.get(state))
-            };
-            let entered = usages().map(|usage| usage.entered).sum();
-            let time = usages().map(|usage| usage.time_ns).sum();
-            (format!("{} {}", domain.name, of.name), entered, time)
+    let idle = input
+        .hardware
+        .domains
+        .iter()
+        .flat_map(|domain| {
+            let cpus = &outcome.cpus;
+            domain.states.iter().enumerate().map(move |(state, of)| {
+                let usages = || {
+                    domain
+                        .cpus
+                        .clone()
+                        .filter_map(|cpu| cpus[cpu].idle.get(state))
+                };
+                let entered = usages().map(|usage| usage.entered).sum();
+                let time = usages().map(|usage| usage.time_ns).sum();
+                (format!("{} {}", domain.name, of.name), entered, time)
+            })
         })
-    });
-    let idle = idle.collect();
+        .collect();
     let power_domains = outcome.power_domains.iter().flat_map(|domain| {
         domain
             .entered

@@ -65,8 +65,11 @@ pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Erro
         return Err(Error::usage(what, "leave one"));
     }
     for domain in &mut platform.domains {
-        let states = domain.table.all().iter().zip(&off);
-        let states = states
+        let states = domain
+            .table
+            .all()
+            .iter()
+            .zip(&off)
             .map(|(state, off)| State {
                 disabled: *off,
                 ..*state

@@ -311,12 +311,11 @@ pub fn linux_boot(
         recording.measure(series, 0, metric, "1", value);
     }
     for usage in &report.usage {
-        let values = [
+        for (metric, unit, value) in [
             ("idle_entered", "1", usage.entered as f64),
             ("idle_time", "us", usage.microseconds as f64),
             ("idle_rejected", "1", usage.rejected as f64),
-        ];
-        for (metric, unit, value) in values {
+        ] {
             let subject = recording.name(&usage.state);
             let measure = recording.measure(series, 0, metric, unit, value);
             measure.cpu = Some(usage.cpu);

@@ -278,15 +278,18 @@ impl Built {
             let protocol = protocol_of(&table(source.release.text()));
             let owners = owners(request, &files, &machine, order_of, protocol, &mut orders);
             let (name, costs) = (&machine.release.name, table(source.costs.text()));
-            let platform = built.platform.get_or_insert_with(|| Platform {
-                name: machine.platform.name.clone(),
-                text: source.platform.text().to_owned(),
-                figures: toml::Table::new(),
-            });
-            platform.figures.insert(
-                name.clone(),
-                toml::Value::Table(table(source.release.text())),
-            );
+            built
+                .platform
+                .get_or_insert_with(|| Platform {
+                    name: machine.platform.name.clone(),
+                    text: source.platform.text().to_owned(),
+                    figures: toml::Table::new(),
+                })
+                .figures
+                .insert(
+                    name.clone(),
+                    toml::Value::Table(table(source.release.text())),
+                );
             let uncertainty = Uncertainty::new(&costs);
             built.costs.insert(name.clone(), costs);
             built.releases.push(Release {
@@ -585,19 +588,18 @@ fn declared_orders(
 ) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
     let cpus = &machine.platform.topology.cpus;
     let number = |place: &String| {
-        let cpu = cpus
-            .iter()
-            .position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place);
-        cpu.ok_or_else(|| {
-            let message = format!(
-                "the declared order of {release} names CPU {place}, which {} does not have",
-                machine.platform.name
-            );
-            Error::usage(
-                message,
-                "run with --order free, or on the platform that the published figures are of",
-            )
-        })
+        cpus.iter()
+            .position(|cpu| format!("{}.{}", cpu.cluster, cpu.core) == *place)
+            .ok_or_else(|| {
+                let message = format!(
+                    "the declared order of {release} names CPU {place}, which {} does not have",
+                    machine.platform.name
+                );
+                Error::usage(
+                    message,
+                    "run with --order free, or on the platform that the published figures are of",
+                )
+            })
     };
     let mut orders = BTreeMap::new();
     for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {

@@ -107,8 +107,10 @@ fn slowest_us(machine: &Machine) -> Result<Vec<f64>, Error> {
             let metric = recording.text(measure.metric);
             (of_case, of_mode) == (name, mode) && [POWERDOWN.name, LATENCY.name].contains(&metric)
         };
-        let measures = recording.measures().iter().filter(is_of);
-        let iterations: Iterations<_, _> = measures
+        let iterations: Iterations<_, _> = recording
+            .measures()
+            .iter()
+            .filter(is_of)
             .map(|of| (of.iteration, of.cpu, of.value))
             .collect();
         iterations

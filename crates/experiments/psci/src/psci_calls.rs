@@ -75,8 +75,9 @@ fn address(text: &str) -> Result<u64, String> {
 }
 
 fn state(text: &str) -> Result<u32, String> {
-    let state = number(text).and_then(|state| u32::try_from(state).ok());
-    state.ok_or_else(|| "a number of 32 bits, such as 0x10002".to_owned())
+    number(text)
+        .and_then(|state| u32::try_from(state).ok())
+        .ok_or_else(|| "a number of 32 bits, such as 0x10002".to_owned())
 }
 
 /// Settings that are only for firmware of the user's own.

@@ -28,11 +28,12 @@ impl OtherSessions {
         counts: impl Fn(&str) -> bool,
     ) -> Self {
         let owned_by = |cpu: usize| {
-            let all = conditions.get(
-                "timer-owner",
-                &[&machine.platform.name, case.name, &place(machine, cpu)],
-            );
-            all.iter()
+            conditions
+                .get(
+                    "timer-owner",
+                    &[&machine.platform.name, case.name, &place(machine, cpu)],
+                )
+                .iter()
                 .filter(|session| counts(session))
                 .cloned()
                 .collect()

@@ -232,7 +232,7 @@ fn woken_by(cause: WakeCause) -> String {
 /// Declares the lanes, and names idle states.
 fn declare(header: &mut Header, hardware: &Hardware) {
     let state = |number: usize| {
-        let mut names: Vec<&str> = Vec::new();
+        let mut names = Vec::new();
         for domain in &hardware.domains {
             names.extend(domain.states.get(number).map(|state| state.name.as_str()));
         }
@@ -243,8 +243,8 @@ fn declare(header: &mut Header, hardware: &Hardware) {
     let rcu = [
         (CALLBACKS_WAIT, "callbacks-wait"),
         (GRACE_PERIOD, "grace-period"),
-    ];
-    let rcu = rcu.map(|(number, name)| (number, name.to_owned()));
+    ]
+    .map(|(number, name)| (number, name.to_owned()));
     let of_tasks = [
         ("task-wake", "a task is woken"),
         ("operating-point", "another operating point"),

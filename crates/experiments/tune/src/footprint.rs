@@ -107,8 +107,7 @@ fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
         for word in 0..words {
             let address = from + word * size_of::<u64>();
             // SAFETY: as above; whatever the call did with the mapping, its memory is still there.
-            let now: u64 =
-                unsafe { std::ptr::with_exposed_provenance::<u64>(address).read_volatile() };
+            let now = unsafe { std::ptr::with_exposed_provenance::<u64>(address).read_volatile() };
             if now != before[at + word] {
                 changed.words += 1;
                 let mixed =

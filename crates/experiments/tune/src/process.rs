@@ -87,13 +87,11 @@ impl Process {
 
     /// Values of the loop's knobs in words.
     pub fn words(&self, values: &[u32]) -> String {
-        let knobs = self
-            .about
+        self.about
             .knobs
             .iter()
             .zip(values)
-            .filter(|(knob, _)| knob.kind != KnobKind::Line);
-        knobs
+            .filter(|(knob, _)| knob.kind != KnobKind::Line)
             .map(|(knob, value)| format!("{} {value}", knob.name))
             .join(", ")
     }

@@ -166,9 +166,8 @@ pub fn recording(
                 .coordinates
                 .entry(name.clone())
                 .or_insert_with(|| {
-                    let values = knobs(about, values)
-                        .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()));
-                    values
+                    knobs(about, values)
+                        .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()))
                         .chain([("batch".to_owned(), (*batch as i64).into())])
                         .collect()
                 });

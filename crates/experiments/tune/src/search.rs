@@ -123,9 +123,9 @@ impl Compared {
 
     /// What surely takes less than the first, the least of it.
     fn better(&self) -> Option<&Vec<u32>> {
-        let all = self.against_first().zip(&self.values[1..]);
-        let surely = all.filter_map(|(interval, values)| Some((interval?[1], values)));
-        surely
+        self.against_first()
+            .zip(&self.values[1..])
+            .filter_map(|(interval, values)| Some((interval?[1], values)))
             .filter(|(high, _)| *high < 1.0 - SURE / 4.0)
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, values)| values)
@@ -152,8 +152,9 @@ pub fn search(
     let mut best = race(space.starts(most), bench)?;
     let mut picks = 0;
     loop {
-        let steps = STEPS.into_iter().chain(std::iter::repeat_n(1, MOST_STEPS));
-        for (turn, step) in steps
+        for (turn, step) in STEPS
+            .into_iter()
+            .chain(std::iter::repeat_n(1, MOST_STEPS))
             .enumerate()
             .skip(if picks > 0 { STEPS.len() - 1 } else { 0 })
         {

@@ -172,8 +172,11 @@ impl SharedLoop {
                     "each knob has a name of its own",
                 );
             }
-            let names = [Some(&own), define.as_ref()];
-            if let Some(name) = names.into_iter().flatten().find(|name| !is_printable(name)) {
+            if let Some(name) = [Some(&own), define.as_ref()]
+                .into_iter()
+                .flatten()
+                .find(|name| !is_printable(name))
+            {
                 let what = format!("a knob is called `{}`", document::printable(name));
                 return refused(&what, "names are of printable letters, in one line");
             }

@@ -73,7 +73,7 @@ impl<'a> Space<'a> {
     pub fn ladder(&self, knob: usize) -> Vec<u32> {
         let knob = &self.knobs[knob];
         let (least, most) = self.range(knob);
-        let mut values: Vec<u32> = match knob.kind {
+        let mut values = match knob.kind {
             KnobKind::Distance => FINE.to_vec(),
             KnobKind::Choice => (0..u32::BITS).map(|bit| 1 << bit).collect(),
             KnobKind::Line => vec![0],
@@ -253,7 +253,7 @@ pub fn once(values: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
 /// For each knob the number of lines that lead to its own, and of prefetched lines in the longest
 /// chain that its own leads to.
 pub fn places(knobs: &[KnobAbout]) -> (Vec<u32>, Vec<u32>) {
-    let mut depths: Vec<u32> = Vec::new();
+    let mut depths = Vec::new();
     for knob in knobs {
         depths.push(knob.after.map_or(0, |after| depths[after] + 1));
     }
@@ -322,10 +322,9 @@ pub mod tests {
             let space = Space::new(&knobs, 32);
             let starts = space.starts(800);
             assert!(starts.len() < 900, "{}", starts.len());
-            let beside = starts
+            let all = starts
                 .iter()
-                .flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)));
-            let all = beside
+                .flat_map(|values| [1, 2, 4].map(|step| space.beside(values, step)))
                 .flatten()
                 .chain(space.curves(&starts[0], 9))
                 .chain(starts.clone())

@@ -35,12 +35,12 @@ pub fn huge_share(address: usize) -> Option<f64> {
 
 /// Bytes of addresses that this process has, as far as the system says.
 pub fn own_bytes() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text
+    std::fs::read_to_string("/proc/self/status")
+        .unwrap_or_default()
         .lines()
         .find_map(|line| line.strip_prefix("VmSize:"))
-        .unwrap_or_default();
-    line.split_whitespace()
+        .unwrap_or_default()
+        .split_whitespace()
         .next()
         .and_then(|kib| kib.parse::<u64>().ok())
         .unwrap_or(0)
@@ -59,12 +59,18 @@ pub fn cache_bytes() -> Vec<u64> {
 pub fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {
-        let line = text.lines().find(|line| {
-            line.split(':')
-                .next()
-                .is_some_and(|name| name.trim() == key)
-        })?;
-        Some(line.split_once(':')?.1.trim().to_owned())
+        Some(
+            text.lines()
+                .find(|line| {
+                    line.split(':')
+                        .next()
+                        .is_some_and(|name| name.trim() == key)
+                })?
+                .split_once(':')?
+                .1
+                .trim()
+                .to_owned(),
+        )
     };
     let part = |key: &str| value(key).unwrap_or_else(|| "?".to_owned());
     if let Some(implementer) = value("CPU implementer") {

@@ -192,7 +192,7 @@ fn last_comparison(
     rounds: usize,
 ) -> Result<(Compared, Vec<Start>), Error> {
     let space = Space::new(&about.knobs, bench.batch);
-    let named: Vec<Start> = space.named();
+    let named = space.named();
     let seconds = bench.seconds(&space.none())?;
     let is_slow = seconds > SLOW_SECONDS;
     let most = (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize;
@@ -223,10 +223,11 @@ fn elsewhere(
     let others = BATCHES
         .into_iter()
         .filter(|batch| *batch != asked && *batch <= sets[far].records);
-    let cells = (0..far)
+    for (set, batch) in (0..far)
         .map(|set| (set, asked))
-        .chain(others.map(|batch| (far, batch)));
-    for (set, batch) in cells.collect::<Vec<_>>() {
+        .chain(others.map(|batch| (far, batch)))
+        .collect::<Vec<_>>()
+    {
         let space = Space::new(&about.knobs, batch);
         (bench.records, bench.batch) = (sets[set].records, batch);
         let named = measured.named.iter().map(|start| start.values.as_slice());

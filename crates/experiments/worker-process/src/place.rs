@@ -53,10 +53,11 @@ impl WatchedMemory {
         }
         let (words, texts) = all.split_at(WORDS_BYTES);
         let texts = String::from_utf8_lossy(texts);
-        let words = words
+        let mut running: Vec<u32> = words
             .chunks_exact(4)
-            .filter_map(|word| Some(u32::from_ne_bytes(word.try_into().ok()?)));
-        let mut running: Vec<u32> = words.filter(|word| *word > 0).collect();
+            .filter_map(|word| Some(u32::from_ne_bytes(word.try_into().ok()?)))
+            .filter(|word| *word > 0)
+            .collect();
         running.sort_unstable();
         running.dedup();
         running

@@ -14,10 +14,10 @@ pub fn work<Q: DeserializeOwned, A: Serialize>(answer: impl FnMut(Q) -> Reply<A>
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
     // What the code prints goes to standard error, not among the answers.
     let answers = nix::unistd::dup(io::stdout());
-    let served =
-        answers.and_then(|answers| nix::unistd::dup2_stdout(io::stderr()).map(|()| answers));
-    let served = served.map_err(Into::into);
-    match served.and_then(|answers| serve(io::stdin().lock(), std::fs::File::from(answers), answer))
+    match answers
+        .and_then(|answers| nix::unistd::dup2_stdout(io::stderr()).map(|()| answers))
+        .map_err(Into::into)
+        .and_then(|answers| serve(io::stdin().lock(), std::fs::File::from(answers), answer))
     {
         Ok(()) => 0,
         Err(_) => 2,

@@ -129,8 +129,10 @@ pub fn fit(
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
     let timers = model.timers(&costs, reference)?;
-    let squares = cells.iter().zip(&fitted);
-    let squares = squares.map(|(cell, fitted)| (fitted - cell.value_us).powi(2));
+    let squares = cells
+        .iter()
+        .zip(&fitted)
+        .map(|(cell, fitted)| (fitted - cell.value_us).powi(2));
     let rms = (squares.sum::<f64>() / cells.len() as f64).sqrt();
     let errors = standard_errors(&data, &parameters);
     let factor = factor(&data, &parameters);
@@ -337,8 +339,8 @@ impl Model<'_> {
                 let (_, value) = parameters::written(&parameter.key, scale * parameter.prior.value);
                 parameters::set(&mut costs, &parameter.key, value);
                 value
-            });
-        let values = values.collect();
+            })
+            .collect();
         (values, costs)
     }
 
@@ -357,13 +359,13 @@ impl Model<'_> {
             events: 0,
             spread: false,
         };
-        let outcome = soc::run(machine, &conditions).map_err(|source| Error::Run {
-            release: self.release.name.clone(),
-            case: case.name,
-            mode: case.mode.name(),
-            source,
-        })?;
-        Ok(outcome
+        Ok(soc::run(machine, &conditions)
+            .map_err(|source| Error::Run {
+                release: self.release.name.clone(),
+                case: case.name,
+                mode: case.mode.name(),
+                source,
+            })?
             .measured
             .into_iter()
             .filter(|measured| measured.iteration == soc::SETTLED)
@@ -449,7 +451,7 @@ impl Model<'_> {
             release: self.release.clone(),
             costs: costs.clone(),
         };
-        let mut values: BTreeMap<Key, f64> = BTreeMap::new();
+        let mut values = BTreeMap::new();
         for case in CASES {
             let order = self
                 .orders
@@ -474,7 +476,7 @@ impl Model<'_> {
             }
         }
         let value = |cell: &Cell| {
-            let found = values
+            values
                 .iter()
                 .find(|((case, mode, cluster, core, metric), _)| {
                     (*case, *mode, *cluster, *core, *metric)
@@ -485,8 +487,8 @@ impl Model<'_> {
                             cell.core,
                             cell.metric.as_str(),
                         )
-                });
-            found.map_or(0.0, |(_, &value)| value)
+                })
+                .map_or(0.0, |(_, &value)| value)
         };
         Ok(self.cells.iter().map(value).collect())
     }

@@ -125,13 +125,12 @@ impl Plan {
             .parameter
             .iter()
             .filter_map(|parameter| parameter.within.as_ref());
-        let withins = file
+        if let Some(within) = file
             .carry
             .iter()
             .map(|carry| &carry.within)
             .chain([&file.prior.within])
-            .chain(of_parameters);
-        if let Some(within) = withins
+            .chain(of_parameters)
             .into_iter()
             .find(|it| !(0.0..=MOST_WITHIN).contains(it.get_ref()) || *it.get_ref() == 0.0)
         {
@@ -259,7 +258,7 @@ pub fn zero(platform: &Platform) -> Costs {
         interconnect_enter: None,
         interrupts_init: 0,
     };
-    let cores: BTreeMap<_, _> = platform
+    let cores = platform
         .topology
         .cpus
         .iter()

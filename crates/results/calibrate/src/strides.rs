@@ -20,24 +20,27 @@ const FIT_ROUNDS: usize = 120;
 
 /// The cells that a fit may use, with the core cycles that were measured.
 pub fn usable_strides(platform: &CorePlatform, reference: &StrideReference) -> Vec<UsedCell> {
-    let usable = reference.cells.iter().filter(|cell| cell.may_be_fitted);
-    let cells = usable.map(|cell| {
-        let shape = if cell.loop_name == "dual" {
-            Shape::Dual
-        } else {
-            Shape::Single
-        };
-        let strides = Strides {
-            header: cell.stride_first,
-            data: cell.stride_second,
-        };
-        UsedCell {
-            cell: Cell { shape, strides },
-            cycles_per_packet: cell.ticks * platform.cycles_per_tick(),
-            effort: EFFORT,
-        }
-    });
-    cells.collect()
+    reference
+        .cells
+        .iter()
+        .filter(|cell| cell.may_be_fitted)
+        .map(|cell| {
+            let shape = if cell.loop_name == "dual" {
+                Shape::Dual
+            } else {
+                Shape::Single
+            };
+            let strides = Strides {
+                header: cell.stride_first,
+                data: cell.stride_second,
+            };
+            UsedCell {
+                cell: Cell { shape, strides },
+                cycles_per_packet: cell.ticks * platform.cycles_per_tick(),
+                effort: EFFORT,
+            }
+        })
+        .collect()
 }
 
 /// Fits the platform's costs to the cells that the reference declares, and returns the content of

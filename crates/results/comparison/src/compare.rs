@@ -19,12 +19,15 @@ use std::collections::BTreeSet;
 
 /// Refuses a metric that no recording has, and recordings that share no row.
 fn has_rows(sides: &[SideRows], wanted: &[String], found: &MatchedRows<'_>) -> Result<(), Error> {
-    let rows = sides.iter().flat_map(|side| &side.table.rows);
-    let known: BTreeSet<&str> = rows.map(|(key, _)| key.metric.as_str()).collect();
-    let unknown = wanted
+    let known: BTreeSet<&str> = sides
         .iter()
-        .find(|metric| !known.contains(metric.as_str()));
-    match unknown {
+        .flat_map(|side| &side.table.rows)
+        .map(|(key, _)| key.metric.as_str())
+        .collect();
+    match wanted
+        .iter()
+        .find(|metric| !known.contains(metric.as_str()))
+    {
         Some(metric) => Err(Error::NoSuchMetric {
             metric: metric.clone(),
             known: known.into_iter().join(", "),
@@ -49,8 +52,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     });
     let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
     let headers = inputs.iter().map(Input::header).collect_vec();
-    let sides = inputs.iter().enumerate();
-    let sides = sides
+    let sides = inputs
+        .iter()
+        .enumerate()
         .map(|(at, input)| side(at, input, &chosen, &read[at]))
         .collect_vec();
     let matched = match_rows(&read, options);

@@ -23,9 +23,11 @@ pub fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<
 
 /// The tables of wake-ups in which another CPU owned the timer, or woke the others in another order.
 fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
-    let wake_ups = base.rows.iter().map(|(key, _)| key);
-    let wake_ups = wake_ups.filter(|key| key.metric == WAKEUP.name);
-    let mut names = wake_ups
+    let mut names = base
+        .rows
+        .iter()
+        .map(|(key, _)| key)
+        .filter(|key| key.metric == WAKEUP.name)
         .map(|key| (key.variant.clone(), key.case.clone(), key.mode.clone()))
         .collect_vec();
     names.dedup();
@@ -33,8 +35,11 @@ fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differ
     for (side, header) in headers.iter().enumerate().skip(1) {
         for name @ (variant, case, mode) in &names {
             let owner = |side: usize, header: &Header| {
-                let own = sides[side].variants.iter().find(|own| *own == variant);
-                let release = own.or(sides[side].variants.first())?;
+                let release = sides[side]
+                    .variants
+                    .iter()
+                    .find(|own| *own == variant)
+                    .or(sides[side].variants.first())?;
                 let is_drawn = header.seeded_modes.contains(mode);
                 let of = |key| header.condition(&format!("{release}/{case}/{mode}"), key);
                 let wakes = of(conditions::WAKES).unwrap_or_default();
@@ -84,8 +89,11 @@ fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<D
         others.any(|other| (&other.0, &other.1) == (variant, case) && is_drawn(side, &other.2))
     };
     let mut found = Vec::new();
-    let orders = tables[0].orders.iter();
-    for (name, base) in orders.filter(|(name, _)| !is_drawn(0, &name.2)) {
+    for (name, base) in tables[0]
+        .orders
+        .iter()
+        .filter(|(name, _)| !is_drawn(0, &name.2))
+    {
         for (side, table) in tables.iter().enumerate().skip(1) {
             let Some(other) = table.orders.get(name).filter(|_| !is_drawn(side, &name.2)) else {
                 continue;
@@ -167,8 +175,10 @@ pub fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
 /// Takes the verdict from what rows have in common, where a condition decides some of them.
 pub fn withhold_shifts(shifts: &mut [Shift], rows: &[Row]) {
     for shift in shifts {
-        let of_shift = rows.iter().filter(|row| row.key.metric == shift.metric);
-        let mut changes = of_shift.filter_map(|row| row.changes[shift.side - 1].as_ref());
+        let mut changes = rows
+            .iter()
+            .filter(|row| row.key.metric == shift.metric)
+            .filter_map(|row| row.changes[shift.side - 1].as_ref());
         if changes.any(|change| matches!(change.verdict, Verdict::Unjudged(_))) {
             shift.verdict = Verdict::Unclear;
         }
@@ -184,8 +194,9 @@ const ODD_FACTOR: f64 = 1.5;
 
 /// The runs of a side that are unlike its others in the median of the rows.
 pub fn odd_runs(rows: &[Row], side: usize, runs: usize) -> Vec<OddRun> {
-    let whole = rows.iter().map(|row| &row.values[side]);
-    let whole = whole
+    let whole = rows
+        .iter()
+        .map(|row| &row.values[side])
         .filter(|values| values.len() == runs && values.iter().all(|value| *value > 0.0))
         .collect_vec();
     let of_run = |run: usize| {

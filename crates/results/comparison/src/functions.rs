@@ -42,7 +42,7 @@ pub fn functions(
         }
     };
     let compared = |passage: &&Passage| sides[0].variants.contains(&passage.build);
-    let calls = counts[0]
+    counts[0]
         .passages
         .iter()
         .filter(compared)
@@ -63,8 +63,8 @@ pub fn functions(
                 base.build.clone()
             };
             Some(call(build, &passages))
-        });
-    calls.collect()
+        })
+        .collect()
 }
 
 fn call(build: String, passages: &[Passage]) -> CallFunctions {

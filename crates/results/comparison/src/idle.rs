@@ -38,15 +38,16 @@ pub fn idle_tests(
         });
         sides.push(named.collect());
     }
-    let tests = sides[0].iter().map(|(variant, base)| {
-        let is_it = |(of, test): &&(String, Test<'_>)| (of, test.case) == (variant, base.case);
-        let of_sides = sides
-            .iter()
-            .map(|tests| tests.iter().find(is_it).map(|(_, test)| test))
-            .collect();
-        idle_test(variant, base.case, of_sides)
-    });
-    tests
+    sides[0]
+        .iter()
+        .map(|(variant, base)| {
+            let is_it = |(of, test): &&(String, Test<'_>)| (of, test.case) == (variant, base.case);
+            let of_sides = sides
+                .iter()
+                .map(|tests| tests.iter().find(is_it).map(|(_, test)| test))
+                .collect();
+            idle_test(variant, base.case, of_sides)
+        })
         .filter(|test| test.sums[1..].iter().any(Option::is_some))
         .collect()
 }

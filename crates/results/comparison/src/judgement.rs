@@ -38,13 +38,14 @@ impl Judge<'_> {
     /// A row whose changes have no verdict yet.
     fn row(&self, of: &Matched<'_>) -> Row {
         let is_exact = |side: usize| is_exact(self.headers, side, &of.key.mode);
-        let values = std::iter::once(of.base.values.clone()).chain(of.others.iter().map(|other| {
-            let values = |(samples, by): &(&Samples, f64)| {
-                samples.values.iter().map(|value| value * by).collect()
-            };
-            other.as_ref().map(values).unwrap_or_default()
-        }));
-        let values = values.collect_vec();
+        let values = std::iter::once(of.base.values.clone())
+            .chain(of.others.iter().map(|other| {
+                let values = |(samples, by): &(&Samples, f64)| {
+                    samples.values.iter().map(|value| value * by).collect()
+                };
+                other.as_ref().map(values).unwrap_or_default()
+            }))
+            .collect_vec();
         let all_exact = (1..self.sides.len()).all(is_exact);
         let has_logarithms = values.iter().flatten().all(|value| *value > 0.0);
         let cell = |values: &Vec<f64>| {
@@ -106,7 +107,7 @@ impl Judge<'_> {
             sampled.map(|(place, row)| ((row.key.metric.clone(), kind_of(row), row.better), place)),
         );
         let runs = |&place: &usize| {
-            let row: &Row = &rows[place];
+            let row = &rows[place];
             Runs {
                 sides: [&row.values[0], &row.values[side]],
                 tick: self.tick(row, side),
@@ -173,8 +174,9 @@ impl Judge<'_> {
 
     /// The change in percent below which one does not matter.
     fn threshold(&self, of: &Matched<'_>) -> f64 {
-        let own = of.rule.and_then(|rule| rule.threshold);
-        own.unwrap_or(self.policy.threshold)
+        of.rule
+            .and_then(|rule| rule.threshold)
+            .unwrap_or(self.policy.threshold)
     }
 
     /// The verdict on a change of a row, whose counter ticks in `tick` of the row's unit; and

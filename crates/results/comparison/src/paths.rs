@@ -39,8 +39,7 @@ pub fn paths(
             let Some(cpu) = iteration.slowest(metric.name) else {
                 continue;
             };
-            let spending = Spending::new(&iteration.path(cpu, metric.name));
-            let parts = spending
+            let parts = Spending::new(&iteration.path(cpu, metric.name))
                 .parts
                 .iter()
                 .map(|&(spent, ticks)| (spent, ticks as f64 * tick_us))
@@ -69,11 +68,12 @@ fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
         .measures()
         .iter()
         .filter(|measure| (measure.series, measure.cpu) == (series, Some(cpu)));
-    let place = of_cpu.find_map(|measure| measure.cluster.zip(measure.core));
-    place.map_or(Who::Cpu(cpu), |(cluster, core)| Who::Place {
-        cluster,
-        core,
-    })
+    of_cpu
+        .find_map(|measure| measure.cluster.zip(measure.core))
+        .map_or(Who::Cpu(cpu), |(cluster, core)| Who::Place {
+            cluster,
+            core,
+        })
 }
 
 /// The paths of each table of which there are rows, in the order of the rows, where the base has
@@ -92,8 +92,10 @@ pub fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<
     names.dedup();
     // What another state of the board explains, no path of the code does.
     let of_board = rows.iter().filter(|row| {
-        let verdicts = row.changes.iter().flatten().map(|change| change.verdict);
-        verdicts
+        row.changes
+            .iter()
+            .flatten()
+            .map(|change| change.verdict)
             .into_iter()
             .any(|verdict| verdict == Verdict::Unjudged(Condition::Session))
     });

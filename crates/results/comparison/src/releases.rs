@@ -37,7 +37,7 @@ pub fn variants(recording: &Recording) -> Vec<String> {
         .iter()
         .map(|measure| measure.series)
         .collect();
-    let mut names: Vec<String> = Vec::new();
+    let mut names = Vec::new();
     for series in used {
         let (variant, _, _) = recording.series_texts(series);
         if !names.iter().any(|name| name == variant) {
@@ -48,7 +48,7 @@ pub fn variants(recording: &Recording) -> Vec<String> {
 }
 
 pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
-    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut all = Vec::new();
     let mut is_one = true;
     for input in inputs {
         let mut of_runs = input.recordings().map(variants);

@@ -19,8 +19,8 @@ pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, us
     let count = given.len();
     let distinct = given
         .into_iter()
-        .filter(|(it, _)| known.insert(it.digest()));
-    let distinct = distinct.collect_vec();
+        .filter(|(it, _)| known.insert(it.digest()))
+        .collect_vec();
     let again = count - distinct.len();
     let runs = distinct.into_iter().flat_map(|(recording, with)| {
         let runs = if recording.header.run_begins.is_empty() {
@@ -54,17 +54,18 @@ impl SideRows {
         let has_runs = policy.iterations == Iterations::OfOneRun
             && (runs > 1 || !input.header().is_repeatable());
         let is_idle = findings::cpuidle::is_of(input.findings.recording);
-        let tables = std::iter::once(&input.findings).chain(&input.more);
-        let tables = tables.map(|findings| {
-            let mut table = read(findings);
-            if is_idle {
-                divide(&mut table.rows);
-            }
-            for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
-                samples.values = stats::median(&samples.values).into_iter().collect();
-            }
-            table
-        });
+        let tables = std::iter::once(&input.findings)
+            .chain(&input.more)
+            .map(|findings| {
+                let mut table = read(findings);
+                if is_idle {
+                    divide(&mut table.rows);
+                }
+                for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
+                    samples.values = stats::median(&samples.values).into_iter().collect();
+                }
+                table
+            });
         let mut table = tables.reduce(joined).unwrap_or_default();
         if has_runs && is_idle {
             fill(&mut table.rows, runs);
@@ -140,11 +141,13 @@ pub fn match_rows<'r>(sides: &'r [SideRows], options: &'r Options) -> MatchedRow
             found
                 .missing
                 .extend(lacking(sides, &find, key, &samples.unit));
-            let others = find[1..].iter().map(|rows| {
-                let other = *rows.get(key)?;
-                Some((other, factor(&other.unit, &samples.unit)?))
-            });
-            let others = others.collect_vec();
+            let others = find[1..]
+                .iter()
+                .map(|rows| {
+                    let other = *rows.get(key)?;
+                    Some((other, factor(&other.unit, &samples.unit)?))
+                })
+                .collect_vec();
             if place == 0 && others.iter().any(Option::is_some) {
                 found.rows.push(Matched {
                     key,
@@ -176,8 +179,10 @@ fn lacking(
         let has = samples.values.len();
         (side.has_runs && has < side.runs).then_some(Lack::Runs(has, side.runs))
     };
-    let lacks = sides.iter().zip(find).map(lack);
-    lacks
+    sides
+        .iter()
+        .zip(find)
+        .map(lack)
         .enumerate()
         .filter_map(|(side, lack)| {
             Some(Missing {

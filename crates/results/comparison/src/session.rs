@@ -113,15 +113,14 @@ impl BoardSessions {
     /// The change of a row in percent that a session explains; of a metric that was not measured
     /// twice, the largest of all.
     fn floor(&self, key: &Key) -> f64 {
-        let of_row = self
-            .floors
+        self.floors
             .iter()
             .rev()
-            .find(|((mode, metric), _)| key.mode.starts_with(mode) && key.metric == *metric);
-        of_row.map_or_else(
-            || self.floors.values().copied().fold(0.0, f64::max),
-            |(_, floor)| *floor,
-        )
+            .find(|((mode, metric), _)| key.mode.starts_with(mode) && key.metric == *metric)
+            .map_or_else(
+                || self.floors.values().copied().fold(0.0, f64::max),
+                |(_, floor)| *floor,
+            )
     }
 }
 
@@ -241,13 +240,13 @@ fn deviation(costs: &Table, key: &str) -> Option<f64> {
         .as_array()?
         .iter()
         .position(|other| other.as_str() == Some(key))?;
-    let row = uncertainty
-        .get("factor")?
-        .as_array()?
-        .get(place)?
-        .as_array()?;
     Some(
-        row.iter()
+        uncertainty
+            .get("factor")?
+            .as_array()?
+            .get(place)?
+            .as_array()?
+            .iter()
             .filter_map(toml::Value::as_float)
             .map(|part| part * part)
             .sum::<f64>()
@@ -278,11 +277,11 @@ pub fn leave_to_sessions(
 ) -> Vec<Sessions> {
     // Releases of one name are compared with each other; where names differ there is one a side.
     let release = |side: usize, key: &Key| -> String {
-        let own = sides[side]
+        sides[side]
             .variants
             .iter()
-            .find(|variant| **variant == key.variant);
-        own.or(sides[side].variants.first())
+            .find(|variant| **variant == key.variant)
+            .or(sides[side].variants.first())
             .cloned()
             .unwrap_or_default()
     };

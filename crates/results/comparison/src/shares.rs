@@ -33,11 +33,15 @@ pub fn divide(rows: &mut Vec<(Key, Samples)>) {
             at,
         )
     };
-    let mut wholes: HashMap<Whole, f64> = HashMap::new();
+    let mut wholes = HashMap::new();
     for (key, samples) in rows.iter() {
         for of in [IDLE_ENTERED.name, IDLE_TIME.name] {
-            let values = samples.values.iter().enumerate();
-            for (at, value) in values.filter(|_| key.metric == of) {
+            for (at, value) in samples
+                .values
+                .iter()
+                .enumerate()
+                .filter(|_| key.metric == of)
+            {
                 *wholes.entry(whole(key, of, at)).or_default() += value;
             }
         }

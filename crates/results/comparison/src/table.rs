@@ -72,18 +72,23 @@ impl Key {
     /// The last part of the row's label, as tables print it: the CPU or its role, the subject and
     /// its.
     pub fn row(&self) -> String {
-        let parts = [
+        [
             self.who.to_string(),
             self.subject.clone(),
             self.role.clone(),
-        ];
-        parts.into_iter().filter(|part| !part.is_empty()).join(" ")
+        ]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .join(" ")
     }
 
     /// The whole label, as in `suspend-deepest parallel, powerdown, last man of 1`.
     pub fn label(&self) -> String {
-        let parts = [&self.variant, &self.case, &self.mode].map(String::as_str);
-        let table = parts.into_iter().filter(|part| !part.is_empty()).join(" ");
+        let table = [&self.variant, &self.case, &self.mode]
+            .map(String::as_str)
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .join(" ");
         let row = self.row();
         let tail = if row.is_empty() {
             String::new()
@@ -180,7 +185,7 @@ impl Table {
     /// out.
     pub(crate) fn new(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
         let recording = timelines.recording();
-        let splits: Splits<'_> = timelines
+        let splits = timelines
             .each()
             .into_iter()
             .map(|span| {
@@ -197,8 +202,8 @@ impl Table {
             .counter_hz
             .map_or(0.0, |hz| 1e6 / hz as f64);
         let points = points(recording);
-        let mut places: HashMap<Key, usize> = HashMap::new();
-        let mut rows: Vec<(Key, Samples)> = Vec::new();
+        let mut places = HashMap::new();
+        let mut rows = Vec::new();
         for measure in recording.measures() {
             let metric = recording.text(measure.metric);
             let (named, case, mode) = recording.series_texts(measure.series);
@@ -257,11 +262,11 @@ fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
         let Some(name) = measure.subject else {
             continue;
         };
-        let point = recording
+        let Some((range, Ok(at))) = recording
             .text(name)
             .rsplit_once(' ')
-            .filter(|(_, number)| number.contains('.'));
-        let Some((range, Ok(at))) = point.map(|(range, number)| (range, number.parse::<f64>()))
+            .filter(|(_, number)| number.contains('.'))
+            .map(|(range, number)| (range, number.parse::<f64>()))
         else {
             continue;
         };
@@ -363,10 +368,10 @@ impl Roles {
                 continue;
             }
             if let (Some(cpu), Some(cluster)) = (measure.cpu, measure.cluster) {
-                let table = tables
+                tables
                     .entry((measure.series, measure.iteration, cluster))
-                    .or_default();
-                table.push((measure.value, cpu));
+                    .or_default()
+                    .push((measure.value, cpu));
             }
         }
         let mut roles = HashMap::new();

@@ -43,25 +43,27 @@ pub fn idle_rules<'p>(
     policy: &'p Policy,
     used: &'p BTreeSet<usize>,
 ) -> impl Iterator<Item = String> + 'p {
-    let idle = policy.rules.iter().enumerate();
-    let idle = idle.filter(|(index, _)| !used.contains(index));
-    idle.map(|(index, rule)| {
-        let rule = describe(rule);
-        format!("rule {} of the policy ({rule}) matches no row", index + 1)
-    })
+    policy
+        .rules
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used.contains(index))
+        .map(|(index, rule)| {
+            let rule = describe(rule);
+            format!("rule {} of the policy ({rule}) matches no row", index + 1)
+        })
 }
 
 fn describe(rule: &Rule) -> String {
-    let parts = [
+    let named = [
         ("case", &rule.case),
         ("mode", &rule.mode),
         ("metric", &rule.metric),
         ("row", &rule.row),
-    ];
-    let mut named = parts
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)));
-    let named = named.join(", ");
+    ]
+    .iter()
+    .filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)))
+    .join(", ");
     if named.is_empty() {
         "for all rows".to_owned()
     } else {

@@ -54,7 +54,7 @@ const KINDS: [&str; 4] = ["indices", "lanes", "header lines", "data lines"];
 /// Reads the study.
 pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let recording = run.recording;
-    let mut sizes: Vec<(u64, String)> = Vec::new();
+    let mut sizes = Vec::new();
     for series in recording.all_series() {
         let (variant, ..) = recording.series_texts(series);
         let size = recording

@@ -23,7 +23,7 @@ pub fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
         let recorded = &cell.recorded;
         ((&recorded.variant, &recorded.case, &recorded.mode), cell)
     });
-    let groups = grouped(keyed)
+    grouped(keyed)
         .into_iter()
         .map(|((release, case, mode), mut cells)| {
             cells.sort_by_key(|cell: &&ComparedCell| (cell.recorded.rank, cell.recorded.cpu));
@@ -33,8 +33,8 @@ pub fn groups(compared: &[ComparedCell]) -> Vec<Group<'_>> {
                 mode,
                 cells,
             }
-        });
-    groups.collect()
+        })
+        .collect()
 }
 
 /// The metrics that a group has figures for, in the order of the table of metrics.

@@ -184,10 +184,13 @@ fn widths(
         let factor = by_kind
             .entry((&cell.recorded.variant, kind(cell)))
             .or_insert_with(|| {
-                let others = compared.iter().filter(|other| {
-                    other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell)
-                });
-                let mut missed = others.filter_map(off).collect_vec();
+                let mut missed = compared
+                    .iter()
+                    .filter(|other| {
+                        other.recorded.variant != cell.recorded.variant && kind(other) == kind(cell)
+                    })
+                    .filter_map(off)
+                    .collect_vec();
                 missed.sort_by(f64::total_cmp);
                 missed
                     .get((missed.len() * 9).div_ceil(10).checked_sub(1)?)
@@ -303,8 +306,9 @@ pub fn spread(recording: &Recording, series: Series) -> Option<Spread> {
     let of = recording.measures().iter().filter(|measure| {
         measure.series == series && recording.text(measure.metric) == POWERDOWN.name
     });
-    let values = of.filter_map(|of| Some((of.iteration, of.cpu?, microseconds(recording, of)?)));
-    let iterations: Iterations<_, _> = values.collect();
+    let iterations: Iterations<_, _> = of
+        .filter_map(|of| Some((of.iteration, of.cpu?, microseconds(recording, of)?)))
+        .collect();
     let ranks = (0..iterations.places()).map_while(|place| {
         let found = iterations.ranked(Rank::Nth(place))?;
         let [min, max] = found.ends;

@@ -165,12 +165,14 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             .iter()
             .filter(|count| (count.variant, count.case) == (kernel, case))
             .collect_vec();
-        let window = recording.measures().iter().find(|measure| {
-            let (variant, test, _) = recording.series_texts(measure.series);
-            recording.text(measure.metric) == metrics::WINDOW.name
-                && (variant, test) == (kernel, case)
-        });
-        let seconds = window
+        let seconds = recording
+            .measures()
+            .iter()
+            .find(|measure| {
+                let (variant, test, _) = recording.series_texts(measure.series);
+                recording.text(measure.metric) == metrics::WINDOW.name
+                    && (variant, test) == (kernel, case)
+            })
             .map(|measure| measure.value)
             .filter(|seconds| *seconds > 0.0);
         let mut cpus = of.iter().map(|count| count.cpu).collect_vec();

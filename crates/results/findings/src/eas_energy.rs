@@ -115,8 +115,11 @@ fn mean(values: &[f64]) -> f64 {
 /// Predictions beside figures: the scale with the least relative error, its root mean square, and
 /// the errors. None without two figures.
 fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<Predictor> {
-    let ratios = predicted.iter().zip(published);
-    let ratios = ratios.map(|(own, (_, figure))| own / figure).collect_vec();
+    let ratios = predicted
+        .iter()
+        .zip(published)
+        .map(|(own, (_, figure))| own / figure)
+        .collect_vec();
     let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
     if published.len() < 2 || squares == 0.0 {
         return None;
@@ -124,8 +127,9 @@ fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<P
     let scale = ratios.iter().sum::<f64>() / squares;
     let error = |ratio: &f64| 100.0 * (scale * ratio - 1.0);
     let errors_percent = ratios.iter().map(error).collect_vec();
-    let per_task = predicted.iter().zip(published);
-    let per_task = per_task
+    let per_task = predicted
+        .iter()
+        .zip(published)
         .map(|(own, (tasks, _))| (*tasks, own / f64::from(*tasks)))
         .collect_vec();
     let least = Leaders::least(per_task, |(_, own)| Some([*own; 2]));
@@ -183,8 +187,10 @@ struct BoardRows<'r, 'b> {
 
 impl<'r, 'b> BoardRows<'r, 'b> {
     fn new(rows: &'b [Row<'r>], board: &'b facts::TaskBoard, facts: &'b facts::ManyTasks) -> Self {
-        let own = rows.iter().filter(|row| row.variant == board.name);
-        let own = own.collect_vec();
+        let own = rows
+            .iter()
+            .filter(|row| row.variant == board.name)
+            .collect_vec();
         let modes = own.iter().map(|row| row.mode);
         let assumed = distinct(modes.filter(|name| !name.is_empty()));
         Self {
@@ -219,16 +225,18 @@ impl<'r, 'b> BoardRows<'r, 'b> {
     /// What a rule saves against no energy model, in percent, seed by seed.
     fn gains(&self, case: &str, mode: &str, tasks: u32) -> Vec<f64> {
         let energy = |case: &str| self.values(case, mode, metrics::ENERGY, "", tasks);
-        let pairs = energy(case).into_iter().zip(energy(OFF));
-        pairs
+        energy(case)
+            .into_iter()
+            .zip(energy(OFF))
             .map(|(own, other)| 100.0 * (1.0 - own / other))
             .collect()
     }
 
     /// The same with the range over all assumptions.
     fn gain(&self, case: &str, tasks: u32) -> Option<Interval> {
-        let assumed = self.assumed.iter();
-        let all = assumed
+        let all = self
+            .assumed
+            .iter()
             .flat_map(|mode| self.gains(case, mode, tasks))
             .collect_vec();
         Some(Interval {
@@ -265,8 +273,11 @@ fn read_board<'r>(
 ) -> Board<'r> {
     let rows = BoardRows::new(rows, board, facts);
     let watts = board.watts_per_unit;
-    let rules = rows.cases().into_iter().map(|case| rows.rules(case));
-    let rules = rules.collect_vec();
+    let rules = rows
+        .cases()
+        .into_iter()
+        .map(|case| rows.rules(case))
+        .collect_vec();
     let (own, assumed) = (&rows.own, rows.assumed.clone());
     let reference =
         reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());

@@ -23,14 +23,14 @@ pub struct NodeCount<'r> {
 
 /// Reads the counts.
 pub fn read(recording: &Recording) -> Vec<NodeCount<'_>> {
-    let rows = named(recording)
+    named(recording)
         .into_iter()
-        .filter(|row| row.is_of(CASE, metrics::PACKETS));
-    rows.map(|row| NodeCount {
-        node: row.subject,
-        reason: row.role,
-        severity: row.mode,
-        packets: row.value as u64,
-    })
-    .collect()
+        .filter(|row| row.is_of(CASE, metrics::PACKETS))
+        .map(|row| NodeCount {
+            node: row.subject,
+            reason: row.role,
+            severity: row.mode,
+            packets: row.value as u64,
+        })
+        .collect()
 }

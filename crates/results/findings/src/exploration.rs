@@ -88,6 +88,8 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
 /// The value of a metric.
 fn measured(recording: &Recording, name: &str) -> Option<u64> {
     let mut all = recording.measures().iter();
-    let found = all.find(|measure| recording.text(measure.metric) == name)?;
-    Some(found.value as u64)
+    Some(
+        all.find(|measure| recording.text(measure.metric) == name)?
+            .value as u64,
+    )
 }

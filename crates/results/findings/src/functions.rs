@@ -75,15 +75,17 @@ pub fn of_first_build(counts: &Functions) -> Option<Sums<'_>> {
 pub fn folded_stacks(recording: &Recording) -> String {
     let counts = read(recording).ok().flatten().unwrap_or_default();
     let plain = |words: &str| words.replace(';', ",");
-    let lines = counts.passages.iter().flat_map(|passage| {
-        let stacks = passage.stacks.lines();
-        stacks.map(|stack| {
-            format!(
-                "{};{};{stack}\n",
-                plain(&passage.build),
-                plain(&passage.call)
-            )
+    counts
+        .passages
+        .iter()
+        .flat_map(|passage| {
+            passage.stacks.lines().map(|stack| {
+                format!(
+                    "{};{};{stack}\n",
+                    plain(&passage.build),
+                    plain(&passage.call)
+                )
+            })
         })
-    });
-    lines.collect()
+        .collect()
 }

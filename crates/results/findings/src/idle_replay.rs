@@ -346,10 +346,10 @@ struct TraceMeasures<'r> {
 
 impl<'r> TraceMeasures<'r> {
     fn all(recording: &'r Recording) -> Vec<Self> {
-        let texts = recording
+        let of_case = recording
             .all_series()
-            .map(|series| recording.series_texts(series));
-        let of_case = texts.filter(|(variant, case, _)| *case == CASE && *variant != TRACE);
+            .map(|series| recording.series_texts(series))
+            .filter(|(variant, case, _)| *case == CASE && *variant != TRACE);
         let names = distinct(of_case.map(|(variant, ..)| variant));
         // The order in which series are numbered is that of their first rows: governors as they
         // were asked for, and what was best last.
@@ -378,7 +378,7 @@ impl<'r> TraceMeasures<'r> {
     /// not known.
     fn shares(self, of: &[Metric]) -> Option<Bounds> {
         let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
-        let mut entered: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut entered = BTreeMap::new();
         for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
             *entered.entry(mode(measure)).or_default() += measure.value;
         }
@@ -388,7 +388,7 @@ impl<'r> TraceMeasures<'r> {
             .filter(|(mode, _)| !is_end(mode))
             .map(|(_, all)| *all)
             .fold(1.0, f64::max);
-        let mut counted: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut counted = BTreeMap::new();
         for metric in of {
             let all_states =
                 |measure: &&Measure| subject(self.recording, measure) == facts::Replay::ALL_STATES;
@@ -477,22 +477,26 @@ impl<'r> TraceMeasures<'r> {
         };
         // Units of the platform's table times seconds.
         let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
-        let energies = self.measures(CASE, metrics::IDLE_ENERGY);
-        let energies = energies.map(|measure| {
-            (
-                mode(measure),
-                subject(self.recording, measure),
-                measure.value,
-            )
-        });
-        let energies = energies.collect_vec();
+        let energies = self
+            .measures(CASE, metrics::IDLE_ENERGY)
+            .map(|measure| {
+                (
+                    mode(measure),
+                    subject(self.recording, measure),
+                    measure.value,
+                )
+            })
+            .collect_vec();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
         let states = self.state_names().into_iter().map(state).collect_vec();
         let domains = self.power_domains();
         let of_domains = domains.iter().flat_map(|domain| &domain.states);
-        let choices = states.iter().chain(of_domains);
-        let choices = choices.map(|of| [of.entered, of.residency_us]).collect();
+        let choices = states
+            .iter()
+            .chain(of_domains)
+            .map(|of| [of.entered, of.residency_us])
+            .collect();
         Governor {
             name: self.name,
             states,
@@ -518,11 +522,14 @@ impl<'r> TraceMeasures<'r> {
 
 fn counters(recording: &Recording) -> Option<Counters> {
     let value = |mode: &str, metric: Metric| {
-        let found = recording.measures().iter().find(|measure| {
-            recording.series_texts(measure.series) == ("recorded", "counters", mode)
-                && recording.text(measure.metric) == metric.name
-        });
-        found.map(|measure| measure.value)
+        recording
+            .measures()
+            .iter()
+            .find(|measure| {
+                recording.series_texts(measure.series) == ("recorded", "counters", mode)
+                    && recording.text(measure.metric) == metric.name
+            })
+            .map(|measure| measure.value)
     };
     let of = |mode| {
         let count = |metric| value(mode, metric).map(Bounds::exactly);
@@ -548,18 +555,20 @@ fn limits<'r>(
     powers_sourced: bool,
 ) -> Vec<Limited<'r>> {
     let find = |name: &str| governors.iter().find(|governor| governor.name == name);
-    let limited = limits.into_iter().filter_map(|limit| {
-        let (under, without) = find(&limit.name).zip(find(&limit.of))?;
-        Some(Limited {
-            name: under.name,
-            of: without.name,
-            latency_us: limit.latency_us,
-            left: limit.left,
-            less: under.less_than(without).filter(|_| powers_sourced),
-            is_same: under.choices == without.choices,
+    limits
+        .into_iter()
+        .filter_map(|limit| {
+            let (under, without) = find(&limit.name).zip(find(&limit.of))?;
+            Some(Limited {
+                name: under.name,
+                of: without.name,
+                latency_us: limit.latency_us,
+                left: limit.left,
+                less: under.less_than(without).filter(|_| powers_sourced),
+                is_same: under.choices == without.choices,
+            })
         })
-    });
-    limited.collect()
+        .collect()
 }
 
 /// Reads a replay.
@@ -577,8 +586,9 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
             .between(metrics::IDLE_INTERVALS, what)
             .map_or(0, |count| count.low as u64)
     };
-    let reasons = trace.measures(CASE, metrics::IDLE_INTERVALS);
-    let reasons = reasons.filter(|measure| role(recording, measure) == "reason");
+    let reasons = trace
+        .measures(CASE, metrics::IDLE_INTERVALS)
+        .filter(|measure| role(recording, measure) == "reason");
     let all = TraceMeasures::all(recording).into_iter();
     let governors = all.map(|governor| governor.governor(watts)).collect_vec();
     let own = governors
@@ -632,8 +642,13 @@ impl<'r> Replay<'r> {
     /// is, percent of what the oracle takes (or else the first governor) at the same cost of a
     /// round trip; `None` where nothing is said about energy.
     pub fn energy(&self, of: &Governor<'_>) -> Option<(Bounds, String)> {
-        let joules = self.governors.iter().filter_map(|of| of.energy_j);
-        if let Some(most) = joules.map(|energy| energy.0.high).reduce(f64::max) {
+        if let Some(most) = self
+            .governors
+            .iter()
+            .filter_map(|of| of.energy_j)
+            .map(|energy| energy.0.high)
+            .reduce(f64::max)
+        {
             let (factor, unit) = match most {
                 _ if most < 1e-3 => (1e6, "uJ"),
                 _ if most < 1.0 => (1e3, "mJ"),
@@ -691,23 +706,25 @@ impl<'r> Governor<'r> {
             .filter_map(|state| state.entered)
             .map(Bounds::middle)
             .sum();
-        let outside = self.states.iter().filter_map(|state| {
-            let seen = recorded
-                .states
-                .iter()
-                .find(|seen| seen.name == state.name)?
-                .entered?
-                .middle();
-            let replayed = state.entered?;
-            let off = (replayed.low - seen).max(seen - replayed.high);
-            let is_outside = off > TOLERANCE * all;
-            is_outside.then_some(Outside {
-                state: state.name,
-                recorded: seen,
-                replayed,
+        self.states
+            .iter()
+            .filter_map(|state| {
+                let seen = recorded
+                    .states
+                    .iter()
+                    .find(|seen| seen.name == state.name)?
+                    .entered?
+                    .middle();
+                let replayed = state.entered?;
+                let off = (replayed.low - seen).max(seen - replayed.high);
+                let is_outside = off > TOLERANCE * all;
+                is_outside.then_some(Outside {
+                    state: state.name,
+                    recorded: seen,
+                    replayed,
+                })
             })
-        });
-        outside.collect()
+            .collect()
     }
 }
 
@@ -752,8 +769,9 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
         })
     };
     let others = || real().filter(|other| !is_alike(other));
-    let recorded = others().find(|other| other.name == RECORDED);
-    let reference = recorded.or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
+    let reference = others()
+        .find(|other| other.name == RECORDED)
+        .or_else(|| others().min_by(|a, b| middle(a).total_cmp(&middle(b))));
     let pair = best.zip(reference);
     let less = pair
         .filter(|_| by_energy)

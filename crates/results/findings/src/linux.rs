@@ -67,7 +67,7 @@ pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
 }
 
 fn states(recording: &Recording) -> Vec<State<'_>> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = Vec::new();
     for measure in recording
         .measures()
         .iter()

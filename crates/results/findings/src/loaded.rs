@@ -203,9 +203,9 @@ fn kinds(recording: &Recording) -> Vec<&str> {
 /// Events of a kind per packet of a node.
 fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
     let mut there = measures_of(recording, EVENTS, metrics::EVENTS);
-    let found = there
-        .find(|measure| subject(recording, measure) == node && role(recording, measure) == kind);
-    found.map(|measure| measure.value)
+    there
+        .find(|measure| subject(recording, measure) == node && role(recording, measure) == kind)
+        .map(|measure| measure.value)
 }
 
 #[cfg(test)]

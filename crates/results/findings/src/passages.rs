@@ -61,7 +61,7 @@ pub struct Length {
 pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
     let measures = run.recording.measures();
     let first = measures.first();
-    let mut lengths: BTreeMap<u64, Length> = BTreeMap::new();
+    let mut lengths = BTreeMap::new();
     for measure in measures {
         let new = Length {
             instructions: measure.value as u64,

@@ -125,11 +125,13 @@ fn calls<'r>(
             low: figure.low,
             high: figure.high,
         };
-        let of_call = published
+        published
             .figures
             .iter()
-            .filter(|figure| figure.call == call);
-        of_call.filter(is_on_these).map(other).collect()
+            .filter(|figure| figure.call == call)
+            .filter(is_on_these)
+            .map(other)
+            .collect()
     };
     let mut calls: Vec<Call<'_>> = Vec::new();
     for call in recording

@@ -83,8 +83,7 @@ impl<'a> Findings<'a> {
     pub fn read(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
         let platform = recording.header.platform.as_ref();
         let reference = platform.and_then(|platform| published.psci_of(&platform.name));
-        let findings = Self::new(recording, folder, reference);
-        findings.with_published(|row| {
+        Self::new(recording, folder, reference).with_published(|row| {
             strides::published(recording, published, &row.case, &row.subject, &row.metric)
         })
     }
@@ -149,11 +148,10 @@ impl<'a> Findings<'a> {
     /// The scatter of free-running seeds.
     pub fn spreads(&self) -> &[Spread] {
         self.spreads.get_or_init(|| {
-            let free = self
-                .recording
+            self.recording
                 .all_series()
-                .filter(|&series| self.recording.series_texts(series).2 == FREE_RUNNING);
-            free.filter_map(|series| spread(self.recording, series))
+                .filter(|&series| self.recording.series_texts(series).2 == FREE_RUNNING)
+                .filter_map(|series| spread(self.recording, series))
                 .collect()
         })
     }
@@ -318,7 +316,7 @@ pub fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
 
 fn measures(recording: &Recording) -> Vec<MeasureRow> {
     type Key = (Series, u32, [u32; 2], u32, u32);
-    let mut groups: BTreeMap<Key, (usize, Vec<f64>)> = BTreeMap::new();
+    let mut groups = BTreeMap::new();
     // Rows come in the order in which the recording first has them.
     let mut numbers = std::collections::HashMap::new();
     let mut number = |text: String| {

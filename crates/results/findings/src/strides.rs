@@ -317,7 +317,7 @@ impl Cells {
 pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     let recording = run.recording;
     let header = &recording.header;
-    let facts: facts::Study = header.facts()?;
+    let facts = header.facts()?;
     let mut cells = cells(run, &facts);
     let gains = gains(&cells);
     if is_modelled(recording) {
@@ -360,7 +360,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
 fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
     let recording = run.recording;
     let reference = reference(recording, run.published);
-    let mut cells: Vec<Cells> = Vec::new();
+    let mut cells = Vec::new();
     for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
         let Some((loop_name, strides)) = place(recording, name) else {
             continue;
@@ -583,10 +583,12 @@ impl Rest {
         for cell in cells.iter_mut() {
             cell.mpps = Some(1e3 / (ns + tick_ns * cell.clocks_per_packet));
         }
-        let single = of_loop(cells, "single")
+        let constant = of_loop(cells, "single")
             .filter_map(|cell| cell.published_mpps)
-            .collect_vec();
-        let constant = single.iter().copied().fold(0.0, f64::max);
+            .collect_vec()
+            .iter()
+            .copied()
+            .fold(0.0, f64::max);
         let mut scores = Vec::new();
         for loop_name in ["single", "dual", "single-split"] {
             let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
@@ -595,11 +597,10 @@ impl Rest {
                 stats::rms(&of_loop(cells, loop_name).filter_map(error).collect_vec())
             };
             let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
-            let rows = [
+            for (predictor, rms_percent) in [
                 ("model and the rest of the path", errors(&|cell| cell.mpps)),
                 ("constant: best of single", errors(&|_| Some(constant))),
-            ];
-            for (predictor, rms_percent) in rows {
+            ] {
                 let fitted = fitted && predictor.starts_with("model");
                 scores.extend(rms_percent.map(|rms_percent| Score {
                     loop_name,
@@ -622,8 +623,8 @@ impl Rest {
 }
 
 fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
-    let loops = ["single", "dual", "single-split"].into_iter();
-    loops
+    ["single", "dual", "single-split"]
+        .into_iter()
         .filter_map(|loop_name| {
             let least = |value: &dyn Fn(&Cells, f64) -> f64| {
                 published_of(cells, loop_name)
@@ -647,8 +648,8 @@ fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
 
 fn cannot_tell(recording: &Recording) -> Vec<&str> {
     let costs = recording.header.costs.get("prefetch");
-    let lines = costs.and_then(|costs| costs.get("fit")?.get("cannot_tell")?.as_array());
-    lines
+    costs
+        .and_then(|costs| costs.get("fit")?.get("cannot_tell")?.as_array())
         .into_iter()
         .flatten()
         .filter_map(toml::Value::as_str)

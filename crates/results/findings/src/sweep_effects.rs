@@ -125,8 +125,12 @@ fn parts(groups: Vec<Group>) -> Vec<Group> {
         }
     }
     let merge = |(members, _): (Vec<Group>, usize)| {
-        let values = members.iter().filter_map(|group| group.at);
-        let mean = values.clone().sum::<f64>() / members.len() as f64;
+        let mean = members
+            .iter()
+            .filter_map(|group| group.at)
+            .clone()
+            .sum::<f64>()
+            / members.len() as f64;
         let name = match &members[..] {
             [one] => one.name.clone(),
             [first, .., last] => format!("{} to {}", first.name, last.name),
@@ -174,12 +178,14 @@ pub fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Eff
 /// The sum of squares between groups of some sizes, of values in the order of the groups.
 fn between(values: &[f64], sizes: &[usize], mean: f64) -> f64 {
     let mut rest = values;
-    let of = sizes.iter().map(|&size| {
-        let (group, others) = rest.split_at(size);
-        rest = others;
-        (group.iter().sum::<f64>() / size as f64 - mean).powi(2) * size as f64
-    });
-    of.sum()
+    sizes
+        .iter()
+        .map(|&size| {
+            let (group, others) = rest.split_at(size);
+            rest = others;
+            (group.iter().sum::<f64>() / size as f64 - mean).powi(2) * size as f64
+        })
+        .sum()
 }
 
 /// Of more points than these chance puts less than half a percent between groups.
@@ -208,8 +214,12 @@ fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect>
     let means = groups.means(summary, quantity);
     let value = |place: usize| summary.points[place].figures[quantity];
     let of_group = |(group, _): &(&Group, f64)| {
-        let values = group.points.iter().map(|&place| value(place));
-        values.filter(|value| value.is_finite()).collect_vec()
+        group
+            .points
+            .iter()
+            .map(|&place| value(place))
+            .filter(|value| value.is_finite())
+            .collect_vec()
     };
     let all = means.iter().map(of_group).collect_vec();
     let (sizes, values) = (all.iter().map(Vec::len).collect_vec(), all.concat());

@@ -78,10 +78,12 @@ impl Less {
             .map(|(a, b)| 100.0 * (1.0 - a / b))
             .collect_vec();
         let (first, second) = less.split_at(less.len() / 2);
-        let halves = stats::median_interval(first).zip(stats::median_interval(second));
-        let apart = halves.filter(|(first, second)| first[1] < second[0] || second[1] < first[0]);
-        let both = apart.map(|(first, second)| [first[0].min(second[0]), first[1].max(second[1])]);
-        let interval = both.or(stats::median_interval(&less))?;
+        let apart = stats::median_interval(first)
+            .zip(stats::median_interval(second))
+            .filter(|(first, second)| first[1] < second[0] || second[1] < first[0]);
+        let interval = apart
+            .map(|(first, second)| [first[0].min(second[0]), first[1].max(second[1])])
+            .or(stats::median_interval(&less))?;
         Some(Self {
             percent: stats::median(&less)?,
             interval,
@@ -298,14 +300,16 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
     let less_than_today = today
         .filter(|today| today.values != best.values)
         .and_then(|today| Less::new(best, today));
-    let others = group.iter().filter(|cell| cell.values != best.values);
-    let rivals = others.filter_map(|cell| {
-        Some(Rival {
-            values: cell.values.clone(),
-            less_percent: -Less::new(best, cell)?.interval[0],
+    let rival = group
+        .iter()
+        .filter(|cell| cell.values != best.values)
+        .filter_map(|cell| {
+            Some(Rival {
+                values: cell.values.clone(),
+                less_percent: -Less::new(best, cell)?.interval[0],
+            })
         })
-    });
-    let rival = rivals.max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
+        .max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
     let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE / (1.0 - SURE));
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
     let defines = facts
@@ -347,7 +351,7 @@ fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> V
 }
 
 fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
-    let mut names: Vec<(&str, u64)> = distinct(cells.iter().map(|cell| (&*cell.set, cell.batch)));
+    let mut names = distinct(cells.iter().map(|cell| (&*cell.set, cell.batch)));
     let place = |set: &str| facts.sets.iter().position(|other| other.name == set);
     names.sort_by_key(|(set, batch)| (place(set), *batch));
     let group = |(set, batch): (&str, u64)| {

@@ -97,12 +97,12 @@ impl WhatIf {
             settings
         };
         let before = self.points.iter().filter(|point| value(point) == from);
-        let pairs = before.filter_map(|before| {
-            let is_pair =
-                |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
-            Some((before, self.points.iter().find(is_pair)?))
-        });
-        let quotients = pairs
+        let quotients = before
+            .filter_map(|before| {
+                let is_pair =
+                    |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
+                Some((before, self.points.iter().find(is_pair)?))
+            })
             .map(|(before, after)| times(before, after))
             .collect_vec();
         let told = quotients.iter().flatten().copied().collect_vec();
@@ -133,8 +133,12 @@ fn times(before: &WhatIfPoint, after: &WhatIfPoint) -> Option<f64> {
         return Some(1.0);
     }
     if !before.seeds.is_empty() {
-        let pairs = before.seeds.iter().zip(&after.seeds);
-        let quotients = pairs.map(|(before, after)| after / before).collect_vec();
+        let quotients = before
+            .seeds
+            .iter()
+            .zip(&after.seeds)
+            .map(|(before, after)| after / before)
+            .collect_vec();
         let [low, high] = stats::median_interval(&quotients)?;
         return stats::median(&quotients).filter(|_| low > 1.0 || high < 1.0);
     }
@@ -209,8 +213,10 @@ fn hung_on(
     told: &Ranked<At, Option<u16>>,
 ) -> Option<(&'static str, f64)> {
     let (series, number) = told.iteration;
-    let iteration = findings.timelines.iteration(series, number)?;
-    let path = iteration.path(told.who.last().copied()??, metric);
+    let path = findings
+        .timelines
+        .iteration(series, number)?
+        .path(told.who.last().copied()??, metric);
     let (spent, ticks) = Spending::new(&path).parts.first().copied()?;
     let us = ticks as f64 * findings.timelines.tick_us()?;
     Some((spent.title(), us / told.median))

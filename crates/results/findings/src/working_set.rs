@@ -129,12 +129,10 @@ impl Way<'_> {
 
     /// Accesses of the receiving node to metadata that go to memory.
     pub fn metadata_from_memory(&self) -> f64 {
-        let receive = self
-            .nodes
+        self.nodes
             .iter()
             .filter(|of| of.node == "receive")
-            .flat_map(|of| &of.data);
-        receive
+            .flat_map(|of| &of.data)
             .filter(|data| data.kind == "metadata")
             .map(|data| data.memory)
             .sum()
@@ -205,11 +203,12 @@ fn predicted<'r>(
         let time = |(instructions, clocks): (&Row<'r>, &Row<'r>)| {
             // A device's nodes have its name in front.
             let is_of = |figure: &&NodeFigure| {
-                let device = figure
+                figure
                     .node
                     .split_once('/')
-                    .and_then(|(_, port)| port.split_once('-'));
-                device.map_or(figure.node.as_str(), |(_, name)| name) == clocks.subject
+                    .and_then(|(_, port)| port.split_once('-'))
+                    .map_or(figure.node.as_str(), |(_, name)| name)
+                    == clocks.subject
             };
             Some(NodeTime {
                 node: clocks.subject,

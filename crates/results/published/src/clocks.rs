@@ -93,11 +93,10 @@ impl ClockReference {
 
     /// A statistic of a clock in nanoseconds, if it was published.
     pub fn statistic(&self, clock: &str, statistic: &str) -> Option<f64> {
-        let found = self
-            .clocks
+        self.clocks
             .iter()
-            .find(|figure| figure.clock == clock && figure.statistic == statistic);
-        found.map(|figure| figure.value)
+            .find(|figure| figure.clock == clock && figure.statistic == statistic)
+            .map(|figure| figure.value)
     }
 
     /// The conditions that an experiment may know: the clocks that are given to a simulated kernel,

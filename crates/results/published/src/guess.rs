@@ -68,13 +68,15 @@ impl PsciReference {
             apart.then(|| cell.case.clone())
         };
         let guess = self.guess(cell)?;
-        let others = self.cells.iter().filter(|other| {
-            other.release != cell.release
-                && !other.used_in_fit
-                && other.value_us > 0.0
-                && kind(other) == kind(cell)
-        });
-        let mut off = others
+        let mut off = self
+            .cells
+            .iter()
+            .filter(|other| {
+                other.release != cell.release
+                    && !other.used_in_fit
+                    && other.value_us > 0.0
+                    && kind(other) == kind(cell)
+            })
             .filter_map(|other| {
                 let ratio = self.guess(other)? / other.value_us;
                 Some(ratio.max(1.0 / ratio))
@@ -129,8 +131,8 @@ impl PsciReference {
             .iter()
             .map(|(name, _)| Some(name.as_str()))
             .filter(|name| *name != Some(&cell.release));
-        let patterns = std::iter::once(None).chain(others);
-        let best = patterns
+        let best = std::iter::once(None)
+            .chain(others)
             .filter_map(|pattern| Some((pattern, off(pattern)?)))
             .min_by(|a, b| a.1.total_cmp(&b.1))?;
         says(best.0, place)
@@ -161,12 +163,16 @@ impl PsciReference {
         if order.is_empty() {
             return self.value(cell, &cell.case, "serial", POWERDOWN.name, place);
         }
-        let rank = order.iter().position(|&other| other == place)?;
-        let Some(before) = rank.checked_sub(1) else {
-            let alone = order.iter().filter(|other| other.0 == place.0);
-            let alone = alone
-                .filter_map(|&other| self.value(cell, LEVEL0, "serial", POWERDOWN.name, other));
-            return alone.min_by(f64::total_cmp);
+        let Some(before) = order
+            .iter()
+            .position(|&other| other == place)?
+            .checked_sub(1)
+        else {
+            return order
+                .iter()
+                .filter(|other| other.0 == place.0)
+                .filter_map(|&other| self.value(cell, LEVEL0, "serial", POWERDOWN.name, other))
+                .min_by(f64::total_cmp);
         };
         let published =
             |case: &str, place| self.value(cell, case, "parallel", POWERDOWN.name, place);

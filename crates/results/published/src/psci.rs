@@ -216,8 +216,8 @@ impl PsciReference {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn all(files: &dyn Files) -> Result<Vec<Self>, Error> {
-        let names = files.list("")?;
-        names
+        files
+            .list("")?
             .iter()
             .filter(|name| name.ends_with("-psci.toml"))
             .map(|name| Self::read_from(files, name))
@@ -347,8 +347,10 @@ fn shortest_like(cell: &Cell, cells: &[Cell]) -> Option<(u16, u16)> {
         )
     };
     let of = key(cell);
-    let same = cells.iter().filter(|other| key(other) == of);
-    same.min_by(|a, b| a.value_us.total_cmp(&b.value_us))
+    cells
+        .iter()
+        .filter(|other| key(other) == of)
+        .min_by(|a, b| a.value_us.total_cmp(&b.value_us))
         .map(|cell| (cell.cluster, cell.core))
 }
 
@@ -389,7 +391,7 @@ fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
             let message = format!("`{}` is not a unit of time here", row.unit);
             return Err(document.wrong(place, message, "expected `us` or `ns`"));
         };
-        let published: f64 = match row.value.parse() {
+        let published = match row.value.parse() {
             Ok(value) if f64::is_finite(value) && value >= 0.0 => value,
             _ => {
                 let message = format!("`{}` is not a time", row.value);

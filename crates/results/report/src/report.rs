@@ -95,8 +95,11 @@ impl<'a> Report<'a> {
         if !all {
             return self.run_text(style, false);
         }
-        let facts = self.findings.source().into_iter();
-        let facts = facts.map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
+        let facts = self
+            .findings
+            .source()
+            .into_iter()
+            .map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
         let told = self
             .told()
             .blocks
@@ -121,7 +124,7 @@ impl<'a> Report<'a> {
     /// The blocks of a report: the story, and what every recording has.
     fn blocks(&self) -> Vec<Block> {
         let findings = &self.findings;
-        let mut all: Vec<Block> = self.told().blocks.all().to_vec();
+        let mut all = self.told().blocks.all().to_vec();
         all.extend(self.declared());
         if !findings.measures().is_empty() && !self.told().is_plain {
             let summary = "All other measures of the recording".into();
@@ -165,8 +168,10 @@ impl<'a> Report<'a> {
                 });
             }
         }
-        let pictures = pictures(&self.findings).into_iter();
-        let pictures = pictures.filter(|picture| !is_told(picture)).collect_vec();
+        let pictures = pictures(&self.findings)
+            .into_iter()
+            .filter(|picture| !is_told(picture))
+            .collect_vec();
         if !pictures.is_empty() {
             all.push(Block::heading(1, "Pictures"));
             all.extend(pictures.into_iter().map(Block::Picture));

@@ -262,7 +262,7 @@ impl GraphFile {
                 self.0.flows.iter().map(|flow| *flow.get_ref()).collect(),
             )),
             name => {
-                let file: PathBuf = path.parent().unwrap_or(Path::new("")).join(name);
+                let file = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
                     document.wrong(packets.from.span(), why, help)
@@ -465,12 +465,14 @@ fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cyc
 fn wiring(wired: &[Wiring], order: &[&str]) -> String {
     let [drop, punt] = DROP_AND_PUNT;
     let mut text = String::new();
-    let nodes = order.iter().filter_map(|name| find(wired, name));
     for Wiring {
         name,
         arcs,
         has_outputs,
-    } in nodes.filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str()))
+    } in order
+        .iter()
+        .filter_map(|name| find(wired, name))
+        .filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str()))
     {
         let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
         text.push_str(&format!(

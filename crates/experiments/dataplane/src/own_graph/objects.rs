@@ -51,7 +51,7 @@ pub fn load(path: &Path) -> Result<Vec<ObjectNode>, Wrong> {
 /// Refuses more of something than a node may have, and a table without `run`: what is wrong, and
 /// what would be right.
 fn within_limits(table: &NodeTable) -> Result<(), (String, String)> {
-    let counts = [
+    for (what, count, most, is_null) in [
         ("arcs", table.arcs, ARCS_MAX, table.arc.is_null()),
         (
             "reasons",
@@ -65,8 +65,7 @@ fn within_limits(table: &NodeTable) -> Result<(), (String, String)> {
             REASONS_MAX,
             table.counter.is_null(),
         ),
-    ];
-    for (what, count, most, is_null) in counts {
+    ] {
         if count as usize > most || (count > 0 && is_null) {
             let nowhere = if is_null {
                 ", and no pointer to them"

@@ -150,19 +150,19 @@ impl<'a> Watcher<'a> {
             running if running.is_empty() => format!("the process with the nodes of {objects}"),
             running => running.join(" or "),
         };
-        let answer = self
-            .process
-            .ask(request, takes + self.asked.patience, &whose, doing);
-        answer.map_err(|failure| match failure {
-            Failure::Refused(error) => error,
-            // Ctrl-C ends that process as well.
-            Failure::Gone(_) if self.progress.check().is_err() => Error::Cancelled,
-            Failure::Gone(text) => {
-                let help =
-                    format!("that is code of {objects} and not of Stopwatt; nothing was recorded");
-                Error::usage(text, help)
-            }
-        })
+        self.process
+            .ask(request, takes + self.asked.patience, &whose, doing)
+            .map_err(|failure| match failure {
+                Failure::Refused(error) => error,
+                // Ctrl-C ends that process as well.
+                Failure::Gone(_) if self.progress.check().is_err() => Error::Cancelled,
+                Failure::Gone(text) => {
+                    let help = format!(
+                        "that is code of {objects} and not of Stopwatt; nothing was recorded"
+                    );
+                    Error::usage(text, help)
+                }
+            })
     }
 
     fn objects(&self) -> String {

@@ -81,11 +81,11 @@ impl<'t> Tree<'t> {
     }
 
     pub fn path(&self, at: usize) -> String {
-        let above = std::iter::successors(Some(at), |at| Some(self.nodes[*at].parent))
-            .take_while(|at| *at != 0);
-        above.fold(String::new(), |path, at| {
-            format!("/{}{path}", printable(self.nodes[at].name))
-        })
+        std::iter::successors(Some(at), |at| Some(self.nodes[*at].parent))
+            .take_while(|at| *at != 0)
+            .fold(String::new(), |path, at| {
+                format!("/{}{path}", printable(self.nodes[at].name))
+            })
     }
 
     pub fn value(&self, at: usize, property: &str) -> Option<&'t [u8]> {

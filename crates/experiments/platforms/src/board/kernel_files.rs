@@ -17,12 +17,11 @@ pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
         let help = "name a device tree (.dts, .dtb), or a copy of /sys/devices/system/cpu";
         Error::new(error.to_string(), error.help).with_help(help)
     })?;
-    let within =
-        ["", "cpu", "devices/system/cpu", "sys/devices/system/cpu"].map(|part| path.join(part));
-    let folder = within
-        .iter()
+    let folder = ["", "cpu", "devices/system/cpu", "sys/devices/system/cpu"]
+        .map(|part| path.join(part))
+        .into_iter()
         .find(|folder| folder.join("cpu0").is_dir())
-        .map_or(path, |folder| folder);
+        .unwrap_or_else(|| path.to_owned());
     let mut board = Board {
         file: file.to_owned(),
         title: file.to_owned(),
@@ -78,7 +77,7 @@ pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
 
 /// The idle states of a CPU.
 fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<State>, Error> {
-    let mut found: Vec<State> = Vec::new();
+    let mut found = Vec::new();
     for state in states {
         let missing = || {
             format!(
@@ -110,15 +109,15 @@ fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<Sta
 /// The domain of a line of a dump, what follows it in the path, and the content.
 fn energy_line(line: &str) -> Option<[&str; 3]> {
     let (path, content) = str::trim_matches(line, ['>', ' ', '\t', '\r']).rsplit_once(':')?;
-    let path = path
+    let (domain, rest) = path
         .rsplit_once("energy_model/")
         .map_or(path, |(_, path)| path)
-        .trim_start_matches("./");
-    let (domain, rest) = path.split_once('/')?;
-    let is_read = ["cpus", "/power", "/performance"]
+        .trim_start_matches("./")
+        .split_once('/')?;
+    ["cpus", "/power", "/performance"]
         .iter()
-        .any(|end| rest.ends_with(end));
-    is_read.then_some([domain, rest, content])
+        .any(|end| rest.ends_with(end))
+        .then_some([domain, rest, content])
 }
 
 /// Gives the CPUs of a dump of `energy_model` its operating points. Lines may be quoted in a mail.
@@ -131,10 +130,8 @@ pub fn take_energy_model(board: &mut Board, file: &str, text: &str) -> Result<()
             ..Cpu::default()
         };
         let read = |rest: &str| {
-            let found = all
-                .iter()
-                .find(|[of, path, _]| of == domain && *path == rest);
-            found
+            all.iter()
+                .find(|[of, path, _]| of == domain && *path == rest)
                 .map(|[.., text]| number(&format!("{file}: {domain}/{rest}"), text))
                 .transpose()
         };

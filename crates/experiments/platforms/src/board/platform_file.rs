@@ -41,12 +41,13 @@ pub fn text(board: &Board, name: &str) -> Result<String, Error> {
             help,
         ));
     }
-    let powers = board
+    let most = board
         .cpus
         .iter()
         .flat_map(|cpu| &cpu.points)
-        .filter_map(|(_, _, power)| *power);
-    let most = powers.max().unwrap_or(0);
+        .filter_map(|(_, _, power)| *power)
+        .max()
+        .unwrap_or(0);
     let unit = (1..19)
         .map(|zeros| 10_u64.pow(zeros))
         .find(|unit| most / unit < MOST_POWER)
@@ -235,9 +236,11 @@ fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
         (_, "") => "; assumed: what the cluster shares takes no power",
         _ => "; write powers where the question marks are, and take the `#` away",
     };
-    let text = format!(
+    format!(
         "operating_points_source = \"{}{rest}\"\noperating_point = [\n{rows}]",
         plain(&cpu.points_source)
-    );
-    text.lines().map(|line| format!("{mark}{line}")).join("\n")
+    )
+    .lines()
+    .map(|line| format!("{mark}{line}"))
+    .join("\n")
 }

@@ -11,8 +11,9 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let file =
         import::open(path, &shown).map_err(|error| Error::new(error.to_string(), error.help))?;
     let mut bytes = Vec::new();
-    let read = file.take(disk::MOST_TEXT + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::unreadable(&shown, error))?;
+    file.take(disk::MOST_TEXT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Error::unreadable(&shown, error))?;
     if bytes.len() as u64 > disk::MOST_TEXT {
         Err(Error::new(
             format!("{shown} has more than {} MiB", disk::MOST_TEXT >> 20),
@@ -65,8 +66,8 @@ pub fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>, Error> {
         "-I",
     ])
     .arg(beside);
-    let folder = std::path::absolute(beside).unwrap_or_else(|_| beside.to_owned());
-    for above in folder
+    for above in std::path::absolute(beside)
+        .unwrap_or_else(|_| beside.to_owned())
         .ancestors()
         .filter(|above| above.join("include/dt-bindings").is_dir())
     {

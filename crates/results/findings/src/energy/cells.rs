@@ -128,9 +128,11 @@ impl<'r> Cells<'r> {
     ) -> Self {
         let header = &run.recording.header;
         let platform = header.platform.as_ref();
-        let published = run.published.energy.as_ref();
-        let published =
-            published.filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
+        let published = run
+            .published
+            .energy
+            .as_ref()
+            .filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
         let mode = if header.iterations > 0 {
             "draws"
         } else {
@@ -156,11 +158,14 @@ impl<'r> Cells<'r> {
         for reference in &mut references {
             reference.power_w = scale.map(|scale| reference.power_unit.times(scale));
         }
-        let cells = references.iter().flat_map(|reference| {
-            let configurations = std::iter::once(REFERENCE).chain(CONFIGURATIONS);
-            configurations.filter_map(|configuration| reader.cell(reference, configuration, scale))
-        });
-        let cells = cells.collect();
+        let cells = references
+            .iter()
+            .flat_map(|reference| {
+                std::iter::once(REFERENCE)
+                    .chain(CONFIGURATIONS)
+                    .filter_map(|configuration| reader.cell(reference, configuration, scale))
+            })
+            .collect();
         let count = references
             .first()
             .map_or(0, |first| reader.energies(first.benchmark, REFERENCE).len());
@@ -214,12 +219,13 @@ impl<'r> Reader<'_, 'r> {
             .zip(self.times(name, REFERENCE))
             .map(|(energy, time)| energy / time)
             .collect_vec();
-        let owners = self
+        let owned = self
             .measured
             .owned
             .iter()
-            .filter(|(owner, _)| OF_RCU.contains(owner));
-        let owned = owners.map(|(_, values)| values).collect_vec();
+            .filter(|(owner, _)| OF_RCU.contains(owner))
+            .map(|(_, values)| values)
+            .collect_vec();
         let share = |(draw, all): (usize, &f64)| {
             let part = |values: &&Values<'_>| {
                 at(values, name, REFERENCE, self.mode)
@@ -308,13 +314,15 @@ impl<'r> Reader<'_, 'r> {
 
     /// The unknown that goes most with the benefits.
     fn decides(&self, benefits: &[f64]) -> Option<DecidingUnknown<'r>> {
-        let all = self.measured.unknowns.iter();
-        let all = all.filter_map(|(unknown, values)| {
-            Some(DecidingUnknown {
-                unknown,
-                spearman: spearman(values, benefits)?,
+        self.measured
+            .unknowns
+            .iter()
+            .filter_map(|(unknown, values)| {
+                Some(DecidingUnknown {
+                    unknown,
+                    spearman: spearman(values, benefits)?,
+                })
             })
-        });
-        all.max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
+            .max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
     }
 }

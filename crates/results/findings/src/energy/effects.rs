@@ -164,11 +164,14 @@ pub fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Share
             .iter()
             .filter_map(|(name, values)| Some((*name, share(values)?)))
             .collect_vec();
-        let off = all.iter().enumerate().map(|(draw, all)| {
-            let sum: f64 = parts.iter().map(|(_, values)| values[draw]).sum();
-            (sum / all - 1.0).abs()
-        });
-        let off = off.fold(0.0, f64::max);
+        let off = all
+            .iter()
+            .enumerate()
+            .map(|(draw, all)| {
+                let sum: f64 = parts.iter().map(|(_, values)| values[draw]).sum();
+                (sum / all - 1.0).abs()
+            })
+            .fold(0.0, f64::max);
         (!owners.is_empty()).then_some(Shares {
             benchmark,
             configuration,
@@ -176,13 +179,15 @@ pub fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Share
             sum_off_by: off,
         })
     };
-    let cells = cells.references.iter().flat_map(|reference| {
-        [REFERENCE]
-            .into_iter()
-            .chain(CONFIGURATIONS)
-            .map(move |configuration| (reference.benchmark, configuration))
-    });
     cells
+        .references
+        .iter()
+        .flat_map(|reference| {
+            [REFERENCE]
+                .into_iter()
+                .chain(CONFIGURATIONS)
+                .map(move |configuration| (reference.benchmark, configuration))
+        })
         .filter_map(|(benchmark, configuration)| of(benchmark, configuration))
         .collect()
 }
@@ -220,8 +225,11 @@ pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim
         let [offload_time, idle_time] = [CONFIGURATIONS[0], CONFIGURATIONS[1]]
             .map(|configuration| at(&measured.time, of.benchmark, configuration, cells.mode));
         // A recording of which a part is missing has fewer of some than of others.
-        let all = [reference, offload, idle, both, offload_time, idle_time];
-        let count = all.iter().map(|values| values.len()).min().unwrap_or(0);
+        let count = [reference, offload, idle, both, offload_time, idle_time]
+            .iter()
+            .map(|values| values.len())
+            .min()
+            .unwrap_or(0);
         let draws = || 0..count;
         let adds_little = |draw: &usize| {
             100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw] <= 1.0

@@ -82,8 +82,8 @@ pub fn at<'v>(
     configuration: &str,
     mode: &str,
 ) -> &'v [f64] {
-    let found = values
+    values
         .iter()
-        .find(|(names, _)| **names == [benchmark, configuration, mode]);
-    found.map_or(&[], |(_, values)| values)
+        .find(|(names, _)| **names == [benchmark, configuration, mode])
+        .map_or(&[], |(_, values)| values)
 }

@@ -182,8 +182,8 @@ impl<'r> PolicyMeasures<'r> {
         let watts = facts.power.as_ref().and_then(|power| power.watts_per_unit);
         let energy = self.values(policy, metrics::ENERGY, "");
         let by = |metric: Metric| -> InOrder<'r, f64> {
-            let names = self.subjects(CASE, metric).into_iter();
-            names
+            self.subjects(CASE, metric)
+                .into_iter()
                 .map(|name| (name, self.mean(policy, metric, name)))
                 .collect()
         };
@@ -195,8 +195,8 @@ impl<'r> PolicyMeasures<'r> {
         let tasks = self.subjects(CASE, metrics::MIGRATIONS).into_iter();
         let middle = self.middle(policy);
         let of_middle = |metric: Metric| {
-            let rows = self.of_metric(CASE, metric);
-            rows.filter(|row| (row.variant, row.iteration) == (policy, middle))
+            self.of_metric(CASE, metric)
+                .filter(|row| (row.variant, row.iteration) == (policy, middle))
                 .map(|row| (row.subject, row.value))
         };
         Policy {
@@ -282,10 +282,9 @@ impl<'r> PolicyMeasures<'r> {
 
     /// The seed of a policy whose energy lies in the middle, counted from the first.
     fn middle(&self, policy: &str) -> u32 {
-        let of_policy = self
+        let mut all = self
             .of_metric(CASE, metrics::ENERGY)
-            .filter(|row| row.variant == policy);
-        let mut all = of_policy
+            .filter(|row| row.variant == policy)
             .map(|row| (row.value, row.iteration))
             .collect_vec();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -295,14 +294,19 @@ impl<'r> PolicyMeasures<'r> {
 
     fn task(&self, policy: &str, task: &str) -> Task<'r> {
         let pooled = |metric: Metric| {
-            let values = PERCENTS.into_iter().filter_map(|percent| {
-                let value = self
-                    .percentiles(policy, POOLED, metric, task, percent)
-                    .first()
-                    .copied()?;
-                Some((percent, value))
-            });
-            Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
+            Some(
+                PERCENTS
+                    .into_iter()
+                    .filter_map(|percent| {
+                        let value = self
+                            .percentiles(policy, POOLED, metric, task, percent)
+                            .first()
+                            .copied()?;
+                        Some((percent, value))
+                    })
+                    .collect::<BTreeMap<_, _>>(),
+            )
+            .filter(|map| !map.is_empty())
         };
         let sum = |metric: Metric| {
             self.values(policy, metric, task)
@@ -404,12 +408,14 @@ fn left_undone(policies: &mut [Policy<'_>]) {
         let done: f64 = policy.tasks.values().map(|task| task.work_us).sum();
         let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
         // How many times what is allowed each task left undone.
-        let short = tasks.map(|(name, task)| {
-            let share = 1.0 - task.work_us / most[name];
-            let allowed = if task.periods > 0.0 { 0.01 } else { 0.5 };
-            (*name, share, share / allowed)
-        });
-        if let Some((name, share, times)) = short.max_by(|a, b| a.2.total_cmp(&b.2)) {
+        if let Some((name, share, times)) = tasks
+            .map(|(name, task)| {
+                let share = 1.0 - task.work_us / most[name];
+                let allowed = if task.periods > 0.0 { 0.01 } else { 0.5 };
+                (*name, share, share / allowed)
+            })
+            .max_by(|a, b| a.2.total_cmp(&b.2))
+        {
             (policy.unfinished, policy.unfinished_share) = (Some(name), share);
             policy.is_done = times <= 1.0 && done >= 0.9 * all;
         }
@@ -419,9 +425,12 @@ fn left_undone(policies: &mut [Policy<'_>]) {
 impl Policy<'_> {
     /// The task that was late for its next period most often, and in what share of its periods.
     pub fn latest(&self) -> Option<(&str, f64)> {
-        let tasks = self.tasks.0.iter().filter(|(_, task)| task.periods > 0.0);
-        let late = tasks.map(|(name, task)| (*name, task.missed_periods / task.periods));
-        late.max_by(|a, b| a.1.total_cmp(&b.1))
+        self.tasks
+            .0
+            .iter()
+            .filter(|(_, task)| task.periods > 0.0)
+            .map(|(name, task)| (*name, task.missed_periods / task.periods))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// A percentile of a task's response in ms.
@@ -507,8 +516,10 @@ impl<'r> Placement<'r> {
             .power
             .as_ref()
             .and_then(|power| power.watts_per_unit);
-        let reference = self.find(YARDSTICK).or(self.policies.first());
-        let of = reference.and_then(|policy| Some((policy.name, policy.energy_unit_s?.median)));
+        let of = self
+            .find(YARDSTICK)
+            .or(self.policies.first())
+            .and_then(|policy| Some((policy.name, policy.energy_unit_s?.median)));
         match (watts, of) {
             (Some(watts), _) => ("J".to_owned(), watts),
             (None, Some((name, energy))) if energy > 0.0 => {

@@ -107,7 +107,7 @@ impl Lanes {
         // In the order in which the recording has them.
         let mut series = all.iter().map(|lane| lane.series).collect_vec();
         series.sort_unstable();
-        let mut cases: Vec<&str> = Vec::new();
+        let mut cases = Vec::new();
         for series in series {
             let case = recording.series_texts(series).1;
             if !cases.contains(&case) {
@@ -212,7 +212,7 @@ impl Lanes {
 
     /// The same rows with those of a variant together; `None` where that is no other order.
     pub(crate) fn by_variant(&self) -> Option<Self> {
-        let mut variants: Vec<&str> = Vec::new();
+        let mut variants = Vec::new();
         for row in &self.rows {
             if !variants.contains(&row.variant.as_str()) {
                 variants.push(&row.variant);

@@ -343,14 +343,13 @@ impl Picture {
     /// The names that a colour stands for, those that take most of the picture first; none where
     /// the picture's rows say all names. A name has one colour on a whole page.
     pub(crate) fn names(&self) -> Vec<&str> {
-        let all: Vec<(&str, f64)> = match &self.drawing {
+        let all = match &self.drawing {
             Drawing::Bars(bars) if bars.iter().all(|bar| bar.parts.len() < 2) => Vec::new(),
-            Drawing::Bars(bars) => {
-                let parts = bars.iter().flat_map(|bar| &bar.parts);
-                parts
-                    .map(|(subject, figure)| (subject.as_str(), figure.value))
-                    .collect()
-            }
+            Drawing::Bars(bars) => bars
+                .iter()
+                .flat_map(|bar| &bar.parts)
+                .map(|(subject, figure)| (subject.as_str(), figure.value))
+                .collect(),
             Drawing::Curves { curves, .. } => curves
                 .iter()
                 .map(|curve| (curve.name.as_str(), 0.0))
@@ -360,26 +359,24 @@ impl Picture {
                 .iter()
                 .map(|sample| (sample.series.as_str(), 0.0))
                 .collect(),
-            Drawing::Flames(flames) => {
-                let stacks = flames.iter().flat_map(|flame| &flame.stacks);
-                stacks
-                    .flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value)))
-                    .collect()
-            }
+            Drawing::Flames(flames) => flames
+                .iter()
+                .flat_map(|flame| &flame.stacks)
+                .flat_map(|(stack, value)| stack.iter().map(|name| (name.as_str(), *value)))
+                .collect(),
             Drawing::Lanes(lanes) => {
                 // The calls of an explored run are told by their text.
-                let coloured = lanes
+                lanes
                     .rows
                     .iter()
-                    .filter(|row| !lanes.is_order || row.title != CALLS);
-                let stretches = coloured.flat_map(|row| &row.stretches);
-                stretches
+                    .filter(|row| !lanes.is_order || row.title != CALLS)
+                    .flat_map(|row| &row.stretches)
                     .map(|of| (of.what.as_str(), (of.to - of.from) as f64))
                     .collect()
             }
             Drawing::Dots { .. } | Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
         };
-        let mut names: Vec<(&str, f64)> = Vec::new();
+        let mut names = Vec::new();
         for &(name, share) in &all {
             match names.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, sum)) => *sum += share,

@@ -90,8 +90,7 @@ impl Bars {
         let part = |(paint, length): &(Paint, f64)| {
             format!("{} {}", paint.title(), super::figure(*length))
         };
-        let parts = self.parts.iter().map(part).collect_vec();
-        parts.join(", ")
+        self.parts.iter().map(part).collect_vec().join(", ")
     }
 }
 
@@ -133,8 +132,10 @@ pub struct Column {
 impl Column {
     /// The heading with its group on one line.
     pub(crate) fn whole_title(&self) -> String {
-        let parts = [&self.group, &self.heading];
-        parts.into_iter().filter(|part| !part.is_empty()).join(", ")
+        [&self.group, &self.heading]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .join(", ")
     }
 }
 

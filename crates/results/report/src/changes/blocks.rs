@@ -48,12 +48,13 @@ pub fn comparison_html(
 
 /// "B against A", by the names of the recordings.
 fn title_of(comparison: &Comparison) -> String {
-    let names = comparison
+    match comparison
         .sides
         .iter()
         .map(|side| side.name.as_str())
-        .collect_vec();
-    match names.as_slice() {
+        .collect_vec()
+        .as_slice()
+    {
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
     }
@@ -443,19 +444,21 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
 
 /// How the values of rows scatter; `None` where each has one.
 fn scatter(shown: &[&Row], head: &Row, title: &str) -> Option<Picture> {
-    let samples = shown.iter().take(MOST_SAMPLES).flat_map(|row| {
-        let with_values = row
-            .values
-            .iter()
-            .enumerate()
-            .filter(|(_, values)| !values.is_empty());
-        with_values.map(|(side, values)| Sample {
-            name: format!("{} {}", letter(side), row.key.row()),
-            series: letter(side),
-            values: values.clone(),
+    let samples = shown
+        .iter()
+        .take(MOST_SAMPLES)
+        .flat_map(|row| {
+            row.values
+                .iter()
+                .enumerate()
+                .filter(|(_, values)| !values.is_empty())
+                .map(|(side, values)| Sample {
+                    name: format!("{} {}", letter(side), row.key.row()),
+                    series: letter(side),
+                    values: values.clone(),
+                })
         })
-    });
-    let samples = samples.collect_vec();
+        .collect_vec();
     if samples.iter().all(|sample| sample.values.len() <= 1) {
         return None;
     }
@@ -651,8 +654,12 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
 /// What each side lacks, the first rows by name.
 fn missing(comparison: &Comparison) -> Vec<Text> {
     let of_side = |(index, side): (usize, &comparison::Side)| {
-        let lacks = comparison.missing.iter().filter(|lack| lack.side == index);
-        let labels = lacks.map(|lack| lack.key.label()).collect_vec();
+        let labels = comparison
+            .missing
+            .iter()
+            .filter(|lack| lack.side == index)
+            .map(|lack| lack.key.label())
+            .collect_vec();
         let (named, more) = labels.split_at(labels.len().min(MOST_MISSING));
         let more = match more.len() {
             0 => String::new(),
@@ -723,12 +730,11 @@ fn summary(comparison: &Comparison) -> String {
             "no larger than between two sessions",
         ),
         (Verdict::Same, "unchanged"),
-    ];
-    let parts = parts
-        .iter()
-        .filter(|(v, _)| count(*v) > 0)
-        .map(|(v, words)| format!("{} {words}", count(*v)))
-        .collect_vec();
+    ]
+    .iter()
+    .filter(|(v, _)| count(*v) > 0)
+    .map(|(v, words)| format!("{} {words}", count(*v)))
+    .collect_vec();
     let total = comparison.changes().count();
     let verdict = comparison.outcome().name().replace('-', " ");
     let missing = match comparison.missing.len() {

@@ -56,8 +56,8 @@ pub fn junit(comparison: &Comparison) -> String {
     let shifts = comparison
         .shifts
         .iter()
-        .filter(|shift| shift.side + 1 == comparison.sides.len());
-    let shifts = shifts.collect_vec();
+        .filter(|shift| shift.side + 1 == comparison.sides.len())
+        .collect_vec();
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
         (Verdict::Worse, _) => Some("regression"),
         (_, Unjudged::Pass) => None,

@@ -82,11 +82,9 @@ pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
 
 /// "loads +2".
 fn others(row: &FunctionRow, side: usize) -> Vec<String> {
-    let changes = row
-        .others
+    row.others
         .iter()
-        .map(|(name, values)| (name, values[side] - values[0]));
-    changes
+        .map(|(name, values)| (name, values[side] - values[0]))
         .filter(|(_, change)| *change != 0.0)
         .map(|(name, change)| format!("{name} {}", signed(change)))
         .collect()

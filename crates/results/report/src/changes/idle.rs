@@ -17,16 +17,16 @@ pub fn tell(told: &mut Blocks, comparison: &Comparison) {
         }
         _ => "",
     };
-    let lacks = missing(comparison).into_iter();
-    let mut said = lacks.chain([misses(tests, sides) + open]);
+    let mut said = missing(comparison)
+        .into_iter()
+        .chain([misses(tests, sides) + open]);
     told.answer(said.join(" "));
     let several = tests.iter().any(|test| test.variant != tests[0].variant);
     let percent = |share: Option<f64>| share.map(|share| fixed(share, 2));
     let rows = tests
         .iter()
         .flat_map(|test| (0..sides).map(move |side| (test, side)))
-        .collect_vec();
-    let rows = rows
+        .collect_vec()
         .into_iter()
         .filter(|(test, side)| test.sums[*side].is_some())
         .collect_vec();
@@ -47,8 +47,7 @@ pub fn tell(told: &mut Blocks, comparison: &Comparison) {
                     percent(test.misses(*side)[which])
                 })
                 .numbers("change", move |(test, side)| {
-                    let change = test.changes(*side)[which];
-                    change.filter(|_| *side > 0).map(points)
+                    test.changes(*side)[which].filter(|_| *side > 0).map(points)
                 })
         },
     );

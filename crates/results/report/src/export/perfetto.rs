@@ -356,8 +356,8 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
-            let ends = cpus_events(events).filter(|event| releases.contains(&Some(event.point)));
-            let ends = ends
+            let ends = cpus_events(events)
+                .filter(|event| releases.contains(&Some(event.point)))
                 .map(|event| ((event.cpu, event.ticks, event.argument), Vec::new()))
                 .collect();
             let mut flows = Flows {
@@ -387,8 +387,11 @@ fn by_series(recording: &Recording) -> BTreeMap<Series, Iterations<'_>> {
     let mut by_series = BTreeMap::<Series, Iterations<'_>>::new();
     let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     for events in recording.events().chunk_by(same) {
-        let iterations = by_series.entry(events[0].series).or_default();
-        let cpus = iterations.entry(events[0].iteration).or_default();
+        let cpus = by_series
+            .entry(events[0].series)
+            .or_default()
+            .entry(events[0].iteration)
+            .or_default();
         for event in events {
             cpus.entry(event.cpu).or_default().push(event);
         }
@@ -548,7 +551,7 @@ impl Tracks {
         releases: [Option<PointName>; 2],
         flows: &mut Flows,
     ) -> Vec<(u64, Item<'e>)> {
-        let mut items: Vec<(u64, Item<'e>)> = Vec::with_capacity(events.len() * 3);
+        let mut items = Vec::with_capacity(events.len() * 3);
         if let Some(iteration) = iteration {
             let calls = iteration.calls(cpu);
             for call in calls.iter().filter(|call| call.from < call.to) {

@@ -30,8 +30,9 @@ pub fn page(
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
-    let cells = findings.compared().iter();
-    let names: Names = cells
+    let names = findings
+        .compared()
+        .iter()
         .map(|cell| {
             (
                 cell.recorded.cpu,
@@ -110,7 +111,7 @@ pub fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
     {
         return html! {};
     }
-    let mut parts: Vec<(&Block, Vec<&Block>)> = Vec::new();
+    let mut parts = Vec::new();
     let mut cases = 0;
     for block in blocks {
         match block {

@@ -22,7 +22,7 @@ impl Palette {
         let mut lists = Vec::new();
         add(&mut lists, blocks);
         let first = lists.iter().flat_map(|list| list.iter().take(FIRST));
-        let mut names: Vec<String> = Vec::new();
+        let mut names = Vec::new();
         for name in first.chain(lists.iter().flat_map(|list| list.iter().skip(FIRST))) {
             let name = bare(name);
             if names.iter().all(|other| other != name) {
@@ -101,8 +101,10 @@ impl Colours<'_> {
 
     /// The number of a name in the picture, from 1; empty where it has no colour of its own.
     pub(super) fn number(&self, name: &str) -> String {
-        let own = self.names.iter().filter(|name| !self.is_other(name));
-        own.zip(1..)
+        self.names
+            .iter()
+            .filter(|name| !self.is_other(name))
+            .zip(1..)
             .find(|(other, _)| **other == name)
             .map_or_else(String::new, |(_, number)| number.to_string())
     }
@@ -119,14 +121,19 @@ fn add<'b>(lists: &mut Vec<Vec<&'b str>>, blocks: &'b [Block]) {
         match block {
             Block::Picture(picture) => lists.push(picture.names()),
             Block::Table(table) => {
-                let bars = table.rows.iter().flatten().filter_map(|cell| match cell {
-                    Cell::Bars(Bars { parts, .. }) => Some(parts),
-                    _ => None,
-                });
-                let names = bars.flatten().filter_map(|(paint, _)| match paint {
-                    Paint::Name(name) => Some(name.as_str()),
-                    _ => None,
-                });
+                let names = table
+                    .rows
+                    .iter()
+                    .flatten()
+                    .filter_map(|cell| match cell {
+                        Cell::Bars(Bars { parts, .. }) => Some(parts),
+                        _ => None,
+                    })
+                    .flatten()
+                    .filter_map(|(paint, _)| match paint {
+                        Paint::Name(name) => Some(name.as_str()),
+                        _ => None,
+                    });
                 lists.push(names.collect());
             }
             Block::Folded { blocks, .. } => add(lists, blocks),

@@ -212,8 +212,8 @@ fn farthest(distances: Vec<f64>, opposite: f64) -> f64 {
 /// 1, 2 or 5 times a power of ten, at least `at_least`.
 pub fn nice_step(at_least: f64) -> f64 {
     let power = 10_f64.powi(at_least.max(1e-12).log10().floor() as i32);
-    let steps = [1.0, 2.0, 5.0].map(|times| times * power);
-    steps
+    [1.0, 2.0, 5.0]
+        .map(|times| times * power)
         .into_iter()
         .find(|&step| step >= at_least * (1.0 - 1e-9))
         .unwrap_or(power * 10.0)

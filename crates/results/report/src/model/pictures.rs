@@ -72,11 +72,11 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 pub fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
     let of = |name: &Vec<String>| {
-        let parts = name
-            .iter()
+        name.iter()
             .enumerate()
-            .filter(|(at, part)| differs(*at) && !part.is_empty());
-        parts.map(|(_, part)| part.as_str()).join(", ")
+            .filter(|(at, part)| differs(*at) && !part.is_empty())
+            .map(|(_, part)| part.as_str())
+            .join(", ")
     };
     names.iter().map(of).collect()
 }
@@ -108,8 +108,9 @@ fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
     let bars = names
         .into_iter()
         .zip(groups)
-        .map(|(name, (_, parts))| Bar { name, parts });
-    let bars = bars.filter(|bar| bar.total().value > 0.0).collect_vec();
+        .map(|(name, (_, parts))| Bar { name, parts })
+        .filter(|bar| bar.total().value > 0.0)
+        .collect_vec();
     (!bars.is_empty()).then_some(bars)
 }
 
@@ -210,8 +211,7 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
     let names = telling_or_first(&groups);
     let axes = [Some(x), by].into_iter().flatten().collect_vec();
     let curve = |(name, points): (String, Vec<(f64, &PlottedMeasure<'_>)>)| {
-        let by_place = grouped(points);
-        let mut points = by_place
+        let mut points = grouped(points)
             .into_iter()
             .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
             .collect_vec();
@@ -249,7 +249,7 @@ fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<He
         if place.is_part {
             return None;
         }
-        let mut key: Vec<String> = vec![place.words.values().cloned().join(", ")];
+        let mut key = vec![place.words.values().cloned().join(", ")];
         key.extend(series(place.row).map(str::to_owned));
         Some((key, (at, place.row)))
     });

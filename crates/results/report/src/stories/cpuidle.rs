@@ -25,7 +25,7 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
     let count = |value: Option<f64>| value.map(|value| grouped(value as u64));
     let has = |of: fn(&State<'_>) -> bool| states.iter().any(of);
     let timed = test.sum.time_us.is_some();
-    let table = Table::with_rows(states)
+    Table::with_rows(states)
         .when(has(|state| state.cluster.is_some()), |table| {
             table.words("cluster", |state| {
                 state.cluster.map(|cluster| cluster.to_string())
@@ -70,8 +70,8 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
             table.words("", |state| {
                 state.disabled.then_some("disabled").map(Cell::from)
             })
-        });
-    table.done()
+        })
+        .done()
 }
 
 /// The share of each state, a bar for each test and cluster.
@@ -79,14 +79,15 @@ fn picture(tests: &[Test<'_>]) -> Picture {
     let bar = |test: &Test<'_>| {
         let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
         let part = |state: &State<'_>| (state.state.to_owned(), state.share_percent.unwrap_or(0.0));
-        let bars = clusters.map(|states| {
-            let name = match states[0].cluster {
-                Some(cluster) => format!("{}, cluster {cluster}", title(test)),
-                None => title(test),
-            };
-            Bar::new(name, states.iter().map(part))
-        });
-        bars.collect_vec()
+        clusters
+            .map(|states| {
+                let name = match states[0].cluster {
+                    Some(cluster) => format!("{}, cluster {cluster}", title(test)),
+                    None => title(test),
+                };
+                Bar::new(name, states.iter().map(part))
+            })
+            .collect_vec()
     };
     let timed = tests.iter().all(|test| test.sum.time_us.is_some());
     let heading = if timed {

@@ -74,7 +74,7 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
             ));
         }
     }
-    let published: Option<Vec<f64>> = eas_energy.boards.iter().find_map(|board| {
+    let published = eas_energy.boards.iter().find_map(|board| {
         board
             .published
             .iter()
@@ -141,12 +141,11 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
 
 /// The errors of the model and of others.
 fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
-    let known = eas_energy
+    let columns = eas_energy
         .numbered()
         .into_iter()
         .filter(|(at, _)| board.published[*at].is_some())
-        .collect_vec();
-    let columns = known
+        .collect_vec()
         .iter()
         .enumerate()
         .map(|(at, (_, tasks))| (at, *tasks))

@@ -336,7 +336,7 @@ fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
 impl Story for UnfittedFigures<'_> {
     /// Tells the figures as a list.
     fn tell(&self, told: &mut Blocks) {
-        let mut items: Vec<Text> = Vec::new();
+        let mut items = Vec::new();
         if let Some(of) = &self.andebench2_reference {
             items.push(
                 format!(

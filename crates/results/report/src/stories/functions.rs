@@ -17,11 +17,13 @@ pub fn tell(told: &mut Blocks, counts: &Functions) {
         .collect_vec();
     builds.dedup();
     for build in builds {
-        let of_build = counts
+        let flames = counts
             .passages
             .iter()
-            .filter(|passage| passage.build == build);
-        let flames = of_build.clone().map(flame).collect_vec();
+            .filter(|passage| passage.build == build)
+            .clone()
+            .map(flame)
+            .collect_vec();
         let title = format!("Who called whom, {build}");
         let picture = Picture::new(
             title,

@@ -41,8 +41,7 @@ impl Story for Clocks<'_> {
         told.answer(words::clocks(self));
         let interval = |clock: &Clock<'_>| {
             let name = format!("{}, threads: {}", clock.name, clock.mode);
-            let row = IntervalRow::new(name, clock.times.quartiles()?);
-            Some(row.of(clock.name))
+            Some(IntervalRow::new(name, clock.times.quartiles()?).of(clock.name))
         };
         let rows = self.clocks.iter().filter_map(interval).collect_vec();
         if !rows.is_empty() {
@@ -142,11 +141,12 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     // Where the trace does not say everything each governor was replayed twice, and both
     // figures are shown if they differ.
     let both = |row: &Change<'_>, of: &dyn Fn(&Change<'_>) -> Option<String>| {
-        let same = clocks
+        let mut figures = clocks
             .changes
             .iter()
-            .filter(|other| (other.governor, other.with) == (row.governor, row.with));
-        let mut figures = same.filter_map(of).collect_vec();
+            .filter(|other| (other.governor, other.with) == (row.governor, row.with))
+            .filter_map(of)
+            .collect_vec();
         figures.dedup();
         figures.join(" or ")
     };
@@ -181,8 +181,7 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
         let figures = reference
             .clocks
             .iter()
-            .filter(|figure| figure.clock == clock);
-        let figures = figures
+            .filter(|figure| figure.clock == clock)
             .map(|figure| format!("{} {}", figure.statistic, figure.value))
             .collect_vec();
         format!("{clock}: {} ns", figures.join(", ")).into()

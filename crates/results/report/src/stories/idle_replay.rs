@@ -40,25 +40,27 @@ fn picture(replay: &Replay<'_>) -> Option<Picture> {
             Some(_) => {
                 let whole =
                     |share: Bounds| cell(share, |value| fixed(value, 0)).plain().to_string();
-                let shares = governor.above_percent.zip(governor.below_percent);
-                let shares = shares.map(|(deep, flat)| {
-                    format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat))
-                });
+                let shares =
+                    governor
+                        .above_percent
+                        .zip(governor.below_percent)
+                        .map(|(deep, flat)| {
+                            format!(" ({} % deep, {} % shallow)", whole(deep), whole(flat))
+                        });
                 (shares.unwrap_or_default(), replay.energy(governor)?.0)
             }
             None => (String::new(), governor.wrong_percent?),
         };
         let ends = [interval.low, interval.middle(), interval.high];
-        let row = IntervalRow::new(format!("{}{beside}", governor.name), ends);
-        Some(row.of(governor.name))
+        Some(IntervalRow::new(format!("{}{beside}", governor.name), ends).of(governor.name))
     };
     // Under limits: the governor of the answer alone, beside the yardsticks.
     let is_shown = |governor: &&Governor<'_>| {
         let of = replay
             .limits
             .iter()
-            .find(|limit| limit.name == governor.name);
-        let of = of.map_or(governor.name, |limit| limit.of);
+            .find(|limit| limit.name == governor.name)
+            .map_or(governor.name, |limit| limit.of);
         replay
             .limits
             .first()
@@ -88,7 +90,7 @@ fn table(replay: &Replay<'_>) -> Table {
         .iter()
         .map(|of| &of.states)
         .max_by_key(|states| states.len());
-    let names: Vec<&str> = states.map_or_else(Vec::new, |states| {
+    let names = states.map_or_else(Vec::new, |states| {
         states.iter().map(|state| state.name).collect()
     });
     let mut units = replay.governors.iter().filter_map(|of| replay.energy(of));

@@ -20,18 +20,19 @@ use recording::metrics;
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
         let findings = self.findings;
-        let groups = groups(findings.compared()).into_iter();
-        let cases = groups.filter_map(|group| {
-            let of = |of: &&CaseFacts<'_>| {
-                (of.release, of.case, of.mode) == (group.release, group.case, group.mode)
-            };
-            Some(Case {
-                facts: self.cases.iter().find(of)?,
-                headlines: headlines(findings, &group),
-                group,
+        let cases = groups(findings.compared())
+            .into_iter()
+            .filter_map(|group| {
+                let of = |of: &&CaseFacts<'_>| {
+                    (of.release, of.case, of.mode) == (group.release, group.case, group.mode)
+                };
+                Some(Case {
+                    facts: self.cases.iter().find(of)?,
+                    headlines: headlines(findings, &group),
+                    group,
+                })
             })
-        });
-        let cases = cases.collect_vec();
+            .collect_vec();
         for words in words::answer(findings, &cases) {
             told.answer(words);
         }
@@ -116,8 +117,9 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     let longest = cases
         .iter()
         .filter_map(|case| Some(case.spending()?.total()))
-        .max();
-    let longest = longest.unwrap_or(0) as f64 * tick_us;
+        .max()
+        .unwrap_or(0) as f64
+        * tick_us;
     let cells = || cases.iter().flat_map(|case| &case.group.cells);
     let has_published = cells().any(|cell| cell.published.is_some());
     let several = cases
@@ -185,8 +187,9 @@ fn word(findings: &Findings<'_>) -> &'static str {
 /// The title of a cause, with what a release's board has in the SCP's place.
 fn on_board(findings: &Findings<'_>, release: &str, title: &str) -> String {
     let controller = controller(findings, release);
-    let whole = title.replace("the SCP", controller);
-    whole.replace("SCP", controller.trim_start_matches("the "))
+    title
+        .replace("the SCP", controller)
+        .replace("SCP", controller.trim_start_matches("the "))
 }
 
 /// A critical path as a bar.
@@ -232,8 +235,10 @@ const MOST_CPUS: usize = 64;
 
 impl Case<'_> {
     fn spending(&self) -> Option<&Spending> {
-        let first = self.headlines.first().map(|headline| &headline.spending);
-        first.filter(|spending| spending.total() > 0)
+        self.headlines
+            .first()
+            .map(|headline| &headline.spending)
+            .filter(|spending| spending.total() > 0)
     }
 
     /// The cell with the longest published figure of what the case is about.
@@ -241,8 +246,12 @@ impl Case<'_> {
         let us = |cell: &ComparedCell| cell.published.as_ref().map_or(0.0, |of| of.value_us);
         let of =
             |cell: &&&ComparedCell| cell.recorded.metric == self.facts.metric && us(cell) > 0.0;
-        let cells = self.group.cells.iter().filter(of);
-        cells.max_by(|a, b| us(a).total_cmp(&us(b))).copied()
+        self.group
+            .cells
+            .iter()
+            .filter(of)
+            .max_by(|a, b| us(a).total_cmp(&us(b)))
+            .copied()
     }
 
     fn blocks(&self, findings: &Findings<'_>) -> Vec<Block> {
@@ -274,8 +283,9 @@ impl Case<'_> {
             return blocks;
         }
         blocks.push(Block::Table(self.figures(findings)));
-        let causes = whole_metrics(group).into_iter();
-        let causes = causes.filter_map(|metric| self.causes(findings, metric.name));
+        let causes = whole_metrics(group)
+            .into_iter()
+            .filter_map(|metric| self.causes(findings, metric.name));
         blocks.extend(causes.map(Block::Table));
         blocks
     }
@@ -327,8 +337,8 @@ impl Case<'_> {
     /// The causes of each CPU in microseconds.
     fn causes(&self, findings: &Findings<'_>, metric: &str) -> Option<Table> {
         let group = &self.group;
-        let cells = cpus(group).into_iter();
-        let cells = cells
+        let cells = cpus(group)
+            .into_iter()
             .filter_map(|cpu| cell_of(group, cpu.recorded.cpu, metric))
             .collect_vec();
         let causes = used_causes(cells.iter().copied());

@@ -60,7 +60,7 @@ impl Story for LoadedGraph<'_> {
 /// Clocks or nanoseconds of a packet that comes in, by node.
 fn picture(loaded: &LoadedGraph<'_>) -> Picture {
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
-    let mut parts: Vec<(String, Figure)> = Vec::new();
+    let mut parts = Vec::new();
     let mut rest = factor * loaded.clocks_per_packet;
     for node in &loaded.nodes.nodes {
         let value = factor * node.clocks_of_path;

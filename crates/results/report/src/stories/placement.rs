@@ -50,8 +50,13 @@ impl Story for Placement<'_> {
                 "woken late by p99, us",
                 |policy| policy.tasks.names(),
                 |policy, task| {
-                    let late = policy.tasks.get(task)?.wake_latency_us.as_ref()?;
-                    late.get("p99").copied()
+                    policy
+                        .tasks
+                        .get(task)?
+                        .wake_latency_us
+                        .as_ref()?
+                        .get("p99")
+                        .copied()
                 },
             ));
         }
@@ -75,13 +80,13 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
     let energy = |policy: &Policy<'_>| Some(policy.energy_unit_s?.times(scale));
     let dot = |policy: &Policy<'_>| {
         let pooled = policy.p95(placement.task)?;
-        let by_seed = policy
+        let x = policy
             .tasks
             .get(placement.task?)
-            .and_then(|task| task.p95_ms_by_seed);
-        let x = by_seed.map_or([pooled; 3], |seeds| {
-            [seeds.low.min(pooled), pooled, seeds.high.max(pooled)]
-        });
+            .and_then(|task| task.p95_ms_by_seed)
+            .map_or([pooled; 3], |seeds| {
+                [seeds.low.min(pooled), pooled, seeds.high.max(pooled)]
+            });
         Some(Dot {
             name: policy.name.to_owned(),
             x,
@@ -113,13 +118,14 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
 
 fn overview(placement: &Placement<'_>) -> Table {
     let (task, (unit, scale)) = (placement.task, placement.unit());
-    let times = placement
+    let ends_itself = placement
         .policies
         .iter()
         .filter_map(|policy| policy.run_time_s)
         .flat_map(Interval::all)
-        .collect_vec();
-    let ends_itself = times.windows(2).any(|two| two[0] != two[1]);
+        .collect_vec()
+        .windows(2)
+        .any(|two| two[0] != two[1]);
     let share = |of: Option<Interval>| of.map(|of| ends(of.times(100.0), |share| fixed(share, 1)));
     let table = Table::with_rows(&placement.policies)
         .words("policy", |policy| policy.name)

@@ -28,7 +28,7 @@ pub fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks) {
     let us = |delay: Option<[u64; 2]>, at: usize| delay.map(|ns| fixed(ns[at] as f64 / 1e3, 1));
     let states = |cause: &WakeRow| {
         let of_cause = wake_ups.cpus.iter().filter(|row| row.cause == cause.cause);
-        let mut states: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut states = BTreeMap::new();
         of_cause.for_each(|row| {
             *states
                 .entry(row.state.as_deref().unwrap_or_default())

@@ -12,11 +12,11 @@ impl Story for WorkingSet<'_> {
             told.answer(words);
         }
         let by_stride = |stride: u64| {
-            let ways = self
+            let points = self
                 .frame_sizes
                 .iter()
-                .filter(move |way| way.buffer_bytes == stride);
-            let points = ways.map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
+                .filter(move |way| way.buffer_bytes == stride)
+                .map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
             Curve::new(format!("stride {stride}"), points)
         };
         let curves = packets::strides(&self.frame_sizes)
@@ -92,13 +92,14 @@ fn table(ways: &[Way<'_>]) -> Table {
         .numbers("frame", |way| whole(way.frame_size as f64))
         .numbers("stride, bytes", |way| whole(way.buffer_bytes as f64))
         .numbers("touches, KB", |way| fixed(way.kb(), 1));
-    let table = table.each(nodes.iter().enumerate(), |table, (at, node)| {
-        let of = move |way: &Way<'_>, value: fn(&Node<'_>) -> f64| {
-            fixed(way.nodes.get(at).map_or(0.0, value), 2)
-        };
-        table
-            .grouped(node.node, "L2", move |way| of(way, |node| node.l2))
-            .grouped(node.node, "memory", move |way| of(way, |node| node.memory))
-    });
-    table.done()
+    table
+        .each(nodes.iter().enumerate(), |table, (at, node)| {
+            let of = move |way: &Way<'_>, value: fn(&Node<'_>) -> f64| {
+                fixed(way.nodes.get(at).map_or(0.0, value), 2)
+            };
+            table
+                .grouped(node.node, "L2", move |way| of(way, |node| node.l2))
+                .grouped(node.node, "memory", move |way| of(way, |node| node.memory))
+        })
+        .done()
 }

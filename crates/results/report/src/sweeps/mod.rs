@@ -36,8 +36,10 @@ pub fn sweep_report(
     Some(match format {
         Format::Text => {
             let mut text = terminal::story(&told.blocks(), all, style);
-            let facts = source.into_iter().take(if all { 3 } else { 1 });
-            let facts = facts.map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
+            let facts = source
+                .into_iter()
+                .take(if all { 3 } else { 1 })
+                .map(|(what, fact)| Block::Note(format!("{what}: {fact}").into()));
             text.push_str(&terminal::render(&facts.collect_vec(), style));
             text.into_bytes()
         }
@@ -133,13 +135,12 @@ impl<'s> SweepStory<'s> {
 
     /// The settings of a point, but for the draw of chance.
     fn settings(&self, point: &PointSummary) -> String {
-        let known = self
+        let all = self
             .summary
             .keys
             .iter()
             .zip(&point.settings)
-            .filter(|(key, _)| !is_chance(key));
-        let all = known
+            .filter(|(key, _)| !is_chance(key))
             .filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?.text())))
             .collect_vec();
         if all.is_empty() {
@@ -241,7 +242,7 @@ impl<'s> SweepStory<'s> {
         let second = ranked
             .iter()
             .find(|groups| groups.key != x.key && groups.groups.len() <= CURVES);
-        let lines: Vec<(String, BTreeSet<usize>)> = match second {
+        let lines = match second {
             Some(second) => {
                 let line = |group: &sweep_effects::Group| {
                     let points = group.points.iter().copied().collect();
@@ -339,8 +340,10 @@ impl<'s> SweepStory<'s> {
 
     fn json(&self) -> Json {
         let settings = |point: &PointSummary| -> serde_json::Map<String, Json> {
-            let known = self.summary.keys.iter().zip(&point.settings);
-            known
+            self.summary
+                .keys
+                .iter()
+                .zip(&point.settings)
                 .filter_map(|(key, value)| Some((key.clone(), json!(value.as_ref()?.text()))))
                 .collect()
         };

@@ -65,11 +65,11 @@ pub fn fitted(mut table: Table, style: Style) -> String {
             }
         }
     }
-    let drawn = parts
+    parts
         .iter()
         .map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string())
-        .collect_vec();
-    drawn.join("\n")
+        .collect_vec()
+        .join("\n")
 }
 
 /// The columns after the first, in groups of those whose headings have the same first of several
@@ -132,21 +132,19 @@ fn headings(table: &mut Table) -> Vec<String> {
 /// damaged recording has one, is broken all the same.
 fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
     let longest_word = |text: &str| {
-        let longest = text
-            .split_whitespace()
+        text.split_whitespace()
             .map(|word| word.chars().count())
             .max()
-            .unwrap_or(0);
-        longest.min(columns as usize) as u16
+            .unwrap_or(0)
+            .min(columns as usize) as u16
     };
     let headings = headings(table);
     (0..table.column_count())
         .map(|at| {
-            let cells = table
+            table
                 .column_cells_iter(at)
                 .flatten()
-                .map(|cell| longest_word(&cell.content()));
-            cells
+                .map(|cell| longest_word(&cell.content()))
                 .chain([longest_word(&headings[at])])
                 .max()
                 .unwrap_or(0)

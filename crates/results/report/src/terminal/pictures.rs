@@ -68,8 +68,11 @@ struct Columns {
 impl Columns {
     fn new<'n>(names: impl Iterator<Item = &'n str>, figures: usize, style: Style) -> Self {
         let width = style.width.clamp(40, 120);
-        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
-        let names = longest.clamp(NAMES.1, NAMES.0.min(width / 2 - 4));
+        let names = names
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .clamp(NAMES.1, NAMES.0.min(width / 2 - 4));
         Self {
             names,
             room: width.saturating_sub(names + figures).max(8),
@@ -81,7 +84,7 @@ impl Columns {
     fn name(self, text: &str) -> String {
         let all = text.chars().count();
         let head = self.names / 3;
-        let cut: String = if all > self.names {
+        let cut = if all > self.names {
             text.chars()
                 .take(head)
                 .chain(['…'])
@@ -185,10 +188,12 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
             .take(most)
             .map(|(_, figure)| block(figure.value / highest))
             .collect();
-        let best = curve.best.filter(|(from, to)| from != to);
-        let best = best.map_or_else(String::new, |(from, to)| {
-            format!(", near it from {from} to {to}")
-        });
+        let best = curve
+            .best
+            .filter(|(from, to)| from != to)
+            .map_or_else(String::new, |(from, to)| {
+                format!(", near it from {from} to {to}")
+            });
         let words = curve.least().map_or_else(String::new, |least| {
             let (place, figure) = least.items[0];
             let value = quantity(figure.value, unit);
@@ -207,13 +212,13 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
         });
         text.push('\n');
     }
-    let ends = curves
+    let (low, high) = curves
         .iter()
         .flat_map(|curve| &curve.points)
-        .map(|(place, _)| *place);
-    let (low, high) = ends.fold((f64::MAX, f64::MIN), |(low, high), place| {
-        (low.min(place), high.max(place))
-    });
+        .map(|(place, _)| *place)
+        .fold((f64::MAX, f64::MIN), |(low, high), place| {
+            (low.min(place), high.max(place))
+        });
     let note = format!(
         "{} from {low} to {high}; heights from 0 to {}",
         axis_words(x),
@@ -500,8 +505,10 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
             lanes.rows.len() - MOST_LANES
         );
     }
-    let shown = kinds.iter().take(26).enumerate();
-    let mut legend = shown
+    let mut legend = kinds
+        .iter()
+        .take(26)
+        .enumerate()
         .map(|(at, kind)| format!("{} {kind}", letter(at)))
         .collect_vec();
     let marks = || lanes.rows.iter().flat_map(|row| &row.marks);

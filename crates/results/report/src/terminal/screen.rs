@@ -232,15 +232,14 @@ fn more(others: &[&Block], style: Style) -> String {
         (tables, "table"),
         (count(|block| matches!(block, Block::Picture(_))), "picture"),
         (count(|block| matches!(block, Block::Verbatim(_))), "trace"),
-    ];
-    let kinds = kinds
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| match what {
-            "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
-            _ => plural(count, what),
-        });
-    let kinds = kinds.collect_vec();
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| match what {
+        "table" => format!("{} ({})", plural(count, what), plural(lines, "row")),
+        _ => plural(count, what),
+    })
+    .collect_vec();
     let which = if kinds.is_empty() {
         String::new()
     } else {

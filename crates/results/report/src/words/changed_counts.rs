@@ -28,7 +28,7 @@ pub struct Whole<'c> {
 /// The functions whose instructions changed in a recording, over all calls, the one that changed
 /// most first.
 pub fn wholes(calls: &[CallFunctions], side: usize) -> Vec<Whole<'_>> {
-    let mut functions: BTreeMap<&str, Whole<'_>> = BTreeMap::new();
+    let mut functions = BTreeMap::new();
     for row in calls
         .iter()
         .flat_map(|call| &call.changed)
@@ -72,9 +72,11 @@ pub fn functions(comparison: &Comparison) -> Vec<String> {
         if functions.is_empty() {
             return format!("{which}No function has another number of instructions.");
         }
-        let named = functions.iter().take(MOST_FUNCTIONS).enumerate();
-        let named =
-            named.map(|(at, whole)| format!("`{}` ({})", whole.name, size(whole, side, at == 0)));
+        let named = functions
+            .iter()
+            .take(MOST_FUNCTIONS)
+            .enumerate()
+            .map(|(at, whole)| format!("`{}` ({})", whole.name, size(whole, side, at == 0)));
         let named = match functions.len().saturating_sub(MOST_FUNCTIONS) {
             0 => listed(named),
             more => {
@@ -150,8 +152,9 @@ fn misses_of(tests: &[IdleTest], side: usize) -> String {
         [Some(above), Some(below), Some(misses)] => Some([above, below, misses]),
         _ => None,
     };
-    let changed = tests.iter().filter_map(|test| Some((test, changes(test)?)));
-    let changed = changed
+    let changed = tests
+        .iter()
+        .filter_map(|test| Some((test, changes(test)?)))
         .sorted_by(|a, b| b.1[2].abs().total_cmp(&a.1[2].abs()))
         .collect_vec();
     let other = letter(side);
@@ -211,14 +214,13 @@ fn longer(us: [f64; 2]) -> String {
 /// The case that a change of calls moves most; `None` where it moves none.
 pub fn on_board(of: &OnBoard) -> Option<String> {
     let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
-    let largest = of
-        .cases
+    of.cases
         .iter()
-        .max_by(|a, b| size(a.2).total_cmp(&size(b.2)));
-    largest.map(|(case, mode, us)| {
-        let (platform, case, longer) = (&of.platform, case_title(case), longer(*us));
-        format!("On {platform} the slowest CPU of {case}, {mode}, takes {longer}, by bounds.")
-    })
+        .max_by(|a, b| size(a.2).total_cmp(&size(b.2)))
+        .map(|(case, mode, us)| {
+            let (platform, case, longer) = (&of.platform, case_title(case), longer(*us));
+            format!("On {platform} the slowest CPU of {case}, {mode}, takes {longer}, by bounds.")
+        })
 }
 
 #[cfg(test)]

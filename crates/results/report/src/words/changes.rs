@@ -24,7 +24,7 @@ type ChangedRow<'c> = (&'c Row, usize, &'c Change);
 /// All sentences, the one that matters most first.
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let sides = 1..comparison.sides.len();
-    let mut told: Vec<String> = missing(comparison);
+    let mut told = missing(comparison);
     told.extend(given_again(comparison));
     told.extend(conditions(comparison));
     told.extend(odd_runs(comparison));
@@ -83,8 +83,8 @@ pub fn missing(comparison: &Comparison) -> Vec<String> {
 
 /// Recordings that were given more than once.
 fn given_again(comparison: &Comparison) -> Vec<String> {
-    let again = (0..comparison.sides.len()).filter(|side| comparison.sides[*side].given_again > 0);
-    again
+    (0..comparison.sides.len())
+        .filter(|side| comparison.sides[*side].given_again > 0)
         .map(|side| {
             let count = comparison.sides[side].given_again;
             let of = if count == 1 {
@@ -109,13 +109,16 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
             .map(|of| ((of.condition, of.side), of)),
     );
     let sentence = |((condition, side), of): &((Condition, usize), Vec<&comparison::Differing>)| {
-        let decided = comparison.of_side(*side).filter(|(row, change)| {
-            change.verdict == Verdict::Unjudged(*condition)
-                && of.iter().any(|of| of.decides(&row.key))
-        });
-        let rows = decided.count();
-        let tables = of.iter().filter_map(|of| of.table.as_ref());
-        let tables = tables
+        let rows = comparison
+            .of_side(*side)
+            .filter(|(row, change)| {
+                change.verdict == Verdict::Unjudged(*condition)
+                    && of.iter().any(|of| of.decides(&row.key))
+            })
+            .count();
+        let tables = of
+            .iter()
+            .filter_map(|of| of.table.as_ref())
             .map(|(_, case, mode)| format!(" of {case} {mode}"))
             .collect_vec();
         let which = match tables.as_slice() {
@@ -264,10 +267,13 @@ fn parts_of<'c>(
             row.key.mode.clone(),
         )
     };
-    let parts = comparison.of_side(side).filter(|(row, _)| {
-        row.key.metric == whole.key.metric && table(row) == table(whole) && row.key != whole.key
-    });
-    let parts = parts.filter(|_| whole.key.row().is_empty()).collect_vec();
+    let parts = comparison
+        .of_side(side)
+        .filter(|(row, _)| {
+            row.key.metric == whole.key.metric && table(row) == table(whole) && row.key != whole.key
+        })
+        .filter(|_| whole.key.row().is_empty())
+        .collect_vec();
     let sum: f64 = parts.iter().map(|(row, _)| cell(row, 0)).sum();
     (parts.len() > 1 && (sum / cell(whole, 0) - 1.0).abs() < 0.01).then_some(parts)
 }
@@ -278,13 +284,13 @@ fn whole_sentence(
     (whole, side, change): ChangedRow<'_>,
     parts: &[(&Row, &Change)],
 ) -> String {
-    let same_way = parts
+    let most = parts
         .iter()
-        .filter(|of| of.1.absolute * change.absolute > 0.0);
-    let most = same_way.max_by(|a, b| a.1.absolute.abs().total_cmp(&b.1.absolute.abs()));
-    let most = most.map_or_else(String::new, |(row, _)| {
-        format!(", most in {} ({})", row.key.row(), from_to(row, side))
-    });
+        .filter(|of| of.1.absolute * change.absolute > 0.0)
+        .max_by(|a, b| a.1.absolute.abs().total_cmp(&b.1.absolute.abs()))
+        .map_or_else(String::new, |(row, _)| {
+            format!(", most in {} ({})", row.key.row(), from_to(row, side))
+        });
     format!(
         "{} is {} in {} ({}){most}.",
         capital(&metric_of(whole)),
@@ -353,14 +359,17 @@ fn range(group: &[ChangedRow<'_>]) -> String {
         .collect_vec();
     let [least, most] = [f64::min, f64::max].map(|pick: fn(f64, f64) -> f64| {
         let size = |percent: f64| (percent / 100.0).max(-1.0).ln_1p();
-        let ends = sizes.iter().copied().reduce(|a, b| {
-            if pick(size(a).abs(), size(b).abs()) == size(a).abs() {
-                a
-            } else {
-                b
-            }
-        });
-        ends.unwrap_or(f64::NAN)
+        sizes
+            .iter()
+            .copied()
+            .reduce(|a, b| {
+                if pick(size(a).abs(), size(b).abs()) == size(a).abs() {
+                    a
+                } else {
+                    b
+                }
+            })
+            .unwrap_or(f64::NAN)
     });
     let (low, high) = (
         times_or_percent(least, words),
@@ -411,15 +420,15 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
                 .filter(|(row, _)| row.key.metric == head.key.metric);
             let most = group
                 .iter()
-                .max_by(|a, b| a.2.size().total_cmp(&b.2.size()));
-            let most = most.map_or_else(String::new, |(row, ..)| {
-                format!(
-                    "; {} {} ({})",
-                    if group.len() == 1 { "it is" } else { "most in" },
-                    name_of(row),
-                    from_to(row, side)
-                )
-            });
+                .max_by(|a, b| a.2.size().total_cmp(&b.2.size()))
+                .map_or_else(String::new, |(row, ..)| {
+                    format!(
+                        "; {} {} ({})",
+                        if group.len() == 1 { "it is" } else { "most in" },
+                        name_of(row),
+                        from_to(row, side)
+                    )
+                });
             format!(
                 "{metric} is {size} in {name} in {} of {} rows{judged}{cause}{most}.",
                 group.len(),
@@ -448,11 +457,15 @@ fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
     let causes = || group.iter().flat_map(|(_, _, change)| &change.causes);
     let all: BTreeSet<_> = causes().map(|cause| cause.cause).collect();
     let part = |wanted| -> f64 {
-        let of_cause = causes().filter(|cause| cause.cause == wanted);
-        of_cause.map(comparison::CauseChange::absolute).sum()
+        causes()
+            .filter(|cause| cause.cause == wanted)
+            .map(comparison::CauseChange::absolute)
+            .sum()
     };
-    let parts = all.into_iter().map(|cause| (cause, part(cause) / whole));
-    let (cause, most) = parts.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (cause, most) = all
+        .into_iter()
+        .map(|cause| (cause, part(cause) / whole))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
     (most > 0.5).then(|| cause.title())
 }
 
@@ -461,15 +474,18 @@ fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
 fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
     let is_judged = |paths: &&TablePaths| {
         let of = (&paths.variant, &paths.case, &paths.mode, &paths.metric);
-        let rows = comparison.of_side(1).filter(|(row, _)| {
-            (
-                &row.key.variant,
-                &row.key.case,
-                &row.key.mode,
-                &row.key.metric,
-            ) == of
-        });
-        let mut verdicts = rows.map(|(_, change)| change.verdict).peekable();
+        let mut verdicts = comparison
+            .of_side(1)
+            .filter(|(row, _)| {
+                (
+                    &row.key.variant,
+                    &row.key.case,
+                    &row.key.mode,
+                    &row.key.metric,
+                ) == of
+            })
+            .map(|(_, change)| change.verdict)
+            .peekable();
         verdicts.peek().is_some()
             && verdicts.all(|verdict| !matches!(verdict, Verdict::Unjudged(_)))
     };
@@ -510,11 +526,11 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
 
 /// The common change of a measure, in a sentence.
 pub fn in_common(comparison: &Comparison, shift: &Shift) -> String {
-    let row = comparison
+    let words = comparison
         .rows
         .iter()
-        .find(|row| row.key.metric == shift.metric);
-    let words = row.map_or(["more", "less"], words_of);
+        .find(|row| row.key.metric == shift.metric)
+        .map_or(["more", "less"], words_of);
     let [low, high] = shift.interval.map(|end| fixed(end, 1).signed());
     format!(
         "{} is {} in {} in what its {} rows have in common ({low} to {high} %).",
@@ -535,8 +551,9 @@ fn nothing(comparison: &Comparison) -> String {
                 .map(move |(row, change)| (row, side, change))
         })
     };
-    let most = judged().max_by(|a, b| a.2.size().total_cmp(&b.2.size()));
-    let most = most.filter(|(_, _, change)| change.size() > 1e-12);
+    let most = judged()
+        .max_by(|a, b| a.2.size().total_cmp(&b.2.size()))
+        .filter(|(_, _, change)| change.size() > 1e-12);
     let seen = judged().filter_map(|(_, _, change)| match change.basis {
         // Runs that are all alike tell nothing of what would be seen.
         Basis::Runs { seen_from, .. } => Some(seen_from).filter(|seen| *seen > 1e-3),
@@ -617,11 +634,10 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
         bad => format!(" The fit of {} misses its own figures.", listed(bad)),
     };
     let floor = |metric: &str, mode: &str| {
-        let of_row = sessions
+        sessions
             .floors
             .iter()
-            .filter(|([of, floor], _)| mode.starts_with(of) && floor == metric);
-        of_row
+            .filter(|([of, floor], _)| mode.starts_with(of) && floor == metric)
             .max_by_key(|([of, _], _)| of.len())
             .map(|(_, percent)| *percent)
     };
@@ -678,13 +694,16 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
     let is_few = |change: &Change| matches!(change.verdict, Verdict::TooFew | Verdict::Large);
     let few = comparison
         .of_side(side)
-        .filter(|(_, change)| is_few(change));
-    let few = few.map(|(row, change)| (row, side, change)).collect_vec();
+        .filter(|(_, change)| is_few(change))
+        .map(|(row, change)| (row, side, change))
+        .collect_vec();
     // A whole speaks for its parts.
-    let wholes = few
+    let parts = few
         .iter()
-        .filter_map(|(row, ..)| parts_of(comparison, row, side));
-    let parts = wholes.flatten().map(|(row, _)| row).collect_vec();
+        .filter_map(|(row, ..)| parts_of(comparison, row, side))
+        .flatten()
+        .map(|(row, _)| row)
+        .collect_vec();
     let is_part = |row: &Row| parts.iter().any(|part| part.key == row.key);
     let few = few
         .into_iter()
@@ -754,8 +773,8 @@ fn drift(comparison: &Comparison, side: usize) -> Option<String> {
             )
     });
     let runs = |row: &Row| (row.values[0].len() + row.values[side].len()) as f64 / 2.0;
-    let a_run = told.map(|(row, change)| ((change.size() / runs(row)).exp_m1() * 100.0).abs());
-    let least = a_run
+    let least = told
+        .map(|(row, change)| ((change.size() / runs(row)).exp_m1() * 100.0).abs())
         .reduce(f64::min)
         .filter(|drift| *drift < LARGEST_DRIFT)?;
     Some(format!(

@@ -27,12 +27,12 @@ pub fn rcu(savings: &Savings<'_>) -> String {
         )
     });
     let medians = savings.saving().map(|(_, of)| of.median).collect_vec();
-    let ends = medians
+    let (least, most) = medians
         .iter()
         .copied()
         .minmax_by(f64::total_cmp)
-        .into_option();
-    let (least, most) = ends.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
+        .into_option()
+        .unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
     let saved = match is_drawn {
         true => format!(
             "The sign of the saving is certain in {} of {} cells, whose medians are {} to {} %.",

@@ -175,8 +175,12 @@ fn limit(replay: &Replay<'_>) -> String {
 
 /// The share of the idle time that a governor spends in a state, in percent.
 pub fn time_percent(of: &Governor<'_>, state: &str) -> Option<Bounds> {
-    let times = of.states.iter().filter_map(|state| state.residency_us);
-    let all: f64 = times.map(Bounds::middle).sum();
+    let all: f64 = of
+        .states
+        .iter()
+        .filter_map(|state| state.residency_us)
+        .map(Bounds::middle)
+        .sum();
     let mut states = of.states.iter();
     let time = states.find(|known| known.name == state)?.residency_us?;
     (all > 0.0).then(|| time.times(100.0 / all))
@@ -192,8 +196,10 @@ pub fn clocks(clocks: &Clocks<'_>) -> String {
 
 fn reads(clocks: &Clocks<'_>) -> Option<String> {
     type Read<'c> = (&'c Clock<'c>, [f64; 3]);
-    let alone = clocks.clocks.iter().filter(|of| of.threads == Some(1));
-    let alone = alone
+    let alone = clocks
+        .clocks
+        .iter()
+        .filter(|of| of.threads == Some(1))
         .filter_map(|clock| Some((clock, clock.times.quartiles()?)))
         .collect_vec();
     let ends = |(_, [low, _, high]): &&Read<'_>| Some([*low, *high]);
@@ -247,8 +253,10 @@ pub fn counts(counted: &KernelCounts<'_>) -> String {
     match &counted.tests[..] {
         [one] => {
             let woke = counted.wake_ups.as_ref().map(woke);
-            let said = [Some(entries(one)), woke, most_in(one)];
-            said.into_iter().flatten().join(" ")
+            [Some(entries(one)), woke, most_in(one)]
+                .into_iter()
+                .flatten()
+                .join(" ")
         }
         several => misses(several),
     }

@@ -138,16 +138,17 @@ pub fn answer(findings: &Findings<'_>, cases: &[Case<'_>]) -> Vec<String> {
 pub fn headlines(findings: &Findings<'_>, group: &Group<'_>) -> Vec<Headline> {
     let iteration = median_iteration(findings, group);
     let one = |metric: Metric| {
-        let told = iteration.and_then(|iteration| headline(findings, group, metric, &iteration));
-        told.or_else(|| {
-            let us = longest(findings, group, metric)?.median;
-            let taken = format!("The slowest CPU takes {} us {}", three(us), purpose(metric));
-            Some(Headline {
-                text: format!("{taken}; without events nothing says why."),
-                why: "Without events nothing says why.".to_owned(),
-                spending: Spending::default(),
+        iteration
+            .and_then(|iteration| headline(findings, group, metric, &iteration))
+            .or_else(|| {
+                let us = longest(findings, group, metric)?.median;
+                let taken = format!("The slowest CPU takes {} us {}", three(us), purpose(metric));
+                Some(Headline {
+                    text: format!("{taken}; without events nothing says why."),
+                    why: "Without events nothing says why.".to_owned(),
+                    spending: Spending::default(),
+                })
             })
-        })
     };
     whole_metrics(group).into_iter().filter_map(one).collect()
 }
@@ -237,12 +238,11 @@ fn spent_most(
         .partition(|(spent, _)| is_flush(spent));
     let flushed = flushes.iter().map(|(_, ticks)| ticks).sum::<u64>();
     let flushes = flushes.into_iter().map(|(spent, _)| spent).collect();
-    let parts = others
+    let (most, of) = others
         .into_iter()
         .map(|(spent, ticks)| (ticks, vec![spent]))
-        .chain([(flushed, flushes)]);
-    let (most, of) =
-        parts.max_by_key(|(ticks, of)| (*ticks, std::cmp::Reverse(of.first().copied())))?;
+        .chain([(flushed, flushes)])
+        .max_by_key(|(ticks, of)| (*ticks, std::cmp::Reverse(of.first().copied())))?;
     (most > 0).then(|| (most, clause(spending, &of, cpu, name)))
 }
 
@@ -267,11 +267,12 @@ fn clause(
         }
         Spent::Cause(cause) => cause.row().activity,
     };
-    let on = of
+    let cpus: BTreeSet<u16> = of
         .iter()
         .filter_map(|spent| spending.cpus.get(spent))
-        .flatten();
-    let cpus: BTreeSet<u16> = on.copied().collect();
+        .flatten()
+        .copied()
+        .collect();
     let others: Vec<u16> = cpus.iter().copied().filter(|&other| other != cpu).collect();
     let other = |other: u16| name(other).unwrap_or_else(|| "another CPU".to_owned());
     match (cpus.contains(&cpu), others.as_slice()) {

@@ -21,8 +21,8 @@ pub fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> String
         let most = most
             .as_ref()
             .and_then(|most| most.alone())
-            .map(|(_, part)| format!("; {} of them in {}", amount(part), part.subject));
-        let most = most.unwrap_or_default();
+            .map(|(_, part)| format!("; {} of them in {}", amount(part), part.subject))
+            .unwrap_or_default();
         return match *metric == CLOCKS_PER_PACKET.name {
             true => format!("A packet takes {} {unit}{most}.", amount(whole)),
             false => format!("{heading}: {} {unit} in all{most}.", amount(whole)),

@@ -114,8 +114,7 @@ pub fn held(row: &Accuracy) -> String {
     let guess = intervals
         .guess_held
         .map_or_else(|| "-".to_owned(), |held| held.to_string());
-    let width = intervals.width_against_guess;
-    let width = width.map_or_else(
+    let width = intervals.width_against_guess.map_or_else(
         || "-".to_owned(),
         |it| format!("{it:.0$}", 1 + usize::from(it < 0.095)),
     );
@@ -149,12 +148,12 @@ fn room(text: &str) -> usize {
 /// The sentences of a text, each with its full stop.
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut from = 0;
-    let ends = text
-        .match_indices(". ")
+    text.match_indices(". ")
         .map(|(at, _)| at + 1)
-        .chain([text.len()]);
-    let parts = ends.map(|to| text[std::mem::replace(&mut from, to)..to].trim());
-    parts.filter(|sentence| !sentence.is_empty()).collect()
+        .chain([text.len()])
+        .map(|to| text[std::mem::replace(&mut from, to)..to].trim())
+        .filter(|sentence| !sentence.is_empty())
+        .collect()
 }
 
 /// Lines of at most a width.

@@ -35,6 +35,9 @@ pub fn name(comparison: &Comparison, side: usize) -> String {
 
 /// The release, the case and the mode of a row's table.
 pub fn table_name(head: &Row) -> String {
-    let parts = [&head.key.variant, &head.key.case, &head.key.mode].map(String::as_str);
-    parts.into_iter().filter(|part| !part.is_empty()).join(" ")
+    [&head.key.variant, &head.key.case, &head.key.mode]
+        .map(String::as_str)
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .join(" ")
 }

@@ -27,15 +27,19 @@ pub fn loaded(loaded: &LoadedGraph<'_>) -> String {
         ),
     };
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
-    let dearest = loaded.nodes.dearest().filter(|_| loaded.steadiness.repeats);
-    let dearest = dearest.as_ref().and_then(|of| of.alone());
-    let dearest = dearest.map(|node| {
-        format!(
-            "; {} of them in {}",
-            figure(factor * node.clocks_of_path),
-            node.name
-        )
-    });
+    let dearest = loaded
+        .nodes
+        .dearest()
+        .filter(|_| loaded.steadiness.repeats)
+        .as_ref()
+        .and_then(|of| of.alone())
+        .map(|node| {
+            format!(
+                "; {} of them in {}",
+                figure(factor * node.clocks_of_path),
+                node.name
+            )
+        });
     format!(
         "{} sends {} Mpps{rest}. A packet takes {} {unit}{}.",
         loaded.graph,
@@ -144,11 +148,10 @@ pub fn frames(batch: &Batch<'_>) -> String {
             )
         }
         _ => {
-            let repetitions = batch
+            let (least, most) = batch
                 .rows
                 .iter()
-                .flat_map(|row| row.repetitions[1].iter().copied());
-            let (least, most) = repetitions
+                .flat_map(|row| row.repetitions[1].iter().copied())
                 .minmax_by(f64::total_cmp)
                 .into_option()
                 .unwrap_or((f64::INFINITY, 0.0));
@@ -184,11 +187,12 @@ pub fn kept(found: &WorkingSet<'_>) -> String {
 /// The strides of the ways of one size, in their order.
 pub fn strides(ways: &[Way<'_>]) -> Vec<u64> {
     let size = |way: &Way<'_>| (way.frame_size, way.pool);
-    let first = ways
-        .chunk_by(|a, b| size(a) == size(b))
+    ways.chunk_by(|a, b| size(a) == size(b))
         .next()
-        .unwrap_or_default();
-    first.iter().map(|way| way.buffer_bytes).collect()
+        .unwrap_or_default()
+        .iter()
+        .map(|way| way.buffer_bytes)
+        .collect()
 }
 
 /// The sizes at which hardly an access is lost at any stride.

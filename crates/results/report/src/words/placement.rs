@@ -15,14 +15,17 @@ pub fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
 
 /// What was left undone or late; which policy is fast; and which takes least energy.
 pub fn answer(placement: &Placement<'_>) -> String {
-    let said = [
+    [
         undone(placement),
         late(placement),
         latency(placement),
         thrifty(placement),
         least_energy(placement),
-    ];
-    said.into_iter().flatten().take(3).join(" ")
+    ]
+    .into_iter()
+    .flatten()
+    .take(3)
+    .join(" ")
 }
 
 /// The energy of some policies in brackets, with a blank before; nothing where it is not known.
@@ -30,14 +33,14 @@ fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
     let (unit, scale) = placement.unit();
     // From the least of all that are named to the most.
     let over = |of: fn(&Policy<'_>) -> Option<Interval>| {
-        let all = policies
+        policies
             .iter()
-            .filter_map(|policy| of(placement.find(policy)?));
-        all.reduce(|one, other| Interval {
-            low: one.low.min(other.low),
-            high: one.high.max(other.high),
-            ..one
-        })
+            .filter_map(|policy| of(placement.find(policy)?))
+            .reduce(|one, other| Interval {
+                low: one.low.min(other.low),
+                high: one.high.max(other.high),
+                ..one
+            })
     };
     // Without watts the yardstick's share is the energy.
     let is_known = unit == "J" || !placement.has_yardstick();

@@ -22,7 +22,7 @@ pub fn what_if(what_if: &WhatIf) -> Vec<String> {
     let comes_to = |point: &WhatIfPoint| format!("{takes} {} {unit}", three(point.longest));
     let effects = what_if.effects();
     let subject = format!("the {most} {metric}{}", what_if.of);
-    let mut told: Vec<String> = Vec::new();
+    let mut told = Vec::new();
     for what_if::Effect {
         key,
         from,

@@ -11,8 +11,10 @@ const ALIKE: f64 = 1.0;
 
 /// Values of knobs.
 pub fn values(tune: &Tune<'_>, values: &[u32]) -> String {
-    let knobs = tune.facts.knobs.iter().zip(values);
-    knobs
+    tune.facts
+        .knobs
+        .iter()
+        .zip(values)
         .map(|(knob, value)| format!("{} {value}", knob.name))
         .join(", ")
 }

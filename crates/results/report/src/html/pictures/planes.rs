@@ -34,11 +34,12 @@ pub fn curves(
         .flatten();
     let y = Scale::rounded(y_words, &values.collect_vec());
     let line = |curve: &Curve, of: &dyn Fn(&Figure) -> Option<f64>| {
-        let points = curve
+        curve
             .points
             .iter()
-            .filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))));
-        points.map(|(x, y)| format!("{x:.2},{y:.2}")).join(" ")
+            .filter_map(|(place, figure)| Some((x.at(*place), 100.0 - y.at(of(figure)?))))
+            .map(|(x, y)| format!("{x:.2},{y:.2}"))
+            .join(" ")
     };
     let mark = |curve: &Curve, open: bool, place: f64, value: f64| {
         let (form, class) = (colours.form(&curve.name), colours.class(&curve.name));

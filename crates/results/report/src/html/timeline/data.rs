@@ -22,7 +22,7 @@ pub fn data(picture: &Picture, names: &Names) -> Value {
         .filter_map(|lane| Some(lane.spans.first()?.from))
         .min()
         .unwrap_or(0);
-    let mut waits: Vec<(u16, u32)> = Vec::new();
+    let mut waits = Vec::new();
     let mut wait_numbers: HashMap<(u16, u32), u64> = HashMap::new();
     let mut functions: Vec<&'static str> = Vec::new();
     let mut lanes = Vec::new();
@@ -59,11 +59,11 @@ pub fn data(picture: &Picture, names: &Names) -> Value {
         lanes.push(json!({ "n": lane.name, "s": lane.sub, "p": place, "t": first - t0, "d": numbers, "c": calls }));
     }
     let spans = || picture.lanes.iter().flat_map(|lane| &lane.spans);
-    let named = spans().filter_map(|span| match span.what {
-        What::Serves(cpu) | What::Takes(cpu) => Some(cpu),
-        _ => span.holder,
-    });
-    let names: serde_json::Map<String, Value> = named
+    let names: serde_json::Map<String, Value> = spans()
+        .filter_map(|span| match span.what {
+            What::Serves(cpu) | What::Takes(cpu) => Some(cpu),
+            _ => span.holder,
+        })
         .filter(|&cpu| picture.lane_of(Actor::Cpu(cpu)).is_none())
         .map(|cpu| (cpu.to_string(), cpu_name(names, cpu).into()))
         .collect();

@@ -81,7 +81,7 @@ pub fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
 /// The critical path of the slowest CPU: along the lanes, from lane to lane, to its end.
 fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
     if let Some(path) = axis.slowest.and_then(|cpu| axis.paths.get(&cpu)) {
-        let mut before: Option<usize> = None;
+        let mut before = None;
         for part in path {
             let Some(lane) = picture.lane_of(part.place) else {
                 continue;

@@ -106,8 +106,11 @@ fn pictures<'a>(
     };
     let metrics = whole_metrics(&section.group);
     let value = |number: u32| {
-        let each = chosen.longest.each.iter();
-        each.clone()
+        chosen
+            .longest
+            .each
+            .iter()
+            .clone()
             .find(|(other, _)| *other == number)
             .map_or(0.0, |(_, value)| *value)
     };
@@ -217,8 +220,12 @@ fn timeline(
 }
 
 fn window_words(axis: &Axis, picture: &Picture) -> String {
-    let end = axis.kept.last().map_or(0, |(_, to)| *to);
-    let us = end.saturating_sub(axis.zero) as f64 * picture.tick_us;
+    let us = axis
+        .kept
+        .last()
+        .map_or(0, |(_, to)| *to)
+        .saturating_sub(axis.zero) as f64
+        * picture.tick_us;
     match axis.kept.len() {
         1 => format!(
             ": {} us from the first CPU's begin to the last one's end",
