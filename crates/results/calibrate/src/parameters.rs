@@ -5,7 +5,6 @@ use document::Document;
 use serde::Deserialize;
 use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
-use std::collections::BTreeMap;
 
 /// Plan of a fit of a platform's costs.
 #[derive(Clone, Debug)]

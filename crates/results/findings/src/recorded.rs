@@ -315,7 +315,6 @@ pub fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
 }
 
 fn measures(recording: &Recording) -> Vec<MeasureRow> {
-    type Key = (Series, u32, [u32; 2], u32, u32);
     let mut groups = BTreeMap::new();
     // Rows come in the order in which the recording first has them.
     let mut numbers = std::collections::HashMap::new();

@@ -10,7 +10,7 @@ use crate::graphs::{GraphKind, Load};
 use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
 use document::{Document, Error, one_of};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use stopwatt_loop::PRIVATE_MAX;
 
 /// A graph of one's own.
