@@ -5,7 +5,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
 use itertools::Itertools;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{Header, Reader, Recording};
+use recording::{Reader, Recording};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

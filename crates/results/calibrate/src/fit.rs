@@ -236,7 +236,6 @@ struct Model<'a> {
     cells: &'a [Cell],
 }
 
-type Key = (&'static str, &'static str, u16, u16, &'static str);
 
 impl Model<'_> {
     /// The scales with the least squares of those found from each start of the plan, and those of

@@ -5,7 +5,7 @@ use super::detail::{Detail, LeftOut};
 use super::frame::{document, frame};
 use super::inline::{cut, inline};
 use super::style::{patterns, without_indents};
-use super::timeline::{Names, Section, geometry, kinds_json};
+use super::timeline::{Section, geometry, kinds_json};
 use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
