@@ -50,19 +50,4 @@ mod tests {
             assert_eq!(share_less(ends), words);
         }
     }
-
-    proptest::proptest! {
-        #[test]
-        fn the_mirror_image_changes_the_words_alone(a in -0.9..3.0_f64, b in -0.9..3.0_f64) {
-            let swapped = |text: &str| {
-                text.replace("more", "_").replace("less", "more").replace('_', "less")
-            };
-            let (one, other) = (share_less([a, b]), share_less([-a, -b]));
-            if a * b > 0.0 {
-                proptest::prop_assert_eq!(swapped(&one), other);
-            } else {
-                proptest::prop_assert!(one.contains("more") && one.contains("less"));
-            }
-        }
-    }
 }

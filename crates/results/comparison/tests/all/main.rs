@@ -1,5 +1,7 @@
 //! The integration tests of this crate: one program, which is linked once.
 
 mod costs;
+#[path = "../../../../record/evidence/tests/all/law.rs"]
+mod law;
 mod laws;
 mod samples;
