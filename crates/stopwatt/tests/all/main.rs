@@ -15,6 +15,9 @@ mod hints;
 mod idle;
 mod import;
 mod installed;
+#[path = "../../../record/evidence/tests/all/law.rs"]
+mod law;
+mod laws;
 mod narrow;
 mod output;
 mod own_board;
