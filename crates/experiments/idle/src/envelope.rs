@@ -4,8 +4,8 @@
 //! each interval any state may have been chosen from the shallowest to the deepest that a replay
 //! with one of the ends chooses.
 
-use crate::energy::{Energies, Segments, energy};
-use crate::platform::{POINTS, Platform};
+use crate::energy::{Energies, Segment, Segments};
+use crate::platform::{POINTS, Platform, StateCost};
 use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, MAX_STATES, States, Usage};
@@ -19,7 +19,7 @@ pub struct Envelope {
     pub states: [Vec<Usage>; 2],
     /// Over all states: the least, and the most. Entries are not counted here.
     pub all: [Usage; 2],
-    /// The least and the most energy of the choices that cost each core least and most.
+    /// The least and the most energy.
     pub energies: [Energies; 2],
 }
 
@@ -99,7 +99,9 @@ fn may_be(table: &States, low: usize, high: usize) -> impl Iterator<Item = usize
     (low..=high).filter(move |state| *state == low || *state == high || !table.is_disabled(*state))
 }
 
-/// The energy at a point where each interval ends in the state that costs its core most, or least.
+/// The least, or the most, energy at a point: of each core in each interval, and of each domain while
+/// all of its CPUs are idle, in the shallowest of their states. Where the two exclude each other no
+/// choice reaches the sum.
 fn extreme(
     platform: &Platform,
     traced: &TracedIntervals,
@@ -108,40 +110,30 @@ fn extreme(
     point: usize,
     is_most: bool,
 ) -> u128 {
-    let entries = vec![[0; MAX_STATES]; platform.domains.len()];
-    let mut replayed = GovernorReplay {
-        entries,
-        ..GovernorReplay::default()
+    let end = |domain: usize, (low, high), cost: &dyn Fn(&StateCost) -> u128| {
+        let domain = &platform.domains[domain];
+        let costs = may_be(&domain.table, low, high).map(|state| cost(&domain.states[state]));
+        if is_most { costs.max() } else { costs.min() }.unwrap_or(0)
     };
-    for (cpu, (sleeps, sets)) in traced.cpus.iter().zip(sets).enumerate() {
-        let domain = platform.place(cpu as u16).0;
-        let (states, table) = (
-            &platform.domains[domain].states,
-            &platform.domains[domain].table,
-        );
-        let chosen = sleeps
-            .iter()
-            .zip(sets)
-            .map(|(sleep, &(low, high))| {
-                let idle = |state: usize| {
-                    u128::from(states[state].core_power) * u128::from(sleep.interval_ns())
-                };
-                let cost = |state: &usize| {
-                    idle(*state) + states[*state].core_round_trip.part(POINTS[point])
-                };
-                let set = may_be(table, low, high);
-                let state = if is_most {
-                    set.max_by_key(cost)
-                } else {
-                    set.min_by_key(cost)
-                }
-                .unwrap_or(low);
-                replayed.core_energy += idle(state);
-                replayed.entries[domain][state] += 1;
-                state as u8
-            })
-            .collect();
-        replayed.chosen.push(chosen);
-    }
-    energy(platform, segments, &replayed)[point]
+    let of_core = |cpu: usize, sleep: &Sleep, set| {
+        end(platform.place(cpu as u16).0, set, &|state| {
+            u128::from(state.core_power) * u128::from(sleep.interval_ns())
+                + state.core_round_trip.part(POINTS[point])
+        })
+    };
+    let of_domain = |segment: &Segment| {
+        let covers = segments.covers(segment).iter();
+        let covers = covers.map(|&(cpu, at)| sets[usize::from(cpu)][at as usize]);
+        let set = covers.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
+        end(segment.domain.into(), set.unwrap_or_default(), &|state| {
+            u128::from(state.domain_power) * u128::from(segment.ns)
+                + state.domain_round_trip.part(POINTS[point])
+        })
+    };
+    let of_cores = traced.cpus.iter().zip(sets).enumerate();
+    let of_cores = of_cores.flat_map(|(cpu, (sleeps, sets))| {
+        let both = sleeps.iter().zip(sets);
+        both.map(move |(sleep, &set)| of_core(cpu, sleep, set))
+    });
+    of_cores.sum::<u128>() + segments.all.iter().map(of_domain).sum::<u128>()
 }

@@ -238,12 +238,16 @@ fn grouped_states<'r>(
     }
     groups.sort_by_key(|(cluster, cpu, _)| (*cluster, *cpu));
     let mut all = Vec::new();
-    for (cluster, cpu, states) in groups {
+    for (cluster, cpu, mut states) in groups {
+        let fact = |state: &str| {
+            let mut known = known.iter();
+            known.find(|known| known.name == state && known.cluster == cluster)
+        };
+        // Whichever CPU was in which of them first.
+        states.sort_by_key(|(state, _)| fact(state).map(|fact| fact.number));
         let whole = IdleSum::over(states.iter().map(|(_, sum)| *sum));
         for (state, sum) in states {
-            let fact = known
-                .iter()
-                .find(|known| known.name == state && known.cluster == cluster);
+            let fact = fact(state);
             all.push(State {
                 cluster,
                 cpu,

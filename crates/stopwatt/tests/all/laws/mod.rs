@@ -2,6 +2,7 @@
 //! generated inputs.
 
 mod cpuidle;
+mod idle;
 mod psci;
 mod vpp;
 
