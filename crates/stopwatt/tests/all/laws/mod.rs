@@ -5,6 +5,7 @@ mod cpuidle;
 mod idle;
 mod psci;
 mod vpp;
+mod what_if;
 
 use serde_json::Value;
 use std::ffi::OsString;
