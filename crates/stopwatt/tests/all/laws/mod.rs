@@ -3,6 +3,7 @@
 
 mod cpuidle;
 mod idle;
+mod placement;
 mod psci;
 mod vpp;
 mod what_if;
