@@ -31,7 +31,7 @@ pub fn sweep_report(
     let source = [
         ("Sweep", folder.to_owned()),
         ("World", summary.world.clone()),
-        ("Points", told.count()),
+        ("Points", words::points(summary)),
     ];
     Some(match format {
         Format::Text => {
@@ -44,7 +44,7 @@ pub fn sweep_report(
             text.into_bytes()
         }
         Format::Markdown => markup::markdown::document(&title, &source, told.blocks().all()).into(),
-        Format::Html => crate::html::plain_page(&title, &told.count(), &told.blocks()).into(),
+        Format::Html => crate::html::plain_page(&title, &words::points(summary), &told.blocks()).into(),
         Format::Json => format!("{:#}\n", told.json()).into_bytes(),
         Format::Csv => markup::csv::csv(&told.rows()).into_bytes(),
         Format::Perfetto | Format::Folded => return None,
@@ -122,15 +122,6 @@ impl<'s> SweepStory<'s> {
     fn ends(&self, quantity: usize) -> Option<Ends<'s>> {
         let points = self.ordered(quantity);
         Some((*points.first()?, *points.last()?))
-    }
-
-    /// "480 of 480 points".
-    fn count(&self) -> String {
-        format!(
-            "{} of {} points",
-            grouped(self.summary.points.len() as u64),
-            grouped(self.summary.planned)
-        )
     }
 
     /// The settings of a point, but for the draw of chance.
@@ -402,7 +393,7 @@ mod tests {
             "goes from 25.00 to 1602 us",
             "It goes most with scp.channels: its mean is 213.5 us with 4, and 851.0 with 1.",
             "of the variance over 480 points",
-            "480 of 480 points",
+            "Points: 480 points",
         ] {
             assert!(
                 text.replace('\n', " ").contains(part),

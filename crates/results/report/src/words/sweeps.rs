@@ -102,6 +102,15 @@ fn changed([low, high]: [f64; 2], times_as: &str) -> String {
     }
 }
 
+/// "480 points", or "360 of 480 points" where some have no figures.
+pub fn points(summary: &Summary) -> String {
+    let (there, planned) = (summary.points.len() as u64, summary.planned);
+    match there < planned {
+        true => format!("{} of {} points", grouped(there), grouped(planned)),
+        false => format!("{} points", grouped(there)),
+    }
+}
+
 /// From where to where a quantity of a sweep goes, and with what; `settings` names a point.
 pub fn sweep(
     summary: &Summary,
@@ -122,18 +131,18 @@ pub fn sweep(
     let of = &summary.quantities[quantity];
     let value = |of: &Leaders<&PointSummary>| figure(of.items[0].figures[quantity]);
     let (points, name, unit) = (
-        grouped(summary.points.len() as u64),
+        self::points(summary),
         self::quantity(of),
         &of.unit,
     );
     let (low, high) = (value(&least), value(&most));
     if least.behind == 0 {
         return vec![format!(
-            "The {name} is the same in all {points} points: {low} {unit}."
+            "The {name} is the same in all {points}: {low} {unit}."
         )];
     }
     let mut told = vec![format!(
-        "Over {points} points the {name} goes from {low} to {high} {unit}."
+        "Over {points} the {name} goes from {low} to {high} {unit}."
     )];
     if let Some(effect) = effects.iter().find(|effect| effect.is_told(effects.len())) {
         let [(least, low), (greatest, high)] =
@@ -149,7 +158,7 @@ pub fn sweep(
         ));
     } else if summary.keys.iter().any(|key| is_chance(key)) {
         told.push(format!(
-            "No key can be told from chance with {points} points; more seeds would tell."
+            "No key can be told from chance with {points}; more seeds would tell."
         ));
     } else if let ([least], [most]) = (&least.items[..], &most.items[..]) {
         let (least, most) = (settings(least), settings(most));

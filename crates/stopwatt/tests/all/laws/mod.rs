@@ -5,6 +5,7 @@ mod cpuidle;
 mod idle;
 mod placement;
 mod psci;
+mod sweeps;
 mod vpp;
 mod what_if;
 
