@@ -3,6 +3,7 @@
 
 mod cpuidle;
 mod idle;
+mod measured;
 mod placement;
 mod psci;
 mod sweeps;
