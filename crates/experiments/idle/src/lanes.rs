@@ -10,7 +10,7 @@ use crate::replay::GovernorReplay;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
 use itertools::Itertools;
-use recording::{Lane, PointName, Recording};
+use recording::{Lane, Recording};
 use sleeps::{SleepLength, Waker};
 use std::collections::BTreeMap;
 

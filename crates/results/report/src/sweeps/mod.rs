@@ -2,8 +2,7 @@
 //! row for each point is in CSV alone.
 
 use crate::blocks::{
-    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, grouped, whole,
-};
+    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, whole};
 use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
