@@ -13,19 +13,14 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// # Errors
 /// A lock file is stale, or a crate has a licence or a source that is not allowed.
 pub fn check() -> Result<(), String> {
-    let listed = git(&["ls-files", "*Cargo.lock"])?;
+    let listed = git("ls-files *Cargo.lock")?;
     let allowed = allowed()?;
     let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
     for lock in listed.lines() {
         let manifest = lock.replace("Cargo.lock", "Cargo.toml");
-        let mut metadata = cargo(&[
-            "metadata",
-            "--locked",
-            "--format-version",
-            "1",
-            "--manifest-path",
-            &manifest,
-        ]);
+        let mut metadata = cargo(&format!(
+            "metadata --locked --format-version 1 --manifest-path {manifest}"
+        ));
         let output = metadata
             .output()
             .map_err(|error| format!("cannot start {metadata:?}: {error}"))?;

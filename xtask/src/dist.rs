@@ -6,7 +6,7 @@
 
 use crate::needs;
 use crate::python::{environment, wheel as own_wheel};
-use crate::tools::{cargo, check, copy, create, entries, read, root, said, write};
+use crate::tools::{at, cargo, check, copy, create, entries, read, root, said, words, write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -80,9 +80,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         needs::install(&needs::DIST_TRY)?;
     }
     // As the compiler sees it: its paths are cut out of what is built.
-    let root = root()
-        .canonicalize()
-        .map_err(|error| format!("{}: {error}", root().display()))?;
+    let root = root().canonicalize().map_err(at(&root()))?;
     let (work, out) = (root.join("target/dist-work"), root.join("target/dist"));
     // An environment with what links and packs.
     let tools = work.join("tools");
@@ -171,7 +169,7 @@ fn reproducible(command: &mut Command, root: &Path, work: &Path) {
         .env_remove("RUSTFLAGS")
         .env("CARGO_INCREMENTAL", "0");
     let when = Command::new("git")
-        .args(["log", "-1", "--format=%ct"])
+        .args(words("log -1 --format=%ct"))
         .current_dir(root)
         .output();
     let when = when
@@ -185,24 +183,16 @@ fn images(root: &Path, work: &Path) -> Result<PathBuf, String> {
     let folder = work.join("images");
     create(&folder)?;
     for (package, name, features) in [
-        ("el3", "el3", &[][..]),
-        ("el3", "el3-plain", &["--features", "plain"]),
-        ("payload", "payload", &[]),
+        ("el3", "el3", ""),
+        ("el3", "el3-plain", "--features plain"),
+        ("payload", "payload", ""),
     ] {
         let target = work.join(format!("firmware-{name}"));
-        let mut build = cargo(&[
-            "build",
-            "--release",
-            "--locked",
-            "--quiet",
-            "--package",
-            package,
-            "--target",
-            FIRMWARE_TARGET,
-        ]);
+        let mut build = cargo(&format!(
+            "build --release --locked --quiet --package {package} --target {FIRMWARE_TARGET} {features}"
+        ));
         build
             .current_dir(root.join("firmware"))
-            .args(features)
             .arg("--target-dir")
             .arg(&target);
         reproducible(&mut build, root, work);
@@ -234,7 +224,7 @@ fn programs(
     images: &Path,
 ) -> Result<PathBuf, String> {
     let mut build = Command::new(tools.join("bin/cargo-zigbuild"));
-    build.args(["zigbuild", "--release", "--locked", "--quiet"]);
+    build.args(words("zigbuild --release --locked --quiet"));
     build
         .args(PROGRAMS.iter().flat_map(|program| ["--package", program]))
         .arg("--target")
@@ -258,18 +248,11 @@ fn wheel(
     out: &Path,
 ) -> Result<(), String> {
     let mut build = Command::new(tools.join("bin/maturin"));
-    build.args([
-        "build",
-        "--quiet",
-        "--release",
-        "--locked",
-        "--zig",
-        "--compatibility",
-        "manylinux2014",
-        "--target",
-        target,
-    ]);
+    build.args(words(
+        "build --quiet --release --locked --zig --compatibility manylinux2014 --target",
+    ));
     build
+        .arg(target)
         .arg("--target-dir")
         .arg(work)
         .arg("--out")
@@ -283,14 +266,9 @@ fn wheel(
 
 /// The bill of materials and the licences.
 fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result<(), String> {
-    let mut metadata = cargo(&[
-        "metadata",
-        "--format-version",
-        "1",
-        "--locked",
-        "--filter-platform",
-        target,
-    ]);
+    let mut metadata = cargo(&format!(
+        "metadata --format-version 1 --locked --filter-platform {target}"
+    ));
     let metadata = said(metadata.current_dir(root))?;
     let file = work.join("metadata.json");
     write(&file, &metadata)?;
@@ -307,17 +285,18 @@ fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Re
 /// The completions of both programs for every shell, and their manual pages.
 fn completions(out: &Path) -> Result<(), String> {
     for program in PROGRAMS {
-        let says = |arguments: &[&str]| {
-            let run = ["run", "--quiet", "--release", "--package", program, "--"];
-            said(&mut cargo(&[&run, arguments].concat()))
+        let says = |arguments: &str| {
+            said(&mut cargo(&format!(
+                "run --quiet --release --package {program} -- {arguments}"
+            )))
         };
         for shell in ["bash", "zsh", "fish"] {
             write(
                 &out.join(format!("{program}.{shell}")),
-                &says(&["completions", shell])?,
+                &says(&format!("completions {shell}"))?,
             )?;
         }
-        write(&out.join(format!("{program}.1")), &says(&["man"])?)?;
+        write(&out.join(format!("{program}.1")), &says("man")?)?;
     }
     Ok(())
 }
@@ -374,14 +353,9 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
         create(&home)?;
         copy(&program, &home.join("stopwatt"))?;
         let mut inside = Command::new("chroot");
-        inside.arg(&debian).args([
-            "/usr/bin/env",
-            "-i",
-            "-C",
-            "/home/somebody",
-            "HOME=/home/somebody",
-            "./stopwatt",
-        ]);
+        inside.arg(&debian).args(words(
+            "/usr/bin/env -i -C /home/somebody HOME=/home/somebody ./stopwatt",
+        ));
         inside
     } else {
         let home = place.join("home");
@@ -417,15 +391,10 @@ fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
     let folder = work.join("try-wheel");
     let _ = std::fs::remove_dir_all(&folder);
     check(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-    let mut install = Command::new(folder.join("bin/pip"));
+    let install = words("install --quiet --no-deps --disable-pip-version-check");
     check(
-        install
-            .args([
-                "install",
-                "--quiet",
-                "--no-deps",
-                "--disable-pip-version-check",
-            ])
+        Command::new(folder.join("bin/pip"))
+            .args(install)
             .arg(out.join(&wheel)),
     )?;
     let script = "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))";

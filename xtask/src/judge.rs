@@ -2,7 +2,7 @@
 //! `xtask/judges.toml` lists it.
 
 use crate::stages::LIBRARIES;
-use crate::tools::{cargo, root, table};
+use crate::tools::{cargo, hold_known, root, table};
 use std::process::Command;
 use std::time::Instant;
 
@@ -47,16 +47,8 @@ fn read(list: &str) -> Result<Vec<Judge>, String> {
 /// A judge is unknown, or one of those that ran said no.
 pub fn run(list: &str, names: &[String]) -> Result<(), String> {
     let judges = read(list)?;
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| judges.iter().all(|judge| judge.name != **name))
-    {
-        let known: Vec<&str> = judges.iter().map(|judge| judge.name.as_str()).collect();
-        return Err(format!(
-            "`{unknown}` is no judge; there are: {}",
-            known.join(", ")
-        ));
-    }
+    let known: Vec<&str> = judges.iter().map(|judge| judge.name.as_str()).collect();
+    hold_known(names, "judge", &known)?;
     let mut verdicts = Vec::new();
     for judge in judges
         .iter()
@@ -69,7 +61,7 @@ pub fn run(list: &str, names: &[String]) -> Result<(), String> {
             .split_first()
             .ok_or_else(|| format!("{} runs nothing", judge.name))?;
         let mut command = if program == "cargo" {
-            cargo(&[])
+            cargo("")
         } else {
             Command::new(program)
         };

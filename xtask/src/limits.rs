@@ -143,8 +143,8 @@ const FIRST: &str = "rust-tokens";
 /// Complaints about limits that an earlier commit had lower, or had at all.
 fn raised(limits: &[Limit]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
-    for commit in git(&["log", "--format=%H", "--", "xtask/limits.toml"])?.lines() {
-        if let Ok(text) = git(&["show", &format!("{commit}:xtask/limits.toml")]) {
+    for commit in git("log --format=%H -- xtask/limits.toml")?.lines() {
+        if let Ok(text) = git(&format!("show {commit}:xtask/limits.toml")) {
             wrong.extend(rose(limits, &text));
         }
     }

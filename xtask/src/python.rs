@@ -1,7 +1,7 @@
 //! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
 //! documentation site, which shows the package.
 
-use crate::tools::{cargo, check, entries, read, said, write};
+use crate::tools::{cargo, check, entries, read, said, words, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,12 +25,8 @@ pub fn run(root: &Path, mark: &str) -> Result<(), String> {
 /// Builds the documentation as a site below `target`, with its commands run and its links looked
 /// up.
 pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
-    build_site(root, &installed(root)?, more)
-}
-
-fn build_site(root: &Path, python: &Path, more: &[String]) -> Result<(), String> {
     check(
-        Command::new(python)
+        Command::new(installed(root)?)
             .arg(root.join("xtask/site/build.py"))
             .args(more)
             .env_remove("PYTHONPATH"),
@@ -46,16 +42,7 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
 
 /// Arrow's crates are the package's alone: the command's first build has none of them.
 fn no_arrow_below(root: &Path) -> Result<(), String> {
-    let mut tree = cargo(&[
-        "tree",
-        "--locked",
-        "--package",
-        "stopwatt",
-        "--edges",
-        "normal,build",
-        "--prefix",
-        "none",
-    ]);
+    let mut tree = cargo("tree --locked --package stopwatt --edges normal,build --prefix none");
     let text = said(tree.current_dir(root))?;
     let is_ours = |line: &&str| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name));
     match text.lines().find(is_ours) {
@@ -97,14 +84,9 @@ pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
     check(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     let mut install = Command::new(folder.join("bin/python"));
     install
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "-r",
-        ])
+        .args(words(
+            "-m pip install --quiet --disable-pip-version-check -r",
+        ))
         .arg(list);
     check(&mut install).map_err(|error| {
         let packages: Vec<&str> = wanted
@@ -130,8 +112,9 @@ pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
     let mut build = Command::new(tools.join("bin/python"));
-    build.args(["-m", "pip", "wheel", "--quiet", "--no-build-isolation"]);
-    build.args(["--no-deps", "--disable-pip-version-check", "--wheel-dir"]);
+    build.args(words(
+        "-m pip wheel --quiet --no-build-isolation --no-deps --disable-pip-version-check --wheel-dir",
+    ));
     build.arg(&out).arg(root.join("python"));
     build
         .env("PATH", std::env::join_paths(all).unwrap_or(paths))
@@ -149,20 +132,16 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
     let _ = std::fs::remove_dir_all(&folder);
     check(
         Command::new("python3")
-            .args(["-m", "venv", "--without-pip"])
+            .args(words("-m venv --without-pip"))
             .arg(&folder),
     )?;
     let python = folder.join("bin/python");
     let mut install = Command::new(tools.join("bin/python"));
-    install.args(["-m", "pip", "--python"]).arg(&python);
+    install.args(words("-m pip --python")).arg(&python);
     install
-        .args([
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--no-index",
-        ])
+        .args(words(
+            "install --quiet --disable-pip-version-check --no-deps --no-index",
+        ))
         .arg(wheel);
     check(&mut install)?;
     let (ours, theirs) = (packages(&python)?, packages(&tools.join("bin/python"))?);

@@ -23,7 +23,7 @@ pub fn run() -> Result<(), String> {
     let begin = Instant::now();
     let changed = changed()?;
     println!("== format");
-    check(&mut cargo(&["fmt", "--all", "--check"]))?;
+    check(&mut cargo("fmt --all --check"))?;
     if changed.is_empty() {
         println!("No package differs from main: there is nothing to compile.");
         return Ok(());
@@ -31,27 +31,20 @@ pub fn run() -> Result<(), String> {
     let names =
         |packages: &BTreeSet<String>| packages.iter().cloned().collect::<Vec<_>>().join(", ");
     println!("== clippy of {}", names(&changed));
-    let clippy = [
-        &["clippy", "--quiet", "--release", "--all-targets"][..],
-        &chosen(&changed),
-        &["--", "-D", "warnings"],
-    ]
-    .concat();
-    check(&mut cargo(&clippy))?;
+    let clippy = |options: &str, packages| {
+        let packages = chosen(packages);
+        check(&mut cargo(&format!(
+            "clippy --quiet --release {options} {packages} -- -D warnings"
+        )))
+    };
+    clippy("--all-targets", &changed)?;
     let above = above(&changed)?;
     if !above.is_empty() {
         println!("== clippy of what uses them: {}", names(&above));
-        check(&mut cargo(
-            &[
-                &["clippy", "--quiet", "--release"][..],
-                &chosen(&above),
-                &["--", "-D", "warnings"],
-            ]
-            .concat(),
-        ))?;
+        clippy("", &above)?;
     }
     println!("== tests of {}", names(&changed));
-    let programs = runner::build(&[&["--release"][..], &chosen(&changed)].concat())?;
+    let programs = runner::build(&format!("--release {}", chosen(&changed)))?;
     let slow = [slow_tests("kept")?, slow_tests("judged")?].concat();
     let is_chosen = |program: &runner::Program, path: &str| {
         let name = program.name(path);
@@ -68,14 +61,13 @@ pub fn run() -> Result<(), String> {
 }
 
 /// The packages as Cargo's options.
-fn chosen(packages: &BTreeSet<String>) -> Vec<&str> {
-    packages.iter().flat_map(|name| ["-p", name]).collect()
+fn chosen(packages: &BTreeSet<String>) -> String {
+    packages.iter().map(|name| format!(" -p {name}")).collect()
 }
 
 /// The workspace's packages with files that differ from `main`, or that are not committed.
 fn changed() -> Result<BTreeSet<String>, String> {
-    let files = git(&["diff", "--name-only", "main"])?
-        + &git(&["ls-files", "--others", "--exclude-standard"])?;
+    let files = git("diff --name-only main")? + &git("ls-files --others --exclude-standard")?;
     Ok(files
         .lines()
         .filter_map(|file| package_of(&root(), Path::new(file)))
@@ -107,17 +99,9 @@ fn package_of(root: &Path, file: &Path) -> Option<String> {
 fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
     let mut found = BTreeSet::new();
     for package in changed {
-        let tree = [
-            "tree",
-            "--offline",
-            "--workspace",
-            "--prefix",
-            "none",
-            "--edges",
-            "normal,build,dev",
-            "--invert",
-            package,
-        ];
+        let tree = format!(
+            "tree --offline --workspace --prefix none --edges normal,build,dev --invert {package}"
+        );
         // Only what lies in the checkout has its path behind the version.
         let ours = said(&mut cargo(&tree))?;
         let ours = ours

@@ -1,7 +1,7 @@
 //! Runs test programs: each test in a process of its own, as many at a time as there are cores,
 //! with the wall and the CPU time of each. A process each also keeps one test's state from another.
 
-use crate::tools::{cargo, said};
+use crate::tools::{cargo, said, seconds_of, words};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -43,16 +43,10 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Cargo fails; its messages are on standard error.
-pub fn build(arguments: &[&str]) -> Result<Vec<Program>, String> {
-    let mut command = cargo(&[
-        "test",
-        "--no-run",
-        "--quiet",
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
+pub fn build(arguments: &str) -> Result<Vec<Program>, String> {
+    let mut command = cargo("test --no-run --quiet --message-format json-render-diagnostics");
     command
-        .args(arguments)
+        .args(words(arguments))
         .stderr(std::process::Stdio::inherit());
     let text = said(&mut command)?;
     Ok(text.lines().filter_map(program).collect())
@@ -88,7 +82,7 @@ impl Program {
     /// The paths of its tests.
     fn tests(&self) -> Result<Vec<String>, String> {
         let mut list = self.command();
-        let text = said(list.args(["--list", "--format", "terse"]))?;
+        let text = said(list.args(words("--list --format terse")))?;
         Ok(text
             .lines()
             .filter_map(|line| line.strip_suffix(": test"))
@@ -154,12 +148,13 @@ pub fn run(
         outcomes.len() - failed.len(),
         failed.len()
     );
-    let result = match failed.is_empty() {
-        true => Ok(()),
-        false => Err(failed
+    let result = if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(failed
             .iter()
             .map(|outcome| format!("\n  {}", outcome.name))
-            .collect()),
+            .collect())
     };
     Ok((outcomes, result))
 }
@@ -225,23 +220,8 @@ fn watch(child: &Child, begin: Instant) -> (bool, f64) {
         pause = (pause * 5 / 4).min(Duration::from_millis(20));
         in_time = begin.elapsed() < DEADLINE;
     }
-    (in_time, cpu_seconds(child.id()))
-}
-
-/// The CPU time of a process and of the children that it has waited for, in seconds.
-fn cpu_seconds(process: u32) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // Behind the name: fields 14 to 17, in ticks of 10 ms.
-    let fields = stat
-        .rsplit_once(')')
-        .map_or("", |(_, behind)| behind)
-        .split_whitespace()
-        .skip(11)
-        .take(4);
-    fields
-        .filter_map(|field| field.parse::<f64>().ok())
-        .sum::<f64>()
-        / 100.0
+    // Of the child, and of the children that it has waited for.
+    (in_time, seconds_of(&child.id().to_string(), 11, 4))
 }
 
 /// The tests that took most CPU time, as lines; and of those above `bound` seconds each that

@@ -2,8 +2,8 @@
 
 use crate::runner::{self, Outcome, Program};
 use crate::tools::{
-    built, cargo, check, copy, cpu_seconds_of_children, create, entries, read, root, said,
-    slow_tests,
+    at, built, cargo, check, copy, cpu_seconds_of_children, create, entries, hold_known, read,
+    root, said, slow_tests, words,
 };
 use crate::{dependencies, limits, needs, python as package};
 use std::path::{Path, PathBuf};
@@ -20,78 +20,78 @@ pub struct Stage {
     run: fn() -> Result<(), String>,
 }
 
+const fn stage(name: &'static str, what: &'static str, run: fn() -> Result<(), String>) -> Stage {
+    Stage { name, what, run }
+}
+
 /// All stages, in their order.
 pub const STAGES: [Stage; 14] = [
-    Stage {
-        name: "format",
-        what: "rustfmt has nothing to change, documents wrap",
-        run: format,
-    },
-    Stage {
-        name: "locks",
-        what: "lock files are in step; licences and sources of dependencies",
-        run: dependencies::check,
-    },
-    Stage {
-        name: "program",
-        what: "what the release build takes, and how large the program is",
-        run: program,
-    },
-    Stage {
-        name: "lints",
-        what: "clippy on every target, warnings denied",
-        run: lints,
-    },
-    Stage {
-        name: "web",
-        what: "Biome on the report's script and style sheet: format and lints",
-        run: web,
-    },
-    Stage {
-        name: "tests",
-        what: "unit, integration, property and documentation tests",
-        run: tests,
-    },
-    Stage {
-        name: "detail",
-        what: "the no_std crates with overflow checks, and with and without features",
-        run: detail,
-    },
-    Stage {
-        name: "packages",
-        what: "the libraries that others may take: each builds from its package alone",
-        run: packages,
-    },
-    Stage {
-        name: "bare-metal",
-        what: "the no_std crates for aarch64 without an operating system",
-        run: bare_metal,
-    },
-    Stage {
-        name: "firmware",
-        what: "the EL3 image on QEMU: checks, counts, random calls, Linux",
-        run: firmware,
-    },
-    Stage {
-        name: "aarch64",
-        what: "the data plane's unit tests on aarch64, under emulation",
-        run: aarch64,
-    },
-    Stage {
-        name: "python",
-        what: "the Python package: a wheel in a fresh environment, its tests",
-        run: python,
-    },
-    Stage {
-        name: "site",
-        what: "the documents' commands print what the documents show; links",
-        run: documentation,
-    },
-    Stage {
-        name: "recordings",
-        what: "one thread and many: the same recording",
-        run: recordings,
-    },
+    stage(
+        "format",
+        "rustfmt has nothing to change, documents wrap",
+        format,
+    ),
+    stage(
+        "locks",
+        "lock files are in step; licences and sources of dependencies",
+        dependencies::check,
+    ),
+    stage(
+        "program",
+        "what the release build takes, and how large the program is",
+        program,
+    ),
+    stage("lints", "clippy on every target, warnings denied", lints),
+    stage(
+        "web",
+        "Biome on the report's script and style sheet: format and lints",
+        web,
+    ),
+    stage(
+        "tests",
+        "unit, integration, property and documentation tests",
+        tests,
+    ),
+    stage(
+        "detail",
+        "the no_std crates with overflow checks, and with and without features",
+        detail,
+    ),
+    stage(
+        "packages",
+        "the libraries that others may take: each builds from its package alone",
+        packages,
+    ),
+    stage(
+        "bare-metal",
+        "the no_std crates for aarch64 without an operating system",
+        bare_metal,
+    ),
+    stage(
+        "firmware",
+        "the EL3 image on QEMU: checks, counts, random calls, Linux",
+        firmware,
+    ),
+    stage(
+        "aarch64",
+        "the data plane's unit tests on aarch64, under emulation",
+        aarch64,
+    ),
+    stage(
+        "python",
+        "the Python package: a wheel in a fresh environment, its tests",
+        python,
+    ),
+    stage(
+        "site",
+        "the documents' commands print what the documents show; links",
+        documentation,
+    ),
+    stage(
+        "recordings",
+        "one thread and many: the same recording",
+        recordings,
+    ),
 ];
 
 /// The stages that need Rust alone.
@@ -108,16 +108,7 @@ const SLOW: f64 = 5.0;
 /// # Errors
 /// A name is unknown, or a stage failed; the last lines list which, and why.
 pub fn run(names: &[String]) -> Result<(), String> {
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| STAGES.iter().all(|stage| stage.name != **name))
-    {
-        let known: Vec<_> = STAGES.iter().map(|stage| stage.name).collect();
-        return Err(format!(
-            "`{unknown}` is no stage; there are: {}",
-            known.join(", ")
-        ));
-    }
+    hold_known(names, "stage", &STAGES.map(|stage| stage.name))?;
     let chosen: Vec<_> = STAGES
         .iter()
         .filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name))
@@ -155,16 +146,15 @@ pub fn run(names: &[String]) -> Result<(), String> {
             limits::tell_seconds(&root(), "test-seconds", seconds),
         ));
     }
-    match failures.is_empty() {
-        true => println!("{} passed, 0 failed", chosen.len()),
-        false => {
-            return Err(format!(
-                "{} of {} stages failed:\n{}",
-                failures.len(),
-                chosen.len(),
-                failures.join("\n")
-            ));
-        }
+    if failures.is_empty() {
+        println!("{} passed, 0 failed", chosen.len())
+    } else {
+        return Err(format!(
+            "{} of {} stages failed:\n{}",
+            failures.len(),
+            chosen.len(),
+            failures.join("\n")
+        ));
     }
     Ok(())
 }
@@ -224,9 +214,7 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
 fn bytes_below(folder: &Path) -> Result<u64, String> {
     let mut sum = 0;
     for path in entries(folder)? {
-        let about = path
-            .symlink_metadata()
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let about = path.symlink_metadata().map_err(at(&path))?;
         sum += if about.is_dir() {
             bytes_below(&path)?
         } else {
@@ -237,8 +225,8 @@ fn bytes_below(folder: &Path) -> Result<u64, String> {
 }
 
 fn format() -> Result<(), String> {
-    check(&mut cargo(&["fmt", "--all", "--check"]))?;
-    check(&mut firmware_cargo(&["fmt", "--all", "--check"]))?;
+    check(&mut cargo("fmt --all --check"))?;
+    check(&mut firmware_cargo("fmt --all --check"))?;
     documents()
 }
 
@@ -255,12 +243,13 @@ fn documents() -> Result<(), String> {
             wrong.extend(too_long(&text).map(|line| format!("{}:{line}", path.display())));
         }
     }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
             "lines of more than {COLUMNS} columns: {}",
             wrong.join(", ")
-        )),
+        ))
     }
 }
 
@@ -279,31 +268,13 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
 
 /// Clippy on the product, where a function has at most 70 lines (`clippy.toml`), then on all.
 fn lints() -> Result<(), String> {
-    let product = [
-        "clippy",
-        "--quiet",
-        "--release",
-        "--locked",
-        "--workspace",
-        "--",
-        "-D",
-        "warnings",
-        "-W",
-        "clippy::too_many_lines",
-    ];
-    check(&mut cargo(&product))?;
-    let all = [
-        "clippy",
-        "--quiet",
-        "--release",
-        "--locked",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    check(&mut cargo(&all))
+    let clippy = "clippy --quiet --release --locked --workspace";
+    check(&mut cargo(&format!(
+        "{clippy} -- -D warnings -W clippy::too_many_lines"
+    )))?;
+    check(&mut cargo(&format!(
+        "{clippy} --all-targets -- -D warnings"
+    )))
 }
 
 /// The folder below `target` with Biome and axe-core, at the versions that
@@ -316,25 +287,16 @@ fn web_packages() -> Result<PathBuf, String> {
     }
     // Not `npm ci`: a registry may lack the builds for other systems, which the lock then does not
     // name either.
-    let install = ["install", "--no-audit", "--no-fund", "--loglevel", "error"];
+    let install = words("install --no-audit --no-fund --loglevel error");
     check(Command::new("npm").args(install).current_dir(&to))?;
     Ok(to.join("node_modules"))
 }
 
 fn web() -> Result<(), String> {
     let mut biome = Command::new(web_packages()?.join(".bin/biome"));
-    let check_assets = [
-        "ci",
-        "--config-path",
-        "xtask/web",
-        "crates/results/report/assets",
-    ];
-    check(
-        biome
-            .args(check_assets)
-            .args(["--error-on-warnings"])
-            .current_dir(root()),
-    )
+    let check_assets =
+        words("ci --config-path xtask/web crates/results/report/assets --error-on-warnings");
+    check(biome.args(check_assets).current_dir(root()))
 }
 
 /// Builds the program and holds it, and the source, to the limits.
@@ -342,26 +304,16 @@ fn program() -> Result<(), String> {
     let program = built("release/stopwatt");
     let is_first = !program.exists();
     let before = cpu_seconds_of_children();
-    check(&mut cargo(&["build", "--quiet", "--release", "--locked"]))?;
+    check(&mut cargo("build --quiet --release --locked"))?;
     let seconds = is_first.then(|| cpu_seconds_of_children() - before);
-    let size = std::fs::metadata(&program)
-        .map_err(|error| format!("{}: {error}", program.display()))?
-        .len();
+    let size = std::fs::metadata(&program).map_err(at(&program))?.len();
     limits::check(&root(), size, seconds)
 }
 
 /// The test programs of the workspace, built once by the first stage that runs some.
 fn programs() -> Result<&'static [Program], String> {
     static PROGRAMS: OnceLock<Result<Vec<Program>, String>> = OnceLock::new();
-    let build = || {
-        runner::build(&[
-            "--release",
-            "--locked",
-            "--workspace",
-            "--exclude",
-            "stopwatt-python",
-        ])
-    };
+    let build = || runner::build("--release --locked --workspace --exclude stopwatt-python");
     PROGRAMS.get_or_init(build).as_deref().map_err(Clone::clone)
 }
 
@@ -415,21 +367,11 @@ pub fn judged_tests() -> Result<(), String> {
 }
 
 fn tests() -> Result<(), String> {
-    let examples = cargo(&[
-        "test",
-        "--quiet",
-        "--release",
-        "--locked",
-        "--workspace",
-        "--exclude",
-        "stopwatt-python",
-        // Their comments are those of the libraries, whose names they have not.
-        "--exclude",
-        "psci-faults",
-        "--exclude",
-        "rcu-faults",
-        "--doc",
-    ])
+    // Comments of the libraries with faults are those of the libraries, whose names they have not.
+    let examples = cargo(
+        "test --quiet --release --locked --workspace --exclude stopwatt-python \
+         --exclude psci-faults --exclude rcu-faults --doc",
+    )
     .status();
     let result = tests_of("tests");
     if published_documents().is_none() {
@@ -452,36 +394,19 @@ fn published_documents() -> Option<PathBuf> {
     named.or_else(|| beside().filter(|folder| folder.is_dir()))
 }
 
+/// The crates that need no operating system, but for `smc`, which has no tests.
+const WITHOUT_SYSTEM: &str = "-p stopwatt-cells -p stopwatt-points -p stopwatt-psci -p psci-cases \
+    -p idle -p rcu -p placement";
+
 /// The crates that need no operating system, where a wrap or a broken assertion would hide in an
 /// optimised build; and psci and points with all their features.
 fn detail() -> Result<(), String> {
-    let crates = [
-        "stopwatt-cells",
-        "stopwatt-points",
-        "stopwatt-psci",
-        "psci-cases",
-        "idle",
-        "rcu",
-        "placement",
-    ];
-    let packages: Vec<&str> = crates
-        .iter()
-        .flat_map(|package| ["--package", package])
-        .collect();
+    check(&mut cargo(&format!(
+        "test --quiet --locked {WITHOUT_SYSTEM}"
+    )))?;
     check(&mut cargo(
-        &[&["test", "--quiet", "--locked"][..], &packages].concat(),
-    ))?;
-    let features = [
-        "test",
-        "--quiet",
-        "--locked",
-        "-p",
-        "stopwatt-psci",
-        "-p",
-        "stopwatt-points",
-        "--all-features",
-    ];
-    check(&mut cargo(&features))
+        "test --quiet --locked -p stopwatt-psci -p stopwatt-points --all-features",
+    ))
 }
 
 /// The libraries that other projects may use, each behind those that it needs.
@@ -505,19 +430,11 @@ fn packages() -> Result<(), String> {
         std::fs::remove_dir_all(&target)
             .map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
     }
-    let packages: Vec<&str> = LIBRARIES
-        .iter()
-        .flat_map(|package| ["--package", package])
-        .collect();
-    let package = [
-        "package",
-        "--quiet",
-        "--locked",
-        "--allow-dirty",
-        "--target-dir",
-        "target/packages",
-    ];
-    check(&mut cargo(&[&package[..], &packages].concat()))
+    let packages = LIBRARIES.map(|package| format!("--package {package}"));
+    check(&mut cargo(&format!(
+        "package --quiet --locked --allow-dirty --target-dir target/packages {}",
+        packages.join(" ")
+    )))
 }
 
 /// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to
@@ -556,33 +473,14 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
 }
 
 fn bare_metal() -> Result<(), String> {
-    let crates = [
-        "stopwatt-cells",
-        "stopwatt-points",
-        "stopwatt-smc",
-        "stopwatt-psci",
-        "psci-cases",
-        "idle",
-        "rcu",
-        "placement",
-    ];
-    let packages: Vec<&str> = crates
-        .iter()
-        .flat_map(|package| ["--package", package])
-        .collect();
-    let build = [
-        "build",
-        "--quiet",
-        "--release",
-        "--target",
-        "aarch64-unknown-none",
-    ];
-    check(&mut cargo(&[&build[..], &packages[..]].concat()))
+    check(&mut cargo(&format!(
+        "build --quiet --release --target aarch64-unknown-none {WITHOUT_SYSTEM} -p stopwatt-smc"
+    )))
 }
 
 /// Cargo in the firmware's workspace, whose configuration names its target.
-fn firmware_cargo(arguments: &[&str]) -> Command {
-    let mut command = cargo(arguments);
+fn firmware_cargo(line: &str) -> Command {
+    let mut command = cargo(line);
     command.current_dir(root().join("firmware"));
     command
 }
@@ -591,45 +489,21 @@ fn firmware_cargo(arguments: &[&str]) -> Command {
 fn firmware() -> Result<(), String> {
     // All of them together, as a plain `cargo build` in the workspace does, and the image as it is
     // measured without what a product needs.
-    let lint = ["clippy", "--quiet", "--locked", "--release"];
     for what in [
-        &["--workspace"][..],
-        &[
-            "--package",
-            "el3",
-            "--no-default-features",
-            "--features",
-            "plain",
-        ],
+        "--workspace",
+        "--package el3 --no-default-features --features plain",
     ] {
-        check(&mut firmware_cargo(
-            &[&lint[..], what, &["--", "-D", "warnings"]].concat(),
-        ))?;
+        check(&mut firmware_cargo(&format!(
+            "clippy --quiet --locked --release {what} -- -D warnings"
+        )))?;
     }
-    let both = [
-        "build",
-        "--quiet",
-        "--locked",
-        "--release",
-        "--package",
-        "el3",
-        "--package",
-        "payload",
-    ];
-    check(&mut firmware_cargo(&both))?;
-    let host = host_target()?;
-    let of_the_host = ["boot", "device-tree", "exceptions", "machine"];
-    let packages: Vec<&str> = of_the_host
-        .iter()
-        .flat_map(|package| ["--package", package])
-        .collect();
-    let test = [
-        &["test", "--quiet", "--locked"][..],
-        &packages,
-        &["--target", &host],
-    ]
-    .concat();
-    check(&mut firmware_cargo(&test))?;
+    check(&mut firmware_cargo(
+        "build --quiet --locked --release --package el3 --package payload",
+    ))?;
+    check(&mut firmware_cargo(&format!(
+        "test --quiet --locked -p boot -p device-tree -p exceptions -p machine --target {}",
+        host_target()?
+    )))?;
     tests_of("firmware")
 }
 
@@ -645,8 +519,9 @@ fn documentation() -> Result<(), String> {
 
 /// Builds the explorer, which pages show, and the site.
 fn documentation_with(more: &[String]) -> Result<(), String> {
-    let build = ["build", "--quiet", "--release", "--locked", "--package"];
-    check(&mut cargo(&[&build[..], &["stopwatt-explore"]].concat()))?;
+    check(&mut cargo(
+        "build --quiet --release --locked --package stopwatt-explore",
+    ))?;
     package::site(&root(), more)
 }
 
@@ -664,16 +539,8 @@ fn host_target() -> Result<String, String> {
 }
 
 fn aarch64() -> Result<(), String> {
-    let mut command = cargo(&["test", "--quiet", "--target", "aarch64-unknown-linux-gnu"]);
-    command.args([
-        "-p",
-        "dataplane",
-        "-p",
-        "core-model",
-        "--lib",
-        "--test",
-        "all",
-    ]);
+    let mut command = cargo("test --quiet --target aarch64-unknown-linux-gnu");
+    command.args(words("-p dataplane -p core-model --lib --test all"));
     command.env(
         "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
         "aarch64-linux-gnu-gcc",
@@ -693,7 +560,7 @@ pub fn screenshots() -> Result<(), String> {
     let folder = Path::new("target/xtask-screenshots");
     let (page, pictures) = (folder.join("latency.html"), folder.join("pictures"));
     create(&root().join(folder))?;
-    let mut run = cargo(&["run", "--quiet", "--release", "--", "run", "psci-latency"]);
+    let mut run = cargo("run --quiet --release -- run psci-latency");
     check(
         run.arg("-o")
             .arg(folder.join("recording"))
@@ -701,16 +568,7 @@ pub fn screenshots() -> Result<(), String> {
             .arg(&page)
             .stdout(std::process::Stdio::null()),
     )?;
-    let mut take = cargo(&[
-        "run",
-        "--quiet",
-        "--release",
-        "-p",
-        "stopwatt",
-        "--example",
-        "screenshots",
-        "--",
-    ]);
+    let mut take = cargo("run --quiet --release -p stopwatt --example screenshots --");
     check(take.arg(&page).arg(&pictures))?;
     let docs = root().join("docs/pictures");
     create(&docs)?;
@@ -731,26 +589,15 @@ fn recordings() -> Result<(), String> {
     let record = |threads: &str| -> Result<PathBuf, String> {
         let output = folder.join(threads);
         let mut command = Command::new(built("release/stopwatt"));
-        let run = [
-            "run",
-            "psci-latency",
-            "--iterations",
-            "3",
-            "--free-seeds",
-            "5",
-            "--replace",
-            "--format",
-            "json",
-            "-o",
-        ];
-        command.args(run).arg(&output).current_dir(root());
+        let run = "run psci-latency --iterations 3 --free-seeds 5 --replace --format json -o";
+        command.args(words(run)).arg(&output).current_dir(root());
         command
             .env("RAYON_NUM_THREADS", threads)
             .stdout(std::process::Stdio::null());
         check(&mut command)?;
         Ok(output)
     };
-    check(&mut cargo(&["build", "--quiet", "--release", "--locked"]))?;
+    check(&mut cargo("build --quiet --release --locked"))?;
     let (one, two) = (record("1")?, record("2")?);
     for file in [
         "events.parquet",
@@ -760,8 +607,7 @@ fn recordings() -> Result<(), String> {
     ] {
         let read = |folder: &Path| {
             let path = folder.join(file);
-            let mut bytes =
-                std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut bytes = std::fs::read(&path).map_err(at(&path))?;
             if file == "recording.toml" {
                 // What differs from run to run stands in [run], the last table.
                 bytes.truncate(

@@ -18,7 +18,7 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
         [first, command @ ..] if first == "explore" => ("stopwatt-explore", command),
         command => ("stopwatt", command),
     };
-    let mut run = cargo(&["run", "--release", "--quiet", "--package", program, "--"]);
+    let mut run = cargo(&format!("run --release --quiet --package {program} --"));
     check(run.args(command).arg("--replace").arg("-o").arg(&folder))?;
     forget_machine(&root().join(folder).join("recording.toml"))
 }

@@ -1,5 +1,6 @@
 //! What all of `xtask` uses: the checkout, Cargo in it, and CPU time.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,11 +9,30 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Cargo, in the checkout.
-pub fn cargo(arguments: &[&str]) -> Command {
+/// The arguments of a command that is written as in a shell, without quotes.
+pub fn words(line: &str) -> std::str::SplitWhitespace<'_> {
+    line.split_whitespace()
+}
+
+/// Cargo in the checkout, with the words of a line.
+pub fn cargo(line: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(root());
+    command.args(words(line)).current_dir(root());
     command
+}
+
+/// Holds that each of the names that a user gave is known.
+///
+/// # Errors
+/// One is not.
+pub fn hold_known(names: &[String], what: &str, known: &[&str]) -> Result<(), String> {
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(unknown) => Err(format!(
+            "`{unknown}` is no {what}; there are: {}",
+            known.join(", ")
+        )),
+    }
 }
 
 /// Runs a command to its end.
@@ -35,33 +55,39 @@ pub fn said(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()
         .map_err(|error| format!("cannot start {command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(format!(
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!(
             "{command:?}: {}",
             String::from_utf8_lossy(&output.stderr).trim()
-        )),
+        ))
     }
 }
 
-/// Git, in the checkout: what it prints.
-pub fn git(arguments: &[&str]) -> Result<String, String> {
-    said(Command::new("git").args(arguments).current_dir(root()))
+/// Git, in the checkout, with the words of a line: what it prints.
+pub fn git(line: &str) -> Result<String, String> {
+    said(Command::new("git").args(words(line)).current_dir(root()))
+}
+
+/// Names the file of an error.
+pub fn at<E: Display>(path: &Path) -> impl Fn(E) -> String {
+    move |error| format!("{}: {error}", path.display())
 }
 
 /// A file's text.
 pub fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    std::fs::read_to_string(path).map_err(at(path))
 }
 
 /// Writes a file.
 pub fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    std::fs::write(path, text).map_err(at(path))
 }
 
 /// Makes a folder and those above it.
 pub fn create(folder: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+    std::fs::create_dir_all(folder).map_err(at(folder))
 }
 
 /// Copies a file.
@@ -73,8 +99,7 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
 
 /// The files and folders of a folder, by name.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries =
-        std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
     let mut paths: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
@@ -84,9 +109,7 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// A TOML file of the checkout.
 pub fn table(path: &Path) -> Result<toml::Table, String> {
-    read(path)?
-        .parse()
-        .map_err(|error| format!("{}: {error}", path.display()))
+    read(path)?.parse().map_err(at(path))
 }
 
 /// A program below the folder that cargo builds into.
@@ -99,19 +122,18 @@ pub fn built(program: &str) -> PathBuf {
 /// The CPU time of all processes that this one has started and waited for, in seconds; 0 where the
 /// system does not say.
 pub fn cpu_seconds_of_children() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may hold anything but ends with the last parenthesis: fields 16 and
-    // 17, in ticks of 10 ms.
-    let fields = stat
-        .rsplit_once(')')
-        .map_or("", |(_, behind)| behind)
-        .split_whitespace()
-        .skip(13)
-        .take(2);
-    fields
-        .filter_map(|field| field.parse::<f64>().ok())
-        .sum::<f64>()
-        / 100.0
+    seconds_of("self", 13, 2)
+}
+
+/// The sum of fields of a process's `stat`, in seconds: `count` that are in ticks of 10 ms, behind
+/// the name and `skipped` others.
+pub fn seconds_of(process: &str, skipped: usize, count: usize) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name may hold anything, but ends with the last parenthesis.
+    let (_, behind) = stat.rsplit_once(')').unwrap_or_default();
+    let fields = behind.split_whitespace().skip(skipped).take(count);
+    let ticks = fields.filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
 }
 
 /// Tests that take long, by their names as tables have them, with the reasons: those of

@@ -35,7 +35,7 @@ pub struct Weight {
 /// A file cannot be read.
 pub fn weigh(root: &Path) -> Result<Weight, String> {
     let mut weight = Weight::default();
-    for name in git(&["ls-files"])?.lines() {
+    for name in git("ls-files")?.lines() {
         let is_test = ["tests/", "benches/", "examples/"]
             .iter()
             .any(|folder| name.starts_with(folder) || name.contains(&format!("/{folder}")));
@@ -49,9 +49,10 @@ pub fn weigh(root: &Path) -> Result<Weight, String> {
                 let text = tools::read(&path)?;
                 let product = text.split("\n#[cfg(test)]\nmod tests").next();
                 let tokens = count(product.unwrap_or_default(), Language::Slashes);
-                match name.starts_with("explorer/") {
-                    true => weight.explorer += tokens,
-                    false => weight.rust += tokens,
+                if name.starts_with("explorer/") {
+                    weight.explorer += tokens
+                } else {
+                    weight.rust += tokens
                 }
             }
             "py" | "pyi" if name.starts_with("python/") => {
