@@ -133,8 +133,8 @@ pub fn edit(
         .root
         .child_mut("cpus")
         .ok_or(TreeError::Missing("/cpus"))?;
-    let (states, psci) = match options.suspend_mode {
-        SuspendMode::Platform => flat(machine, options, &mut phandles)?,
+    let added = match options.suspend_mode {
+        SuspendMode::Platform => flat(options, &mut phandles)?,
         SuspendMode::OsInitiated => hierarchical(machine, options, &mut phandles)?,
     };
     let mut handles = Vec::new();
@@ -147,27 +147,23 @@ pub fn edit(
         for name in ["cpu-idle-states", "power-domains", "power-domain-names"] {
             cpu.remove_property(name);
         }
-        if !psci.cpu_domains.is_empty() {
-            let domain = psci
-                .cpu_domains
-                .get(handles.len() - 1)
-                .copied()
-                .ok_or(TreeError::Phandles)?;
-            set(cpu, "power-domains", domain);
+        // Each CPU has a domain of its own, or none has.
+        if let Some(domain) = added.cpu_domains.get(handles.len() - 1) {
+            set(cpu, "power-domains", *domain);
             set(cpu, "power-domain-names", "psci");
         } else {
-            set(cpu, "cpu-idle-states", states.handles.as_slice());
+            set(cpu, "cpu-idle-states", added.handles.as_slice());
         }
     }
     cpus.remove_child("idle-states");
     cpus.remove_child("domain-idle-states");
-    cpus.add_child(states.cpu);
-    if let Some(domain) = states.domain {
+    cpus.add_child(added.cpu_states);
+    if let Some(domain) = added.domain_states {
         cpus.add_child(domain);
     }
     cpus.remove_child("cpu-map");
     cpus.add_child(cpu_map(machine, &handles));
-    tree.root.add_child(psci.node);
+    tree.root.add_child(added.psci);
     choose(&mut tree.root, options);
     Ok(())
 }
@@ -318,17 +314,15 @@ fn phandle_of(node: &mut DeviceTreeNode, phandles: &mut Phandles) -> Result<u32,
     Ok(handle)
 }
 
-/// The nodes below /cpus that describe states, and the handles of those that a CPU enters by
-/// itself.
-struct StateNodes {
-    cpu: DeviceTreeNode,
-    domain: Option<DeviceTreeNode>,
+/// What a way to coordinate adds to the tree.
+struct Added {
+    /// Nodes below /cpus that describe states.
+    cpu_states: DeviceTreeNode,
+    domain_states: Option<DeviceTreeNode>,
+    /// Handles of the states that a CPU enters by itself.
     handles: Vec<u32>,
-}
-
-/// The PSCI node, and the power domain of each CPU where the operating system coordinates.
-struct PsciNode {
-    node: DeviceTreeNode,
+    psci: DeviceTreeNode,
+    /// The power domain of each CPU, where the operating system coordinates.
     cpu_domains: Vec<u32>,
 }
 
@@ -353,25 +347,22 @@ fn state_node(
     let mut described = node(state.name);
     set(&mut described, "compatible", compatible);
     set(&mut described, "idle-state-name", state.name);
-    set(
-        &mut described,
-        "arm,psci-suspend-param",
-        state.power_state(options.power_state, last_at_level),
-    );
-    set(&mut described, "entry-latency-us", state.entry_us);
-    set(&mut described, "exit-latency-us", state.exit_us);
-    set(&mut described, "min-residency-us", state.residency_us);
+    let power_state = state.power_state(options.power_state, last_at_level);
     // No `local-timer-stop`: the emulated power-down leaves the CPU's timer running.
-    set(&mut described, "phandle", phandle);
+    for (name, value) in [
+        ("arm,psci-suspend-param", power_state),
+        ("entry-latency-us", state.entry_us),
+        ("exit-latency-us", state.exit_us),
+        ("min-residency-us", state.residency_us),
+        ("phandle", phandle),
+    ] {
+        set(&mut described, name, value);
+    }
     described
 }
 
 /// Every state in the list of every CPU; the firmware coordinates.
-fn flat(
-    _machine: &Machine,
-    options: &Options<'_>,
-    phandles: &mut Phandles,
-) -> Result<(StateNodes, PsciNode), TreeError> {
+fn flat(options: &Options<'_>, phandles: &mut Phandles) -> Result<Added, TreeError> {
     let mut cpu = node("idle-states");
     set(&mut cpu, "entry-method", "psci");
     let mut handles = Vec::new();
@@ -380,17 +371,13 @@ fn flat(
         handles.push(handle);
         cpu.add_child(state_node(state, "arm,idle-state", 0, options, handle));
     }
-    Ok((
-        StateNodes {
-            cpu,
-            domain: None,
-            handles,
-        },
-        PsciNode {
-            node: psci_node(),
-            cpu_domains: Vec::new(),
-        },
-    ))
+    Ok(Added {
+        cpu_states: cpu,
+        domain_states: None,
+        handles,
+        psci: psci_node(),
+        cpu_domains: Vec::new(),
+    })
 }
 
 /// A power domain with its states, below its parent's.
@@ -410,7 +397,7 @@ fn hierarchical(
     machine: &Machine,
     options: &Options<'_>,
     phandles: &mut Phandles,
-) -> Result<(StateNodes, PsciNode), TreeError> {
+) -> Result<Added, TreeError> {
     let mut cpu = node("idle-states");
     set(&mut cpu, "entry-method", "psci");
     let mut domain = node("domain-idle-states");
@@ -460,17 +447,13 @@ fn hierarchical(
         ));
         cpu_domains.push(handle);
     }
-    Ok((
-        StateNodes {
-            cpu,
-            domain: Some(domain),
-            handles: Vec::new(),
-        },
-        PsciNode {
-            node: psci,
-            cpu_domains,
-        },
-    ))
+    Ok(Added {
+        cpu_states: cpu,
+        domain_states: Some(domain),
+        handles: Vec::new(),
+        psci,
+        cpu_domains,
+    })
 }
 
 fn cpu_map(machine: &Machine, handles: &[u32]) -> DeviceTreeNode {
