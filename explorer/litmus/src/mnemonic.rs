@@ -2,13 +2,13 @@
 
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind,
-    SizedRegister, Test1, Update, Width, Writeback,
+    Address, Barrier, Compute, Field, Instruction, Operand, Orders, SelectKind, SizedRegister,
+    Test1, Update, Width, Writeback,
 };
 use std::collections::BTreeMap;
 
 /// The reason why a text is no instruction of a test.
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// It is none.
     Malformed(String),
     /// It is not modelled.
@@ -17,7 +17,7 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// The error, at a line.
-    pub(crate) fn at_line(self, line: usize) -> crate::Error {
+    pub fn at_line(self, line: usize) -> crate::Error {
         match self {
             Self::Malformed(what) => crate::Error::Malformed { line, what },
             Self::Unsupported(what) => crate::Error::Unsupported { line, what },
@@ -178,10 +178,7 @@ struct Reader<'i> {
 ///
 /// # Errors
 /// It is none, or not modelled.
-pub(crate) fn instruction(
-    text: &str,
-    labels: &BTreeMap<String, usize>,
-) -> Result<Instruction, Refusal> {
+pub fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refusal> {
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mnemonic = mnemonic.to_ascii_uppercase();
     let reader = Reader {
@@ -219,79 +216,71 @@ impl Reader<'_> {
         ))
     }
 
+    fn hold<T>(&self, read: Option<T>) -> Result<T, Refusal> {
+        read.ok_or_else(|| self.wrong())
+    }
+
+    /// An operand; of what is not there the empty text.
+    fn at(&self, place: usize) -> &str {
+        self.operands.get(place).map_or("", String::as_str)
+    }
+
     fn reg(&self, place: usize) -> Result<SizedRegister, Refusal> {
-        self.operands
-            .get(place)
-            .and_then(|text| register_of(text))
-            .ok_or_else(|| self.wrong())
+        self.hold(register_of(self.at(place)))
     }
 
     /// Two registers of one width.
     fn two(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = [self.reg(place)?, self.reg(place + 1)?];
-        if both[0].wide == both[1].wide {
-            Ok(both)
-        } else {
-            Err(self.wrong())
-        }
+        self.hold((both[0].wide == both[1].wide).then_some(both))
     }
 
     /// Two registers, an even one and the next.
     fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
         let both = self.two(place)?;
         let [even, odd] = both.map(|sized| sized.register.0);
-        if even.is_multiple_of(2) && odd == even + 1 {
-            Ok(both)
-        } else {
-            Err(self.wrong())
-        }
+        self.hold((even.is_multiple_of(2) && odd == even + 1).then_some(both))
     }
 
     /// A number below `end`.
     fn below(&self, place: usize, end: u64) -> Result<u32, Refusal> {
-        let number = self
-            .operands
-            .get(place)
-            .and_then(|text| immediate(text))
-            .filter(|number| *number < end);
-        number
-            .map(|number| number as u32)
-            .ok_or_else(|| self.wrong())
+        let number = immediate(self.at(place)).filter(|number| *number < end);
+        self.hold(number.map(|number| number as u32))
     }
 
     fn label(&self, place: usize) -> Result<usize, Refusal> {
-        let name = self.operands.get(place).ok_or_else(|| self.wrong())?;
+        let name = self.hold(self.operands.get(place))?;
         let at = self.labels.get(name.as_str()).copied();
         at.ok_or_else(|| Refusal::Malformed(format!("there is no label `{name}`")))
     }
 
     /// A register or number, with what is done to it.
     fn last(&self, place: usize) -> Result<Operand, Refusal> {
-        operand(&self.operands, place).ok_or_else(|| self.wrong())
+        self.hold(operand(&self.operands, place))
     }
 
     fn address(&self, place: usize) -> Result<Address, Refusal> {
-        address(&self.operands, place).ok_or_else(|| self.wrong())
+        self.hold(address(&self.operands, place))
     }
 
     /// An address that is a base register and nothing more, as atomics have it.
     fn base(&self, place: usize) -> Result<Address, Refusal> {
         let address = self.address(place)?;
         let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
-        if plain {
-            Ok(address)
+        self.hold(plain.then_some(address))
+    }
+
+    /// The address of an access, which has to be plain if that is exclusive.
+    fn address_if(&self, exclusive: bool, place: usize) -> Result<Address, Refusal> {
+        if exclusive {
+            self.base(place)
         } else {
-            Err(self.wrong())
+            self.address(place)
         }
     }
 
     fn flags(&self, place: usize) -> Result<Test1, Refusal> {
-        let name = self
-            .operands
-            .get(place)
-            .map(|name| name.to_ascii_uppercase());
-        name.and_then(|name| flags_test(&name))
-            .ok_or_else(|| self.wrong())
+        self.hold(flags_test(&self.at(place).to_ascii_uppercase()))
     }
 
     /// A register's access of these bytes, or of the register's own size.
@@ -357,12 +346,7 @@ impl Reader<'_> {
     }
 
     fn barrier(&self) -> Read {
-        let scope = self
-            .operands
-            .first()
-            .map(|scope| scope.to_ascii_uppercase())
-            .unwrap_or_default();
-        let barrier = match scope.as_str() {
+        let barrier = match self.at(0).to_ascii_uppercase().as_str() {
             "SY" | "ISH" | "OSH" | "NSH" => Barrier::Full,
             "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Barrier::Load,
             "ST" | "ISHST" | "OSHST" | "NSHST" => Barrier::Store,
@@ -376,10 +360,9 @@ impl Reader<'_> {
 
     /// `DC CVAC,Xn` and `DC CIVAC,Xn`.
     fn maintain(&self) -> Read {
-        let what = self.operands.first().map(|what| what.to_ascii_uppercase());
-        let invalidate = match what.as_deref() {
-            Some("CVAC") => false,
-            Some("CIVAC") => true,
+        let invalidate = match self.at(0).to_ascii_uppercase().as_str() {
+            "CVAC" => false,
+            "CIVAC" => true,
             _ => {
                 return Err(Refusal::Unsupported(format!(
                     "the instruction `{}`: maintenance of caches and of translations",
@@ -387,14 +370,12 @@ impl Reader<'_> {
                 )));
             }
         };
-        let base = self.reg(1)?.register;
-        let address = Address {
-            base,
-            offset: Operand::Number(0),
-            writeback: Writeback::No,
-        };
         Ok(Instruction::Maintain {
-            address,
+            address: Address {
+                base: self.reg(1)?.register,
+                offset: Operand::Number(0),
+                writeback: Writeback::No,
+            },
             invalidate,
             line: 0,
         })
@@ -408,10 +389,25 @@ impl Reader<'_> {
             return Some(self.compute(what, self.reg(1), 2, sets_flags));
         }
         // The first operand of what has one less: nought.
-        let nought = || {
-            self.reg(0).map(|to| SizedRegister {
-                register: Register::ZERO,
-                ..to
+        let nought = || self.reg(0).map(SizedRegister::nought);
+        let select = |kind| {
+            Ok(Instruction::Select {
+                to: self.reg(0)?,
+                left: self.reg(1)?,
+                right: self.reg(2)?,
+                kind,
+                when: self.flags(3)?,
+            })
+        };
+        // One register is both that are selected from; the flags are tested the other way round.
+        let change = |kind, of: Result<SizedRegister, Refusal>, flags| {
+            let (to, of) = (self.reg(0)?, of?);
+            Ok(Instruction::Select {
+                to,
+                left: of,
+                right: of,
+                kind,
+                when: self.flags(flags)?.opposite(),
             })
         };
         Some(match self.mnemonic {
@@ -425,21 +421,21 @@ impl Reader<'_> {
             "TST" => self.compare(Compute::And),
             "UBFX" => self.extract(false),
             "SBFX" => self.extract(true),
-            "UXTB" => self.extend(8, false),
-            "UXTH" => self.extend(16, false),
-            "UXTW" => self.extend(32, false),
-            "SXTB" => self.extend(8, true),
-            "SXTH" => self.extend(16, true),
-            "SXTW" => self.extend(32, true),
-            "CSEL" => self.select(SelectKind::Csel),
-            "CSINC" => self.select(SelectKind::Csinc),
-            "CSINV" => self.select(SelectKind::Csinv),
-            "CSNEG" => self.select(SelectKind::Csneg),
-            "CSET" => self.set(SelectKind::Csinc),
-            "CSETM" => self.set(SelectKind::Csinv),
-            "CINC" => self.change(SelectKind::Csinc),
-            "CINV" => self.change(SelectKind::Csinv),
-            "CNEG" => self.change(SelectKind::Csneg),
+            "UXTB" => self.field(0, 8, false),
+            "UXTH" => self.field(0, 16, false),
+            "UXTW" => self.field(0, 32, false),
+            "SXTB" => self.field(0, 8, true),
+            "SXTH" => self.field(0, 16, true),
+            "SXTW" => self.field(0, 32, true),
+            "CSEL" => select(SelectKind::Csel),
+            "CSINC" => select(SelectKind::Csinc),
+            "CSINV" => select(SelectKind::Csinv),
+            "CSNEG" => select(SelectKind::Csneg),
+            "CSET" => change(SelectKind::Csinc, nought(), 1),
+            "CSETM" => change(SelectKind::Csinv, nought(), 1),
+            "CINC" => change(SelectKind::Csinc, self.reg(1), 2),
+            "CINV" => change(SelectKind::Csinv, self.reg(1), 2),
+            "CNEG" => change(SelectKind::Csneg, self.reg(1), 2),
             _ => return None,
         })
     }
@@ -462,13 +458,9 @@ impl Reader<'_> {
 
     fn compare(&self, what: Compute) -> Read {
         let left = self.reg(0)?;
-        let to = SizedRegister {
-            register: Register::ZERO,
-            ..left
-        };
         Ok(Instruction::Compute {
             what,
-            to,
+            to: left.nought(),
             left,
             right: self.last(1)?,
             sets_flags: true,
@@ -499,66 +491,19 @@ impl Reader<'_> {
     }
 
     fn extract(&self, signed: bool) -> Read {
-        let (to, from) = (self.reg(0)?, self.reg(1)?);
+        let to = self.reg(0)?;
         let (low, width) = (self.below(2, 64)?, self.below(3, 65)?);
         if width == 0 || low + width > if to.wide { 64 } else { 32 } {
             return Err(self.wrong());
         }
-        Ok(Instruction::Extract {
-            to,
-            from,
-            field: Field { low, width, signed },
-        })
+        self.field(low, width, signed)
     }
 
-    fn extend(&self, width: u32, signed: bool) -> Read {
+    fn field(&self, low: u32, width: u32, signed: bool) -> Read {
         Ok(Instruction::Extract {
             to: self.reg(0)?,
             from: self.reg(1)?,
-            field: Field {
-                low: 0,
-                width,
-                signed,
-            },
-        })
-    }
-
-    fn select(&self, kind: SelectKind) -> Read {
-        let (left, right) = (self.reg(1)?, self.reg(2)?);
-        Ok(Instruction::Select {
-            to: self.reg(0)?,
-            left,
-            right,
-            kind,
-            when: self.flags(3)?,
-        })
-    }
-
-    fn set(&self, kind: SelectKind) -> Read {
-        let to = self.reg(0)?;
-        let nought = SizedRegister {
-            register: Register::ZERO,
-            ..to
-        };
-        let when = self.flags(1)?.opposite();
-        Ok(Instruction::Select {
-            to,
-            left: nought,
-            right: nought,
-            kind,
-            when,
-        })
-    }
-
-    fn change(&self, kind: SelectKind) -> Read {
-        let (to, from) = (self.reg(0)?, self.reg(1)?);
-        let when = self.flags(2)?.opposite();
-        Ok(Instruction::Select {
-            to,
-            left: from,
-            right: from,
-            kind,
-            when,
+            field: Field { low, width, signed },
         })
     }
 
@@ -574,35 +519,22 @@ impl Reader<'_> {
             } else {
                 Width::of(to[0])
             };
-            let address = if exclusive {
-                self.base(2)?
-            } else {
-                self.address(2)?
-            };
             Ok(Instruction::Load {
                 to: to.to_vec(),
                 width,
-                address,
+                address: self.address_if(exclusive, 2)?,
                 orders,
                 exclusive,
             })
         };
         let store = |orders, exclusive: bool| {
             let first = usize::from(exclusive);
-            let (status, from) = (
-                exclusive.then(|| self.reg(0)).transpose()?,
-                self.two(first)?,
-            );
-            let address = if exclusive {
-                self.base(3)?
-            } else {
-                self.address(2)?
-            };
+            let from = self.two(first)?;
             Ok(Instruction::Store {
-                status,
+                status: exclusive.then(|| self.reg(0)).transpose()?,
                 from: from.to_vec(),
                 width: Width::of(from[0]),
-                address,
+                address: self.address_if(exclusive, 2 + first)?,
                 orders,
             })
         };
@@ -621,12 +553,11 @@ impl Reader<'_> {
                     if new[0].wide != expected[0].wide {
                         return Err(self.wrong());
                     }
-                    let (width, address) = (Width::of(expected[0]), self.base(4)?);
                     Ok(Instruction::CompareAndSwap {
                         expected: expected.to_vec(),
                         new: new.to_vec(),
-                        width,
-                        address,
+                        width: Width::of(expected[0]),
+                        address: self.base(4)?,
                         orders,
                     })
                 })
@@ -639,10 +570,9 @@ impl Reader<'_> {
         for (name, orders, exclusive) in LOADS {
             if let Some((bytes, signed)) = self.mnemonic.strip_prefix(name).and_then(size) {
                 return Some(self.reg(0).and_then(|to| {
-                    let width = self.width(to, bytes, signed)?;
                     Ok(Instruction::Load {
                         to: vec![to],
-                        width,
+                        width: self.width(to, bytes, signed)?,
                         address: self.address(1)?,
                         orders,
                         exclusive,
@@ -660,13 +590,11 @@ impl Reader<'_> {
                 let status = exclusive.then(|| self.reg(0)).transpose();
                 return Some(status.and_then(|status| {
                     let from = self.reg(usize::from(exclusive))?;
-                    let width = self.width(from, bytes, false)?;
-                    let address = self.address(1 + usize::from(exclusive))?;
                     Ok(Instruction::Store {
                         status,
                         from: vec![from],
-                        width,
-                        address,
+                        width: self.width(from, bytes, false)?,
+                        address: self.address(1 + usize::from(exclusive))?,
                         orders,
                     })
                 }));
@@ -680,33 +608,31 @@ impl Reader<'_> {
         if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes)
         {
             return Some(self.two(0).and_then(|[expected, new]| {
-                let width = self.width(expected, bytes, false)?;
-                let (expected, new, address) = (vec![expected], vec![new], self.base(2)?);
                 Ok(Instruction::CompareAndSwap {
-                    expected,
-                    new,
-                    width,
-                    address,
+                    expected: vec![expected],
+                    new: vec![new],
+                    width: self.width(expected, bytes, false)?,
+                    address: self.base(2)?,
                     orders,
                 })
             }));
         }
-        let update = |what, orders, bytes| {
-            self.two(0).and_then(|[operand, to]| {
-                let width = self.width(operand, bytes, false)?;
-                Ok(Instruction::Update {
-                    what,
-                    operand,
-                    to,
-                    width,
-                    address: self.base(2)?,
-                    orders,
-                })
+        let update = |what, (orders, bytes), [operand, to]: [SizedRegister; 2], address| {
+            Ok(Instruction::Update {
+                what,
+                operand,
+                to,
+                width: self.width(operand, bytes, false)?,
+                address: self.base(address)?,
+                orders,
             })
         };
-        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes)
-        {
-            return Some(update(Update::Swap, orders, bytes));
+        let load = |what, letters| {
+            let both = self.two(0);
+            Some(both.and_then(|both| update(what, letters, both, 2)))
+        };
+        if let Some(letters) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes) {
+            return load(Update::Swap, letters);
         }
         for (name, what) in UPDATES {
             let named = |start| {
@@ -714,25 +640,14 @@ impl Reader<'_> {
                 rest.and_then(|rest| rest.strip_prefix(name))
                     .and_then(orders_and_bytes)
             };
-            if let Some((orders, bytes)) = named("LD") {
-                return Some(update(what, orders, bytes));
+            if let Some(letters) = named("LD") {
+                return load(what, letters);
             }
-            if let Some((orders, bytes)) = named("ST").filter(|(orders, _)| !orders.acquire) {
-                return Some(self.reg(0).and_then(|operand| {
-                    let to = SizedRegister {
-                        register: Register::ZERO,
-                        ..operand
-                    };
-                    let width = self.width(operand, bytes, false)?;
-                    Ok(Instruction::Update {
-                        what,
-                        operand,
-                        to,
-                        width,
-                        address: self.base(1)?,
-                        orders,
-                    })
-                }));
+            if let Some(letters) = named("ST").filter(|(orders, _)| !orders.acquire) {
+                return Some(
+                    self.reg(0)
+                        .and_then(|operand| update(what, letters, [operand, operand.nought()], 1)),
+                );
             }
         }
         None

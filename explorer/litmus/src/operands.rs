@@ -4,7 +4,7 @@ use crate::lexer::number;
 use crate::test::{Address, Extend, Operand, Register, SizedRegister, Writeback};
 
 /// A register by its name.
-pub(crate) fn register_of(text: &str) -> Option<SizedRegister> {
+pub fn register_of(text: &str) -> Option<SizedRegister> {
     let text = text.trim().to_ascii_uppercase();
     let wide = match text.as_bytes().first()? {
         b'X' => true,
@@ -19,7 +19,7 @@ pub(crate) fn register_of(text: &str) -> Option<SizedRegister> {
 }
 
 /// Splits at the commas that are not in brackets.
-pub(crate) fn operands(text: &str) -> Vec<String> {
+pub fn operands(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0_i32;
     for c in text.chars() {
@@ -42,19 +42,19 @@ pub(crate) fn operands(text: &str) -> Vec<String> {
 }
 
 /// A number, with `#` before it or without.
-pub(crate) fn immediate(text: &str) -> Option<u64> {
+pub fn immediate(text: &str) -> Option<u64> {
     number(text.trim().trim_start_matches('#').trim())
 }
 
 /// `LSL #n`: n.
-pub(crate) fn shift_left(text: &str) -> Option<u32> {
+pub fn shift_left(text: &str) -> Option<u32> {
     let (name, by) = text.trim().split_once(char::is_whitespace)?;
     let by = immediate(by).filter(|_| name.eq_ignore_ascii_case("LSL"))?;
     u32::try_from(by).ok().filter(|by| *by < 64)
 }
 
 /// An operand that is a number or a register, and may be extended or shifted by the next one.
-pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
+pub fn operand(operands: &[String], place: usize) -> Option<Operand> {
     let text = operands.get(place)?;
     match register_of(text) {
         Some(register) => Some(Operand::Register(
@@ -72,11 +72,12 @@ pub(crate) fn operand(operands: &[String], place: usize) -> Option<Operand> {
 }
 
 fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
+    let plain = Extend {
+        word: !register.wide,
+        ..Extend::NONE
+    };
     let Some(text) = text else {
-        return Some(Extend {
-            word: !register.wide,
-            ..Extend::NONE
-        });
+        return Some(plain);
     };
     let text = text.to_ascii_uppercase();
     let (name, shift) = text
@@ -85,28 +86,20 @@ fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
     let shift = u32::try_from(immediate(shift)?)
         .ok()
         .filter(|shift| *shift < 64)?;
-    match name {
-        "SXTW" => Some(Extend {
-            signed_word: true,
-            word: true,
-            shift,
-        }),
-        "UXTW" => Some(Extend {
-            signed_word: false,
-            word: true,
-            shift,
-        }),
-        "SXTX" | "UXTX" | "LSL" => Some(Extend {
-            signed_word: false,
-            word: !register.wide,
-            shift,
-        }),
-        _ => None,
-    }
+    let word = match name {
+        "SXTW" | "UXTW" => true,
+        "SXTX" | "UXTX" | "LSL" => plain.word,
+        _ => return None,
+    };
+    Some(Extend {
+        signed_word: name == "SXTW",
+        word,
+        shift,
+    })
 }
 
 /// An address, with what writes its base back: the last operand.
-pub(crate) fn address(all: &[String], place: usize) -> Option<Address> {
+pub fn address(all: &[String], place: usize) -> Option<Address> {
     let text = all.get(place)?;
     let (inner, before) = match text.strip_suffix('!') {
         Some(text) => (text, true),
@@ -116,26 +109,22 @@ pub(crate) fn address(all: &[String], place: usize) -> Option<Address> {
     let base = register_of(inner.first()?)
         .filter(|base| base.wide)?
         .register;
-    let offset = if inner.len() > 1 {
-        operand(&inner, 1)?
+    let mut offset = Operand::Number(0);
+    if inner.len() > 1 {
+        offset = operand(&inner, 1)?;
+    }
+    let mut writeback = if before {
+        Writeback::Before
     } else {
-        Operand::Number(0)
+        Writeback::No
     };
     if all.len() > place + 1 {
-        let after = operand(all, place + 1)?;
-        return (inner.len() == 1).then_some(Address {
-            base,
-            offset: after,
-            writeback: Writeback::After,
-        });
+        offset = operand(all, place + 1).filter(|_| inner.len() == 1)?;
+        writeback = Writeback::After;
     }
     Some(Address {
         base,
         offset,
-        writeback: if before {
-            Writeback::Before
-        } else {
-            Writeback::No
-        },
+        writeback,
     })
 }

@@ -21,6 +21,14 @@ pub(crate) struct SizedRegister {
 }
 
 impl SizedRegister {
+    /// The register that is always 0, of the same width.
+    pub fn nought(self) -> Self {
+        Self {
+            register: Register::ZERO,
+            ..self
+        }
+    }
+
     /// The part of a value that the register holds.
     pub(crate) fn cut(self, value: u64) -> u64 {
         if self.wide {
@@ -424,7 +432,7 @@ impl Object {
 }
 
 /// The address of an object, by its number.
-pub(crate) const fn address_of(object: usize) -> u64 {
+pub const fn address_of(object: usize) -> u64 {
     FIRST + STEP * object as u64
 }
 
@@ -490,7 +498,7 @@ impl Test {
 }
 
 /// The variables of an object: of an array, all its elements.
-pub(crate) fn elements(objects: &[Object], name: &str) -> Vec<Variable> {
+pub fn elements(objects: &[Object], name: &str) -> Vec<Variable> {
     let array = objects
         .iter()
         .find(|object| object.name == name)
