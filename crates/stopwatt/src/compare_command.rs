@@ -128,7 +128,7 @@ type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
 
 /// Reads the recordings of each side.
 fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
-    let sides = if options.with.is_empty() {
+    let sides: Vec<Vec<&NamedRecording>> = if options.with.is_empty() {
         options.recordings.iter().map(|given| vec![given]).collect()
     } else {
         vec![

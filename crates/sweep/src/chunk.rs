@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The surroundings that every point needs beside its settings.
-pub(crate) struct Surroundings<'a> {
+pub struct Surroundings<'a> {
     pub(crate) fitting: &'a Fitting,
     pub(crate) platforms: &'a dyn Files,
     pub(crate) conditions: &'a Conditions,
@@ -55,7 +55,7 @@ const COMPLAINT: &str = "complaint";
 
 /// Runs the points of a chunk and writes it; returns its manifest. `each` is called after each
 /// point.
-pub(crate) fn run(
+pub fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
     chunk: u64,

@@ -24,12 +24,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-pub(crate) const PLAN_FILE: &str = "plan.toml";
-pub(crate) const MARKS_FILE: &str = "sweep.toml";
-pub(crate) const CHUNK_FILE: &str = "chunk.toml";
-pub(crate) const POINTS_FILE: &str = "points.parquet";
+pub const PLAN_FILE: &str = "plan.toml";
+pub const MARKS_FILE: &str = "sweep.toml";
+pub const CHUNK_FILE: &str = "chunk.toml";
+pub const POINTS_FILE: &str = "points.parquet";
 const DATA: &str = "data";
-pub(crate) const RUNS: &str = "runs";
+pub const RUNS: &str = "runs";
 
 /// True if a folder holds the data set of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
@@ -370,7 +370,7 @@ fn chunk_name(chunk: u64) -> String {
 }
 
 /// The name of this machine.
-pub(crate) fn host() -> String {
+pub fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name: String = name
         .trim()
@@ -384,7 +384,7 @@ pub(crate) fn host() -> String {
     }
 }
 
-pub(crate) fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
+pub fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::Io {
         path: path.to_owned(),
         doing: "write",
@@ -393,7 +393,7 @@ pub(crate) fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 /// Writes a small file whole or not at all, over one of the same content.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
+pub fn write(path: &Path, text: &str) -> Result<(), Error> {
     let partial =
         Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
     fs::write(partial.path(), text)

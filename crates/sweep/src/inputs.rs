@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are read once and kept: every point sees the same text, whatever happens to the file
 /// meanwhile.
-pub(crate) struct FileCache<'f> {
+pub struct FileCache<'f> {
     files: &'f dyn Files,
     texts: Mutex<BTreeMap<String, Result<String, Error>>>,
     lists: Mutex<BTreeMap<String, Result<Vec<String>, Error>>>,
@@ -22,7 +22,7 @@ fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'f> FileCache<'f> {
-    pub(crate) fn new(files: &'f dyn Files) -> Self {
+    pub fn new(files: &'f dyn Files) -> Self {
         Self {
             files,
             texts: Mutex::default(),
@@ -53,7 +53,7 @@ impl Files for FileCache<'_> {
 
 /// The CRC-32 of a file that a setting names; `None` for what is no file, such as the folder of a
 /// recording, or cannot be read.
-pub(crate) fn sum_of(path: &Path) -> Option<u32> {
+pub fn sum_of(path: &Path) -> Option<u32> {
     // A pipe would wait for ever.
     if !path.metadata().ok()?.is_file() {
         return None;
@@ -72,13 +72,13 @@ pub(crate) fn sum_of(path: &Path) -> Option<u32> {
 }
 
 /// Files whose readers are noted: what a chunk was made from.
-pub(crate) struct NotedFiles<'f> {
+pub struct NotedFiles<'f> {
     files: &'f dyn Files,
     seen: Mutex<BTreeMap<String, u32>>,
 }
 
 impl<'f> NotedFiles<'f> {
-    pub(crate) fn new(files: &'f dyn Files) -> Self {
+    pub fn new(files: &'f dyn Files) -> Self {
         Self {
             files,
             seen: Mutex::default(),
@@ -86,7 +86,7 @@ impl<'f> NotedFiles<'f> {
     }
 
     /// The files that were read, each with the CRC-32 of its text.
-    pub(crate) fn seen(&self) -> BTreeMap<String, u32> {
+    pub fn seen(&self) -> BTreeMap<String, u32> {
         held(&self.seen).clone()
     }
 }

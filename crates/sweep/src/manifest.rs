@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The first line of a `sweep.toml`.
-pub(crate) const FORMAT: &str = "stopwatt-sweep";
+pub const FORMAT: &str = "stopwatt-sweep";
 
 /// The version of the layout that is written, and the only one that is read.
-pub(crate) const VERSION: u32 = 2;
+pub const VERSION: u32 = 2;
 
 /// `sweep.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Marks {
+pub struct Marks {
     pub(crate) format: String,
     pub(crate) version: u32,
     /// The program that runs it: another one might give other figures.
@@ -68,7 +68,7 @@ pub(crate) struct Chunk {
 
 /// `runs/NAME.toml`: who ran which chunks, when and how fast.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Run {
+pub struct Run {
     /// The share that was asked for: `shard 2/7`.
     pub(crate) share: String,
     /// The machine's name.

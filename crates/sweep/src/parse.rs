@@ -320,9 +320,10 @@ impl Parser<'_> {
             }
             all.push(settings);
         }
-        match all.is_empty() {
-            true => self.wrong(value.span(), "the list has no row", HELP),
-            false => Ok(Axis::List(all)),
+        if all.is_empty() {
+            self.wrong(value.span(), "the list has no row", HELP)
+        } else {
+            Ok(Axis::List(all))
         }
     }
 
@@ -401,13 +402,16 @@ impl Parser<'_> {
             Some(value) => Some(self.number(value, "digits", 0..=15)? as u32),
             None => None,
         };
-        let goes_up = |is: bool| match is {
-            true => Ok(()),
-            false => self.wrong(
-                value.span(),
-                &format!("the range of `{key}` does not go up"),
-                HELP,
-            ),
+        let goes_up = |is: bool| {
+            if is {
+                Ok(())
+            } else {
+                self.wrong(
+                    value.span(),
+                    &format!("the range of `{key}` does not go up"),
+                    HELP,
+                )
+            }
         };
         match (&from.value, &to.value) {
             (Value::Whole(from), Value::Whole(to)) if unit.is_none() && digits.is_none() => {

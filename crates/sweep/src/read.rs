@@ -87,7 +87,7 @@ fn each_point(
 }
 
 /// The rows of each point of a chunk that has some, under a header.
-pub(crate) fn rows_of_chunk(
+pub fn rows_of_chunk(
     dataset: &Dataset,
     chunk: u64,
     said: &Chunk,

@@ -42,15 +42,15 @@ fn current() -> &'static Lasting {
 /// # Panics
 /// None does.
 #[track_caller]
-pub(crate) fn machine() -> &'static Machine {
+pub fn machine() -> &'static Machine {
     &current().machine
 }
 
 /// A machine of this many threads that lives on.
-pub(crate) struct TestMachine(&'static Lasting);
+pub struct TestMachine(&'static Lasting);
 
 impl TestMachine {
-    pub(crate) fn new(threads: usize) -> Self {
+    pub fn new(threads: usize) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
             let of_threads = |idle: &&Lasting| idle.machine.cpus().len() == threads;
             let at = idle.iter().position(of_threads)?;
@@ -84,7 +84,7 @@ impl OnMachine for TestMachine {
 }
 
 /// Forgets threads of an earlier run.
-pub(crate) fn begin(threads: usize) {
+pub fn begin(threads: usize) {
     let test = current();
     test.tokens.replace(vec![None; threads]);
     // A run that was broken off has left its own, which may not act any more: what they borrow may
@@ -98,7 +98,7 @@ pub(crate) fn begin(threads: usize) {
 }
 
 /// Starts another thread, and returns its number.
-pub(crate) fn spawn(body: Body) -> usize {
+pub fn spawn(body: Body) -> usize {
     let machine = machine();
     machine.settle();
     let absent = |thread: &usize| machine.cpus()[*thread].waits() == Wait::Absent;
@@ -115,14 +115,14 @@ pub(crate) fn spawn(body: Body) -> usize {
 
 /// The word at which a thread parks, for who parks or unparks there.
 #[track_caller]
-pub(crate) fn token(thread: usize) -> u16 {
+pub fn token(thread: usize) -> u16 {
     let place = Location::caller();
     let mut tokens = current().tokens.borrow_mut();
     *tokens[thread].get_or_insert_with(|| machine().make_word(0, place))
 }
 
 /// Does the work of a thread.
-pub(crate) fn run(thread: usize) {
+pub fn run(thread: usize) {
     let body = current().bodies.borrow_mut()[thread].take();
     if let Some(body) = body {
         body();
@@ -131,7 +131,7 @@ pub(crate) fn run(thread: usize) {
 }
 
 /// Drops what a thread has of `thread_local!`, as its last acts.
-pub(crate) fn end(thread: usize) {
+pub fn end(thread: usize) {
     let ended = || {
         let mut locals = current().locals.borrow_mut();
         let mut ended = locals.split_off(&(thread, 0));
@@ -142,7 +142,7 @@ pub(crate) fn end(thread: usize) {
 }
 
 /// What the thread that runs has at a key, or else what `make` makes.
-pub(crate) fn local(key: usize, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
+pub fn local(key: usize, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
     let locals = &current().locals;
     let key = (machine().process(), key);
     if let Some(there) = locals.borrow().get(&key) {

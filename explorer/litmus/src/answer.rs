@@ -57,7 +57,7 @@ impl State {
 
 /// True if two values are the same, or one of them is the other's low word: a test writes -1 of a
 /// register of 32 bits, too.
-pub(crate) fn same(known: u64, wanted: u64) -> bool {
+pub fn same(known: u64, wanted: u64) -> bool {
     let negative_word = wanted.cast_signed() < 0 && i32::try_from(wanted.cast_signed()).is_ok();
     known == wanted || negative_word && known == wanted & 0xffff_ffff
 }

@@ -293,9 +293,10 @@ impl Execution<'_> {
         state
             .0
             .retain(|variable, _| self.test.observed.contains(variable));
-        match state.holds(&self.test.condition) {
-            true => search.answer.positive += 1,
-            false => search.answer.negative += 1,
+        if state.holds(&self.test.condition) {
+            search.answer.positive += 1
+        } else {
+            search.answer.negative += 1
         }
         search.answer.states.insert(state);
     }

@@ -2,7 +2,7 @@
 
 /// A word or a sign, and where it begins in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token<'t> {
+pub struct Token<'t> {
     pub(crate) text: &'t str,
     pub(crate) at: usize,
 }
@@ -12,7 +12,7 @@ const SIGNS: [&str; 16] = [
 ];
 
 /// The tokens of a piece of text that begins at `from`. Strings in quotes are one token each.
-pub(crate) fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
+pub fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -43,7 +43,7 @@ pub(crate) fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
 }
 
 /// A number as the tests write it: decimal or 0x..., with or without a sign.
-pub(crate) fn number(text: &str) -> Option<u64> {
+pub fn number(text: &str) -> Option<u64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text),

@@ -34,9 +34,10 @@ fn without_comments(text: &str) -> String {
             rest = &rest[2..];
             continue;
         }
-        match depth > 0 && c != '\n' {
-            true => cleaned.extend(std::iter::repeat_n(' ', c.len_utf8())),
-            false => cleaned.push(c),
+        if depth > 0 && c != '\n' {
+            cleaned.extend(std::iter::repeat_n(' ', c.len_utf8()))
+        } else {
+            cleaned.push(c)
         }
         rest = &rest[c.len_utf8()..];
     }
@@ -604,11 +605,12 @@ impl<'t> Tail<'t, '_> {
     }
 
     fn expect(&mut self, text: &str) -> Result<(), Error> {
-        match self.taken(text) {
-            true => Ok(()),
-            false => Err(self
+        if self.taken(text) {
+            Ok(())
+        } else {
+            Err(self
                 .reader
-                .malformed(self.end(), format!("`{text}` is missing"))),
+                .malformed(self.end(), format!("`{text}` is missing")))
         }
     }
 

@@ -14,7 +14,7 @@ struct Use {
 }
 
 /// The values that the chosen runs read, and those that they and the others may write.
-pub(crate) struct Supply {
+pub struct Supply {
     /// By thread and run.
     uses: Vec<Vec<Vec<Use>>>,
     /// By thread, what it and those after it write of each value at most.
@@ -23,7 +23,7 @@ pub(crate) struct Supply {
 }
 
 impl Supply {
-    pub(crate) fn new(initial: &[u64], runs: &[Vec<Run>]) -> Self {
+    pub fn new(initial: &[u64], runs: &[Vec<Run>]) -> Self {
         let mut values: BTreeMap<(usize, u64), usize> = BTreeMap::new();
         let mut number_of = |location: usize, value: u64| {
             let next = values.len();
@@ -81,7 +81,7 @@ impl Supply {
     }
 
     /// Chooses a run of a thread. False if something that is read then comes from nowhere.
-    pub(crate) fn take(&mut self, thread: usize, run: usize) -> bool {
+    pub fn take(&mut self, thread: usize, run: usize) -> bool {
         for one in &self.uses[thread][run] {
             let all = &mut self.chosen[one.value];
             all.reads += one.reads;
@@ -97,7 +97,7 @@ impl Supply {
             })
     }
 
-    pub(crate) fn give_back(&mut self, thread: usize, run: usize) {
+    pub fn give_back(&mut self, thread: usize, run: usize) {
         for one in &self.uses[thread][run] {
             let all = &mut self.chosen[one.value];
             all.reads -= one.reads;

@@ -76,7 +76,7 @@ pub struct Effect {
 
 /// A run of a thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub struct Run {
     pub(crate) effects: Vec<Effect>,
     pub(crate) registers: BTreeMap<Register, u64>,
 }
@@ -145,13 +145,13 @@ struct State<'t> {
 type ThreadRuns = (Vec<Run>, bool);
 
 /// Values that locations may have.
-pub(crate) type Values = Vec<BTreeSet<u64>>;
+pub type Values = Vec<BTreeSet<u64>>;
 
 /// All runs of a thread.
 ///
 /// # Errors
 /// It accesses what is no location, or there are too many runs.
-pub(crate) fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
+pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
     let registers = test.registers[thread]
         .iter()
         .map(|(register, value)| (*register, Value::known(*value)));
@@ -948,7 +948,7 @@ fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
 ///
 /// # Errors
 /// As [`runs`].
-pub(crate) fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
+pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
     let mut values: Values = test
         .initial
         .iter()

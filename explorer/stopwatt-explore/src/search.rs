@@ -137,9 +137,10 @@ fn tell<S: Recordable>(
     }
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
     let report = Report::new(&recording, &folder, &published);
-    let story = match is_recorded {
-        true => report.run_text(console.style(), plan.told.all),
-        false => report.story_text(console.style(), plan.told.all),
+    let story = if is_recorded {
+        report.run_text(console.style(), plan.told.all)
+    } else {
+        report.story_text(console.style(), plan.told.all)
     };
     let of = if plan.time == Duration::MAX {
         String::new()

@@ -228,15 +228,16 @@ pub fn trapped() -> TrappedException {
         sctlr: read!("sctlr_el1"),
         vbar: read!("vbar_el1"),
     };
-    let (hcr, el2) = match has_el2() {
-        true => (
+    let (hcr, el2) = if has_el2() {
+        (
             read!("hcr_el2"),
             Level {
                 sctlr: read!("sctlr_el2"),
                 vbar: read!("vbar_el2"),
             },
-        ),
-        false => (HCR_RW, Level::default()),
+        )
+    } else {
+        (HCR_RW, Level::default())
     };
     TrappedException {
         elr,

@@ -185,17 +185,16 @@ fn draw(random: &mut Random) -> (u32, [u64; 3]) {
     } else {
         enter as *const () as u64
     };
-    let power_state = match random.one_in(4) {
-        true => random.next(),
-        false => {
-            let state = STATES[random.below(STATES.len() as u64) as usize];
-            let format = if random.one_in(8) {
-                PowerStateFormat::Extended
-            } else {
-                PowerStateFormat::Original
-            };
-            u64::from(state.power_state(format, random.below(4) as u8))
-        }
+    let power_state = if random.one_in(4) {
+        random.next()
+    } else {
+        let state = STATES[random.below(STATES.len() as u64) as usize];
+        let format = if random.one_in(8) {
+            PowerStateFormat::Extended
+        } else {
+            PowerStateFormat::Original
+        };
+        u64::from(state.power_state(format, random.below(4) as u8))
     };
     match function & !id::SMC64 {
         id::CPU_ON => arguments[1] = entry,

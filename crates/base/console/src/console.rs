@@ -208,9 +208,10 @@ fn without_colours(error: &Report) -> (std::fmt::Result, String) {
 fn drawn(error: &Report) -> String {
     let (result, plain) = without_colours(error);
     let steers = |letter: char| unprintable(letter) && !matches!(letter, '\n' | '\t');
-    match result.is_err() || plain.contains(steers) {
-        true => printable_lines(&plain),
-        false => format!("{error:?}"),
+    if result.is_err() || plain.contains(steers) {
+        printable_lines(&plain)
+    } else {
+        format!("{error:?}")
     }
 }
 

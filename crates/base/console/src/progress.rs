@@ -122,13 +122,14 @@ impl Progress {
     /// # Errors
     /// The run is to stop.
     pub fn check(&self) -> Result<(), Cancellation> {
-        match self.cancelled.load(Relaxed) {
-            true => Err(self
+        if self.cancelled.load(Relaxed) {
+            Err(self
                 .short
                 .get()
                 .cloned()
-                .map_or(Cancellation::Asked, Cancellation::Short)),
-            false => self.whole.as_ref().map_or(Ok(()), |whole| whole.check()),
+                .map_or(Cancellation::Asked, Cancellation::Short))
+        } else {
+            self.whole.as_ref().map_or(Ok(()), |whole| whole.check())
         }
     }
 }

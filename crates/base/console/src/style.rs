@@ -47,7 +47,7 @@ impl Style {
 }
 
 /// The width that COLUMNS says, which goes before the terminal's.
-pub(crate) fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let columns = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());

@@ -35,15 +35,16 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     open(path)?
         .take(most.saturating_add(1))
         .read_to_end(&mut bytes)?;
-    match bytes.len() as u64 <= most {
-        true => Ok(bytes),
-        false => Err(io::Error::new(
+    if bytes.len() as u64 <= most {
+        Ok(bytes)
+    } else {
+        Err(io::Error::new(
             ErrorKind::FileTooLarge,
             format!(
                 "it has more than {} MiB, and nothing that is read here has",
                 most >> 20
             ),
-        )),
+        ))
     }
 }
 

@@ -111,12 +111,13 @@ impl Document {
     }
 
     pub(crate) fn check_length(&self) -> Result<(), Error> {
-        match self.text.len() as u64 <= disk::MOST_TEXT {
-            true => Ok(()),
-            false => Err(self.wrong_as_a_whole(
+        if self.text.len() as u64 <= disk::MOST_TEXT {
+            Ok(())
+        } else {
+            Err(self.wrong_as_a_whole(
                 format!("it has more than {} MiB", disk::MOST_TEXT >> 20),
                 "nothing that is read here has as much; divide it, or name another file",
-            )),
+            ))
         }
     }
 

@@ -10,9 +10,10 @@ pub fn unprintable(letter: char) -> bool {
 pub fn printable(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     for letter in text.chars() {
-        match unprintable(letter) {
-            true => seen.extend(letter.escape_unicode()),
-            false => seen.push(letter),
+        if unprintable(letter) {
+            seen.extend(letter.escape_unicode())
+        } else {
+            seen.push(letter)
         }
     }
     seen

@@ -84,15 +84,16 @@ impl<R: Read> Iterator for Records<R> {
 /// # Errors
 /// The record is longer or shorter than the header; a cell is not what its field takes.
 pub fn row<T: DeserializeOwned>(record: &Record, header: &Record) -> Result<T, String> {
-    match record.len() == header.len() {
-        true => record
+    if record.len() == header.len() {
+        record
             .deserialize(Some(header))
-            .map_err(|error| cause(&error)),
-        false => Err(format!(
+            .map_err(|error| cause(&error))
+    } else {
+        Err(format!(
             "{} cells where the header has {}",
             record.len(),
             header.len()
-        )),
+        ))
     }
 }
 

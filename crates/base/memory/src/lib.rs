@@ -35,9 +35,10 @@ pub fn must_have(needed: u64) -> Result<(), Short> {
         return Ok(());
     }
     let room = room();
-    match needed <= room {
-        true => Ok(()),
-        false => Err(Short { needed, room }),
+    if needed <= room {
+        Ok(())
+    } else {
+        Err(Short { needed, room })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::states::{MAX_STATES, States};
 const PROMOTIONS: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ladder {
+pub struct Ladder {
     state: usize,
     last_residency_ns: u64,
     /// Long stays since the step was last taken, by state.
@@ -20,7 +20,7 @@ pub(crate) struct Ladder {
 }
 
 impl Ladder {
-    pub(crate) fn new(states: &States) -> Self {
+    pub fn new(states: &States) -> Self {
         Self {
             state: first(states),
             last_residency_ns: 0,
@@ -28,7 +28,7 @@ impl Ladder {
         }
     }
 
-    pub(crate) fn select(&mut self, states: &States, situation: &impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &impl Situation) -> Choice {
         let limit_ns = situation.latency_limit_ns();
         let choice = |state| Choice {
             state,
@@ -68,7 +68,7 @@ impl Ladder {
         to
     }
 
-    pub(crate) fn reflect(&mut self, outcome: &Outcome) {
+    pub fn reflect(&mut self, outcome: &Outcome) {
         self.last_residency_ns = outcome.residency_ns;
         if let Some(entered) = outcome.entered.filter(|&entered| entered > 0) {
             self.state = entered;

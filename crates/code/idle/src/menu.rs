@@ -6,18 +6,18 @@ use crate::situation::{Choice, Outcome, Situation, SleepLength};
 use crate::states::States;
 use crate::{NEVER_NS, SHALLOW_NS};
 
-pub(crate) const INTERVALS: usize = 8;
+pub const INTERVALS: usize = 8;
 /// Decades of the time to the next timer, from under 10 us to 100 ms and more.
-pub(crate) const DECADES: usize = 6;
+pub const DECADES: usize = 6;
 /// The scale of the correction factors, and the weight of their past.
-pub(crate) const RESOLUTION: u64 = 1024;
-pub(crate) const DECAY: u64 = 8;
+pub const RESOLUTION: u64 = 1024;
+pub const DECAY: u64 = 8;
 /// Longer stays count as perfectly predicted.
-pub(crate) const LONG_NS: u64 = 50_000_000;
-pub(crate) const US: u64 = 1_000;
+pub const LONG_NS: u64 = 50_000_000;
+pub const US: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Menu {
+pub struct Menu {
     rules: Rules,
     tick_ns: u64,
     /// True until the first choice: nothing was entered yet, as after a refusal.
@@ -34,7 +34,7 @@ pub(crate) struct Menu {
 }
 
 impl Menu {
-    pub(crate) fn new(rules: Rules, tick_ns: u64) -> Self {
+    pub fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
             rules,
             tick_ns,
@@ -47,16 +47,17 @@ impl Menu {
         }
     }
 
-    pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
         if core::mem::take(&mut self.is_fresh) && self.rules.has(Rule::MenuRefusals) {
             self.remember(u32::MAX);
         }
         let Prediction {
             mut predicted_ns,
             event_ns,
-        } = match self.rules.has(Rule::MenuTimersOnDemand) {
-            true => self.predict_on_demand(situation),
-            false => self.predict_from_timer(situation),
+        } = if self.rules.has(Rule::MenuTimersOnDemand) {
+            self.predict_on_demand(situation)
+        } else {
+            self.predict_from_timer(situation)
         };
         let mut limit_ns = situation.latency_limit_ns();
         let first = states.get(0);
@@ -164,9 +165,10 @@ impl Menu {
         loop {
             let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
             let some = Sample::new(&self.intervals, kept);
-            let is_nothing = match self.rules.has(Rule::MenuTimersOnDemand) {
-                true => some.max == 0,
-                false => some.min >= below_us,
+            let is_nothing = if self.rules.has(Rule::MenuTimersOnDemand) {
+                some.max == 0
+            } else {
+                some.min >= below_us
             };
             if is_nothing {
                 return u32::MAX;
@@ -269,7 +271,7 @@ impl Menu {
         }
     }
 
-    pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
+    pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else {
             if self.rules.has(Rule::MenuRefusals) {
                 self.remember(u32::MAX);
@@ -312,7 +314,7 @@ struct Prediction {
 }
 
 /// Some of the recent stays, in microseconds.
-pub(crate) struct Sample {
+pub struct Sample {
     pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) mean: u32,
@@ -321,7 +323,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn new(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
+    pub fn new(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
         let (mut min, mut max, mut sum, mut count) = (u32::MAX, 0, 0, 0);
         for value in intervals.iter().copied().filter(|&value| kept(value)) {
             (min, max) = (min.min(value), max.max(value));
@@ -347,7 +349,7 @@ impl Sample {
 }
 
 /// The decade of a time: under 10 us, 100 us, 1 ms, 10 ms, 100 ms, or more.
-pub(crate) fn decade(time_ns: u64) -> usize {
+pub fn decade(time_ns: u64) -> usize {
     let mut edge_ns = 10 * US;
     for decade in 0..DECADES - 1 {
         if time_ns < edge_ns {

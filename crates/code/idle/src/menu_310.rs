@@ -15,7 +15,7 @@ const MOST_US: u64 = u64::MAX / (8 * US);
 const NEUTRAL: u64 = RESOLUTION * DECAY;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Menu310 {
+pub struct Menu310 {
     /// The time to the next event at the last choice, in microseconds.
     expected_us: u64,
     /// The exit latency of the state that was chosen because it fitted, in microseconds.
@@ -39,7 +39,7 @@ struct Watch {
 }
 
 impl Menu310 {
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self {
             expected_us: 0,
             exit_us: 0,
@@ -51,7 +51,7 @@ impl Menu310 {
         }
     }
 
-    pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
         (self.exit_us, self.watch) = (0, None);
         let limit_ns = situation.latency_limit_ns();
         if limit_ns == 0 {
@@ -107,7 +107,7 @@ impl Menu310 {
     }
 
     /// After how long the governor wants to be asked again, in nanoseconds.
-    pub(crate) fn ask_again_ns(&self) -> Option<u64> {
+    pub fn ask_again_ns(&self) -> Option<u64> {
         self.watch.map(|watch| watch.after_us * US)
     }
 
@@ -140,7 +140,7 @@ impl Menu310 {
         }
     }
 
-    pub(crate) fn reflect(&mut self, outcome: &Outcome) {
+    pub fn reflect(&mut self, outcome: &Outcome) {
         let watch = self.watch.take();
         if outcome.asked_again && watch.is_some_and(|watch| !watch.typical) {
             self.factors[self.bucket] = NEUTRAL;

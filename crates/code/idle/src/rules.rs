@@ -275,16 +275,16 @@ fn reaches(release: Release, places: Releases) -> bool {
 
 /// The rules of a governor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rules(u64);
+pub struct Rules(u64);
 
 impl Rules {
     /// Those of a release.
-    pub(crate) fn of_release(family: Family, release: Release) -> Self {
+    pub fn of_release(family: Family, release: Release) -> Self {
         let here = changes().filter(|change| change.family == family && change.is_in(release));
         Self(here.fold(0, |rules, change| rules | 1 << change.bit))
     }
 
-    pub(crate) const fn has(self, rule: Rule) -> bool {
+    pub const fn has(self, rule: Rule) -> bool {
         self.0 & 1 << rule as u32 != 0
     }
 }

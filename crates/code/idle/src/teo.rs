@@ -24,7 +24,7 @@ struct Bin {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Teo {
+pub struct Teo {
     rules: Rules,
     tick_ns: u64,
     sleep_length_ns: u64,
@@ -50,7 +50,7 @@ fn enabled(states: &States) -> impl DoubleEndedIterator<Item = (usize, &State)> 
 }
 
 impl Teo {
-    pub(crate) fn new(rules: Rules, tick_ns: u64) -> Self {
+    pub fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
             rules,
             tick_ns,
@@ -75,7 +75,7 @@ impl Teo {
         }
     }
 
-    pub(crate) fn reflect(&mut self, states: &States, outcome: &Outcome) {
+    pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else {
             return;
         };
@@ -206,9 +206,10 @@ impl Teo {
             }
             self.recent[place] = (!hit).then_some(of_stay as u8);
         }
-        let before_tick = match self.rules.has(Rule::TeoTickIntercepts) {
-            true => measured_ns <= self.tick_ns,
-            false => self.tick_ns <= measured_ns,
+        let before_tick = if self.rules.has(Rule::TeoTickIntercepts) {
+            measured_ns <= self.tick_ns
+        } else {
+            self.tick_ns <= measured_ns
         };
         if self.rules.has(Rule::TeoShortIdles) && !hit && before_tick {
             self.tick_intercepts += PULSE;
@@ -229,7 +230,7 @@ impl Teo {
         is_rare
     }
 
-    pub(crate) fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
         let limit_ns = situation.latency_limit_ns();
         self.sleep_length_ns = NEVER_NS;
         let keep_tick = |state| Choice {
@@ -342,16 +343,18 @@ impl Teo {
 
     /// True if most recent stays ended before a tick.
     fn are_short(&self, states: &States) -> bool {
-        let before_tick = match self.rules.has(Rule::TeoShortIdles) {
-            true => self.tick_intercepts,
-            false => self.bins[..states.len()]
+        let before_tick = if self.rules.has(Rule::TeoShortIdles) {
+            self.tick_intercepts
+        } else {
+            self.bins[..states.len()]
                 .iter()
                 .map(|bin| bin.intercepts)
-                .sum(),
+                .sum()
         };
-        match self.rules.has(Rule::TeoTwoThirds) {
-            true => 3 * before_tick >= 2 * self.total,
-            false => before_tick > self.total / 2 + self.total / 8,
+        if self.rules.has(Rule::TeoTwoThirds) {
+            3 * before_tick >= 2 * self.total
+        } else {
+            before_tick > self.total / 2 + self.total / 8
         }
     }
 
@@ -545,11 +548,12 @@ impl Teo {
     ) -> usize {
         let first = states.first_enabled();
         let is_long = |state: &State| state.target_residency_ns >= self.tick_ns;
-        let lowest = match situation.tick_stopped() && !self.rules.has(Rule::TeoSafeTimer) {
-            true => (first..candidate)
+        let lowest = if situation.tick_stopped() && !self.rules.has(Rule::TeoSafeTimer) {
+            (first..candidate)
                 .find(|&number| is_long(states.get(number)))
-                .unwrap_or(candidate),
-            false => first,
+                .unwrap_or(candidate)
+        } else {
+            first
         };
         let to_ns = |number: usize| states.get(number).target_residency_ns;
         if self.rules.has(Rule::TeoKeepEqual)

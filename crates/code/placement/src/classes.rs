@@ -12,28 +12,28 @@ fn capacities(view: &dyn View) -> impl Iterator<Item = u32> {
 }
 
 /// The class of a CPU.
-pub(crate) fn same(view: &dyn View, cpu: usize) -> CpuSet {
+pub fn same(view: &dyn View, cpu: usize) -> CpuSet {
     with(view, Some(view.top_capacity(cpu)))
 }
 
 /// The fastest class.
-pub(crate) fn fastest(view: &dyn View) -> CpuSet {
+pub fn fastest(view: &dyn View) -> CpuSet {
     with(view, capacities(view).max())
 }
 
 /// The slowest class.
-pub(crate) fn slowest(view: &dyn View) -> CpuSet {
+pub fn slowest(view: &dyn View) -> CpuSet {
     with(view, capacities(view).min())
 }
 
 /// The next faster class; empty for the fastest.
-pub(crate) fn faster(view: &dyn View, cpu: usize) -> CpuSet {
+pub fn faster(view: &dyn View, cpu: usize) -> CpuSet {
     let own = view.top_capacity(cpu);
     with(view, capacities(view).filter(|&other| other > own).min())
 }
 
 /// The next slower class; empty for the slowest.
-pub(crate) fn slower(view: &dyn View, cpu: usize) -> CpuSet {
+pub fn slower(view: &dyn View, cpu: usize) -> CpuSet {
     let own = view.top_capacity(cpu);
     with(view, capacities(view).filter(|&other| other < own).max())
 }

@@ -43,7 +43,7 @@ pub struct WakingTask {
 }
 
 /// True if a use fits into 80 % of a capacity.
-pub(crate) const fn fits(used: u32, capacity: u32) -> bool {
+pub const fn fits(used: u32, capacity: u32) -> bool {
     (used as u64) * 1280 < (capacity as u64) * 1024
 }
 

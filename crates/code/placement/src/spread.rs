@@ -84,7 +84,7 @@ fn allowed_or_first(view: &dyn View, among: CpuSet, cpu: usize) -> usize {
 }
 
 /// The number of tasks that run on a CPU or wait for it.
-pub(crate) fn tasks(view: &dyn View, cpu: usize) -> usize {
+pub fn tasks(view: &dyn View, cpu: usize) -> usize {
     view.waiting(cpu) + usize::from(view.running(cpu).is_some())
 }
 
@@ -96,7 +96,7 @@ fn distance(view: &dyn View, from: usize, to: usize) -> usize {
 
 /// The CPU that it was on if that idles, otherwise the CPU with the fewest tasks, the next one
 /// upwards first.
-pub(crate) fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
+pub fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
     if among.has(previous) && tasks(view, previous) == 0 {
         return previous;
     }
@@ -106,7 +106,7 @@ pub(crate) fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
 
 /// The CPU to which a real-time task goes: it stays, unless one of its priority or a higher runs
 /// there; then to a CPU where none does, the one with the fewest tasks.
-pub(crate) fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: usize) -> usize {
+pub fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: usize) -> usize {
     let free = |cpu: usize| {
         let running = view.running(cpu).map(|task| view.policy(task));
         !matches!(running, Some(Policy::RealTime { priority: other }) if other >= priority)
@@ -119,7 +119,7 @@ pub(crate) fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: 
 }
 
 /// A fair task that waits for a CPU, and an idle CPU of a set that it may run on.
-pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Move> {
+pub fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Move> {
     let mut waiting = view
         .waiting_tasks(cpu)
         .into_iter()
@@ -135,7 +135,7 @@ pub(crate) fn hand_over(view: &dyn View, among: CpuSet, cpu: usize) -> Option<Mo
 /// A fair task that waits for another CPU of a set, the fullest first, and may run here. A CPU with
 /// a single task keeps it, though it may not have begun: two CPUs would hand such a task to and
 /// fro.
-pub(crate) fn take(view: &dyn View, among: CpuSet, cpu: usize) -> Option<TaskId> {
+pub fn take(view: &dyn View, among: CpuSet, cpu: usize) -> Option<TaskId> {
     let others = among
         .iter(view.cpus())
         .filter(|&other| other != cpu && tasks(view, other) > 1);

@@ -102,7 +102,7 @@ pub fn cells(recording: &Recording) -> Vec<CellResult> {
     cells_of(recording, &timelines(recording))
 }
 
-pub(crate) fn cells_of(
+pub fn cells_of(
     recording: &Recording,
     timelines: &BTreeMap<(Series, u32), Timeline>,
 ) -> Vec<CellResult> {
@@ -258,7 +258,7 @@ fn rank(cells: &mut [CellResult]) {
 /// The places of the events that bound a metric of a CPU, in the call that the case measures: for a
 /// suspend its first one; without one its first CPU_OFF. The interval starts before the CPU calls
 /// again.
-pub(crate) fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
+pub fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usize)> {
     let steps = timeline.steps.get(&cpu)?;
     let interval = metrics::by_name(metric)?.interval?;
     let (first_mark, last_mark) = (

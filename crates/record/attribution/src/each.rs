@@ -29,7 +29,7 @@ pub fn each(recording: &Recording) -> Vec<SpanSplit> {
 }
 
 /// The same of timelines that are read already.
-pub(crate) fn each_of(
+pub fn each_of(
     recording: &Recording,
     timelines: &BTreeMap<(Series, u32), Timeline>,
 ) -> Vec<SpanSplit> {

@@ -73,7 +73,7 @@ impl Split {
 /// the same are one span.
 ///
 /// `before` is what it does until an event says otherwise.
-pub(crate) fn spans(
+pub fn spans(
     timeline: &Timeline,
     cpu: u16,
     from: usize,

@@ -148,7 +148,7 @@ pub(crate) struct Timeline {
 }
 
 /// All iterations of a recording, by series and iteration.
-pub(crate) fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
+pub fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
     let marks: Vec<_> = MARKS
         .into_iter()
         .filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?)))

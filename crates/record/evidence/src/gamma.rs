@@ -1,10 +1,10 @@
 //! The first two derivatives of the logarithm of the gamma function, for degrees of freedom.
 
-pub(crate) use statrs::function::gamma::digamma;
+pub use statrs::function::gamma::digamma;
 
 /// The second derivative, of numbers above 0: by its recurrence up to 8, and from there by its
 /// asymptotic series (Abramowitz and Stegun, 6.4.12).
-pub(crate) fn trigamma(x: f64) -> f64 {
+pub fn trigamma(x: f64) -> f64 {
     let (mut x, mut below) = (x, 0.0);
     while x < 8.0 {
         below += 1.0 / (x * x);
@@ -18,7 +18,7 @@ pub(crate) fn trigamma(x: f64) -> f64 {
 
 /// The number above 0 whose [`trigamma`] is a value above 0. The function falls, so that the place
 /// is found by halving.
-pub(crate) fn inverse_trigamma(value: f64) -> f64 {
+pub fn inverse_trigamma(value: f64) -> f64 {
     let (mut low, mut high) = (1e-8_f64, 1e8_f64);
     for _ in 0..100 {
         let middle = (low * high).sqrt();

@@ -14,9 +14,12 @@ pub fn share_less(ends: [f64; 2]) -> String {
         _ => 2,
     };
     let percent = |share: f64| format!("{:.digits$}", 100.0 * share.abs());
-    let range = |least: String, most: String, word: &str| match least == most {
-        true => format!("{most} % {word}"),
-        false => format!("{least} to {most} % {word}"),
+    let range = |least: String, most: String, word: &str| {
+        if least == most {
+            format!("{most} % {word}")
+        } else {
+            format!("{least} to {most} % {word}")
+        }
     };
     match (low > 0.0, high < 0.0) {
         _ if low == 0.0 && high == 0.0 => "as much".to_owned(),

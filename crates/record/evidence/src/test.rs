@@ -269,12 +269,11 @@ fn prior(rows: &[&Scatter]) -> Option<(f64, f64)> {
     if most <= 0.0 {
         return None;
     }
-    Some(match wanted < most {
-        true => {
-            let half = wanted / 2.0;
-            (wanted, (mean(&logs) + digamma(half) - half.ln()).exp())
-        }
-        false => (most, plain),
+    Some(if wanted < most {
+        let half = wanted / 2.0;
+        (wanted, (mean(&logs) + digamma(half) - half.ln()).exp())
+    } else {
+        (most, plain)
     })
 }
 

@@ -66,7 +66,7 @@ impl ImportError {
 }
 
 /// The text without anything that would move a terminal's cursor or change its colours.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut shown: String = text
         .chars()
         .take(SHOWN)

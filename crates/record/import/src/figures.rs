@@ -65,7 +65,7 @@ const MOST_SERIES: usize = 4096;
 const MOST_CPUS: usize = 4096;
 /// Figures of one file: 20 000 runs of all six tests. More are no measurement, and would fill the
 /// memory.
-pub(crate) const MOST_FIGURES: usize = if cfg!(test) { 1_000 } else { 2_000_000 };
+pub const MOST_FIGURES: usize = if cfg!(test) { 1_000 } else { 2_000_000 };
 /// A time longer than this is a stamp left over from another call: 10 minutes, in nanoseconds.
 const LONGEST_NS: f64 = 600e9;
 
@@ -248,13 +248,13 @@ impl Figure {
 
 /// The digits behind the point of a number as it was printed. One with an exponent has those of its
 /// shortest form.
-pub(crate) fn decimals(text: &str) -> usize {
+pub fn decimals(text: &str) -> usize {
     let text = text.trim();
-    let plain = match text.contains(['e', 'E']) {
-        true => text
-            .parse::<f64>()
-            .map_or_else(|_| String::new(), |value| value.to_string()),
-        false => text.to_owned(),
+    let plain = if text.contains(['e', 'E']) {
+        text.parse::<f64>()
+            .map_or_else(|_| String::new(), |value| value.to_string())
+    } else {
+        text.to_owned()
     };
     plain.split_once('.').map_or(0, |(_, digits)| digits.len())
 }
@@ -293,7 +293,7 @@ fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, Strin
 
 /// The figures that a measurement can hardly have given: all times 0, a flush longer than the
 /// powerdown that it is part of, one CPU alone in parallel.
-pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
+pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
     let mut found = Vec::new();
     let mut say = |figure: &Figure, message: String, help: &str| {
         let message = format!("{} {}: {message}", figure.case, figure.mode);
@@ -352,22 +352,23 @@ pub(crate) fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportEr
 
 /// Checks that a metric that is a time or a count of clocks, by the table of metrics, has a unit of
 /// one. Metrics that the table does not know may have any unit.
-pub(crate) fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
+pub fn known_unit(metric: &str, unit: &str) -> Result<(), String> {
     let is_time = |unit: &str| {
         let known = units::unit(unit).map(|unit| unit.dimension);
         matches!(known, Some(Time | Clocks | Instructions))
     };
-    match by_name(metric).is_some_and(|metric| is_time(metric.unit)) && !is_time(unit) {
-        true => Err(format!(
+    if by_name(metric).is_some_and(|metric| is_time(metric.unit)) && !is_time(unit) {
+        Err(format!(
             "`{}` is no unit of {metric}; the units are ps, ns, us, ms, s, ticks, clk, clocks, cycles, instructions",
             printable(unit)
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
 /// A time that can have been measured; otherwise what is wrong with it.
-pub(crate) fn plausible(value: f64, unit: &str) -> Result<(), String> {
+pub fn plausible(value: f64, unit: &str) -> Result<(), String> {
     match units::nanoseconds(unit) {
         _ if !value.is_finite() => Err(format!("`{value}` is no number")),
         Some(_) if value < 0.0 => Err(format!("`{value}` is not a time")),
@@ -379,7 +380,7 @@ pub(crate) fn plausible(value: f64, unit: &str) -> Result<(), String> {
 }
 
 /// A label that can be printed; otherwise what is wrong with it.
-pub(crate) fn label(text: &str, what: &str) -> Result<String, String> {
+pub fn label(text: &str, what: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
         Err(format!("the {what} is empty"))
@@ -422,9 +423,12 @@ pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, Im
                 "make reference rows of the document that gives one figure for each",
             ));
         }
-        let field = |text: &str| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.to_owned(),
+        let field = |text: &str| {
+            if text.contains([',', '"', '\n', '\r']) {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            } else {
+                text.to_owned()
+            }
         };
         let names = [&figure.variant, &figure.case, &figure.mode]
             .map(|name| field(name))
@@ -495,10 +499,10 @@ pub fn record(figures: &Figures, options: &Options, kind: &str) -> Recording {
 }
 
 /// A CPU's number, and its cluster and core.
-pub(crate) type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
+pub type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
 
 /// Turns what a text says of a CPU into its number and place.
-pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, String> {
+pub fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, String> {
     match &options.cpus {
         None => Ok((Some(number), None)),
         Some(cpus) => match cpus.get(usize::from(number)) {
@@ -512,7 +516,7 @@ pub(crate) fn cpu_of(number: u16, options: &Options) -> Result<CpuAndPlace, Stri
 }
 
 /// Refuses a CPU that the platform lacks.
-pub(crate) fn known_place(place: (u16, u16), options: &Options) -> Result<(), String> {
+pub fn known_place(place: (u16, u16), options: &Options) -> Result<(), String> {
     match &options.cpus {
         Some(cpus) if !cpus.contains(&place) => Err(format!(
             "there is no core {} in cluster {} on the platform",
@@ -523,7 +527,7 @@ pub(crate) fn known_place(place: (u16, u16), options: &Options) -> Result<(), St
 }
 
 /// All tests that the framework's lines may name, for help texts.
-pub(crate) fn known_tests() -> String {
+pub fn known_tests() -> String {
     names::TESTS.map(|(name, _)| name).join(", ")
 }
 

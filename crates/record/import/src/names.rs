@@ -4,13 +4,13 @@ use recording::metrics::{CACHE_FLUSH, LATENCY, POWERDOWN, WAKEUP, intervals};
 use recording::units;
 
 /// The mode of what `board/rt-instr` prints.
-pub(crate) const LINUX: &str = "linux";
+pub const LINUX: &str = "linux";
 
 /// Case and mode, by the names that recordings use.
-pub(crate) type CaseAndMode = (&'static str, &'static str);
+pub type CaseAndMode = (&'static str, &'static str);
 
 /// Tests of the test framework's runtime-instrumentation suite.
-pub(crate) const TESTS: [(&str, CaseAndMode); 6] = [
+pub const TESTS: [(&str, CaseAndMode); 6] = [
     (
         "test_rt_instr_susp_deep_parallel",
         ("suspend-deepest", "parallel"),
@@ -35,10 +35,10 @@ pub(crate) const TESTS: [(&str, CaseAndMode); 6] = [
 ];
 
 /// The latencies of a suspend or a CPU_OFF, in the order in which log lines have them.
-pub(crate) const LATENCIES: [&str; 3] = [POWERDOWN.name, WAKEUP.name, CACHE_FLUSH.name];
+pub const LATENCIES: [&str; 3] = [POWERDOWN.name, WAKEUP.name, CACHE_FLUSH.name];
 
 /// The case that a test of the framework measures.
-pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
+pub fn of_test(name: &str) -> Option<CaseAndMode> {
     TESTS
         .iter()
         .find(|(test, _)| *test == name)
@@ -47,7 +47,7 @@ pub(crate) fn of_test(name: &str) -> Option<CaseAndMode> {
 
 /// The case that a caption or a section's title speaks of. The documents write PSCI_VERSION as
 /// CPU_VERSION, too.
-pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
+pub fn of_title(title: &str) -> Option<CaseAndMode> {
     let title = title.to_lowercase();
     if let Some(&(_, case)) = TESTS.iter().find(|(test, _)| title.contains(test)) {
         return Some(case);
@@ -76,7 +76,7 @@ pub(crate) fn of_title(title: &str) -> Option<CaseAndMode> {
 
 /// The content of a table's column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Column {
+pub enum Column {
     Cpu,
     Cluster,
     Core,
@@ -84,7 +84,7 @@ pub(crate) enum Column {
 }
 
 /// The content of a column by its header, without unit and markup.
-pub(crate) fn of_column(header: &str) -> Option<Column> {
+pub fn of_column(header: &str) -> Option<Column> {
     let name = header
         .split('(')
         .next()
@@ -115,7 +115,7 @@ fn is_spelt(header: &str, title: &str) -> bool {
 
 /// The unit that a header or a caption names. One of the published documents lost the letter µ and
 /// the parenthesis before it: what is left of `(µs)` is `s)`.
-pub(crate) fn unit_of(text: &str) -> Option<&'static str> {
+pub fn unit_of(text: &str) -> Option<&'static str> {
     let mut inside = text
         .split('(')
         .skip(1)

@@ -13,7 +13,7 @@ const MOST_UNPACKED: u64 = 64 << 30;
 
 /// A program that packs files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packer {
+pub enum Packer {
     Gzip,
     Xz,
     Zstd,
@@ -21,7 +21,7 @@ pub(crate) enum Packer {
 
 impl Packer {
     /// The one that packed a file, by its first six bytes; `None` if none did.
-    pub(crate) fn of_start(start: &[u8]) -> Option<Self> {
+    pub fn of_start(start: &[u8]) -> Option<Self> {
         match start {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
@@ -39,7 +39,7 @@ impl Packer {
     }
 
     /// The packed file, unpacked.
-    pub(crate) fn unpack<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    pub fn unpack<'r>(self, packed: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
             Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(
@@ -54,7 +54,7 @@ impl Packer {
     }
 
     /// The error of a packed file that does not unpack.
-    pub(crate) fn damaged(self, file: &str, error: &io::Error) -> ImportError {
+    pub fn damaged(self, file: &str, error: &io::Error) -> ImportError {
         let message = format!("what {} packed is cut off or damaged: {error}", self.name());
         ImportError::whole(file, message, "send the file again, whole")
     }
@@ -96,7 +96,7 @@ pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
 }
 
 /// Copies an input into a temporary file, unpacked if it is packed.
-pub(crate) fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
+pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     let no_room = |error: io::Error| {
         ImportError::whole(
             name,

@@ -7,7 +7,7 @@ use crate::names::{self, CaseAndMode, Column};
 use document::Records;
 
 /// The values that the rows of a table have in common.
-pub(crate) struct Table<'t> {
+pub struct Table<'t> {
     pub(crate) columns: &'t [Column],
     /// The columns' headers, which may name units.
     pub(crate) headers: &'t [String],
@@ -16,7 +16,7 @@ pub(crate) struct Table<'t> {
 }
 
 /// True if columns are those of a table of CPUs.
-pub(crate) fn is_ours(columns: &[Column]) -> bool {
+pub fn is_ours(columns: &[Column]) -> bool {
     let has = |column| columns.contains(&column);
     (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
         && columns
@@ -26,7 +26,7 @@ pub(crate) fn is_ours(columns: &[Column]) -> bool {
 
 /// The figures of a row, in the line of this number, with an empty variant where no title names a
 /// release; the message of what is wrong with it.
-pub(crate) fn row(
+pub fn row(
     options: &Options,
     line: u64,
     cells: &[&str],
@@ -180,7 +180,7 @@ fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
 
 /// The records of comma-separated values with their lines, counted from 1; the message of what is
 /// wrong with a line.
-pub(crate) fn records(
+pub fn records(
     text: &str,
     delimiter: u8,
 ) -> impl Iterator<Item = (u64, Result<Vec<String>, String>)> + '_ {

@@ -119,9 +119,10 @@ fn take(
     options: &Options,
 ) -> Result<(), ImportError> {
     let text = String::from_utf8_lossy(text);
-    let read = match whole {
-        true => parse(&text, line, options),
-        false => Err("the line is cut short: `/>` is missing".to_owned()),
+    let read = if whole {
+        parse(&text, line, options)
+    } else {
+        Err("the line is cut short: `/>` is missing".to_owned())
     };
     match read {
         Ok(mut figures) => {

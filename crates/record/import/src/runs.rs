@@ -46,7 +46,7 @@ struct Line {
 
 /// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run,
 /// by the line where the run begins.
-pub(crate) fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
+pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
     let mut lines: BTreeMap<(String, String, String, u32), Vec<Line>> = BTreeMap::new();
     let mut last = None;
     for figure in figures.iter() {

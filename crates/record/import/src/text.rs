@@ -20,7 +20,7 @@ const MENDED: usize = 1024;
 
 /// A line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
     /// Bytes of the line, or a part of them.
     pub(crate) bytes: &'a [u8],
     /// From 1; of the first line, where a mail broke it.
@@ -31,7 +31,7 @@ pub(crate) struct Line<'a> {
 
 /// True if a line is all there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whole {
+pub enum Whole {
     Yes,
     /// The file ends before the line does.
     Unended,
@@ -44,10 +44,10 @@ pub(crate) enum Whole {
 }
 
 /// True if a line, the second one, is the rest of the first.
-pub(crate) type IsRest = fn(&[u8], &[u8]) -> bool;
+pub type IsRest = fn(&[u8], &[u8]) -> bool;
 
 /// Reads lines.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
     start: usize,
@@ -74,7 +74,7 @@ struct Place {
 
 impl<R: Read> Lines<R> {
     /// `is_rest` tells lines that a mail broke; without it none are put together.
-    pub(crate) fn new(input: R, is_rest: Option<IsRest>) -> Self {
+    pub fn new(input: R, is_rest: Option<IsRest>) -> Self {
         let (buffer, changed) = (vec![0; LONGEST], Vec::new());
         let (start, end, number) = (0, 0, 0);
         Self {
@@ -94,7 +94,7 @@ impl<R: Read> Lines<R> {
 
     /// The next line; `None` at the end of the file.
     #[inline]
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let Some(place) = self.place()? else {
             return Ok(None);
         };
@@ -207,14 +207,14 @@ impl<R: Read> Lines<R> {
 }
 
 /// A text without what was put around its lines, byte by byte. Lines keep their numbers.
-pub(crate) struct Cleaned<R> {
+pub struct Cleaned<R> {
     lines: Lines<R>,
     waiting: Vec<u8>,
     at: usize,
 }
 
 impl<R: Read> Cleaned<R> {
-    pub(crate) fn new(input: R, is_rest: Option<IsRest>) -> Self {
+    pub fn new(input: R, is_rest: Option<IsRest>) -> Self {
         let lines = Lines {
             is_indented: true,
             ..Lines::new(input, is_rest)
@@ -255,11 +255,7 @@ impl<R: Read> Read for Cleaned<R> {
 ///
 /// # Errors
 /// It cannot be read, or has more than [`disk::MOST_TEXT`] bytes.
-pub(crate) fn text(
-    input: impl Read,
-    file: &str,
-    is_rest: Option<IsRest>,
-) -> Result<String, ImportError> {
+pub fn text(input: impl Read, file: &str, is_rest: Option<IsRest>) -> Result<String, ImportError> {
     let mut bytes = Vec::new();
     let read = Cleaned::new(input, is_rest)
         .take(disk::MOST_TEXT + 1)
@@ -284,7 +280,7 @@ pub(crate) fn text(
 }
 
 /// Reads some bytes; 0 at the end.
-pub(crate) fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(buffer) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -294,7 +290,7 @@ pub(crate) fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result
 }
 
 /// True if a line is as long as a mail makes it that had no room for the next word.
-pub(crate) fn has_no_room(line: &[u8], next: &[u8]) -> bool {
+pub fn has_no_room(line: &[u8], next: &[u8]) -> bool {
     let word = next
         .split(u8::is_ascii_whitespace)
         .next()

@@ -5,7 +5,7 @@ use crate::names::Name;
 use crate::rows::{CauseRow, Event, Measure, Recording};
 
 /// Accessor of a column's value in a row.
-pub(crate) enum Get<R> {
+pub enum Get<R> {
     /// A string, written as a dictionary.
     Text(fn(&Recording, &R) -> Option<Name>),
     /// An unsigned 16-bit number.
@@ -20,7 +20,7 @@ pub(crate) enum Get<R> {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Text,
     U16,
     U32,
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The type, as an error message names it.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "a string",
             Self::U16 => "u16",
@@ -43,7 +43,7 @@ impl Kind {
 
 /// The unit of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Nothing: names, indices.
     None,
     /// The unit that the header's time base names.
@@ -55,7 +55,7 @@ pub(crate) enum Unit {
 }
 
 /// A column.
-pub(crate) struct Column<R: 'static> {
+pub struct Column<R: 'static> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) unit: Unit,
@@ -93,7 +93,7 @@ impl<R> Column<R> {
         self
     }
 
-    pub(crate) const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> Kind {
         match self.get {
             Get::Text(_) => Kind::Text,
             Get::U16(_) => Kind::U16,
@@ -106,10 +106,10 @@ impl<R> Column<R> {
 
 /// First column of the files that hold the rows of many runs: the number of the run, a u64. `point`
 /// alone is an instrumentation point.
-pub(crate) const POINT: &str = "sweep_point";
+pub const POINT: &str = "sweep_point";
 
 /// `events.parquet`.
-pub(crate) static EVENTS: [Column<Event>; 10] = [
+pub static EVENTS: [Column<Event>; 10] = [
     Column::new(
         "variant",
         "the release or configuration",
@@ -162,7 +162,7 @@ pub(crate) static EVENTS: [Column<Event>; 10] = [
 ];
 
 /// `measures.parquet`.
-pub(crate) static MEASURES: [Column<Measure>; 12] = [
+pub static MEASURES: [Column<Measure>; 12] = [
     Column::new(
         "variant",
         "the release or configuration",
@@ -232,7 +232,7 @@ pub(crate) static MEASURES: [Column<Measure>; 12] = [
 ];
 
 /// `causes.parquet`.
-pub(crate) static CAUSES: [Column<CauseRow>; 10] = [
+pub static CAUSES: [Column<CauseRow>; 10] = [
     Column::new(
         "variant",
         "the release or configuration",

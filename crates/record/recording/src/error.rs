@@ -4,7 +4,7 @@ use document::Document;
 use std::path::{Path, PathBuf};
 
 /// What a recording is, for errors.
-pub(crate) const A_RECORDING: &str =
+pub const A_RECORDING: &str =
     "a recording is a folder with recording.toml, events.parquet and measures.parquet";
 
 /// Why a recording could not be written or read. Each message names the file and says what would be

@@ -10,10 +10,10 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-pub(crate) const EVENTS_FILE: &str = "events.parquet";
-pub(crate) const MEASURES_FILE: &str = "measures.parquet";
-pub(crate) const CAUSES_FILE: &str = "causes.parquet";
-pub(crate) const HEADER_FILE: &str = "recording.toml";
+pub const EVENTS_FILE: &str = "events.parquet";
+pub const MEASURES_FILE: &str = "measures.parquet";
+pub const CAUSES_FILE: &str = "causes.parquet";
+pub const HEADER_FILE: &str = "recording.toml";
 const FORMAT: &str = "stopwatt-recording";
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Marks {
 }
 
 /// The text of `recording.toml`.
-pub(crate) fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
+pub fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
     let mut header = header.clone();
     header.make_printable();
     toml::to_string(&Written {
@@ -42,7 +42,7 @@ pub(crate) fn header_text(path: &Path, header: &Header) -> Result<String, Error>
     .map_err(|error| Error::header(path, error.to_string()))
 }
 
-pub(crate) fn read_header(path: &Path) -> Result<Header, Error> {
+pub fn read_header(path: &Path) -> Result<Header, Error> {
     let text = disk::text(path).map_err(Error::io(path, "read"))?;
     let document = Document::new(path.display().to_string(), text);
     let wrong = |message: String| Error::header(path, message);
@@ -157,7 +157,7 @@ impl Header {
 }
 
 /// True if a recording is there that may be replaced; an error if something else is.
-pub(crate) fn is_replaceable(folder: &Path) -> Result<bool, Error> {
+pub fn is_replaceable(folder: &Path) -> Result<bool, Error> {
     let not = |why: String| Error::not_a_recording(folder, &why);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -16,13 +16,13 @@ impl Name {
 
 /// Strings and their numbers.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
+pub struct Names {
     texts: Vec<String>,
     numbers: HashMap<String, u32>,
 }
 
 impl Names {
-    pub(crate) fn intern(&mut self, text: &str) -> Name {
+    pub fn intern(&mut self, text: &str) -> Name {
         if let Some(&number) = self.numbers.get(text) {
             return Name(number);
         }
@@ -35,20 +35,20 @@ impl Names {
         Name(number)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.texts.len()
     }
 
     /// Every text, in the order of its number.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+    pub fn all(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }
 
-    pub(crate) fn find(&self, text: &str) -> Option<Name> {
+    pub fn find(&self, text: &str) -> Option<Name> {
         self.numbers.get(text).copied().map(Name)
     }
 
-    pub(crate) fn text(&self, name: Name) -> &str {
+    pub fn text(&self, name: Name) -> &str {
         &self.texts[name.0 as usize]
     }
 }

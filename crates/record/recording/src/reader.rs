@@ -88,9 +88,10 @@ impl Reader {
                 TableReader::open,
                 &MEASURES,
             )?),
-            causes: match has_causes {
-                true => Some(facts.open(&causes, CAUSES_FILE, TableReader::open, &CAUSES)?),
-                false => None,
+            causes: if has_causes {
+                Some(facts.open(&causes, CAUSES_FILE, TableReader::open, &CAUSES)?)
+            } else {
+                None
             },
         })
     }

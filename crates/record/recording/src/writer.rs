@@ -52,10 +52,10 @@ pub struct Writer {
     causes: Open<CauseRow>,
 }
 
-pub(crate) type Out = ChecksumWriter<BufWriter<File>>;
+pub type Out = ChecksumWriter<BufWriter<File>>;
 
 /// A file that is being written.
-pub(crate) struct Open<R: 'static> {
+pub struct Open<R: 'static> {
     name: &'static str,
     path: PathBuf,
     table: TableWriter<R, Out>,
@@ -186,7 +186,7 @@ fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
 }
 
 impl<R> Open<R> {
-    pub(crate) fn new(
+    pub fn new(
         name: &'static str,
         path: PathBuf,
         table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
@@ -202,7 +202,7 @@ impl<R> Open<R> {
             .map_err(|error| failed(&self.path, error))
     }
 
-    pub(crate) fn write_numbered(
+    pub fn write_numbered(
         &mut self,
         names: &Recording,
         rows: &[R],
@@ -213,7 +213,7 @@ impl<R> Open<R> {
             .map_err(|error| failed(&self.path, error))
     }
 
-    pub(crate) fn finish(self) -> Result<(&'static str, FileFacts), Error> {
+    pub fn finish(self) -> Result<(&'static str, FileFacts), Error> {
         let (rows, out) = self
             .table
             .finish()
@@ -222,7 +222,7 @@ impl<R> Open<R> {
     }
 }
 
-pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
+pub fn failed(path: &Path, error: ParquetError) -> Error {
     let cause = match error {
         ParquetError::External(inner) => io::Error::other(inner),
         other => io::Error::other(other.to_string()),
@@ -235,7 +235,7 @@ pub(crate) fn failed(path: &Path, error: ParquetError) -> Error {
 }
 
 /// Counts and sums what is written through it.
-pub(crate) struct ChecksumWriter<W> {
+pub struct ChecksumWriter<W> {
     out: W,
     bytes: u64,
     crc: crc32fast::Hasher,
@@ -243,7 +243,7 @@ pub(crate) struct ChecksumWriter<W> {
 
 impl Out {
     /// A new file.
-    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+    pub fn create(path: &Path) -> Result<Self, Error> {
         let file = File::create(path).map_err(Error::io(path, "create"))?;
         Ok(Self {
             out: BufWriter::new(file),
@@ -253,7 +253,7 @@ impl Out {
     }
 
     /// Closes the file; returns its rows and its checksum.
-    pub(crate) fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
+    pub fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
         self.flush().map_err(Error::io(path, "write"))?;
         Ok(FileFacts {
             rows,

@@ -7,7 +7,7 @@
 /// later. The least difference is the best one. Clocks drift apart, so that only the last seconds
 /// count.
 #[derive(Default)]
-pub(crate) struct Offset {
+pub struct Offset {
     /// The least difference of the window before, and of this one.
     least_ns: [Option<i64>; 2],
     window: u64,
@@ -19,7 +19,7 @@ const WINDOW_NS: u64 = 1_000_000_000;
 impl Offset {
     /// Learns that an event at `time_ns` of the trace's clock came at or after `now_ns` of the
     /// other.
-    pub(crate) fn learn(&mut self, time_ns: u64, now_ns: u64) {
+    pub fn learn(&mut self, time_ns: u64, now_ns: u64) {
         let window = time_ns / WINDOW_NS;
         if window != self.window {
             self.least_ns = [self.least_ns[1].or(self.least_ns[0]), None];
@@ -38,13 +38,13 @@ impl Offset {
     }
 
     /// A time of CLOCK_MONOTONIC by the trace's clock; `None` before any event told of both.
-    pub(crate) fn to_trace(&self, monotonic_ns: u64) -> Option<u64> {
+    pub fn to_trace(&self, monotonic_ns: u64) -> Option<u64> {
         self.ns()
             .map(|offset| monotonic_ns.saturating_add_signed(offset))
     }
 
     /// A time of the trace's clock by CLOCK_MONOTONIC.
-    pub(crate) fn to_monotonic(&self, time_ns: u64) -> Option<u64> {
+    pub fn to_monotonic(&self, time_ns: u64) -> Option<u64> {
         self.ns()
             .map(|offset| time_ns.saturating_add_signed(offset.saturating_neg()))
     }
@@ -54,7 +54,7 @@ impl Offset {
 ///
 /// A tick's length is what all differences between the tick's expiries are multiples of.
 #[derive(Default)]
-pub(crate) struct Jiffies {
+pub struct Jiffies {
     tick_ns: u64,
     last_expiry_ns: Option<u64>,
     /// Least difference between a time and the count of ticks then, in nanoseconds.
@@ -65,7 +65,7 @@ pub(crate) struct Jiffies {
 
 impl Jiffies {
     /// Learns an expiry of the tick's timer.
-    pub(crate) fn tick(&mut self, expires_ns: u64) {
+    pub fn tick(&mut self, expires_ns: u64) {
         if let Some(last) = self.last_expiry_ns.replace(expires_ns) {
             let (mut a, mut b) = (last.abs_diff(expires_ns), self.tick_ns);
             while b > 0 {
@@ -80,12 +80,12 @@ impl Jiffies {
 
     /// A tick's length in nanoseconds, or a multiple of it while few ticks were seen; 0 before the
     /// second.
-    pub(crate) const fn tick_ns(&self) -> u64 {
+    pub const fn tick_ns(&self) -> u64 {
         self.tick_ns
     }
 
     /// Learns what the count stood at.
-    pub(crate) fn learn(&mut self, monotonic_ns: u64, jiffies: u64) {
+    pub fn learn(&mut self, monotonic_ns: u64, jiffies: u64) {
         if self.tick_ns == 0 {
             return;
         }
@@ -102,7 +102,7 @@ impl Jiffies {
     }
 
     /// When a jiffy begins, in nanoseconds of CLOCK_MONOTONIC.
-    pub(crate) fn begins_ns(&self, jiffies: u64) -> Option<u64> {
+    pub fn begins_ns(&self, jiffies: u64) -> Option<u64> {
         let least = self
             .least_ns
             .filter(|_| self.found_with_ns == self.tick_ns)?;

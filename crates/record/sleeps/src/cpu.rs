@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A CPU of the trace.
 #[derive(Default)]
-pub(crate) struct Cpu {
+pub struct Cpu {
     pub(crate) phase: Phase,
     pub(crate) tick: Tick,
     /// Timers of high resolution that are armed here: expiry in CLOCK_MONOTONIC, and number.
@@ -64,7 +64,7 @@ impl Load {
 
 /// The scheduler's tick.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tick {
+pub struct Tick {
     /// True if it is stopped; `None` where the trace did not say yet.
     pub(crate) stopped: Option<bool>,
     /// It was stopped after the governor chose, on the way into the state that is entered next.
@@ -81,7 +81,7 @@ pub(crate) struct Tick {
 
 /// Phase of a CPU on its way through an idle interval.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// Not idle.
     #[default]
     Running,
@@ -93,7 +93,7 @@ pub(crate) enum Phase {
 
 /// An interval that is not handed over yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Interval {
+pub struct Interval {
     pub(crate) enter_ns: u64,
     pub(crate) exit_ns: Option<u64>,
     pub(crate) state: u8,
@@ -114,7 +114,7 @@ pub(crate) struct Interval {
 
 /// The knowledge about the next timer when the state was entered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Known {
+pub enum Known {
     /// Nothing, as the trace has no timers, or not enough of them yet.
     Nothing,
     /// Nothing, and not even the interval is certain.
@@ -129,7 +129,7 @@ const TOGETHER_NS: u64 = 50_000;
 
 impl Cpu {
     /// The CPU switches to a task, or to its idle loop.
-    pub(crate) fn switched(&mut self, time_ns: u64, is_task: bool) {
+    pub fn switched(&mut self, time_ns: u64, is_task: bool) {
         let load = self.load.get_or_insert_with(|| Load::new(time_ns));
         (load.ends, load.runs) = (load.at(time_ns), is_task);
         self.ran |= is_task;
@@ -146,7 +146,7 @@ impl Cpu {
     }
 
     /// True if the tick stands still, as a governor is told now; `None` where that is not known.
-    pub(crate) fn is_tick_stopped(&self) -> Option<bool> {
+    pub fn is_tick_stopped(&self) -> Option<bool> {
         match self.tick.stopped {
             Some(stopped) => Some(stopped && !self.tick.just_stopped),
             None => self.ran.then_some(false),
@@ -155,7 +155,7 @@ impl Cpu {
 
     /// True if the utilisation is over teo's threshold. An idle kernel brings its load up to date
     /// at times that no event shows, so it may know that of the last switch or that of now.
-    pub(crate) fn is_utilised(&self, time_ns: u64) -> Option<bool> {
+    pub fn is_utilised(&self, time_ns: u64) -> Option<bool> {
         let load = self.load.as_ref()?;
         let is_over = |end: &Pelt| end.utilisation() > CAPACITY >> 6;
         match (is_over(&load.at(time_ns)[0]), is_over(&load.ends[1])) {
@@ -166,7 +166,7 @@ impl Cpu {
     }
 
     /// The tick's timer came.
-    pub(crate) fn ticked(&mut self, time_ns: u64) {
+    pub fn ticked(&mut self, time_ns: u64) {
         match &mut self.phase {
             Phase::Idle(interval) => interval.got_tick = true,
             Phase::Waking(interval) => {
@@ -180,7 +180,7 @@ impl Cpu {
     }
 
     /// Forgets what lost events may have changed.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.timers.clear();
         self.wheel.clear();
         (self.tick, self.has_timers, self.lost) = (Tick::default(), false, true);

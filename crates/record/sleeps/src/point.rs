@@ -3,7 +3,7 @@
 macro_rules! points {
     ($($point:ident $name:literal,)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Point {
+        pub enum Point {
             $($point,)*
             /// Any other.
             Other,
@@ -11,7 +11,7 @@ macro_rules! points {
 
         impl Point {
             /// The point of a name.
-            pub(crate) fn named(name: &str) -> Self {
+            pub fn named(name: &str) -> Self {
                 match name {
                     $($name => Self::$point,)*
                     _ => Self::Other,

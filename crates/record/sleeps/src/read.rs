@@ -126,9 +126,10 @@ impl<'a> Walk<'a> {
             Point::IdleExit => exit(self.cpu(number), time),
             Point::IdleRefused => self.summary.refused.push((number, time)),
             Point::IrqEnter => {
-                let waker = match self.timer_interrupts.contains(&event.argument) {
-                    true => Waker::Timer,
-                    false => Waker::Interrupt(event.argument),
+                let waker = if self.timer_interrupts.contains(&event.argument) {
+                    Waker::Timer
+                } else {
+                    Waker::Interrupt(event.argument)
                 };
                 self.woke(number, time, waker, false);
             }

@@ -1,7 +1,7 @@
 //! A set-associative cache of numbers, least recently used out first: of lines, or of pages with
 //! the time at which each one's translation is available.
 
-pub(crate) struct Cache<V = ()> {
+pub struct Cache<V = ()> {
     /// Ways of all sets, each set's most recently used number first.
     lines: Vec<(u64, V)>,
     ways: usize,
@@ -13,7 +13,7 @@ const NONE: u64 = u64::MAX;
 
 impl<V: Copy + Default> Cache<V> {
     /// An empty cache of `lines` lines, and of one way at least.
-    pub(crate) fn new(lines: u64, ways: usize) -> Self {
+    pub fn new(lines: u64, ways: usize) -> Self {
         let ways = ways.max(1);
         let sets = (lines / ways as u64).max(1);
         Self {
@@ -29,7 +29,7 @@ impl<V: Copy + Default> Cache<V> {
     }
 
     /// What belongs to the line if it is there; it is then the most recently used.
-    pub(crate) fn touch(&mut self, line: u64) -> Option<V> {
+    pub fn touch(&mut self, line: u64) -> Option<V> {
         let set = self.set(line);
         let at = set.iter().position(|(l, _)| *l == line)?;
         set[..=at].rotate_right(1);
@@ -37,14 +37,14 @@ impl<V: Copy + Default> Cache<V> {
     }
 
     /// Puts a line in, and the least recently used one of its set out.
-    pub(crate) fn insert(&mut self, line: u64, value: V) {
+    pub fn insert(&mut self, line: u64, value: V) {
         if self.touch(line).is_none() {
             self.set(line).rotate_right(1);
         }
         self.set(line)[0] = (line, value);
     }
 
-    pub(crate) fn remove(&mut self, line: u64) {
+    pub fn remove(&mut self, line: u64) {
         let set = self.set(line);
         if let Some(at) = set.iter().position(|(l, _)| *l == line) {
             set[at..].rotate_left(1);

@@ -3,7 +3,7 @@
 use random::XorShift;
 
 /// Exponentially distributed with mean 1.
-pub(crate) fn exponential(random: &mut XorShift) -> f64 {
+pub fn exponential(random: &mut XorShift) -> f64 {
     // In (0, 1], so that the logarithm is finite.
     let uniform = ((random.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
     -ln(uniform)

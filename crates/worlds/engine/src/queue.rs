@@ -5,7 +5,7 @@ use crate::time::Time;
 use std::cell::Cell;
 
 /// The most processes that a queue takes.
-pub(crate) const MOST_PROCESSES: usize = 1 << 16;
+pub const MOST_PROCESSES: usize = 1 << 16;
 
 /// A leaf of nobody: the process runs, or waits without a deadline, or is done.
 const EMPTY: u64 = u64::MAX;
@@ -27,7 +27,7 @@ const ARRIVAL_BITS: u32 = 22;
 /// So that a game is one comparison, a key has 64 bits: time since [`Queue::base`], order of
 /// arrival, process. Who goes later than such a time can say is FAR, and gets a key when nobody
 /// else is left; when arrivals no longer fit, all are numbered anew.
-pub(crate) struct Queue {
+pub struct Queue {
     /// The root is at 1, and the children of i at 2i and 2i + 1.
     nodes: Box<[Cell<u64>]>,
     leaves: usize,
@@ -50,7 +50,7 @@ const NOBODY: ProcessId = ProcessId::MAX;
 
 impl Queue {
     /// A queue for processes `0..processes`, with nobody in it.
-    pub(crate) fn new(processes: usize) -> Self {
+    pub fn new(processes: usize) -> Self {
         let leaves = processes.next_power_of_two().max(2);
         Self {
             nodes: (0..2 * leaves).map(|_| Cell::new(EMPTY)).collect(),
@@ -65,7 +65,7 @@ impl Queue {
 
     /// When the earliest goes; the end of time where nobody is queued.
     #[inline(always)]
-    pub(crate) fn earliest(&self) -> Time {
+    pub fn earliest(&self) -> Time {
         match self.first() {
             EMPTY => Time::MAX,
             FAR => self.earliest_far(),
@@ -94,14 +94,14 @@ impl Queue {
     }
 
     /// When a process goes, if it is queued.
-    pub(crate) fn time_of(&self, process: ProcessId) -> Option<Time> {
+    pub fn time_of(&self, process: ProcessId) -> Option<Time> {
         self.has(process).then(|| self.places[process].get().0)
     }
 
     /// Queues a process behind all that go at the same time, wherever it stood before. No time may
     /// be earlier than that of the last process that [`Queue::take_earliest`] took.
     #[inline(always)]
-    pub(crate) fn put(&self, process: ProcessId, time: Time) {
+    pub fn put(&self, process: ProcessId, time: Time) {
         if self.next.get() >> ARRIVAL_BITS != 0 {
             self.number_anew();
         }
@@ -116,7 +116,7 @@ impl Queue {
 
     /// Takes a process out again if it is the earliest; whether it is.
     #[inline(always)]
-    pub(crate) fn take_if_earliest(&self, process: ProcessId) -> bool {
+    pub fn take_if_earliest(&self, process: ProcessId) -> bool {
         let key = self.nodes[1].get();
         let is_earliest =
             key < FAR && key as usize & (self.leaves - 1) == process && self.taken.get() == NOBODY;
@@ -137,14 +137,14 @@ impl Queue {
 
     /// Takes a process out.
     #[inline(always)]
-    pub(crate) fn remove(&self, process: ProcessId) {
+    pub fn remove(&self, process: ProcessId) {
         self.forget_taken();
         self.play(process, EMPTY);
     }
 
     /// Takes the earliest out, with its time.
     #[inline(always)]
-    pub(crate) fn take_earliest(&self) -> Option<(Time, ProcessId)> {
+    pub fn take_earliest(&self) -> Option<(Time, ProcessId)> {
         self.forget_taken();
         if self.nodes[1].get() >= FAR {
             if self.nodes[1].get() == EMPTY {

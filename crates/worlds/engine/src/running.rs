@@ -9,16 +9,16 @@ thread_local! {
 }
 
 /// Marks a scheduler as the running one of this thread for as long as it lives.
-pub(crate) struct Running(*const ());
+pub struct Running(*const ());
 
 impl Running {
     /// Marks `scheduler`.
-    pub(crate) fn enter<S>(scheduler: &S) -> Self {
+    pub fn enter<S>(scheduler: &S) -> Self {
         Self(RUNNING.replace(from_ref(scheduler).cast()))
     }
 
     /// Says that no process runs.
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self(RUNNING.replace(null()))
     }
 }
@@ -31,6 +31,6 @@ impl Drop for Running {
 
 /// True if a process of `scheduler` runs on this thread.
 #[inline(always)]
-pub(crate) fn is_running<S>(scheduler: &S) -> bool {
+pub fn is_running<S>(scheduler: &S) -> bool {
     std::ptr::eq(RUNNING.get(), from_ref(scheduler).cast())
 }

@@ -44,7 +44,7 @@ pub(crate) enum Request {
     },
 }
 
-pub(crate) type Yield = Yielder<(), ()>;
+pub type Yield = Yielder<(), ()>;
 
 pub(crate) struct Process {
     waiting: Cell<bool>,

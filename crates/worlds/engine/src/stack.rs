@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// A stack, from the thread's pool or new.
-pub(crate) fn take() -> DefaultStack {
+pub fn take() -> DefaultStack {
     POOL.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
         DefaultStack::new(STACK_BYTES)
             .unwrap_or_else(|error| panic!("no memory for a {STACK_BYTES}-byte stack: {error}"))
@@ -22,7 +22,7 @@ pub(crate) fn take() -> DefaultStack {
 }
 
 /// Gives a stack back to the thread's pool.
-pub(crate) fn give(stack: DefaultStack) {
+pub fn give(stack: DefaultStack) {
     POOL.with_borrow_mut(|pool| {
         if pool.len() < KEPT {
             pool.push(stack);

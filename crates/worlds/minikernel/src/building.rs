@@ -62,7 +62,7 @@ impl Cpu {
 }
 
 impl Kernel {
-    pub(crate) fn new(
+    pub fn new(
         hardware: Hardware,
         settings: Settings,
         workload: &Workload,

@@ -13,7 +13,7 @@ const SHORTEST_GAP: u64 = 2_000;
 const LONGEST: u64 = 36_000_000_000_000;
 
 /// Checks all of it.
-pub(crate) fn check(
+pub fn check(
     hardware: &Hardware,
     settings: &Settings,
     workload: &Workload,
@@ -164,17 +164,23 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
 }
 
 fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
-    let draw = |draw: Draw| match draw.is_sound() {
-        true => Ok(()),
-        false => Err(format!(
-            "{draw:?} cannot be drawn; times go up to an hour, and `low` is not above `high`"
-        )),
+    let draw = |draw: Draw| {
+        if draw.is_sound() {
+            Ok(())
+        } else {
+            Err(format!(
+                "{draw:?} cannot be drawn; times go up to an hour, and `low` is not above `high`"
+            ))
+        }
     };
-    let there = |what: &str, number: usize, count: usize| match number < count {
-        true => Ok(()),
-        false => Err(format!(
-            "there is no {what} {number}; the workload has {count}"
-        )),
+    let there = |what: &str, number: usize, count: usize| {
+        if number < count {
+            Ok(())
+        } else {
+            Err(format!(
+                "there is no {what} {number}; the workload has {count}"
+            ))
+        }
     };
     match action {
         Action::Run { capacity: 0, .. } => Err("work for a core of capacity 0 is none".to_owned()),

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 /// The activity of a CPU until its next step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Do {
+pub enum Do {
     /// It is busy for a time, with interrupts off.
     Busy(Time),
     /// It computes until a time, with interrupts on.
@@ -30,7 +30,7 @@ pub(crate) enum Do {
 
 /// A stay in an idle state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stay {
+pub struct Stay {
     pub(crate) state: usize,
     /// The owner of what the CPU needs in it.
     pub(crate) owner: OwnerId,
@@ -49,7 +49,7 @@ pub(crate) struct Stay {
 
 /// The action of a precise timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Alarm {
+pub enum Alarm {
     /// Wakes a task, if it still is in that sleep; the time is when it should be woken.
     Wake {
         task: TaskId,
@@ -62,7 +62,7 @@ pub(crate) enum Alarm {
 
 /// The action of a timer of the wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WheelAlarm {
+pub enum WheelAlarm {
     /// Wakes a task, if it still is in that sleep.
     Wake { task: TaskId, sleep: u64 },
     /// A timer of the code that looks after callbacks.
@@ -70,15 +70,15 @@ pub(crate) enum WheelAlarm {
 }
 
 /// Softirqs.
-pub(crate) const SOFTIRQ_TIMER: u8 = 1;
-pub(crate) const SOFTIRQ_CALLBACKS: u8 = 2;
+pub const SOFTIRQ_TIMER: u8 = 1;
+pub const SOFTIRQ_CALLBACKS: u8 = 2;
 
 /// Kinds of interrupts between CPUs.
-pub(crate) const IPI_RESCHEDULE: u8 = 0;
-pub(crate) const IPI_TIMER: u8 = 1;
+pub const IPI_RESCHEDULE: u8 = 0;
+pub const IPI_TIMER: u8 = 1;
 
 /// A CPU.
-pub(crate) struct Cpu {
+pub struct Cpu {
     pub(crate) domain: usize,
     pub(crate) capacity: u32,
     pub(crate) queue: RunQueue,
@@ -132,7 +132,7 @@ pub(crate) struct Cpu {
 
 /// True if a CPU is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Power {
+pub enum Power {
     /// It is.
     Up,
     /// It is to go off when it has nothing to do first.
@@ -144,7 +144,7 @@ pub(crate) enum Power {
 }
 
 /// A device.
-pub(crate) struct Device {
+pub struct Device {
     pub(crate) spec: DeviceSpec,
     pub(crate) next: Time,
     pub(crate) random: SplitMix64,

@@ -9,7 +9,7 @@ use soc::Soc;
 
 impl Kernel {
     /// Chooses a domain's operating point, where frequencies are not fixed.
-    pub(crate) fn look_at_frequency(&mut self, soc: &Soc, domain: usize) {
+    pub fn look_at_frequency(&mut self, soc: &Soc, domain: usize) {
         let Frequency::Schedutil { rate_limit_ns } = self.settings.frequency else {
             return;
         };
@@ -43,7 +43,7 @@ impl Kernel {
     }
 
     /// Looks at a domain's load in a tick of one of its CPUs, where frequencies are ondemand's.
-    pub(crate) fn sample_load(&mut self, soc: &Soc, domain: usize) {
+    pub fn sample_load(&mut self, soc: &Soc, domain: usize) {
         /// Load in per cent above which the highest point is taken (`UP`), and below which a lower
         /// one (`DOWN`).
         const UP: u64 = 95;
@@ -82,7 +82,7 @@ impl Kernel {
     }
 
     /// Brings a domain to an operating point, by its number.
-    pub(crate) fn set_point(&mut self, soc: &Soc, domain: usize, point: usize) {
+    pub fn set_point(&mut self, soc: &Soc, domain: usize, point: usize) {
         let cpus = self.hardware.domains[domain].cpus.clone();
         let to = self.hardware.domains[domain].points[point];
         for cpu in cpus.clone() {

@@ -10,7 +10,7 @@ use crate::task::TaskId;
 
 impl Kernel {
     /// A task's weight among all that are ready; 0 for a real-time task.
-    pub(crate) fn weight(&self, task: TaskId) -> u64 {
+    pub fn weight(&self, task: TaskId) -> u64 {
         let task = &self.tasks[task];
         let (mut weight, mut group) = (task.weight, task.group);
         while weight > 0 && group > 0 {
@@ -22,7 +22,7 @@ impl Kernel {
     }
 
     /// Something of a weight is ready in a group, which is ready itself from then on.
-    pub(crate) fn group_gains(&mut self, group: u16, weight: u64) {
+    pub fn group_gains(&mut self, group: u16, weight: u64) {
         if group == 0 || weight == 0 {
             return;
         }
@@ -34,7 +34,7 @@ impl Kernel {
     }
 
     /// Something of a weight is no longer ready in a group.
-    pub(crate) fn group_loses(&mut self, group: u16, weight: u64) {
+    pub fn group_loses(&mut self, group: u16, weight: u64) {
         if group == 0 || weight == 0 {
             return;
         }
@@ -46,7 +46,7 @@ impl Kernel {
     }
 
     /// A task that is ready has come from a group into the one that it is in now.
-    pub(crate) fn change_group(&mut self, task: TaskId, from: u16) {
+    pub fn change_group(&mut self, task: TaskId, from: u16) {
         let (to, weight) = (self.tasks[task].group, self.tasks[task].weight);
         self.group_loses(from, weight);
         self.group_gains(to, weight);

@@ -16,17 +16,17 @@ use soc::{Soc, Source};
 
 impl Kernel {
     /// True if a CPU is there, and stays.
-    pub(crate) fn is_up(&self, cpu: usize) -> bool {
+    pub fn is_up(&self, cpu: usize) -> bool {
         self.cpus[cpu].power == Power::Up
     }
 
     /// True if a CPU that is off is to come up.
-    pub(crate) fn is_called(&self, cpu: usize) -> bool {
+    pub fn is_called(&self, cpu: usize) -> bool {
         self.cpus[cpu].power == Power::Called
     }
 
     /// The CPU, or the first that is there if it is not.
-    pub(crate) fn or_another(&self, cpu: usize) -> usize {
+    pub fn or_another(&self, cpu: usize) -> usize {
         if self.is_up(cpu) {
             cpu
         } else {
@@ -38,7 +38,7 @@ impl Kernel {
 
     /// CPUs on which a task may run now: those of its affinity that are online, and all online ones
     /// if none is left.
-    pub(crate) fn allowed_now(&self, task: TaskId) -> CpuSet {
+    pub fn allowed_now(&self, task: TaskId) -> CpuSet {
         let cpus = self.tasks[task].cpus;
         if self.cpus.iter().all(|cpu| cpu.power == Power::Up) {
             return cpus;
@@ -53,7 +53,7 @@ impl Kernel {
     }
 
     /// A task takes a CPU off.
-    pub(crate) fn take_off(&mut self, soc: &Soc, cpu: usize, task: TaskId, other: usize) {
+    pub fn take_off(&mut self, soc: &Soc, cpu: usize, task: TaskId, other: usize) {
         if !self.is_up(other) {
             return;
         }
@@ -69,7 +69,7 @@ impl Kernel {
     }
 
     /// A task brings a CPU up.
-    pub(crate) fn bring_up(&mut self, cpu: usize, task: TaskId, other: usize) {
+    pub fn bring_up(&mut self, cpu: usize, task: TaskId, other: usize) {
         if self.cpus[other].power != Power::Off {
             return;
         }
@@ -85,7 +85,7 @@ impl Kernel {
     }
 
     /// Hands everything over. If the CPU has to stay, the run is over.
-    pub(crate) fn go_off(&mut self, soc: &Soc, cpu: usize) {
+    pub fn go_off(&mut self, soc: &Soc, cpu: usize) {
         self.note_context_switch(soc, cpu);
         if let Err(why) = self.callbacks_offline(soc, cpu) {
             self.cpus[cpu].power = Power::Up;
@@ -141,7 +141,7 @@ impl Kernel {
     }
 
     /// All of that is paid for, and the CPU loses its power: whoever asked goes on.
-    pub(crate) fn is_off(&mut self, soc: &Soc, cpu: usize) {
+    pub fn is_off(&mut self, soc: &Soc, cpu: usize) {
         if let Some(task) = self.cpus[cpu].awaited_by.take() {
             self.tasks[task].adopts = Some(cpu);
             self.wake(soc, cpu, task, WakeCause::Task);
@@ -149,7 +149,7 @@ impl Kernel {
     }
 
     /// The CPU is there again, with an empty queue and a governor that has seen nothing.
-    pub(crate) fn come_up(&mut self, soc: &Soc, cpu: usize) {
+    pub fn come_up(&mut self, soc: &Soc, cpu: usize) {
         let domain = &self.hardware.domains[self.cpus[cpu].domain];
         let governor = Governor::new(self.settings.governor, &domain.table, self.tick / 1_000);
         let this = &mut self.cpus[cpu];

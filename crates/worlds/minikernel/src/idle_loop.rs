@@ -15,7 +15,7 @@ use soc::{Soc, Source};
 
 impl Kernel {
     /// A turn of the idle loop: the stay that follows, or `None` if something else comes first.
-    pub(crate) fn idle(&mut self, soc: &Soc, cpu: usize) -> Option<Stay> {
+    pub fn idle(&mut self, soc: &Soc, cpu: usize) -> Option<Stay> {
         if !self.cpus[cpu].turn_paid {
             self.cpus[cpu].turn_paid = true;
             let owner = self.cpus[cpu].turn_owner;
@@ -142,9 +142,10 @@ impl Kernel {
             self.now + limit_ns * 1_000
         });
         let stops_timer = of_table.stops_timer;
-        let owner = match self.cpus[cpu].tick_for_callbacks {
-            true => Owner::TickForRcu,
-            false => Owner::Idle(state),
+        let owner = if self.cpus[cpu].tick_for_callbacks {
+            Owner::TickForRcu
+        } else {
+            Owner::Idle(state)
         };
         let again_ns = self.cpus[cpu]
             .governor
@@ -181,7 +182,7 @@ impl Kernel {
     }
 
     /// The CPU is awake: counts what woke it, and tells the governor.
-    pub(crate) fn leave_idle(&mut self, soc: &Soc, cpu: usize, stay: Stay) {
+    pub fn leave_idle(&mut self, soc: &Soc, cpu: usize, stay: Stay) {
         self.bring_domains_up(cpu);
         if stay.alarm {
             // Where another CPU passes the interrupt on, the line may have fired and that CPU not

@@ -12,7 +12,7 @@ use soc::{Interrupts, Soc, Source};
 impl Kernel {
     /// True if the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks,
     /// or a wake-up that they asked for, and nothing else.
-    pub(crate) fn is_for_callbacks(&self, cpu: usize) -> bool {
+    pub fn is_for_callbacks(&self, cpu: usize) -> bool {
         let this = &self.cpus[cpu];
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
         let tick = is_due(this.tick) && this.tick_for_callbacks;
@@ -22,7 +22,7 @@ impl Kernel {
     }
 
     /// Takes interrupts: they are handled when the entry is paid for.
-    pub(crate) fn enter_interrupt(&mut self, cpu: usize, taken: Interrupts) {
+    pub fn enter_interrupt(&mut self, cpu: usize, taken: Interrupts) {
         let timer = |source| {
             matches!(
                 source,
@@ -30,9 +30,10 @@ impl Kernel {
             )
         };
         let only_timer = taken.sources().all(timer);
-        let owner = match only_timer && self.is_for_callbacks(cpu) {
-            true => Owner::TickForRcu,
-            false => Owner::Interrupt,
+        let owner = if only_timer && self.is_for_callbacks(cpu) {
+            Owner::TickForRcu
+        } else {
+            Owner::Interrupt
         };
         let count = taken.sources().count() as u64;
         self.cpus[cpu].counts.interrupts += count;
@@ -45,7 +46,7 @@ impl Kernel {
     }
 
     /// Handles interrupts that were taken.
-    pub(crate) fn handle(&mut self, soc: &Soc, cpu: usize, taken: Interrupts) {
+    pub fn handle(&mut self, soc: &Soc, cpu: usize, taken: Interrupts) {
         for source in taken.sources() {
             match source {
                 Source::LocalTimer => self.timer(soc, cpu),
@@ -145,9 +146,10 @@ impl Kernel {
         for sleeper in 0..self.cpus.len() {
             if self.cpus[sleeper].alarm.is_some_and(|at| at <= self.now) {
                 self.cpus[sleeper].alarm = None;
-                match sleeper == cpu {
-                    true => self.timer(soc, cpu),
-                    false => self.send(soc, cpu, sleeper, IPI_TIMER, WakeCause::Timer),
+                if sleeper == cpu {
+                    self.timer(soc, cpu)
+                } else {
+                    self.send(soc, cpu, sleeper, IPI_TIMER, WakeCause::Timer)
                 }
             }
         }
@@ -171,7 +173,7 @@ impl Kernel {
 
     /// Programs the next interrupt of a device: a gap after the one before was due, however late
     /// that was handled.
-    pub(crate) fn start_device(&mut self, soc: &Soc, number: usize) {
+    pub fn start_device(&mut self, soc: &Soc, number: usize) {
         let line = self.cpus.len() + number;
         let device = &mut self.devices[number];
         device.next += device.spec.gap.next(&mut device.random).max(1) * 1_000;
@@ -180,7 +182,7 @@ impl Kernel {
     }
 
     /// Runs the softirqs that were raised.
-    pub(crate) fn softirq(&mut self, soc: &Soc, cpu: usize) {
+    pub fn softirq(&mut self, soc: &Soc, cpu: usize) {
         let raised = std::mem::take(&mut self.cpus[cpu].softirqs);
         if raised & SOFTIRQ_TIMER != 0 {
             let jiffy = self.jiffy();

@@ -21,7 +21,7 @@ use soc::{Interrupts, Soc, Source, Work};
 use std::rc::Rc;
 
 /// The kernel's state.
-pub(crate) struct Kernel {
+pub struct Kernel {
     pub(crate) hardware: Hardware,
     pub(crate) settings: Settings,
     pub(crate) owners: Owners,
@@ -60,7 +60,7 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// The next activity of `cpu`, whose process runs.
-    pub(crate) fn step(&mut self, soc: &Soc, cpu: usize) -> Do {
+    pub fn step(&mut self, soc: &Soc, cpu: usize) -> Do {
         let now = soc.now();
         self.now = now;
         if now >= self.end {
@@ -136,20 +136,21 @@ impl Kernel {
         // Where the always-on timer or another CPU stands in for the CPU's own timer, that is the
         // one interrupt.
         let stands_in = pending.has(Source::Broadcast) || pending.has(Source::Ipi(IPI_TIMER));
-        match self.next_event(cpu) <= self.now && !stands_in {
-            true => pending.with(Source::LocalTimer),
-            false => pending,
+        if self.next_event(cpu) <= self.now && !stands_in {
+            pending.with(Source::LocalTimer)
+        } else {
+            pending
         }
     }
 
     /// Work that a CPU has to do first; `ns` at capacity 1024.
-    pub(crate) fn owe(&mut self, cpu: usize, owner: Owner, ns: u64) {
+    pub fn owe(&mut self, cpu: usize, owner: Owner, ns: u64) {
         let owner = self.owners.id(owner);
         self.owe_to(cpu, owner, ns);
     }
 
     /// As [`Kernel::owe`], by the owner's number.
-    pub(crate) fn owe_to(&mut self, cpu: usize, owner: OwnerId, ns: u64) {
+    pub fn owe_to(&mut self, cpu: usize, owner: OwnerId, ns: u64) {
         let work = Work::done(1024, ns * 1_000);
         match self.cpus[cpu].debts.back_mut() {
             Some((last, owed)) if *last == owner => *owed += work,
@@ -158,7 +159,7 @@ impl Kernel {
     }
 
     /// Brings the account of the task that computes on a CPU up to now.
-    pub(crate) fn settle(&mut self, cpu: usize) {
+    pub fn settle(&mut self, cpu: usize) {
         let this = &mut self.cpus[cpu];
         if let (Some(since), Some(task)) = (this.computing.take(), this.current) {
             let (capacity, point, elapsed) =
@@ -171,7 +172,7 @@ impl Kernel {
     }
 
     /// As [`Kernel::settle`], for a CPU that goes on computing.
-    pub(crate) fn refresh(&mut self, cpu: usize) {
+    pub fn refresh(&mut self, cpu: usize) {
         if self.cpus[cpu].computing.is_some() {
             self.settle(cpu);
             self.cpus[cpu].computing = Some(self.now);
@@ -179,18 +180,18 @@ impl Kernel {
     }
 
     /// Jiffies since boot.
-    pub(crate) fn jiffy(&self) -> u64 {
+    pub fn jiffy(&self) -> u64 {
         (self.now - self.begin) / self.tick
     }
 
     /// When a jiffy begins.
-    pub(crate) fn jiffy_time(&self, jiffy: u64) -> Time {
+    pub fn jiffy_time(&self, jiffy: u64) -> Time {
         self.begin.saturating_add(jiffy.saturating_mul(self.tick))
     }
 
     /// When a CPU's own timer is to fire: the tick, a precise timer, or, while the tick is stopped,
     /// the wheel.
-    pub(crate) fn next_event(&self, cpu: usize) -> Time {
+    pub fn next_event(&self, cpu: usize) -> Time {
         let this = &self.cpus[cpu];
         let own = this.ask_again.unwrap_or(Time::MAX);
         match this.tick {
@@ -200,7 +201,7 @@ impl Kernel {
     }
 
     /// The next timer of a CPU, the tick left out.
-    pub(crate) fn next_timer(&self, cpu: usize) -> Time {
+    pub fn next_timer(&self, cpu: usize) -> Time {
         let this = &self.cpus[cpu];
         let wheel = this
             .wheel
@@ -212,14 +213,14 @@ impl Kernel {
             .min(this.callbacks_at.unwrap_or(Time::MAX))
     }
 
-    pub(crate) fn stamp(&self, soc: &Soc, cpu: usize, point: Point, argument: u64) {
+    pub fn stamp(&self, soc: &Soc, cpu: usize, point: Point, argument: u64) {
         if self.settings.record {
             soc.record_stamp(cpu, point, argument.min(u64::from(u32::MAX)) as u32);
         }
     }
 
     /// Asks the policy of placement.
-    pub(crate) fn ask<R>(
+    pub fn ask<R>(
         &mut self,
         question: impl FnOnce(&mut dyn Placement, &dyn View) -> R,
     ) -> Option<R> {
@@ -230,13 +231,13 @@ impl Kernel {
     }
 
     /// The run ends now.
-    pub(crate) fn finish(&mut self, soc: &Soc) {
+    pub fn finish(&mut self, soc: &Soc) {
         self.end = self.end.min(self.now);
         soc.meter().finish(self.end);
         (0..self.cpus.len()).for_each(|cpu| soc.nudge(cpu));
     }
 
-    pub(crate) fn note_switch(&self, soc: &Soc, cpu: usize) {
+    pub fn note_switch(&self, soc: &Soc, cpu: usize) {
         let task = self.cpus[cpu].current.map_or(0, |task| task as u64 + 1);
         self.stamp(soc, cpu, events::TASK_SWITCH, task);
     }

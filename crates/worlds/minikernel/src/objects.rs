@@ -6,7 +6,7 @@ use engine::Time;
 use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
-pub(crate) struct Mutex {
+pub struct Mutex {
     pub(crate) name: String,
     pub(crate) holder: Option<TaskId>,
     pub(crate) waiters: VecDeque<TaskId>,
@@ -15,7 +15,7 @@ pub(crate) struct Mutex {
 impl Mutex {
     /// Takes it for a task, or queues the task; whether it was taken. A task that holds it already
     /// waits for itself, as with a mutex of POSIX threads of the usual kind.
-    pub(crate) fn lock(&mut self, task: TaskId) -> bool {
+    pub fn lock(&mut self, task: TaskId) -> bool {
         if self.holder.is_none() {
             self.holder = Some(task);
             return true;
@@ -25,7 +25,7 @@ impl Mutex {
     }
 
     /// Gives it to the next that waits, who is to be woken. Nothing if `task` does not hold it.
-    pub(crate) fn unlock(&mut self, task: TaskId) -> Option<TaskId> {
+    pub fn unlock(&mut self, task: TaskId) -> Option<TaskId> {
         if self.holder != Some(task) {
             return None;
         }
@@ -35,20 +35,20 @@ impl Mutex {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Condition {
+pub struct Condition {
     /// The tasks that wait, and the mutex that each wants back, if any.
     pub(crate) waiters: VecDeque<(TaskId, Option<u16>)>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Semaphore {
+pub struct Semaphore {
     count: u32,
     waiters: VecDeque<TaskId>,
 }
 
 impl Semaphore {
     /// Adds one, which the next that waits gets: it is to be woken.
-    pub(crate) fn post(&mut self) -> Option<TaskId> {
+    pub fn post(&mut self) -> Option<TaskId> {
         let next = self.waiters.pop_front();
         if next.is_none() {
             self.count = self.count.saturating_add(1);
@@ -57,7 +57,7 @@ impl Semaphore {
     }
 
     /// Takes one for a task, or queues the task; whether one was there.
-    pub(crate) fn wait(&mut self, task: TaskId) -> bool {
+    pub fn wait(&mut self, task: TaskId) -> bool {
         if self.count > 0 {
             self.count -= 1;
             return true;
@@ -68,7 +68,7 @@ impl Semaphore {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Barrier {
+pub struct Barrier {
     parties: usize,
     waiters: Vec<TaskId>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Barrier {
 impl Barrier {
     /// A task arrives. If it is the last, those that wait are to be woken and it goes on; otherwise
     /// it waits.
-    pub(crate) fn arrive(&mut self, task: TaskId) -> Option<Vec<TaskId>> {
+    pub fn arrive(&mut self, task: TaskId) -> Option<Vec<TaskId>> {
         if self.waiters.len() + 1 >= self.parties {
             return Some(std::mem::take(&mut self.waiters));
         }
@@ -87,7 +87,7 @@ impl Barrier {
 
 /// The objects of a workload.
 #[derive(Debug, Default)]
-pub(crate) struct Objects {
+pub struct Objects {
     pub(crate) mutexes: Vec<Mutex>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) semaphores: Vec<Semaphore>,
@@ -97,7 +97,7 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    pub(crate) fn new(workload: &Workload) -> Self {
+    pub fn new(workload: &Workload) -> Self {
         let semaphore = |&count: &u32| Semaphore {
             count,
             ..Semaphore::default()

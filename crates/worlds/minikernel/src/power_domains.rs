@@ -11,7 +11,7 @@ use soc::Soc;
 impl Kernel {
     /// Takes down the power domains that follow a CPU into its deepest state; `timer` is its next.
     /// True if any does.
-    pub(crate) fn take_domains_down(&mut self, soc: &Soc, cpu: usize, timer: Time) -> bool {
+    pub fn take_domains_down(&mut self, soc: &Soc, cpu: usize, timer: Time) -> bool {
         let mut domains = std::mem::take(&mut self.hardware.power_domains);
         let mut follows = false;
         for at in 0..domains.len() {
@@ -62,7 +62,7 @@ impl Kernel {
     }
 
     /// The firmware refused to take down the domains that were to follow a CPU.
-    pub(crate) fn domains_stayed_up(&mut self, cpu: usize) {
+    pub fn domains_stayed_up(&mut self, cpu: usize) {
         for domain in self
             .hardware
             .power_domains
@@ -76,7 +76,7 @@ impl Kernel {
     }
 
     /// A CPU is awake, and so are its power domains.
-    pub(crate) fn bring_domains_up(&mut self, cpu: usize) {
+    pub fn bring_domains_up(&mut self, cpu: usize) {
         let domains = self.hardware.power_domains.iter_mut();
         domains
             .filter(|domain| domain.cpus.contains(&cpu))

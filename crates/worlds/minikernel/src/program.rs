@@ -14,7 +14,7 @@ const SHORT_NS: u64 = 20_000;
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub enum Life {
     /// It has not started.
     Unborn,
     /// It waits for a CPU.
@@ -29,7 +29,7 @@ pub(crate) enum Life {
 
 /// A task or a kernel thread.
 #[derive(Debug)]
-pub(crate) struct Task {
+pub struct Task {
     pub(crate) spec: Rc<TaskSpec>,
     /// The task of the workload that it is, or is a copy of.
     pub(crate) origin: TaskId,
@@ -83,12 +83,7 @@ struct Position {
 }
 
 impl Task {
-    pub(crate) fn new(
-        spec: Rc<TaskSpec>,
-        origin: TaskId,
-        owner: OwnerId,
-        random: SplitMix64,
-    ) -> Self {
+    pub fn new(spec: Rc<TaskSpec>, origin: TaskId, owner: OwnerId, random: SplitMix64) -> Self {
         let weight = match spec.policy {
             Policy::Fair { nice } => weight(nice),
             Policy::RealTime { .. } => 0,
@@ -123,7 +118,7 @@ impl Task {
     }
 
     /// The next action, in the order of phases and loops; `None` at the end.
-    pub(crate) fn next_action(&mut self) -> Option<Action> {
+    pub fn next_action(&mut self) -> Option<Action> {
         let mut empty = 0;
         loop {
             if self
@@ -174,7 +169,7 @@ impl Task {
     }
 
     /// Adds work. Much short work in a row is computed as one, for each takes time to simulate.
-    pub(crate) fn add_work(&mut self, action: Action) {
+    pub fn add_work(&mut self, action: Action) {
         let mut sum = self.add(action);
         while sum < SHORT_NS {
             let Some(more) = self.next_that_computes() else {
@@ -185,13 +180,7 @@ impl Task {
     }
 
     /// As [`Self::next_period`], of one of its own timers.
-    pub(crate) fn next_own_period(
-        &mut self,
-        timer: usize,
-        period: u64,
-        relative: bool,
-        now: u64,
-    ) -> u64 {
+    pub fn next_own_period(&mut self, timer: usize, period: u64, relative: bool, now: u64) -> u64 {
         if self.timers.len() <= timer {
             self.timers.resize(timer + 1, self.begin);
         }
@@ -202,7 +191,7 @@ impl Task {
     /// Moves a timer on by a period from its base and counts the period that ends: its response
     /// time, whether it was missed, and how many were skipped. Returns when the next one begins, in
     /// ps. A timer that is `relative` starts anew at `now` if it is late.
-    pub(crate) fn next_period(&mut self, base: Time, period: u64, relative: bool, now: u64) -> u64 {
+    pub fn next_period(&mut self, base: Time, period: u64, relative: bool, now: u64) -> u64 {
         let mut next = base.saturating_add(period);
         let is_late = next < now;
         let mut skipped = 0;
@@ -221,7 +210,7 @@ impl Task {
     }
 
     /// The next action, if it only computes, on the same CPUs and in the same group.
-    pub(crate) fn next_that_computes(&mut self) -> Option<Action> {
+    pub fn next_that_computes(&mut self) -> Option<Action> {
         let before = (self.place, self.cpus, self.group, self.counts.loops);
         let next = self.next_action();
         let computes = matches!(next, Some(Action::Run { .. } | Action::RunTime(_)));
@@ -232,22 +221,22 @@ impl Task {
         None
     }
 
-    pub(crate) fn is_fair(&self) -> bool {
+    pub fn is_fair(&self) -> bool {
         matches!(self.spec.policy, Policy::Fair { .. })
     }
 
     /// True if it still has something to compute.
-    pub(crate) fn computes(&self) -> bool {
+    pub fn computes(&self) -> bool {
         self.left > Work::NONE || self.time_left > 0
     }
 
     /// The time that it computes at a capacity, in ps.
-    pub(crate) fn time(&self, capacity: u32) -> Time {
+    pub fn time(&self, capacity: u32) -> Time {
         self.left.time(capacity) + self.time_left
     }
 
     /// Adds an action that computes to what is left; the time in ns that it was given for.
-    pub(crate) fn add(&mut self, action: Action) -> u64 {
+    pub fn add(&mut self, action: Action) -> u64 {
         match action {
             Action::Run { time, capacity } => {
                 let ns = time.next(&mut self.random);
@@ -264,7 +253,7 @@ impl Task {
     }
 
     /// It has computed for a time at a capacity, as a task of a weight.
-    pub(crate) fn compute(&mut self, capacity: u32, elapsed: Time, weight: u64) {
+    pub fn compute(&mut self, capacity: u32, elapsed: Time, weight: u64) {
         let of_work = elapsed.min(self.left.time(capacity));
         self.left -= Work::done(capacity, of_work);
         self.time_left = self.time_left.saturating_sub(elapsed - of_work);

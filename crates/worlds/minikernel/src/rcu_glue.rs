@@ -77,7 +77,7 @@ impl Kernel {
     }
 
     /// A task queues a callback.
-    pub(crate) fn call(&mut self, soc: &Soc, cpu: usize, callback: Callback) {
+    pub fn call(&mut self, soc: &Soc, cpu: usize, callback: Callback) {
         if self
             .with_callbacks(soc, cpu, |code, place, requests| {
                 code.call(place, callback, requests)
@@ -96,7 +96,7 @@ impl Kernel {
     }
 
     /// The CPU passes through the scheduler.
-    pub(crate) fn note_context_switch(&mut self, soc: &Soc, cpu: usize) {
+    pub fn note_context_switch(&mut self, soc: &Soc, cpu: usize) {
         let outgoing = self.cpus[cpu].current;
         self.with_callbacks(soc, cpu, |code, place, requests| {
             code.context_switch(place, outgoing, requests)
@@ -104,15 +104,18 @@ impl Kernel {
     }
 
     /// A task begins to read, or ends.
-    pub(crate) fn callbacks_read(&mut self, soc: &Soc, cpu: usize, task: TaskId, begins: bool) {
-        self.with_callbacks(soc, cpu, |code, place, requests| match begins {
-            true => code.read_lock(place, task),
-            false => code.read_unlock(place, task, requests),
+    pub fn callbacks_read(&mut self, soc: &Soc, cpu: usize, task: TaskId, begins: bool) {
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            if begins {
+                code.read_lock(place, task)
+            } else {
+                code.read_unlock(place, task, requests)
+            }
         });
     }
 
     /// The CPU's tick.
-    pub(crate) fn callbacks_tick(&mut self, soc: &Soc, cpu: usize) {
+    pub fn callbacks_tick(&mut self, soc: &Soc, cpu: usize) {
         let interrupted = match self.cpus[cpu].current {
             None => InterruptedCode::Idle,
             Some(task) if self.tasks[task].thread.is_some() => InterruptedCode::KernelThread(task),
@@ -124,7 +127,7 @@ impl Kernel {
     }
 
     /// The need of the callbacks of a CPU that is about to idle.
-    pub(crate) fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
+    pub fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
         let need = self.with_callbacks(soc, cpu, |code, place, requests| {
             code.idle_need(place, requests)
         });
@@ -132,15 +135,18 @@ impl Kernel {
     }
 
     /// The CPU idles from now on, or no longer.
-    pub(crate) fn callbacks_idle(&mut self, soc: &Soc, cpu: usize, enters: bool) {
-        self.with_callbacks(soc, cpu, |code, place, requests| match enters {
-            true => code.idle_enter(place, requests),
-            false => code.idle_exit(place, requests),
+    pub fn callbacks_idle(&mut self, soc: &Soc, cpu: usize, enters: bool) {
+        self.with_callbacks(soc, cpu, |code, place, requests| {
+            if enters {
+                code.idle_enter(place, requests)
+            } else {
+                code.idle_exit(place, requests)
+            }
         });
     }
 
     /// The CPU goes off.
-    pub(crate) fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
+    pub fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
         let answer = self.with_callbacks(soc, cpu, |code, place, requests| {
             code.cpu_offline(place, requests)
         });
@@ -148,27 +154,27 @@ impl Kernel {
     }
 
     /// The CPU takes over what another has left that went off.
-    pub(crate) fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
+    pub fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
         self.with_callbacks(soc, cpu, |code, place, requests| {
             code.migrate_callbacks(place, gone, requests)
         });
     }
 
     /// The CPU comes up.
-    pub(crate) fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
+    pub fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
         self.with_callbacks(soc, cpu, |code, place, requests| {
             code.cpu_online(place, requests)
         });
     }
 
-    pub(crate) fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {
+    pub fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {
         self.with_callbacks(soc, cpu, |code, place, requests| {
             code.timer(number, place, requests)
         });
     }
 
     /// The softirq that looks after callbacks.
-    pub(crate) fn callbacks_softirq(&mut self, soc: &Soc, cpu: usize) {
+    pub fn callbacks_softirq(&mut self, soc: &Soc, cpu: usize) {
         let softirq = self.with_callbacks(soc, cpu, |code, place, requests| {
             code.softirq(place, requests)
         });
@@ -191,7 +197,7 @@ impl Kernel {
     }
 
     /// A step of a thread that waits for grace periods or hands callbacks over.
-    pub(crate) fn run_thread(&mut self, soc: &Soc, cpu: usize, task: TaskId, thread: ThreadNumber) {
+    pub fn run_thread(&mut self, soc: &Soc, cpu: usize, task: TaskId, thread: ThreadNumber) {
         self.tasks[task].woken = false;
         let step = self.with_callbacks(soc, cpu, |code, place, requests| {
             code.thread(thread, place, requests)

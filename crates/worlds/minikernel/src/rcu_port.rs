@@ -310,7 +310,7 @@ impl rcu::Platform for Port {
 }
 
 /// A word of memory.
-pub(crate) struct Word<T>(Cell<T>);
+pub struct Word<T>(Cell<T>);
 
 impl<T: Scalar> SharedWord<T, Port> for Word<T> {
     fn new(value: T) -> Self {

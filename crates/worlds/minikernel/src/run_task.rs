@@ -22,7 +22,7 @@ const MOST_COPIES: usize = 4_096;
 
 impl Kernel {
     /// Lets the current task go on: the time until which it computes, or `None` after an action.
-    pub(crate) fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
+    pub fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
         if let Some(gone) = self.tasks[task].adopts.take() {
             self.callbacks_adopt(soc, cpu, gone);
         }
@@ -202,7 +202,7 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn block(&mut self, cpu: usize, task: TaskId) {
+    pub fn block(&mut self, cpu: usize, task: TaskId) {
         self.tasks[task].life = Life::Blocked;
         self.cpus[cpu].reschedule = true;
     }
@@ -235,7 +235,7 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn sleep_jiffies(&mut self, cpu: usize, task: TaskId, until: u64) {
+    pub fn sleep_jiffies(&mut self, cpu: usize, task: TaskId, until: u64) {
         let now = self.jiffy();
         self.block(cpu, task);
         let what = WheelAlarm::Wake {
@@ -245,11 +245,11 @@ impl Kernel {
         self.cpus[cpu].wheel.set(now, until, false, what);
     }
 
-    pub(crate) fn sleep_for_ever(&mut self, cpu: usize, task: TaskId) {
+    pub fn sleep_for_ever(&mut self, cpu: usize, task: TaskId) {
         self.block(cpu, task);
     }
 
-    pub(crate) fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {
+    pub fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {
         if let Some(next) = self.objects.semaphores[usize::from(semaphore)].post() {
             self.wake(soc, cpu, next, WakeCause::Task);
         }

@@ -4,10 +4,10 @@ use crate::task::{Policy, TaskId};
 use std::collections::VecDeque;
 
 /// The weight of nice 0.
-pub(crate) const WEIGHT: u64 = 1024;
+pub const WEIGHT: u64 = 1024;
 
 /// The weight of a nice value: a quarter more for each step down.
-pub(crate) fn weight(nice: i8) -> u64 {
+pub fn weight(nice: i8) -> u64 {
     let nice = nice.clamp(-20, 19);
     let power = |base: u128| base.pow(u32::from(nice.unsigned_abs()));
     let (up, down) = if nice < 0 {
@@ -27,7 +27,7 @@ struct Fair {
 
 /// The tasks that wait for a CPU. The one that runs is not among them.
 #[derive(Debug, Default)]
-pub(crate) struct RunQueue {
+pub struct RunQueue {
     fair: Vec<Fair>,
     /// Real-time tasks by priority, the highest first, and by arrival.
     real_time: VecDeque<(u8, TaskId)>,
@@ -36,20 +36,20 @@ pub(crate) struct RunQueue {
 }
 
 impl RunQueue {
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.fair.len() + self.real_time.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(crate) fn floor(&self) -> u64 {
+    pub fn floor(&self) -> u64 {
         self.floor
     }
 
     /// Raises the floor to what the running task has, unless somebody who waits has less.
-    pub(crate) fn raise_floor(&mut self, running: Option<u64>) {
+    pub fn raise_floor(&mut self, running: Option<u64>) {
         let waiting = self.fair.iter().map(|fair| fair.vruntime).min();
         let least = match (running, waiting) {
             (Some(running), Some(waiting)) => running.min(waiting),
@@ -59,7 +59,7 @@ impl RunQueue {
     }
 
     /// Adds a task; `first` puts a real-time task before those of its priority.
-    pub(crate) fn add(&mut self, task: TaskId, policy: Policy, vruntime: u64, first: bool) {
+    pub fn add(&mut self, task: TaskId, policy: Policy, vruntime: u64, first: bool) {
         match policy {
             Policy::Fair { .. } => self.fair.push(Fair { vruntime, task }),
             Policy::RealTime { priority } => {
@@ -73,7 +73,7 @@ impl RunQueue {
     }
 
     /// Takes a task out; false if it is not there.
-    pub(crate) fn remove(&mut self, task: TaskId) -> bool {
+    pub fn remove(&mut self, task: TaskId) -> bool {
         let before = self.len();
         self.fair.retain(|fair| fair.task != task);
         self.real_time.retain(|&(_, other)| other != task);
@@ -82,7 +82,7 @@ impl RunQueue {
 
     /// Takes out whoever is next: the real-time task of the highest priority, otherwise the fair
     /// one that has run least.
-    pub(crate) fn take(&mut self) -> Option<TaskId> {
+    pub fn take(&mut self) -> Option<TaskId> {
         if let Some((_, task)) = self.real_time.pop_front() {
             return Some(task);
         }
@@ -95,17 +95,17 @@ impl RunQueue {
     }
 
     /// The highest priority of a real-time task that waits.
-    pub(crate) fn real_time(&self) -> Option<u8> {
+    pub fn real_time(&self) -> Option<u8> {
         self.real_time.front().map(|&(priority, _)| priority)
     }
 
     /// The least virtual run time of a fair task that waits.
-    pub(crate) fn least(&self) -> Option<u64> {
+    pub fn least(&self) -> Option<u64> {
         self.fair.iter().map(|fair| fair.vruntime).min()
     }
 
     /// All that wait.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
+    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
         self.real_time
             .iter()
             .map(|&(_, task)| task)

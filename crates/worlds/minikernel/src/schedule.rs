@@ -15,16 +15,19 @@ use soc::{Soc, Source};
 impl Kernel {
     /// Wakes a task that is blocked; `by` is the CPU that does it, and `cause` what counts as the
     /// cause if that wakes another CPU.
-    pub(crate) fn wake(&mut self, soc: &Soc, by: usize, task: TaskId, cause: WakeCause) {
+    pub fn wake(&mut self, soc: &Soc, by: usize, task: TaskId, cause: WakeCause) {
         if !matches!(self.tasks[task].life, Life::Blocked | Life::Unborn) {
             return;
         }
         self.owe(by, Owner::Kernel, self.settings.costs.wake_up);
         let previous = self.tasks[task].cpu;
         let starts = self.tasks[task].life == Life::Unborn;
-        let wanted = self.ask(|placement, view| match starts {
-            true => placement.start(view, task, previous),
-            false => placement.wake(view, task, previous),
+        let wanted = self.ask(|placement, view| {
+            if starts {
+                placement.start(view, task, previous)
+            } else {
+                placement.wake(view, task, previous)
+            }
         });
         let wanted = wanted.unwrap_or(previous);
         let target = self.allowed_cpu(task, wanted);
@@ -60,7 +63,7 @@ impl Kernel {
     }
 
     /// The CPU that was wanted for a task, or the first that it may run on.
-    pub(crate) fn allowed_cpu(&self, task: TaskId, wanted: usize) -> usize {
+    pub fn allowed_cpu(&self, task: TaskId, wanted: usize) -> usize {
         let cpus = self.allowed_now(task);
         if wanted < self.cpus.len() && cpus.has(wanted) {
             return wanted;
@@ -105,7 +108,7 @@ impl Kernel {
     }
 
     /// Has a CPU pass through its scheduler soon.
-    pub(crate) fn ask_reschedule(&mut self, soc: &Soc, by: usize, target: usize, cause: WakeCause) {
+    pub fn ask_reschedule(&mut self, soc: &Soc, by: usize, target: usize, cause: WakeCause) {
         self.cpus[target].reschedule = true;
         if by != target {
             self.send(soc, by, target, IPI_RESCHEDULE, cause);
@@ -113,7 +116,7 @@ impl Kernel {
     }
 
     /// Sends an interrupt to another CPU.
-    pub(crate) fn send(&mut self, soc: &Soc, by: usize, target: usize, kind: u8, cause: WakeCause) {
+    pub fn send(&mut self, soc: &Soc, by: usize, target: usize, kind: u8, cause: WakeCause) {
         self.owe(by, Owner::Kernel, self.settings.costs.ipi);
         self.cpus[by].counts.ipis += 1;
         self.cpus[target].ipi_cause.get_or_insert(cause);
@@ -121,7 +124,7 @@ impl Kernel {
     }
 
     /// The scheduler: puts the running task off, unless it is its turn again, and takes the next.
-    pub(crate) fn schedule(&mut self, soc: &Soc, cpu: usize) {
+    pub fn schedule(&mut self, soc: &Soc, cpu: usize) {
         self.cpus[cpu].reschedule = false;
         self.note_context_switch(soc, cpu);
         let previous = self.cpus[cpu].current.take();
@@ -175,7 +178,7 @@ impl Kernel {
     }
 
     /// Puts a task that waits on another CPU.
-    pub(crate) fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
+    pub fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
         self.move_accounts(task, to);
         let moved = &self.tasks[task];
         self.cpus[to]
@@ -209,7 +212,7 @@ impl Kernel {
 
     /// The scheduler's part of a busy CPU's tick: whether the running task has had its share, and
     /// whether it belongs elsewhere.
-    pub(crate) fn scheduler_tick(&mut self, soc: &Soc, cpu: usize) {
+    pub fn scheduler_tick(&mut self, soc: &Soc, cpu: usize) {
         let Some(task) = self.cpus[cpu].current else {
             return;
         };
@@ -242,19 +245,19 @@ impl Kernel {
     }
 
     /// The tick goes on at the next jiffy.
-    pub(crate) fn restart_tick(&mut self, cpu: usize) {
+    pub fn restart_tick(&mut self, cpu: usize) {
         self.cpus[cpu].tick = Some(self.jiffy_time(self.jiffy() + 1));
         self.cpus[cpu].tick_for_callbacks = false;
     }
 
     /// Weight of the fair tasks that are ready on a CPU.
-    pub(crate) fn ready_weight(&self, cpu: usize) -> u32 {
+    pub fn ready_weight(&self, cpu: usize) -> u32 {
         let ready = self.cpus[cpu].queue.tasks().chain(self.cpus[cpu].current);
         // Real-time tasks have none.
         ready.map(|task| self.weight(task) as u32).sum()
     }
 
-    pub(crate) fn note_doing(&mut self, task: TaskId, cpu: usize, before: Doing, after: Doing) {
+    pub fn note_doing(&mut self, task: TaskId, cpu: usize, before: Doing, after: Doing) {
         match (before == Doing::Nothing, after == Doing::Nothing) {
             (true, false) => self.group_gains(self.tasks[task].group, self.tasks[task].weight),
             (false, true) => self.group_loses(self.tasks[task].group, self.tasks[task].weight),
@@ -264,7 +267,7 @@ impl Kernel {
     }
 
     /// The time at which a task that computes is done, or its CPU's timer fires.
-    pub(crate) fn until(&self, cpu: usize, task: TaskId) -> Time {
+    pub fn until(&self, cpu: usize, task: TaskId) -> Time {
         let done = self
             .now
             .saturating_add(self.tasks[task].time(self.cpus[cpu].capacity));

@@ -8,13 +8,13 @@ use std::collections::BinaryHeap;
 
 /// Precise timers. What each does is `T`.
 #[derive(Debug)]
-pub(crate) struct Precise<T> {
+pub struct Precise<T> {
     heap: BinaryHeap<Reverse<(Time, u64, Time, T)>>,
     sequence: u64,
 }
 
 impl<T: Ord + Copy> Precise<T> {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             heap: BinaryHeap::new(),
             sequence: 0,
@@ -22,13 +22,13 @@ impl<T: Ord + Copy> Precise<T> {
     }
 
     /// Sets a timer that may fire from `soft` on and must have fired by `hard`.
-    pub(crate) fn set(&mut self, soft: Time, hard: Time, what: T) {
+    pub fn set(&mut self, soft: Time, hard: Time, what: T) {
         self.heap.push(Reverse((hard, self.sequence, soft, what)));
         self.sequence += 1;
     }
 
     /// Takes over the timers of another CPU.
-    pub(crate) fn append(&mut self, other: Self) {
+    pub fn append(&mut self, other: Self) {
         for Reverse((hard, _, soft, what)) in other.heap.into_sorted_vec().into_iter().rev() {
             self.set(soft, hard, what);
         }
@@ -36,7 +36,7 @@ impl<T: Ord + Copy> Precise<T> {
 
     /// When the hardware is to fire.
     #[inline]
-    pub(crate) fn next(&self) -> Time {
+    pub fn next(&self) -> Time {
         self.heap
             .peek()
             .map_or(Time::MAX, |Reverse((hard, ..))| *hard)
@@ -44,7 +44,7 @@ impl<T: Ord + Copy> Precise<T> {
 
     /// Takes a timer that may fire now: from the one with the earliest hard limit on, while they
     /// may.
-    pub(crate) fn take(&mut self, now: Time) -> Option<T> {
+    pub fn take(&mut self, now: Time) -> Option<T> {
         let Reverse((_, _, soft, what)) = *self.heap.peek()?;
         if soft > now {
             return None;
@@ -56,7 +56,7 @@ impl<T: Ord + Copy> Precise<T> {
 
 /// Timers of the wheel, by jiffy.
 #[derive(Debug)]
-pub(crate) struct Wheel<T> {
+pub struct Wheel<T> {
     form: Form,
     timers: Vec<Entry<T>>,
 }
@@ -75,7 +75,7 @@ const LEVELS: u32 = 9;
 
 /// The jiffy in which a timer for `jiffy` fires, set at jiffy `now`: in today's wheel the next
 /// multiple of its level's granularity, which is never the jiffy itself.
-pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
+pub fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
     let jiffy = jiffy.max(now + 1);
     if form == Form::Y2013 {
         return jiffy;
@@ -90,7 +90,7 @@ pub(crate) fn fires_at(form: Form, now: u64, jiffy: u64) -> u64 {
 }
 
 impl<T: Copy + PartialEq> Wheel<T> {
-    pub(crate) fn new(form: Form) -> Self {
+    pub fn new(form: Form) -> Self {
         Self {
             form,
             timers: Vec::new(),
@@ -98,7 +98,7 @@ impl<T: Copy + PartialEq> Wheel<T> {
     }
 
     /// Sets a timer for a jiffy, at jiffy `now`.
-    pub(crate) fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
+    pub fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
         self.timers.push(Entry {
             jiffy: fires_at(self.form, now, jiffy),
             deferrable,
@@ -107,17 +107,17 @@ impl<T: Copy + PartialEq> Wheel<T> {
     }
 
     /// Takes over the timers of another CPU's wheel, as they are.
-    pub(crate) fn append(&mut self, mut other: Self) {
+    pub fn append(&mut self, mut other: Self) {
         self.timers.append(&mut other.timers);
     }
 
     /// Takes a timer back.
-    pub(crate) fn cancel(&mut self, what: T) {
+    pub fn cancel(&mut self, what: T) {
         self.timers.retain(|entry| entry.what != what);
     }
 
     /// The next jiffy in which a timer fires that an idle CPU must wake for.
-    pub(crate) fn next(&self) -> Option<u64> {
+    pub fn next(&self) -> Option<u64> {
         self.timers
             .iter()
             .filter(|entry| !entry.deferrable)
@@ -126,12 +126,12 @@ impl<T: Copy + PartialEq> Wheel<T> {
     }
 
     /// True if a timer fires at this jiffy or should have before.
-    pub(crate) fn is_due(&self, now: u64) -> bool {
+    pub fn is_due(&self, now: u64) -> bool {
         self.timers.iter().any(|entry| entry.jiffy <= now)
     }
 
     /// Takes a timer that is due, the earliest first.
-    pub(crate) fn take(&mut self, now: u64) -> Option<T> {
+    pub fn take(&mut self, now: u64) -> Option<T> {
         let due = self
             .timers
             .iter()

@@ -19,13 +19,13 @@ static CARRIED: [(&str, &[u8]); 3] = [
 ];
 
 /// True if this program carries images.
-pub(crate) fn are_there() -> bool {
+pub fn are_there() -> bool {
     CARRIED.iter().all(|(_, bytes)| !bytes.is_empty())
 }
 
 /// The folder in which this program keeps what it would have to make or fetch again: Stopwatt's
 /// among the user's caches.
-pub(crate) fn cache() -> PathBuf {
+pub fn cache() -> PathBuf {
     let variable = |name| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())
@@ -36,7 +36,7 @@ pub(crate) fn cache() -> PathBuf {
 }
 
 /// A carried image as a file in the cache.
-pub(crate) fn file(name: &str) -> Result<PathBuf, Error> {
+pub fn file(name: &str) -> Result<PathBuf, Error> {
     let bytes = CARRIED
         .iter()
         .find(|(known, _)| *known == name)
@@ -56,7 +56,7 @@ pub(crate) fn file(name: &str) -> Result<PathBuf, Error> {
 }
 
 /// Writes a file that is there whole or not at all, which another run may be reading.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     whole.write_all(bytes).map_err(Error::file(path))?;

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Folder in which the kernel's and busybox's packages are unpacked.
-pub(crate) fn unpacked(cache: &Path) -> PathBuf {
+pub fn unpacked(cache: &Path) -> PathBuf {
     cache.join("unpacked")
 }
 
-pub(crate) fn create_folder(folder: &Path) -> Result<(), Error> {
+pub fn create_folder(folder: &Path) -> Result<(), Error> {
     std::fs::create_dir_all(folder).map_err(Error::file(folder))
 }
 
 /// A folder of packages.
-pub(crate) struct Packages {
+pub struct Packages {
     cache: PathBuf,
     folder: PathBuf,
     sources: PathBuf,
@@ -33,7 +33,7 @@ const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 impl Packages {
     /// The folder of that name in `cache`, which is made if it is not there.
-    pub(crate) fn open(cache: &Path, name: &str) -> Result<Self, Error> {
+    pub fn open(cache: &Path, name: &str) -> Result<Self, Error> {
         // apt is started in a folder of its own.
         let cache = std::path::absolute(cache).map_err(Error::file(cache))?;
         for folder in ["state/lists/partial", "apt/archives/partial", name] {
@@ -48,7 +48,7 @@ impl Packages {
 
     /// The folder `kernels` in `cache`, for packages of several suites of Debian. They come from
     /// where the machine takes Debian's packages.
-    pub(crate) fn of_suites(cache: &Path) -> Result<Self, Error> {
+    pub fn of_suites(cache: &Path) -> Result<Self, Error> {
         let own = Self::open(&cache.join("kernels"), "packages")?;
         let listed = std::fs::read_to_string(DEBIAN_SOURCES)
             .map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
@@ -74,7 +74,7 @@ impl Packages {
     }
 
     /// The names of all packages that start so.
-    pub(crate) fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
+    pub fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
         Ok(self
             .apt("apt-cache", &["pkgnames", prefix])?
             .lines()
@@ -83,22 +83,22 @@ impl Packages {
     }
 
     /// The place of the packages.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The package whose file name starts so; the last one if there are several.
-    pub(crate) fn find(&self, prefix: &str) -> Result<Option<PathBuf>, Error> {
+    pub fn find(&self, prefix: &str) -> Result<Option<PathBuf>, Error> {
         find(&self.folder, prefix)
     }
 
     /// Learns what Debian has today.
-    pub(crate) fn update(&self) -> Result<(), Error> {
+    pub fn update(&self) -> Result<(), Error> {
         self.apt("apt-get", &["update", "-q"]).map(drop)
     }
 
     /// The packages that these need, one level deep.
-    pub(crate) fn depends(&self, names: &[String]) -> Result<Vec<String>, Error> {
+    pub fn depends(&self, names: &[String]) -> Result<Vec<String>, Error> {
         let only = [
             "recommends",
             "suggests",
@@ -120,7 +120,7 @@ impl Packages {
 
     /// These packages and all libraries that they need, in the order of their names. What else they
     /// need is left out: interpreters, and what sets a system up.
-    pub(crate) fn with_libraries(&self, names: &[&str]) -> Result<Vec<String>, Error> {
+    pub fn with_libraries(&self, names: &[&str]) -> Result<Vec<String>, Error> {
         let mut all: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut new: Vec<String> = all.iter().cloned().collect();
         while !new.is_empty() {
@@ -134,7 +134,7 @@ impl Packages {
     }
 
     /// Downloads packages.
-    pub(crate) fn download(&self, names: &[String]) -> Result<(), Error> {
+    pub fn download(&self, names: &[String]) -> Result<(), Error> {
         let arguments: Vec<&str> = ["download", "-q"]
             .into_iter()
             .chain(names.iter().map(String::as_str))
@@ -168,18 +168,19 @@ impl Packages {
                 program,
                 package: "apt",
             })?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => Err(Error::Fetch {
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(Error::Fetch {
                 what: arguments.join(" "),
                 output: tail(&output.stderr),
-            }),
+            })
         }
     }
 }
 
 /// The file in `folder` whose name starts so; the last one if there are several.
-pub(crate) fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
+pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
     let named = |path: &PathBuf| {
         path.file_name()
@@ -194,7 +195,7 @@ pub(crate) fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error
 }
 
 /// Unpacks a package into a folder.
-pub(crate) fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
+pub fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
     let output = Command::new("dpkg-deb")
         .arg("-x")
         .arg(package)
@@ -204,17 +205,18 @@ pub(crate) fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
         program: "dpkg-deb",
         package: "dpkg",
     })?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(Error::Fetch {
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Error::Fetch {
             what: package.display().to_string(),
             output: tail(&output.stderr),
-        }),
+        })
     }
 }
 
 /// Name and version of a package, from its file's name.
-pub(crate) fn version(package: &Path) -> String {
+pub fn version(package: &Path) -> String {
     let name = package
         .file_stem()
         .unwrap_or_default()

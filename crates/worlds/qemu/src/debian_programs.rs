@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Programs that are fetched together.
-pub(crate) struct Programs {
+pub struct Programs {
     /// The folder of their packages, and the archive's name.
     pub(crate) name: &'static str,
     /// The packages, and where they have the programs.
@@ -18,12 +18,11 @@ pub(crate) struct Programs {
 }
 
 /// Messages between many tasks.
-pub(crate) const HACKBENCH: Programs =
-    Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
+pub const HACKBENCH: Programs = Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
 /// A database.
-pub(crate) const SQLITE: Programs = Programs::only("sqlite", &[("sqlite3", "usr/bin/sqlite3")]);
+pub const SQLITE: Programs = Programs::only("sqlite", &[("sqlite3", "usr/bin/sqlite3")]);
 /// Reads and writes of files.
-pub(crate) const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]);
+pub const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]);
 
 impl Programs {
     const fn only(name: &'static str, programs: &'static [(&'static str, &'static str)]) -> Self {
@@ -39,7 +38,7 @@ impl Programs {
 const LIST: &str = "fetched";
 
 /// Versions of the packages, and the files: programs, and the libraries that they load.
-pub(crate) fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
+pub fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
     let root = cache.join(wanted.name).join("unpacked");
     let versions = fetch(wanted, cache, &root)?;
     let mut entries: Vec<Entry> = ["lib", "modules", "tmp", "usr", "usr/share"]

@@ -150,9 +150,10 @@ impl Guest {
             Err(RecvTimeoutError::Disconnected) => Ok(None),
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.child.kill();
-                let (why, limit) = match left < self.silence {
-                    true => ("it ran for more than", self.limit),
-                    false => ("it printed nothing for", self.silence),
+                let (why, limit) = if left < self.silence {
+                    ("it ran for more than", self.limit)
+                } else {
+                    ("it printed nothing for", self.silence)
                 };
                 Err(Error::Hung {
                     why,

@@ -152,16 +152,17 @@ fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> R
         program: program.to_string_lossy().into_owned(),
         source,
     })?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(Error::Build {
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Error::Build {
             output: tail(&output.stderr),
-        }),
+        })
     }
 }
 
 /// The last lines of a program's output.
-pub(crate) fn tail(bytes: &[u8]) -> String {
+pub fn tail(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(15)..].join("\n")

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// A file of the archive.
-pub(crate) struct Entry {
+pub struct Entry {
     name: String,
     mode: u32,
     contents: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// A folder.
-    pub(crate) fn folder(name: &str) -> Self {
+    pub fn folder(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             mode: 0o040_755,
@@ -24,7 +24,7 @@ impl Entry {
     }
 
     /// A copy of a file that may be executed.
-    pub(crate) fn copy(name: &str, from: &Path) -> Result<Self, Error> {
+    pub fn copy(name: &str, from: &Path) -> Result<Self, Error> {
         let contents = std::fs::read(from).map_err(Error::file(from))?;
         Ok(Self {
             name: name.to_owned(),
@@ -65,7 +65,7 @@ impl Entry {
 
 /// The files that every guest has: busybox under the names of `programs`, a console, and the first
 /// process.
-pub(crate) fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, Error> {
+pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, Error> {
     let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"]
         .into_iter()
         .map(Entry::folder)
@@ -83,7 +83,7 @@ pub(crate) fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<En
 }
 
 /// Writes the archive, whole or not at all: another run may be reading it.
-pub(crate) fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
+pub fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
     let folder = output.parent().unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());

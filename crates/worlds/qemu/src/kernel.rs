@@ -28,11 +28,12 @@ impl Kernel {
         if path.is_file() {
             let start = std::fs::read(path).map_err(|error| format!("{text}: {error}"))?;
             let (magic, at) = MAGIC;
-            return match start.get(at..at + magic.len()) == Some(magic) {
-                true => Ok(Self::File(path.to_owned())),
-                false => Err(format!(
+            return if start.get(at..at + magic.len()) == Some(magic) {
+                Ok(Self::File(path.to_owned()))
+            } else {
+                Err(format!(
                     "{text} is no image of a kernel for arm64 (`Image`, not compressed)"
-                )),
+                ))
             };
         }
         match numbers(text) {

@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 /// The kind of an instruction; `None` for one that only computes or branches.
-pub(crate) fn kind(opcode: u32) -> Option<Kind> {
+pub fn kind(opcode: u32) -> Option<Kind> {
     let is = |mask: u32, value: u32| opcode & mask == value;
     // Exception generation and return.
     if is(0xff00_0000, 0xd400_0000)

@@ -3,7 +3,7 @@
 /// The entry of a frame of a CPU's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(crate) enum Entry {
+pub enum Entry {
     /// The CPU that the machine starts with.
     ColdBoot,
     /// EL3, called by the normal world below.
@@ -16,7 +16,7 @@ pub(crate) enum Entry {
 
 impl Entry {
     /// The entry whose number the engine hands back.
-    pub(crate) fn from_number(number: u32) -> Self {
+    pub fn from_number(number: u32) -> Self {
         [Self::ColdBoot, Self::Smc, Self::Down, Self::Service][number as usize & 3]
     }
 }

@@ -6,7 +6,7 @@ use crate::entry::Entry;
 use psci::{Outcome, Psci};
 
 /// The software of the machine.
-pub(crate) struct Firmware<'a> {
+pub struct Firmware<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) psci: &'a Psci<'a, Soc>,
     /// The code of a CPU that enters the normal world: the one that the machine starts with, or
@@ -16,7 +16,7 @@ pub(crate) struct Firmware<'a> {
 
 impl Firmware<'_> {
     /// Runs a frame of a process: hardware, firmware or normal world, as `entry` says.
-    pub(crate) fn run_frame(&self, process: usize, entry: Entry) {
+    pub fn run_frame(&self, process: usize, entry: Entry) {
         let soc = self.soc;
         match entry {
             Entry::Service if process == soc.timer_process() => soc.run_timer(),

@@ -11,7 +11,7 @@ use psci_cases::{Depth, NormalWorld, Stamps, Word};
 /// Entry point of the normal world; nothing is there but the procedure.
 const ENTRY_POINT: u64 = 0x8000_0000;
 
-pub(crate) struct SimWorld<'a> {
+pub struct SimWorld<'a> {
     pub(crate) soc: &'a Soc,
     pub(crate) lead: usize,
 }
@@ -106,9 +106,10 @@ impl NormalWorld for SimWorld<'_> {
         let look = self.soc.cached_access();
         self.soc.advance(look);
         while self.soc.words[word as usize].get() < least {
-            match self.soc.has_many_cpus() {
-                true => self.soc.sleep_until(word, least),
-                false => psci::Platform::wait_for_event(self.soc),
+            if self.soc.has_many_cpus() {
+                self.soc.sleep_until(word, least)
+            } else {
+                psci::Platform::wait_for_event(self.soc)
             }
             self.soc.advance(self.start_skew() + look);
         }

@@ -18,7 +18,7 @@ const FIRST_POWER_DOWN: u8 = 2;
 
 /// The `power_state` of an idle state, original format (PSCI DEN0022, 5.4.2.1), with a nibble for
 /// each level in the StateID, as section 6.5 recommends.
-pub(crate) fn power_state(state: &IdleState) -> u32 {
+pub fn power_state(state: &IdleState) -> u32 {
     let id = (0..)
         .zip(state.state)
         .fold(0, |id, (level, local)| id | u32::from(local) << (4 * level));
@@ -345,14 +345,15 @@ impl Platform for Soc {
             cluster,
             wakes: why == PowerDown::Suspend,
         };
-        match self
+        if self
             .machine
             .release
             .scp_messages
             .contain(why, self.highest_down(state))
         {
-            true => self.send(command),
-            false => self.leave_to_power_unit(command),
+            self.send(command)
+        } else {
+            self.leave_to_power_unit(command)
         }
     }
 

@@ -146,10 +146,7 @@ pub fn run_and_tell(
 }
 
 /// Builds the firmware for a machine and hands it to `run`.
-pub(crate) fn with_firmware<R>(
-    soc: &Soc,
-    run: impl FnOnce(&Psci<'_, Soc>) -> R,
-) -> Result<R, RunError> {
+pub fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R) -> Result<R, RunError> {
     let tree = &soc.machine.platform.topology;
     let domains: Vec<_> = tree
         .domains

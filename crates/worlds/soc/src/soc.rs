@@ -221,12 +221,12 @@ impl Soc {
     /// A delay of the declared spread, up to what `most` picks of it; 0 where the run does not ask
     /// for the spread.
     pub(crate) fn spread(&self, most: impl Fn(&Spread) -> Time) -> Time {
-        match self.spreads.get() {
-            true => self
-                .random
+        if self.spreads.get() {
+            self.random
                 .borrow_mut()
-                .below(most(&self.machine.platform.assumed.spread)),
-            false => 0,
+                .below(most(&self.machine.platform.assumed.spread))
+        } else {
+            0
         }
     }
 

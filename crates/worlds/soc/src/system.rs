@@ -53,9 +53,10 @@ pub fn run_system(soc: &Soc, system: &dyn System, boot: Boot) -> Result<(), RunE
             })
         }
         Boot::Bare => {
-            let main = |process, _| match process == soc.timer_process() {
-                true => soc.run_timer(),
-                false => {
+            let main = |process, _| {
+                if process == soc.timer_process() {
+                    soc.run_timer()
+                } else {
                     soc.enter_state(process, CpuState::Running);
                     world(false);
                 }

@@ -6,17 +6,17 @@ use document::{Error, quoted};
 
 /// The class of a scheduling policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     Fair,
     RealTime,
 }
 
 /// The words that say what to write in place of deadlines.
-pub(crate) const NO_DEADLINES: &str = "write `\"policy\": \"SCHED_FIFO\"` with a `priority` that is higher the shorter the task's period is, \
+pub const NO_DEADLINES: &str = "write `\"policy\": \"SCHED_FIFO\"` with a `priority` that is higher the shorter the task's period is, \
      and leave the `dl-` keys out: tasks then run in the same order where none takes more than its `dl-runtime`";
 
 /// Reads a policy's name.
-pub(crate) fn class(source: &Source, item: &Item) -> Result<Class, Error> {
+pub fn class(source: &Source, item: &Item) -> Result<Class, Error> {
     match source.string(item, "a policy")? {
         "SCHED_OTHER" => Ok(Class::Fair),
         "SCHED_FIFO" => Ok(Class::RealTime),

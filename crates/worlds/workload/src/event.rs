@@ -51,7 +51,7 @@ const OF_2013: [&str; 7] = [
 const MOST: i64 = 1_000;
 
 /// A thread whose events are read.
-pub(crate) struct Thread<'a> {
+pub struct Thread<'a> {
     pub(crate) source: &'a Source<'a>,
     pub(crate) options: &'a Options,
     /// The capacity that `run` is calibrated for.
@@ -69,7 +69,7 @@ pub(crate) struct Thread<'a> {
 }
 
 /// The event of a key, which may end in a number.
-pub(crate) fn event(key: &str) -> Option<&'static str> {
+pub fn event(key: &str) -> Option<&'static str> {
     let known = |name: &str| EVENTS.into_iter().find(|&event| event == name);
     let digits = key.trim_end_matches(|last: char| last.is_ascii_digit());
     known(key)
@@ -78,7 +78,7 @@ pub(crate) fn event(key: &str) -> Option<&'static str> {
 }
 
 /// Says what events there are.
-pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
+pub fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
     if OF_2013.contains(&key.name.as_str()) {
         let what = format!(
             "{} is of rt-app's grammar of 2013, which describes tasks by exec, period and deadline",
@@ -103,12 +103,7 @@ pub(crate) fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
 
 impl Thread<'_> {
     /// The actions of the kernel that an event stands for.
-    pub(crate) fn actions(
-        &mut self,
-        event: &str,
-        item: &Item,
-        to: &mut Vec<Action>,
-    ) -> Result<(), Error> {
+    pub fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
         let what = format!("`{event}`");
         let capacity = self.capacity;
         let action = match event {

@@ -27,7 +27,7 @@ const LONGEST_S: i64 = 36_000;
 
 /// The content of `global`.
 #[derive(Clone, Debug)]
-pub(crate) struct Global {
+pub struct Global {
     pub(crate) duration_ns: Option<u64>,
     pub(crate) class: Class,
     pub(crate) capacity: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Global {
 }
 
 /// The file's settings, with the options' values in their places.
-pub(crate) fn settings(
+pub fn settings(
     source: &Source,
     global: Option<&Item>,
     options: &Options,
@@ -79,11 +79,7 @@ pub(crate) fn settings(
 }
 
 /// Reads `global`, whose settings are known.
-pub(crate) fn global(
-    source: &Source,
-    item: Option<&Item>,
-    options: &Options,
-) -> Result<Global, Error> {
+pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result<Global, Error> {
     let default = options.capacity.unwrap_or(1024);
     let mut global = Global {
         duration_ns: None,

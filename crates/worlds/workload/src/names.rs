@@ -11,10 +11,10 @@ const MOST_GROUPS: usize = 32;
 
 /// Objects of a kind.
 #[derive(Debug, Default)]
-pub(crate) struct Names(BTreeMap<String, u16>);
+pub struct Names(BTreeMap<String, u16>);
 
 impl Names {
-    pub(crate) fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
+    pub fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
         if let Some(&number) = self.0.get(name) {
             return Ok(number);
         }
@@ -29,12 +29,12 @@ impl Names {
         Ok(number)
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
     /// The names, by number.
-    pub(crate) fn in_order(&self) -> Vec<String> {
+    pub fn in_order(&self) -> Vec<String> {
         let mut names: Vec<_> = self.0.iter().collect();
         names.sort_unstable_by_key(|(_, number)| **number);
         names.into_iter().map(|(name, _)| name.clone()).collect()
@@ -43,7 +43,7 @@ impl Names {
 
 /// A task as the file declares it: a number of tasks of the kernel from `first` on.
 #[derive(Clone, Debug)]
-pub(crate) struct DeclaredTask {
+pub struct DeclaredTask {
     pub(crate) name: String,
     pub(crate) first: TaskId,
     /// The number that start; 0 if it only starts as a copy.
@@ -52,7 +52,7 @@ pub(crate) struct DeclaredTask {
 
 /// All shared objects.
 #[derive(Debug, Default)]
-pub(crate) struct Objects {
+pub struct Objects {
     pub(crate) tasks: Vec<DeclaredTask>,
     pub(crate) mutexes: Names,
     pub(crate) conditions: Names,
@@ -74,12 +74,7 @@ pub(crate) struct Objects {
 
 impl Objects {
     /// The one task of a name.
-    pub(crate) fn task(
-        &self,
-        source: &Source,
-        at: Span,
-        name: &str,
-    ) -> Result<&DeclaredTask, Error> {
+    pub fn task(&self, source: &Source, at: Span, name: &str) -> Result<&DeclaredTask, Error> {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
@@ -106,7 +101,7 @@ impl Objects {
 
     /// The group of a path such as `/a/b`, counted from 1; the root is 0. Those that it is in come
     /// with it.
-    pub(crate) fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16, Error> {
+    pub fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16, Error> {
         let mut group = 0;
         let mut whole = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -130,7 +125,7 @@ impl Objects {
     }
 
     /// Sentences about resumes that nobody waits for.
-    pub(crate) fn lost(&self) -> Vec<String> {
+    pub fn lost(&self) -> Vec<String> {
         let lost = self
             .resumed
             .iter()
@@ -148,7 +143,7 @@ impl Objects {
     }
 
     /// A barrier that a thread names.
-    pub(crate) fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
+    pub fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
         let number = self.barriers.number(source, at, name)?;
         if self.parties.len() <= usize::from(number) {
             self.parties.push(0);

@@ -9,7 +9,7 @@ use document::{Error, quoted};
 use minikernel::{CpuSet, Phase, Policy, Start, TaskSpec};
 
 /// Keys of a task that are not events.
-pub(crate) const PROPERTIES: [&str; 12] = [
+pub const PROPERTIES: [&str; 12] = [
     "instance",
     "delay",
     "loop",
@@ -99,7 +99,7 @@ fn parts<'a>(
 }
 
 /// The number of instances of a task that start.
-pub(crate) fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
+pub fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
     let entries = source.object(item, "a task")?;
     let instance = entries.iter().find(|(key, _)| key.name == "instance");
     instance.map_or(Ok(1), |(_, item)| {
@@ -202,7 +202,7 @@ fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy, Erro
 }
 
 /// A task of the kernel, and whether it says of itself that it is what the run is about.
-pub(crate) fn task(
+pub fn task(
     thread: &mut Thread,
     global: &Global,
     key: &Key,

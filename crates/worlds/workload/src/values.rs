@@ -5,25 +5,21 @@ use document::{Document, Error, one_of, quoted};
 use std::collections::BTreeMap;
 
 /// An hour in microseconds: no event is longer.
-pub(crate) const HOUR_US: i64 = 3_600_000_000;
+pub const HOUR_US: i64 = 3_600_000_000;
 
 /// A file that is being read, with the settings that stand for numbers in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Source<'d> {
+pub struct Source<'d> {
     pub(crate) document: &'d Document,
     pub(crate) settings: BTreeMap<String, i64>,
 }
 
 impl Source<'_> {
-    pub(crate) fn error(&self, at: Span, what: impl AsRef<str>, help: impl Into<String>) -> Error {
+    pub fn error(&self, at: Span, what: impl AsRef<str>, help: impl Into<String>) -> Error {
         self.document.wrong(at, what, help)
     }
 
-    pub(crate) fn object<'a>(
-        &self,
-        item: &'a Item,
-        what: &str,
-    ) -> Result<&'a [(Key, Item)], Error> {
+    pub fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
         match &item.value {
             Value::Object(entries) => Ok(entries),
             other => Err(self.error(
@@ -35,7 +31,7 @@ impl Source<'_> {
     }
 
     /// An integer within limits; a string `"$name"` stands for a setting.
-    pub(crate) fn integer(
+    pub fn integer(
         &self,
         item: &Item,
         what: &str,
@@ -55,35 +51,35 @@ impl Source<'_> {
                 ));
             }
         };
-        match limits.contains(&value) {
-            true => Ok(value),
-            false => Err(self.error(item.at, format!("{what} is not {value}"), range())),
+        if limits.contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.error(item.at, format!("{what} is not {value}"), range()))
         }
     }
 
     fn setting(&self, at: Span, name: &str) -> Result<i64, Error> {
         self.settings.get(name).copied().ok_or_else(|| {
             let known: Vec<&String> = self.settings.keys().collect();
-            let help = match known.is_empty() {
-                true => {
-                    "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned()
-                }
-                false => one_of(name, &known),
+            let help = if known.is_empty() {
+                "declare it in `global`: `\"stopwatt_settings\": { \"name\": 1 }`".to_owned()
+            } else {
+                one_of(name, &known)
             };
             self.error(at, format!("there is no setting {}", quoted(name)), help)
         })
     }
 
-    pub(crate) fn switch(&self, item: &Item, what: &str) -> Result<bool, Error> {
+    pub fn switch(&self, item: &Item, what: &str) -> Result<bool, Error> {
         Ok(self.integer(item, what, 0..=1)? == 1)
     }
 
     /// A length in microseconds, as nanoseconds.
-    pub(crate) fn us(&self, item: &Item, what: &str) -> Result<u64, Error> {
+    pub fn us(&self, item: &Item, what: &str) -> Result<u64, Error> {
         Ok(self.integer(item, &format!("{what} in microseconds"), 0..=HOUR_US)? as u64 * 1_000)
     }
 
-    pub(crate) fn string<'a>(&self, item: &'a Item, what: &str) -> Result<&'a str, Error> {
+    pub fn string<'a>(&self, item: &'a Item, what: &str) -> Result<&'a str, Error> {
         match &item.value {
             Value::String(text) if !text.is_empty() => Ok(text),
             other => {
@@ -102,7 +98,7 @@ impl Source<'_> {
     }
 
     /// The entries of an object that has only these keys, each at most once.
-    pub(crate) fn fields<'a, const N: usize>(
+    pub fn fields<'a, const N: usize>(
         &self,
         item: &'a Item,
         what: &str,
@@ -125,7 +121,7 @@ impl Source<'_> {
         Ok(found)
     }
 
-    pub(crate) fn twice(&self, key: &Key) -> Error {
+    pub fn twice(&self, key: &Key) -> Error {
         let what = format!("{} stands here a second time", quoted(&key.name));
         self.error(key.at, what, "only events may repeat: keep one")
     }

@@ -15,9 +15,9 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 /// The terminal WFI waits for the power controller.
-pub(crate) const FOR_POWER_DOWN: Wait = Wait::Other(0);
+pub const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
-pub(crate) const FOR_COMMAND: Wait = Wait::Other(1);
+pub const FOR_COMMAND: Wait = Wait::Other(1);
 /// Both in words, in their order.
 const WAITS: [&str; 2] = [
     "waits to be powered down or turned on",
@@ -25,7 +25,7 @@ const WAITS: [&str; 2] = [
 ];
 
 /// Operations in a second, as the library is told: so few that runs last for seconds.
-pub(crate) const FREQUENCY: u64 = 64;
+pub const FREQUENCY: u64 = 64;
 
 /// The file of a port's hooks, and its sum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,7 +163,7 @@ pub struct Board {
 }
 
 /// The names of what a port shares; none without one.
-pub(crate) fn variables_of(port: Option<&dyn Port>) -> &[String] {
+pub fn variables_of(port: Option<&dyn Port>) -> &[String] {
     port.map_or(&[], Port::variables)
 }
 

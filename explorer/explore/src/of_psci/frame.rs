@@ -1,8 +1,8 @@
 //! The kinds of a process's frames.
 
 /// The first CPU boots.
-pub(crate) const BOOT: u32 = 0;
+pub const BOOT: u32 = 0;
 /// A CPU that runs makes its calls; the power controller serves.
-pub(crate) const SCRIPT: u32 = 1;
+pub const SCRIPT: u32 = 1;
 /// A CPU gets power and starts at its reset vector.
-pub(crate) const DOWN: u32 = 2;
+pub const DOWN: u32 = 2;

@@ -11,35 +11,35 @@
 use interleavings::subject::CPUS_PER_CLUSTER;
 
 /// The affinity fields of a CPU: Aff1 is its cluster.
-pub(crate) fn mpidr(cpu: usize) -> u64 {
+pub fn mpidr(cpu: usize) -> u64 {
     (((cpu / CPUS_PER_CLUSTER) << 8) | (cpu % CPUS_PER_CLUSTER)) as u64
 }
 
-pub(crate) fn cpu_by_mpidr(mpidr: u64, cpus: usize) -> Option<usize> {
+pub fn cpu_by_mpidr(mpidr: u64, cpus: usize) -> Option<usize> {
     (0..cpus).find(|&cpu| self::mpidr(cpu) == mpidr)
 }
 
 /// True if a state loses the contents of its domain.
-pub(crate) fn loses(level: u8, state: u8) -> bool {
+pub fn loses(level: u8, state: u8) -> bool {
     state >= if level == 2 { 1 } else { 2 }
 }
 
 /// True if the CPU sleeps, and there are such states.
-pub(crate) fn are_known(states: &[u8; 3]) -> bool {
+pub fn are_known(states: &[u8; 3]) -> bool {
     matches!(states[0], 1 | 2) && states[1] <= 2 && states[2] <= 1
 }
 
 /// The state that CPU_OFF asks for.
-pub(crate) const OFF: [u8; 4] = [2, 2, 1, 0];
+pub const OFF: [u8; 4] = [2, 2, 1, 0];
 
 /// The state of CPU_DEFAULT_SUSPEND: of every other CPU one that keeps its contents, of the others
 /// one in which the cluster may go down.
-pub(crate) fn default_suspend(cpu: usize) -> [u8; 3] {
+pub fn default_suspend(cpu: usize) -> [u8; 3] {
     if cpu % 2 == 1 { [1, 0, 0] } else { [2, 2, 0] }
 }
 
 /// The state of a domain whose CPUs ask for `requests`: the one that all of them ask for.
-pub(crate) fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
+pub fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
     requests
         .next()
         .filter(|&first| first != 0 && requests.all(|other| other == first))
@@ -47,12 +47,12 @@ pub(crate) fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
 }
 
 /// The statistics that count a state: the deepest come first.
-pub(crate) fn slot(state: u8) -> usize {
+pub fn slot(state: u8) -> usize {
     2 - usize::from(state.clamp(1, 2))
 }
 
 /// The `power_state` of a suspend, in the extended format.
-pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
+pub fn power_state(states: [u8; 3], last: u8) -> u32 {
     let [cpu, cluster, system] = states.map(u32::from);
     let id = cpu | cluster << 4 | system << 8 | u32::from(last) << 12;
     id | u32::from(loses(0, states[0])) << 30
@@ -60,7 +60,7 @@ pub(crate) fn power_state(states: [u8; 3], last: u8) -> u32 {
 
 /// States of the levels and the level at which the caller is the last, of a `power_state`; `None`
 /// if there is no such state.
-pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
+pub fn decode(raw: u32) -> Option<([u8; 4], u8)> {
     let nibble = |n: u32| (raw >> (4 * n) & 0xf) as u8;
     let states = [nibble(0), nibble(1), nibble(2)];
     (are_known(&states) && raw == power_state(states, nibble(3)))
@@ -68,10 +68,10 @@ pub(crate) fn decode(raw: u32) -> Option<([u8; 4], u8)> {
 }
 
 /// The bit of an address that no entry point may have.
-pub(crate) const WRONG_ADDRESS: u64 = 1;
+pub const WRONG_ADDRESS: u64 = 1;
 
 /// Entry point of a call of a scenario: each call has an address of its own.
-pub(crate) fn entry_of(cpu: usize, number: usize) -> (u64, u64) {
+pub fn entry_of(cpu: usize, number: usize) -> (u64, u64) {
     let place = (cpu as u64) << 8 | number as u64;
     (0x8000_0000 | place << 4, 0xc0_0000 | place)
 }

@@ -12,7 +12,7 @@ use super::names::Owner;
 use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
-pub(crate) type States = [u8; 3];
+pub type States = [u8; 3];
 
 /// The request of a CPU in its present call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,22 +30,22 @@ pub(crate) enum Request {
 }
 
 /// The invariant that broke, as a sentence without a full stop.
-pub(crate) type Breach = (Invariant, String);
+pub type Breach = (Invariant, String);
 
 /// DENIED and INVALID_PARAMETERS.
-pub(crate) const DENIED: u64 = -3i64 as u64;
-pub(crate) const INVALID_PARAMETERS: u64 = -2i64 as u64;
+pub const DENIED: u64 = -3i64 as u64;
+pub const INVALID_PARAMETERS: u64 = -2i64 as u64;
 const INTERNAL_FAILURE: u64 = -6i64 as u64;
 
 /// Refusals of the platform, as bits by the negative of their codes: NOT_SUPPORTED,
 /// INVALID_PARAMETERS, DENIED and INVALID_ADDRESS.
-pub(crate) const NOT_OFFERED: u64 = 1 << 1;
+pub const NOT_OFFERED: u64 = 1 << 1;
 const NO_STATE: u64 = 1 << 2;
-pub(crate) const VETO: u64 = 1 << 3;
-pub(crate) const WRONG_ENTRY: u64 = 1 << 9;
+pub const VETO: u64 = 1 << 3;
+pub const WRONG_ENTRY: u64 = 1 << 9;
 
 /// The state of SYSTEM_SUSPEND.
-pub(crate) const SYSTEM: States = [2, 2, 1];
+pub const SYSTEM: States = [2, 2, 1];
 
 /// The highest level.
 const TOP: u8 = 2;
@@ -149,7 +149,7 @@ fn highest(states: &States) -> u8 {
 
 /// True if there are such states: all are known, no level is skipped, and none loses its contents
 /// above one that keeps them.
-pub(crate) fn is_sound(states: &States) -> bool {
+pub fn is_sound(states: &States) -> bool {
     let loses = |level: u8| {
         states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)])
     };

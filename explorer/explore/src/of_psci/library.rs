@@ -12,23 +12,23 @@ use psci_faults::{
 };
 
 /// The library on a board.
-pub(crate) type Library<'b> = Psci<'b, Board>;
+pub type Library<'b> = Psci<'b, Board>;
 
 /// Entry of a CPU into the normal world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Landing {
+pub struct Landing {
     pub(crate) entry: Entry,
     /// It comes from a suspend, not from a CPU_ON.
     pub(crate) resumes: bool,
 }
 
 /// The answer of a call that returned.
-pub(crate) enum Answer {
+pub enum Answer {
     Return(u64),
     Enter(Landing),
 }
 
-pub(crate) fn landing(entry: EntryPoint) -> Landing {
+pub fn landing(entry: EntryPoint) -> Landing {
     Landing {
         entry: Entry {
             pc: entry.pc,
@@ -40,7 +40,7 @@ pub(crate) fn landing(entry: EntryPoint) -> Landing {
 }
 
 /// Makes a call.
-pub(crate) fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Answer {
+pub fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Answer {
     match library.handle_smc(Call {
         function,
         args,
@@ -52,7 +52,7 @@ pub(crate) fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Answe
 }
 
 /// Builds a board with the library on it, and hands both to `run`.
-pub(crate) fn with_library<R>(
+pub fn with_library<R>(
     cpus: usize,
     options: MachineOptions,
     port: Option<&'static dyn Port>,

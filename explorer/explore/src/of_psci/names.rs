@@ -42,8 +42,8 @@ const STATISTICS: [&str; 9] = [
 ];
 
 /// The number of words that a CPU's record has, and a domain's.
-pub(crate) const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
-pub(crate) const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
+pub const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
+pub const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
 
 /// The word at a place of a record that starts with `own`.
 fn word(own: &[&'static str], at: usize) -> &'static str {
@@ -53,7 +53,7 @@ fn word(own: &[&'static str], at: usize) -> &'static str {
 }
 
 /// The names on a machine with that many CPUs, and with the variables of a port.
-pub(crate) fn names(cpus: usize, variables: &[String]) -> Names {
+pub fn names(cpus: usize, variables: &[String]) -> Names {
     let own = variables
         .iter()
         .flat_map(|name| (0..cpus).map(move |cpu| format!("{name}[{cpu}]")));
@@ -101,12 +101,12 @@ fn word_of(names: &Names, cell: u16) -> String {
 }
 
 /// The number of words that the library has; those of a port follow.
-pub(crate) fn words_of_library(cpus: usize) -> usize {
+pub fn words_of_library(cpus: usize) -> usize {
     cpus * WORDS_OF_CPU + (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN + 2 * cpus + 2
 }
 
 /// Domain 0 is the system; the clusters follow.
-pub(crate) fn domain(domain: usize) -> String {
+pub fn domain(domain: usize) -> String {
     match domain.checked_sub(1) {
         None => "the system".to_owned(),
         Some(cluster) => format!("cluster {cluster}"),
@@ -114,7 +114,7 @@ pub(crate) fn domain(domain: usize) -> String {
 }
 
 /// The name of a lock by its id.
-pub(crate) fn lock(id: u32) -> String {
+pub fn lock(id: u32) -> String {
     match id.checked_sub(psci_faults::lock::CPU_LOCK) {
         Some(cpu) => format!("CPU {cpu}'s own lock"),
         None => format!("the lock of {}", domain(id as usize)),
@@ -129,7 +129,7 @@ pub(crate) enum Owner {
 }
 
 /// The words of the statistics of a CPU or a domain in a state from 1 on: time and count.
-pub(crate) fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
+pub fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
     let first = match owner {
         Owner::Cpu(cpu) => cpu * WORDS_OF_CPU + OF_CPU.len(),
         Owner::Domain(domain) => cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN + OF_DOMAIN.len(),
@@ -140,10 +140,10 @@ pub(crate) fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
 
 /// The kinds of words: those of a CPU's record, of a domain's, of bakeries, of the whole, and of a
 /// port.
-pub(crate) const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 4;
+pub const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 4;
 
 /// The kind of a word.
-pub(crate) fn kind_of(cpus: usize, cell: u16) -> u16 {
+pub fn kind_of(cpus: usize, cell: u16) -> u16 {
     let at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     let of_domains = (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN;
@@ -159,7 +159,7 @@ pub(crate) fn kind_of(cpus: usize, cell: u16) -> u16 {
 }
 
 /// The name of a kind of word.
-pub(crate) fn name_of_kind(kind: u16) -> String {
+pub fn name_of_kind(kind: u16) -> String {
     let at = usize::from(kind);
     match at.checked_sub(WORDS_OF_CPU) {
         None => format!("a CPU's {}", word(&OF_CPU, at)),

@@ -7,7 +7,7 @@ use super::ledger::DENIED;
 type Right = fn(&Asked) -> ([u64; 3], u64);
 
 /// The calls, by their function ids.
-pub(crate) const CALLS: [(u32, Right); 13] = [
+pub const CALLS: [(u32, Right); 13] = [
     // The two modes of a suspend, and the extended format.
     (smc::PSCI_FEATURES, |_| ([smc::CPU_SUSPEND.into(), 0, 0], 3)),
     (smc::MIGRATE, |asked| {
@@ -69,27 +69,27 @@ pub(crate) const CALLS: [(u32, Right); 13] = [
 
 /// The number of answers that the platform has, and the one that stands for a call that it does
 /// not offer.
-pub(crate) const ANSWERS: u32 = 4;
-pub(crate) const NOT_OFFERED: u32 = ANSWERS - 1;
+pub const ANSWERS: u32 = 4;
+pub const NOT_OFFERED: u32 = ANSWERS - 1;
 
 const NOT_SUPPORTED: u64 = -1i64 as u64;
 const INTERNAL_FAILURE: u64 = -6i64 as u64;
 const NOT_PRESENT: u64 = -7i64 as u64;
 
 /// The name of a call.
-pub(crate) fn name(function: u32) -> &'static str {
+pub fn name(function: u32) -> &'static str {
     smc::name(function).unwrap_or("a call")
 }
 
 /// All of them, for messages.
-pub(crate) fn list() -> String {
+pub fn list() -> String {
     CALLS
         .map(|(function, _)| format!("{function:#x} ({})", name(function)))
         .join(", ")
 }
 
 /// What the platform says while a call lasts.
-pub(crate) struct Asked {
+pub struct Asked {
     pub(crate) cpu: usize,
     /// The CPU on which the Trusted OS resides.
     pub(crate) home: Option<usize>,

@@ -126,7 +126,7 @@ const OUTCOMES: usize = {
 };
 
 /// The states that a CPU may ask for, and that are counted as they are granted; and their names.
-pub(crate) const STATES: [States; 6] = [
+pub const STATES: [States; 6] = [
     [1, 0, 0],
     [2, 0, 0],
     [1, 1, 0],
@@ -139,10 +139,10 @@ const GRANTED: [&str; STATES.len()] = ["1.0.0", "2.0.0", "1.1.0", "2.1.0", "2.2.
 const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates"];
 
 /// The actors on words: calls, by their number in `Call::ALL`, and a CPU that boots.
-pub(crate) const WARM_BOOT: u16 = Call::ALL.len() as u16;
+pub const WARM_BOOT: u16 = Call::ALL.len() as u16;
 
 /// The name of an actor, who loads or stores.
-pub(crate) fn name_of_actor(actor: u16) -> String {
+pub fn name_of_actor(actor: u16) -> String {
     let who = Call::ALL
         .get(usize::from(actor / 2))
         .map_or("the warm boot", |(_, name, ..)| name);
@@ -157,13 +157,13 @@ pub(crate) fn name_of_actor(actor: u16) -> String {
 }
 
 /// The number of actors.
-pub(crate) const ACTORS: u16 = 2 * (WARM_BOOT + 1);
+pub const ACTORS: u16 = 2 * (WARM_BOOT + 1);
 
 /// The number of things that are counted.
-pub(crate) const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
+pub const COUNTED: usize = OUTCOMES + COORDINATORS.len() * GRANTED.len();
 
 /// All that is counted.
-pub(crate) fn counted() -> Vec<Counter> {
+pub fn counted() -> Vec<Counter> {
     let mut all = Vec::with_capacity(COUNTED);
     for (_, of, _, outcomes) in Call::ALL {
         let outcomes = outcomes.iter().chain(&[OTHER]);
@@ -181,7 +181,7 @@ pub(crate) fn counted() -> Vec<Counter> {
 }
 
 /// Index of a call's outcome among the counts.
-pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
+pub fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
     let what = match (call, x0.map(|x0| x0 as i64)) {
         (Call::Off, None) => TURNED_ON,
         (_, None) => RESUMED,
@@ -212,13 +212,13 @@ pub(crate) fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) ->
 }
 
 /// Index of granted states among the counts; `None` for others.
-pub(crate) fn states(granted: &States, by_os: bool) -> Option<usize> {
+pub fn states(granted: &States, by_os: bool) -> Option<usize> {
     let at = STATES.iter().position(|states| states == granted)?;
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)
 }
 
 /// The number of times that the rarest outcome of a call was reached.
-pub(crate) fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
+pub fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
     let first = call.first();
     counts[first..first + call.outcomes().len()]
         .iter()
@@ -228,7 +228,7 @@ pub(crate) fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
 }
 
 /// The number of times that states were granted, by whoever coordinates less.
-pub(crate) fn granted(asked: States, counts: &[u64]) -> u64 {
+pub fn granted(asked: States, counts: &[u64]) -> u64 {
     let of = |by_os| states(&asked, by_os).map_or(0, |at| counts[at]);
     of(false).min(of(true))
 }

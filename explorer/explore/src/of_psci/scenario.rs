@@ -249,13 +249,16 @@ impl Scenario {
         if count == 0 || count > MOST_CPUS {
             return Err(ScenarioError::Cpus(count));
         }
-        let known = |what: String, cpu: u8| match usize::from(cpu) < count {
-            true => Ok(()),
-            false => Err(ScenarioError::NoSuchCpu {
-                what,
-                cpu,
-                last: count - 1,
-            }),
+        let known = |what: String, cpu: u8| {
+            if usize::from(cpu) < count {
+                Ok(())
+            } else {
+                Err(ScenarioError::NoSuchCpu {
+                    what,
+                    cpu,
+                    last: count - 1,
+                })
+            }
         };
         for &cpu in self.off.iter().chain(&self.resident) {
             known("`off` or `resident`".to_owned(), cpu)?;

@@ -30,7 +30,7 @@ struct Snapshot {
 }
 
 /// A board with the library, ready for one run after the other.
-pub(crate) struct Session<'s, M: Fn(usize, u32)> {
+pub struct Session<'s, M: Fn(usize, u32)> {
     board: &'s Board,
     scenario: &'s RefCell<Scenario>,
     runner: Runner<'s, M>,
@@ -41,7 +41,7 @@ pub(crate) struct Session<'s, M: Fn(usize, u32)> {
 }
 
 /// Opens a session on a board with the library and hands it to `use_it`.
-pub(crate) fn with_session<R>(
+pub fn with_session<R>(
     board: &Board,
     library: &Library<'_>,
     limits: Limits,
@@ -397,15 +397,15 @@ fn enter(board: &Board, landing: Landing) {
         asked.map(|turn_on| turn_on.entered = true).is_some()
     };
     if !right {
-        let asked: Vec<String> = match landing.resumes {
-            true => vec![cpu.resumes_at.get().to_string()],
-            false => cpu
-                .turn_ons
+        let asked: Vec<String> = if landing.resumes {
+            vec![cpu.resumes_at.get().to_string()]
+        } else {
+            cpu.turn_ons
                 .borrow()
                 .iter()
                 .filter(|turn_on| !turn_on.entered)
                 .map(|turn_on| turn_on.entry.to_string())
-                .collect(),
+                .collect()
         };
         let asked = if asked.is_empty() {
             "nowhere".to_owned()
@@ -690,14 +690,13 @@ impl Call<'_> {
             ..
         } = *self;
         let target_index = usize::from(target);
-        let asked = board
-            .states
-            .iter()
-            .enumerate()
-            .filter(|(index, state)| match cluster {
-                true => state.cluster == board.states[target_index].cluster,
-                false => *index == target_index,
-            });
+        let asked = board.states.iter().enumerate().filter(|(index, state)| {
+            if cluster {
+                state.cluster == board.states[target_index].cluster
+            } else {
+                *index == target_index
+            }
+        });
         let before: Vec<_> = asked
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();

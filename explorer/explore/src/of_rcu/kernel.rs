@@ -127,7 +127,7 @@ const FOR_JIFFY: Wait = Wait::Other(0);
 /// A CPU has nothing to do.
 const FOR_WORK: Wait = Wait::Other(1);
 /// Both in words, in their order.
-pub(super) const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
+pub const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
 
 /// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
 /// where CPUs share a thread.
@@ -864,12 +864,13 @@ impl Kernel {
         let breach = |what: String| Err((Invariant::SoonEnough, what));
         for cpu in 0..self.states.len() {
             let group = cpu / self.stride();
-            let (thread, timer) = match threads.contains_key(&Thread::OffloadCb(cpu)) {
-                true => (
+            let (thread, timer) = if threads.contains_key(&Thread::OffloadCb(cpu)) {
+                (
                     Thread::OffloadGp(group),
                     self.timers.borrow().get(&group).map(|&(at, _)| at),
-                ),
-                false => (Thread::Offload(cpu), None),
+                )
+            } else {
+                (Thread::Offload(cpu), None)
             };
             let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else {
                 continue;

@@ -131,9 +131,10 @@ impl<K: Platform> Library<K> {
     }
 
     pub(crate) fn takes_over(&self, gone: usize) -> usize {
-        match self.rcu.settings().offloaded.contains(&gone) {
-            true => 0,
-            false => self.rcu.callbacks(gone),
+        if self.rcu.settings().offloaded.contains(&gone) {
+            0
+        } else {
+            self.rcu.callbacks(gone)
         }
     }
 
@@ -142,15 +143,16 @@ impl<K: Platform> Library<K> {
     }
 
     pub(crate) fn ready(&self, cpu: usize) -> usize {
-        match self.rcu.settings().offloaded.contains(&cpu) {
-            true => 0,
-            false => self.rcu.ready_callbacks(cpu),
+        if self.rcu.settings().offloaded.contains(&cpu) {
+            0
+        } else {
+            self.rcu.ready_callbacks(cpu)
         }
     }
 }
 
 /// Counters that the library keeps.
-pub(crate) const COUNTED: [Counter; 17] = [
+pub const COUNTED: [Counter; 17] = [
     counted("callbacks", "queued"),
     counted("callbacks", "invoked by the softirq"),
     counted("callbacks", "invoked by a thread"),
@@ -171,18 +173,18 @@ pub(crate) const COUNTED: [Counter; 17] = [
 ];
 
 /// Places of what the kernel sees as well.
-pub(crate) const QUEUED: usize = 0;
-pub(crate) const BY_SOFTIRQ: usize = 1;
-pub(crate) const BY_THREAD: usize = 2;
-pub(crate) const LAZY: usize = 4;
-pub(crate) const ADOPTED: usize = 6;
-pub(crate) const ENDED: usize = 7;
-pub(crate) const LOOKS: usize = 8;
-pub(crate) const INTERRUPTS: usize = 11;
-pub(crate) const GRACE_PERIOD_WAKES: usize = 12;
-pub(crate) const OFFLOAD_WAKES: usize = 13;
-pub(crate) const SOFTIRQS: usize = 15;
-pub(crate) const SOFTIRQ_RUNS: usize = 16;
+pub const QUEUED: usize = 0;
+pub const BY_SOFTIRQ: usize = 1;
+pub const BY_THREAD: usize = 2;
+pub const LAZY: usize = 4;
+pub const ADOPTED: usize = 6;
+pub const ENDED: usize = 7;
+pub const LOOKS: usize = 8;
+pub const INTERRUPTS: usize = 11;
+pub const GRACE_PERIOD_WAKES: usize = 12;
+pub const OFFLOAD_WAKES: usize = 13;
+pub const SOFTIRQS: usize = 15;
+pub const SOFTIRQ_RUNS: usize = 16;
 
 const fn counted(of: &'static str, what: &'static str) -> Counter {
     Counter {
@@ -193,4 +195,4 @@ const fn counted(of: &'static str, what: &'static str) -> Counter {
 }
 
 /// Jiffies in a second.
-pub(crate) const HZ: u64 = 24;
+pub const HZ: u64 = 24;

@@ -7,7 +7,7 @@ use interleavings::subject::Names;
 pub const CLOCK: &str = "the clock";
 
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
-pub(crate) fn names(cpus: u16, groups: u16, words: u16) -> Names {
+pub fn names(cpus: u16, groups: u16, words: u16) -> Names {
     Names::new([cpus, groups, words], word_of).with_plain(plain_of)
 }
 
@@ -69,11 +69,10 @@ fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
 }
 
 /// The number of kinds of words.
-pub(crate) const KINDS: usize =
-    OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
+pub const KINDS: usize = OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
 
 /// The kind of a word.
-pub(crate) fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
+pub fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
     let of_cpus = cpus * OF_RCU_CPU.len() as u16;
     let of_groups = groups * OF_GROUP.len() as u16;
     let rest = (OF_RCU.len() + POINTERS) as u16;
@@ -92,7 +91,7 @@ pub(crate) fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
 }
 
 /// The name of a kind of word.
-pub(crate) fn name_of_kind(kind: u16) -> String {
+pub fn name_of_kind(kind: u16) -> String {
     let (nodes, cpus, groups) = (OF_NODE.len(), OF_RCU_CPU.len(), OF_GROUP.len());
     let at = usize::from(kind);
     if at < nodes {

@@ -81,7 +81,7 @@ pub(crate) struct StallReport {
 }
 
 /// The invariant that broke, and how.
-pub(crate) type Breach = (Invariant, String);
+pub type Breach = (Invariant, String);
 
 impl Oracle {
     /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
@@ -135,15 +135,16 @@ impl Oracle {
         self.start.set(self.next_moment());
         self.start_since.set(self.steps_since.get());
         self.lasts_since.set(Some(jiffy));
-        match self.started.get() == u64::from(number) {
-            true => Ok(()),
-            false => Err((
+        if self.started.get() == u64::from(number) {
+            Ok(())
+        } else {
+            Err((
                 Invariant::GracePeriod,
                 format!(
                     "grace period {number} starts as the {}th",
                     self.started.get()
                 ),
-            )),
+            ))
         }
     }
 
@@ -159,14 +160,15 @@ impl Oracle {
             .get()
             .filter(|&(of, had, _)| (of, had) == (self.started.get(), true));
         let limit = told.map_or(since + patience, |(.., at)| at + 3 * patience);
-        match jiffy > limit + STALL_LATE {
-            true => Err((
+        if jiffy > limit + STALL_LATE {
+            Err((
                 Invariant::SoonEnough,
                 format!(
                     "the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"
                 ),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -345,12 +347,13 @@ impl Oracle {
 
     /// A reader looks at an object, which must not have been freed.
     pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Breach> {
-        match self.freed.borrow()[object] {
-            true => Err((
+        if self.freed.borrow()[object] {
+            Err((
                 Invariant::ReadersSafe,
                 format!("task {reader} looks at object {object}, which was freed"),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -279,10 +279,10 @@ pub enum KernelScenarioError {
 const ONE_LEAF: u8 = 16;
 
 /// Pointers to objects.
-pub(crate) const POINTERS: usize = 3;
+pub const POINTERS: usize = 3;
 
 /// Read sections within each other, at most.
-pub(crate) const DEPTH: u32 = 3;
+pub const DEPTH: u32 = 3;
 
 impl Script for KernelScenario {
     fn cpus(&self) -> usize {
@@ -380,16 +380,17 @@ impl KernelScenario {
         if !(2..=MOST_CPUS).contains(&count) {
             return Err(KernelScenarioError::Cpus(count));
         }
-        let range = |what: String, value: usize, least: usize, most: usize| match (least..=most)
-            .contains(&value)
-        {
-            true => Ok(()),
-            false => Err(KernelScenarioError::Range {
-                what,
-                value,
-                least,
-                most,
-            }),
+        let range = |what: String, value: usize, least: usize, most: usize| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(KernelScenarioError::Range {
+                    what,
+                    value,
+                    least,
+                    most,
+                })
+            }
         };
         range(
             "`leaf_fanout`".to_owned(),
@@ -492,6 +493,6 @@ impl KernelScenario {
 }
 
 /// Seconds after which a grace period counts as stalled.
-pub(super) fn stall_s(scenario: &KernelScenario) -> u64 {
+pub fn stall_s(scenario: &KernelScenario) -> u64 {
     if scenario.impatient { 1 } else { 21 }
 }

@@ -29,7 +29,7 @@ struct Session<'s, M: Fn(usize, u32)> {
 }
 
 /// Opens a session on a kernel with RCU and hands it to `use_it`.
-pub(super) fn with_session<R>(
+pub fn with_session<R>(
     cpus: usize,
     mode: Mode,
     limits: Limits,
@@ -95,7 +95,7 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize) -> BuiltLibrary {
 }
 
 /// The names of the words of a run.
-pub(super) fn names(mode: Mode, scenario: &KernelScenario) -> Names {
+pub fn names(mode: Mode, scenario: &KernelScenario) -> Names {
     make(mode, scenario, 0).names
 }
 
@@ -148,21 +148,20 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
                 narrator.step(step)
             ))
         };
-        let (step, what) = match until + 1 < steps.len() {
-            true => (
+        let (step, what) = if until + 1 < steps.len() {
+            (
                 until,
                 format!(
                     "was in CPU {cpu}'s {list}; no list has it after {}",
                     after(until)?
                 ),
-            ),
-            false => {
-                let step = from.checked_sub(1)?;
-                (
-                    step,
-                    format!("stays in CPU {cpu}'s {list} since {}", after(step)?),
-                )
-            }
+            )
+        } else {
+            let step = from.checked_sub(1)?;
+            (
+                step,
+                format!("stays in CPU {cpu}'s {list} since {}", after(step)?),
+            )
         };
         Some(Cause {
             what: format!("callback {number} {what}"),

@@ -3,7 +3,7 @@
 use rcu_faults::Thread;
 
 /// A number that stands for a thread.
-pub(crate) fn number(thread: Thread) -> usize {
+pub fn number(thread: Thread) -> usize {
     match thread {
         Thread::GracePeriod => 0,
         Thread::Offload(cpu) => 0x100 | cpu,
@@ -13,7 +13,7 @@ pub(crate) fn number(thread: Thread) -> usize {
 }
 
 /// The name of the thread of a number.
-pub(crate) fn name(number: usize) -> String {
+pub fn name(number: usize) -> String {
     let index = number & 0xff;
     match number >> 8 {
         0 => "the grace-period thread".to_owned(),

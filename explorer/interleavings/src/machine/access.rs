@@ -76,15 +76,14 @@ impl Machine {
             let (last, _, times) = cpu.polled.get();
             cpu.spin.borrow().old || self.settings.traces.get() && last == cell && times >= 1
         };
-        let loaded = match self.cpus.get(process).is_some_and(sees_the_newest) {
-            true => self
-                .memory
+        let loaded = if self.cpus.get(process).is_some_and(sees_the_newest) {
+            self.memory
                 .borrow_mut()
-                .load(process, cell, order, &mut Newest),
-            false => self
-                .memory
+                .load(process, cell, order, &mut Newest)
+        } else {
+            self.memory
                 .borrow_mut()
-                .load(process, cell, order, &mut asked),
+                .load(process, cell, order, &mut asked)
         };
         self.mix(loaded.value);
         if self.settings.keeps_steps.get()

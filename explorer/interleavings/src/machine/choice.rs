@@ -144,4 +144,4 @@ impl Kind {
 pub const HELD: u64 = LONGEST_DELAY as u64 + 1;
 
 /// The most operations of its CPU for which a store or a line's maintenance is put off.
-pub(crate) const LONGEST_DELAY: u8 = 12;
+pub const LONGEST_DELAY: u8 = 12;

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 /// The name of a word by its number and the place at which it was made.
-pub(super) fn number_and_place(word: usize, place: &Location<'_>) -> String {
+pub fn number_and_place(word: usize, place: &Location<'_>) -> String {
     let name = variable(place)
         .map(|name| format!(" ({name})"))
         .unwrap_or_default();

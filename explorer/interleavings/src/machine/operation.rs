@@ -26,11 +26,10 @@ impl Machine {
         self.turns.steps.set(steps);
         beat(process, operation);
         if steps > self.settings.limits.get().steps {
-            let hint = match self.settings.spins.get() {
-                true => {
-                    "; a loop that waits for others has to say so, with yield_now() or spin_loop()"
-                }
-                false => "",
+            let hint = if self.settings.spins.get() {
+                "; a loop that waits for others has to say so, with yield_now() or spin_loop()"
+            } else {
+                ""
             };
             let waits = self.describe_waits();
             self.fail(

@@ -83,9 +83,10 @@ impl Machine {
             .iter()
             .enumerate()
             .map(|(word, place)| number_and_place(word, place));
-        match places.is_empty() {
-            true => names,
-            false => names.with_own(made.collect()),
+        if places.is_empty() {
+            names
+        } else {
+            names.with_own(made.collect())
         }
     }
 

@@ -56,9 +56,10 @@ impl Machine {
             .get(process)
             .map(|cpu| cpu.spin.borrow().looks().to_vec())
             .unwrap_or_default();
-        match looks.is_empty() {
-            true => self.let_others_go(),
-            false => self.spin(process, &looks),
+        if looks.is_empty() {
+            self.let_others_go()
+        } else {
+            self.spin(process, &looks)
         }
         if let Some(cpu) = self.cpus.get(process) {
             cpu.spin.borrow_mut().forget_loads();

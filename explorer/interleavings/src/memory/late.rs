@@ -113,9 +113,10 @@ impl Memory {
     pub(super) fn remember(&mut self, cell: u16, value: u64) {
         let stored = &mut self.stored[usize::from(cell)];
         if stored.wanted && !self.foresaw && !stored.values.contains(&value) {
-            match stored.values.len() < MOST_STORED {
-                true => stored.values.push(value),
-                false => stored.values[stored.count % MOST_STORED] = value,
+            if stored.values.len() < MOST_STORED {
+                stored.values.push(value)
+            } else {
+                stored.values[stored.count % MOST_STORED] = value
             }
             stored.count += 1;
         }

@@ -11,7 +11,7 @@ use crate::operation::OperationIndex;
 use std::panic::Location;
 
 /// The number of the clock that came with a value; 0 for none.
-pub(crate) type Tag = u16;
+pub type Tag = u16;
 
 /// Processes that have a clock: the CPUs, and the one that is none.
 const PROCESSES: usize = MOST_CPUS + 1;

@@ -4,7 +4,7 @@ use super::history::Moment;
 use super::races::Tag;
 
 /// Entries of a store buffer.
-pub(super) const BUFFER: usize = 8;
+pub const BUFFER: usize = 8;
 
 /// An entry of a store buffer.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@ type Sight = (u16, u16, Option<u16>);
 
 /// The sights of a run: of each process and word, in order.
 #[derive(Default)]
-pub(super) struct Sights {
+pub struct Sights {
     /// Of each word the last store, and who had stored before.
     stores: Vec<Option<(Access, Option<u8>)>>,
     seen: Vec<((u8, u16), Sight)>,
@@ -31,7 +31,7 @@ pub(super) struct Sights {
 
 impl Sights {
     /// Notes the next access of the run.
-    pub(super) fn note(&mut self, access: Access) {
+    pub fn note(&mut self, access: Access) {
         let cell = usize::from(access.cell);
         if self.stores.len() <= cell {
             self.stores.resize(cell + 1, None);
@@ -50,7 +50,7 @@ impl Sights {
 
     /// The last sights of processes and words that few of these runs have, which break nothing.
     /// Where nearly every run fails nobody knows what is usual.
-    pub(super) fn unusual(self, runs: &[Self]) -> Vec<(u8, u16)> {
+    pub fn unusual(self, runs: &[Self]) -> Vec<(u8, u16)> {
         let of_run = |of: &Self| {
             let mut sights: Vec<Sight> = of.seen.iter().map(|(_, sight)| *sight).collect();
             sights.sort_unstable();

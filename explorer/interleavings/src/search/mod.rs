@@ -16,4 +16,4 @@ pub use exploration::{
 };
 pub use run::{Cause, RunResult, Runs};
 pub use script::Script;
-pub(crate) use shrink::shrink;
+pub use shrink::shrink;

@@ -127,9 +127,10 @@ impl<T: InWord> Atomic<T> {
 
     /// Returns the value.
     pub fn load(&self, order: Ordering) -> T {
-        T::from_word(match T::IS_PLAIN {
-            true => machine().load(self.word, load_order(order)),
-            false => machine().load_address(self.word, load_order(order)),
+        T::from_word(if T::IS_PLAIN {
+            machine().load(self.word, load_order(order))
+        } else {
+            machine().load_address(self.word, load_order(order))
         })
     }
 
@@ -190,9 +191,10 @@ impl<T: InWord> Atomic<T> {
             value: new,
         };
         let change = |before| (before == expected).then_some(new);
-        let result = match weak {
-            true => machine().try_update(self.word, order, did, new, &change),
-            false => Ok(machine().update(self.word, order, did, new, &change)),
+        let result = if weak {
+            machine().try_update(self.word, order, did, new, &change)
+        } else {
+            Ok(machine().update(self.word, order, did, new, &change))
         };
         match result {
             Ok(before) if before == expected => Ok(T::from_word(before)),

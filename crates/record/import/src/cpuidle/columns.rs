@@ -36,7 +36,7 @@ struct Row {
 }
 
 /// True if a text's first line names the columns.
-pub(super) fn is_table(text: &str) -> bool {
+pub fn is_table(text: &str) -> bool {
     let header: Vec<&str> = text
         .lines()
         .next()
@@ -59,7 +59,7 @@ struct Part {
 ///
 /// # Errors
 /// A column is missing; a row is wrong or comes twice; counters go back.
-pub(super) fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
+pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
     let mut records = Records::new(text.as_bytes(), b',');
     let header = match records.next() {
         Some((_, Ok(header))) => header,
@@ -211,16 +211,16 @@ fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
                     continue;
                 }
                 let Between { cpus, .. } = between(&dump(part)?, &dump(other)?, None)?;
-                match part.cpus.iter().all(|cpu| cpu.cpu.is_none()) {
-                    true => cpus
-                        .into_iter()
+                if part.cpus.iter().all(|cpu| cpu.cpu.is_none()) {
+                    cpus.into_iter()
                         .map(|cpu| CpuCounts {
                             cpu: None,
                             place: None,
                             ..cpu
                         })
-                        .collect(),
-                    false => cpus,
+                        .collect()
+                } else {
+                    cpus
                 }
             }
         };

@@ -169,14 +169,15 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         (None, Some(cpus)) => (after, before, cpus),
         (None, None) => return Ok(()),
     };
-    let message = match before.numbered_by_order {
-        true => format!(
+    let message = if before.numbered_by_order {
+        format!(
             "it has {} CPUs, and {} has {}",
             dump.cpus.len(),
             other.file,
             other.cpus.len()
-        ),
-        false => format!("it lacks CPU {cpus}, which {} has", other.file),
+        )
+    } else {
+        format!("it lacks CPU {cpus}, which {} has", other.file)
     };
     let help = "take both dumps with the same CPUs online; if the file is cut off, send it whole";
     Err(ImportError::whole(&dump.file, message, help))

@@ -22,7 +22,7 @@ const READ: [&str; 11] = [
 
 /// The place of a file in a dump.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place<'p> {
+pub enum Place<'p> {
     /// A state's file: what stands before the CPU's folder, CPU, state, the file's name.
     OfState(&'p str, u16, usize, &'p str),
     /// The CPU's cluster.
@@ -30,7 +30,7 @@ pub(super) enum Place<'p> {
 }
 
 /// The place of a file, given its path; `None` for other files.
-pub(super) fn place(path: &str) -> Option<Place<'_>> {
+pub fn place(path: &str) -> Option<Place<'_>> {
     let number = |part: &str, prefix: &str| -> Option<usize> {
         let digits = part.strip_prefix(prefix)?;
         digits
@@ -66,7 +66,7 @@ struct Value {
 
 /// Whose states they are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Owner {
+pub enum Owner {
     Cpu(u16),
     Domain(String),
 }
@@ -82,7 +82,7 @@ impl std::fmt::Display for Owner {
 
 /// The files of a dump, as they come.
 #[derive(Default)]
-pub(super) struct Files {
+pub struct Files {
     values: BTreeMap<(Owner, usize), BTreeMap<&'static str, Value>>,
     clusters: BTreeMap<u16, u16>,
     before: Option<String>,
@@ -93,7 +93,7 @@ const ONE_DUMP: &str =
 
 impl Files {
     /// Takes a file, if it is one that is read. `file` and `line` say where its content stands.
-    pub(super) fn take(
+    pub fn take(
         &mut self,
         path: &str,
         text: &str,
@@ -133,7 +133,7 @@ impl Files {
     }
 
     /// Takes a file of a state's folder, or what stands for it in a table.
-    pub(super) fn state(
+    pub fn state(
         &mut self,
         owner: Owner,
         (state, name): (usize, &str),
@@ -176,17 +176,17 @@ impl Files {
     }
 
     /// True if no state's file came.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
     /// The dump that the files make up.
-    pub(super) fn dump(self, file: &str) -> Result<Dump, ImportError> {
+    pub fn dump(self, file: &str) -> Result<Dump, ImportError> {
         self.dump_with(file, "usage")
     }
 
     /// The same, of states that all have one file at least.
-    pub(super) fn dump_with(self, file: &str, needed: &str) -> Result<Dump, ImportError> {
+    pub fn dump_with(self, file: &str, needed: &str) -> Result<Dump, ImportError> {
         // All CPUs have the same files, and each domain its own.
         let kind = |owner: &Owner| {
             if let Owner::Domain(_) = owner {

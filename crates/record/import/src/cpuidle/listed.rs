@@ -17,7 +17,7 @@ enum Column {
 
 /// The reader, from line to line.
 #[derive(Default)]
-pub(super) struct Listed {
+pub struct Listed {
     cpu: u16,
     /// The number of the CPU's next state.
     next: usize,
@@ -44,12 +44,7 @@ const RIGHT: &str = "a row has a cell for each column of the header, as `0 POLL 
 
 impl Listed {
     /// Takes a line, if it is one of a list or a table; whether it was.
-    pub(super) fn line(
-        &mut self,
-        line: &str,
-        at: At<'_>,
-        files: &mut Files,
-    ) -> Result<bool, ImportError> {
+    pub fn line(&mut self, line: &str, at: At<'_>, files: &mut Files) -> Result<bool, ImportError> {
         let (domain, line) = domain_of(line);
         if let Some(domain) = domain {
             self.announced = Some(domain.to_owned());
@@ -251,12 +246,13 @@ impl Listed {
             let is_cut = cells.iter().any(is_count) && self.next > 0 && cells.len() > 1;
             self.columns.clear();
             self.domain = None;
-            return match is_cut {
-                true => Err(wrong(format!(
+            return if is_cut {
+                Err(wrong(format!(
                     "{} cells, fewer than the header has",
                     cells.len()
-                ))),
-                false => Ok(false),
+                )))
+            } else {
+                Ok(false)
             };
         }
         let columns = std::mem::take(&mut self.columns);

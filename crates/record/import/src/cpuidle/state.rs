@@ -73,15 +73,15 @@ pub struct CpuCounts {
 }
 
 /// The forms that are read, for help texts.
-pub(super) const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
+pub const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
      what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files, `cpupower -c all idle-info` or \
      `grep . /sys/kernel/debug/pm_genpd/*/idle_states` printed, a table with the columns State, Name, Time, Usage, or CSV with \
      the columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
 
 /// Idle states of a CPU at most: the kernel's own limit is 10.
-pub(super) const MOST_STATES: usize = 64;
+pub const MOST_STATES: usize = 64;
 /// CPUs of a dump at most.
-pub(super) const MOST_CPUS: usize = 8192;
+pub const MOST_CPUS: usize = 8192;
 
 impl State {
     /// The counters, with the names of their files.

@@ -40,7 +40,7 @@ struct ParseStop {
 ///
 /// # Errors
 /// A line that cannot be where it stands; the text ends within a state.
-pub(super) fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
+pub fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
     // What `cat` says of folders may stand between, where somebody kept its errors too.
     let lines: Vec<(u64, &str)> = (1..)
         .zip(text.lines())

@@ -58,7 +58,7 @@ impl ClusterIdle {
 
 /// All clusters of a trace while it is read.
 #[derive(Default)]
-pub(super) struct Clusters {
+pub struct Clusters {
     /// True if someone said which CPUs are a cluster; otherwise all CPUs of the trace are one.
     told: bool,
     all: Vec<Cluster>,
@@ -92,19 +92,19 @@ enum Status {
 
 impl Clusters {
     /// With the CPUs of each cluster; with none, all CPUs are one.
-    pub(super) fn new(told: &[Vec<u16>]) -> Self {
+    pub fn new(told: &[Vec<u16>]) -> Self {
         let mut clusters = Self::default();
         told.iter().for_each(|cpus| clusters.tell(cpus));
         clusters
     }
 
     /// True if nobody said which CPUs are a cluster.
-    pub(super) fn is_untold(&self) -> bool {
+    pub fn is_untold(&self) -> bool {
         !self.told
     }
 
     /// Adds a cluster. A CPU that is in one is left there.
-    pub(super) fn tell(&mut self, cpus: &[u16]) {
+    pub fn tell(&mut self, cpus: &[u16]) {
         self.told = true;
         self.all.push(Cluster::default());
         for &cpu in cpus {
@@ -129,7 +129,7 @@ impl Clusters {
 
     /// Notes that a CPU entered an idle state, or that it runs.
     #[inline]
-    pub(super) fn change(&mut self, cpu: u16, at_ns: u64, state: Option<u8>) {
+    pub fn change(&mut self, cpu: u16, at_ns: u64, state: Option<u8>) {
         if let Some((number, place)) = self.place_or_new(cpu) {
             self.all[number].change(place, at_ns, state.map_or(Status::Running, Status::Idle));
         }
@@ -147,14 +147,14 @@ impl Clusters {
     }
 
     /// Notes that a CPU asked for a state of its domain, or that it is back.
-    pub(super) fn domain(&mut self, cpu: u16, at_ns: u64, state: Option<(u32, bool)>) {
+    pub fn domain(&mut self, cpu: u16, at_ns: u64, state: Option<(u32, bool)>) {
         if let Some((number, place)) = self.place_or_new(cpu) {
             self.all[number].asks(place, at_ns, state);
         }
     }
 
     /// Notes that events of a CPU were lost: nobody knows what it did.
-    pub(super) fn lost(&mut self, cpu: u16) {
+    pub fn lost(&mut self, cpu: u16) {
         if let Some((number, place)) = self.place(cpu) {
             let cluster = &mut self.all[number];
             (cluster.since, cluster.domain_since) = (None, None);
@@ -164,7 +164,7 @@ impl Clusters {
     }
 
     /// The clusters in which all CPUs were ever idle.
-    pub(super) fn finish(self) -> Vec<ClusterIdle> {
+    pub fn finish(self) -> Vec<ClusterIdle> {
         let finished = self.all.into_iter().map(|cluster| ClusterIdle {
             cpus: {
                 let mut cpus: Vec<u16> = cluster.cpus.iter().map(|(cpu, _)| *cpu).collect();

@@ -51,7 +51,7 @@ const MOST_NAMES: usize = 1 << 20;
 const LONGEST_NAME: usize = 100;
 
 /// Events on their way from a reader to a recording.
-pub(super) struct Collector<'a> {
+pub struct Collector<'a> {
     pub(super) timers: Timers,
     pub(super) clusters: Clusters,
     wakes: Wakes,
@@ -94,7 +94,7 @@ struct Cpu {
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(taker: Option<Taker<'a>>, clusters: Clusters) -> Self {
+    pub fn new(taker: Option<Taker<'a>>, clusters: Clusters) -> Self {
         Self {
             timers: Timers::default(),
             clusters,
@@ -126,7 +126,7 @@ impl<'a> Collector<'a> {
 
     /// Takes an event that a recording keeps.
     #[inline]
-    pub(super) fn push(&mut self, event: Event) {
+    pub fn push(&mut self, event: Event) {
         let cpu = usize::from(event.cpu);
         if cpu >= self.cpus.len() {
             self.cpus.resize(cpu + 1, Cpu::default());
@@ -171,13 +171,13 @@ impl<'a> Collector<'a> {
 
     /// A switch away from a task that waits where nothing interrupts it, or does not; `None` where
     /// the event does not say.
-    pub(super) fn waits(&mut self, waits: Option<bool>) {
+    pub fn waits(&mut self, waits: Option<bool>) {
         *self.waits.get_or_insert(0) += u64::from(waits == Some(true));
         self.has_untold_wait |= waits.is_none();
     }
 
     /// The count of ticks, when it was another before.
-    pub(super) fn jiffies(&mut self, event: Event) {
+    pub fn jiffies(&mut self, event: Event) {
         if self.last_jiffies != event.ticks {
             self.last_jiffies = event.ticks;
             self.push(event);
@@ -185,7 +185,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Counts an event that no recording keeps.
-    pub(super) fn other(&mut self, name: &[u8]) {
+    pub fn other(&mut self, name: &[u8]) {
         if let Some(count) = self.others.get_mut(name) {
             *count += 1;
         } else {
@@ -199,7 +199,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Notes that events of a CPU were lost before its next one; `None` where nobody counted them.
-    pub(super) fn lost(&mut self, cpu: u16, events: Option<u64>) {
+    pub fn lost(&mut self, cpu: u16, events: Option<u64>) {
         self.gaps += 1;
         self.lost = self.lost.saturating_add(events.unwrap_or(0));
         let cpu = usize::from(cpu);
@@ -211,7 +211,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The command name of a task.
-    pub(super) fn task(&mut self, pid: u32, comm: &[u8]) {
+    pub fn task(&mut self, pid: u32, comm: &[u8]) {
         if let Some(known) = self.tasks.get_mut(&pid) {
             if known != comm {
                 comm.clone_into(known);
@@ -222,7 +222,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The name of an interrupt; the names where devices share it.
-    pub(super) fn interrupt(&mut self, irq: u32, name: &[u8]) {
+    pub fn interrupt(&mut self, irq: u32, name: &[u8]) {
         if let Some(names) = self.interrupts.get_mut(&irq) {
             if names != name
                 && names.len() < LONGEST_NAME
@@ -237,7 +237,7 @@ impl<'a> Collector<'a> {
     }
 
     /// What is said beside the event that comes next: a name, the task that ran and its own.
-    pub(super) fn detail(&mut self, name: Option<&[u8]>, task: Option<(u32, &[u8])>) {
+    pub fn detail(&mut self, name: Option<&[u8]>, task: Option<(u32, &[u8])>) {
         if let Some((pid, comm)) =
             task.filter(|(pid, comm)| *pid != 0 && !comm.is_empty() && *comm != b"<...>")
         {
@@ -250,7 +250,7 @@ impl<'a> Collector<'a> {
     }
 
     /// True if writing failed, so that reading on is of no use.
-    pub(super) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
@@ -329,7 +329,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Hands on what waits still, and says what was in the trace.
-    pub(super) fn finish(mut self, mut trace: Trace) -> Result<Trace, recording::Error> {
+    pub fn finish(mut self, mut trace: Trace) -> Result<Trace, recording::Error> {
         self.hand_on(usize::MAX);
         if let Some(failed) = self.failed {
             return Err(failed);
@@ -400,18 +400,18 @@ impl<'a> Collector<'a> {
 
 /// Small numbers for the addresses of timers that are armed.
 #[derive(Default)]
-pub(super) struct Timers {
+pub struct Timers {
     armed: HashMap<u64, (u32, bool)>,
     free: Vec<u32>,
     next: u32,
 }
 
 /// The number of a timer that was armed before the trace began.
-pub(super) const UNKNOWN_TIMER: u32 = u32::MAX;
+pub const UNKNOWN_TIMER: u32 = u32::MAX;
 
 impl Timers {
     /// The number of a timer that is armed; `tick` says whether it is the scheduler's.
-    pub(super) fn start(&mut self, address: u64, tick: bool) -> u32 {
+    pub fn start(&mut self, address: u64, tick: bool) -> u32 {
         if let Some((number, was_tick)) = self.armed.get_mut(&address) {
             *was_tick = tick;
             return *number;
@@ -428,7 +428,7 @@ impl Timers {
     }
 
     /// The number of a timer that fires or is taken out, and whether it is the scheduler's.
-    pub(super) fn end(&mut self, address: u64) -> (u32, bool) {
+    pub fn end(&mut self, address: u64) -> (u32, bool) {
         match self.armed.remove(&address) {
             Some((number, tick)) => {
                 self.free.push(number);

@@ -20,7 +20,7 @@ pub struct Options {
 
 /// The part of a file that a reader finds beside its events.
 #[derive(Default)]
-pub(super) struct Remainder {
+pub struct Remainder {
     pub(super) format: String,
     pub(super) clock: Option<String>,
     pub(super) kernel: KernelTrace,
@@ -40,7 +40,7 @@ const MOST_SAID: usize = 16 * 1024;
 /// Idle states of a kernel at most: its own limit is 10.
 const MOST_STATES: usize = 64;
 
-pub(super) const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` or `perf script` prints, a systrace page, \
+pub const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` or `perf script` prints, a systrace page, \
                             trace.dat, and a trace of Perfetto";
 const WHAT_TO_RECORD: &str = "record idle states, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq` or \
                               `perf record -a -e power:cpu_idle`";
@@ -50,7 +50,7 @@ const WARNINGS_KEPT: usize = 100;
 
 impl Remainder {
     /// Notes a line of the topology that idlestat writes first: `clusterA:`, `core0`, `cpu0`.
-    pub(super) fn topology(&mut self, line: &str) {
+    pub fn topology(&mut self, line: &str) {
         if line.starts_with("cluster") && line.ends_with(':') && self.clusters.len() < MOST_SAID {
             self.clusters.push(Vec::new());
         } else if let Some(cpus) = self.clusters.last_mut()
@@ -62,14 +62,14 @@ impl Remainder {
     }
 
     /// Notes the idle governor.
-    pub(super) fn governor(&mut self, name: &str) {
+    pub fn governor(&mut self, name: &str) {
         self.kernel
             .governor
             .get_or_insert_with(|| printable(name.trim()));
     }
 
     /// Notes the kernel's release.
-    pub(super) fn release(&mut self, release: &str) {
+    pub fn release(&mut self, release: &str) {
         self.kernel
             .release
             .get_or_insert_with(|| printable(release.trim()));
@@ -77,7 +77,7 @@ impl Remainder {
 
     /// Notes an idle state: `1 cpu-sleep latency 1500 us residency 2000 us`. What has another form
     /// is passed over.
-    pub(super) fn idle_state(&mut self, line: &str) {
+    pub fn idle_state(&mut self, line: &str) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [number, name, ..] = words[..] else {
             return;
@@ -103,7 +103,7 @@ impl Remainder {
 
     /// Notes the kernel's own counts of an idle state: CPU, state, entries, microseconds, above,
     /// below, rejected.
-    pub(super) fn idle_usage(&mut self, at_ns: u64, line: &str) {
+    pub fn idle_usage(&mut self, at_ns: u64, line: &str) {
         let numbers: Vec<u64> = line
             .split(' ')
             .filter_map(|word| word.parse().ok())
@@ -129,11 +129,7 @@ impl Remainder {
     }
 
     /// Fails with an error, or notes it where the options are lenient.
-    pub(super) fn wrong(
-        &mut self,
-        options: &Options,
-        error: ImportError,
-    ) -> Result<(), ImportError> {
+    pub fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
         if !options.lenient {
             return Err(error);
         }
@@ -146,7 +142,7 @@ impl Remainder {
 
     /// Refuses a file of which too little is left: nothing that is kept, or no more than was left
     /// out with `lenient`. `kept` events are kept, and `others` are not.
-    pub(super) fn is_enough(
+    pub fn is_enough(
         &self,
         options: &Options,
         kept: u64,
@@ -190,14 +186,14 @@ impl Remainder {
     }
 
     /// Leaves out the last line, which has no end and cannot be used without one.
-    pub(super) fn last_line(&mut self) {
+    pub fn last_line(&mut self) {
         self.left_out += 1;
         self.doubts
             .push("the last line has no end and is cut short; it is left out".to_owned());
     }
 }
 
-pub(super) fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
+pub fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
     ImportError::whole(
         &options.file,
         format!("cannot be read: {error}"),
@@ -206,7 +202,7 @@ pub(super) fn unreadable(options: &Options, error: &std::io::Error) -> ImportErr
 }
 
 /// Reads until the buffer is full or the file ends; how many bytes.
-pub(super) fn read_fully(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+pub fn read_fully(input: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
         match some_bytes(input, &mut buffer[length..])? {

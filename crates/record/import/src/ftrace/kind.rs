@@ -5,7 +5,7 @@ use super::event::{Event, Point};
 
 /// The events that mean something here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     CpuIdle,
     CpuIdleMiss,
     DomainIdle(Point),
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The kind of an event, by the kernel's name for it.
-    pub(super) fn find(name: &[u8]) -> Option<Self> {
+    pub fn find(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"cpu_idle" => Self::CpuIdle,
             b"cpu_idle_miss" => Self::CpuIdleMiss,
@@ -72,7 +72,7 @@ impl Kind {
 }
 
 /// The fields of an event, by name.
-pub(super) trait Fields {
+pub trait Fields {
     /// A number.
     fn number(&self, key: &str) -> Option<u64>;
     /// An address: a number that texts write in base 16.
@@ -91,7 +91,7 @@ pub(super) trait Fields {
 
 /// The field that is missing or wrong in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wrong(pub(super) &'static str);
+pub struct Wrong(pub &'static str);
 
 /// The state that the kernel writes for "no longer idle".
 const NOT_IDLE: u64 = u32::MAX as u64;
@@ -128,7 +128,7 @@ impl<F: Fields> Line<'_, F> {
 }
 
 /// Hands an event to the collector.
-pub(super) fn take(
+pub fn take(
     collector: &mut Collector<'_>,
     kind: Kind,
     time_ns: u64,
@@ -409,7 +409,7 @@ fn reason_of_call(fields: &impl Fields) -> Vec<u8> {
 const UNINTERRUPTIBLE: u64 = 2;
 
 /// An event of `cpu_idle`.
-pub(super) fn idle(
+pub fn idle(
     collector: &mut Collector<'_>,
     time_ns: u64,
     state: u64,
@@ -435,7 +435,7 @@ pub(super) fn idle(
 }
 
 /// Most CPUs that a trace may have: Linux ends at 8192.
-pub(super) const MOST_CPUS: u64 = 8192;
+pub const MOST_CPUS: u64 = 8192;
 /// The highest number of a CPU that a trace may have.
 const LAST_CPU: u16 = MOST_CPUS as u16 - 1;
 
@@ -472,7 +472,7 @@ pub fn cpu_list(text: &str) -> Result<Vec<u16>, String> {
     }
 }
 
-pub(super) fn cpu_of(number: u64) -> Option<u16> {
+pub fn cpu_of(number: u64) -> Option<u16> {
     (number < MOST_CPUS).then_some(number as u16)
 }
 

@@ -25,10 +25,10 @@ const MOST_NAMES: usize = 1 << 20;
 
 /// Fields of `TracePacket`.
 mod packet {
-    pub(super) const FTRACE_EVENTS: u32 = 1;
-    pub(super) const INTERNED_DATA: u32 = 12;
-    pub(super) const SYSTEM_INFO: u32 = 45;
-    pub(super) const COMPRESSED_PACKETS: u32 = 50;
+    pub const FTRACE_EVENTS: u32 = 1;
+    pub const INTERNED_DATA: u32 = 12;
+    pub const SYSTEM_INFO: u32 = 45;
+    pub const COMPRESSED_PACKETS: u32 = 50;
 }
 
 /// Names of an event's fields, with their numbers.
@@ -105,7 +105,7 @@ const EVENTS: [(u32, &str, FieldNumbers); 18] = [
 const GENERIC: u32 = 327;
 
 /// Reads a whole file.
-pub(super) fn read(
+pub fn read(
     mut input: impl Read,
     options: &Options,
     collector: &mut Collector<'_>,

@@ -41,7 +41,7 @@ impl Residency {
 }
 
 /// The residency of a state; an empty one the first time.
-pub(super) fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
+pub fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
     let state = usize::from(state);
     if state >= states.len() {
         states.resize(state + 1, Residency::default());

@@ -19,7 +19,7 @@ const RIGHT: &str = "a line is TASK-PID [CPU] FLAGS SECONDS.MICROSECONDS: EVENT:
 
 /// Reads a whole text. The input is no type of the caller's, so that the code is compiled for speed
 /// here and not where it is called.
-pub(super) fn read(
+pub fn read(
     input: &mut dyn Read,
     options: &Options,
     collector: &mut Collector<'_>,

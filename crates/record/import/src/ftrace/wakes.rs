@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// What a line says beside the event that a recording keeps: the number of a name (a timer's
 /// function, the reason of a call), and the task that ran.
-pub(super) type Detail = (u32, Option<u32>);
+pub type Detail = (u32, Option<u32>);
 
 /// Its kind, and the number of its name; of an interrupt its own number.
 type Cause = (&'static str, u32);
@@ -73,7 +73,7 @@ struct Cpu {
 
 /// All wake-ups of a trace while it is read.
 #[derive(Default)]
-pub(super) struct Wakes {
+pub struct Wakes {
     names: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u32>,
     cpus: Vec<Cpu>,
@@ -128,7 +128,7 @@ const WANTED: [(&[Point], &str); 6] = [
 
 impl Wakes {
     /// A number for a name, from 1; 0 for none, or where there are too many.
-    pub(super) fn name(&mut self, name: &[u8]) -> u32 {
+    pub fn name(&mut self, name: &[u8]) -> u32 {
         match self.numbers.get(name) {
             Some(number) => *number,
             None if name.is_empty() || self.names.len() >= MOST_NAMES => 0,
@@ -162,7 +162,7 @@ impl Wakes {
 
     /// Takes the next event.
     #[inline]
-    pub(super) fn event(&mut self, event: &Event, detail: Detail) {
+    pub fn event(&mut self, event: &Event, detail: Detail) {
         self.seen |= 1 << event.point as u32;
         match event.point {
             Point::IdleEnter => {
@@ -375,7 +375,7 @@ impl Wakes {
     }
 
     /// What is known in the end.
-    pub(super) fn finish(mut self, kernel: &KernelTrace) -> WakeUps {
+    pub fn finish(mut self, kernel: &KernelTrace) -> WakeUps {
         let nothing = self.name(NOTHING);
         for number in 0..self.cpus.len() as u16 {
             self.settle(number, None, CUT);

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 
 /// The names of a column in a row group, `None` for a null. `Ok(None)` where a page is encoded in
 /// another way: then the library must read it.
-pub(crate) fn names(
+pub fn names(
     mut pages: Box<dyn PageReader>,
     rows: usize,
     nullable: bool,
@@ -54,9 +54,10 @@ pub(crate) fn names(
             Page::DataPageV2 { .. } => return Ok(None),
         }
     }
-    match all.len() == rows {
-        true => Ok(Some(all)),
-        false => Err(wrong(&format!("{} values where {rows} must be", all.len()))),
+    if all.len() == rows {
+        Ok(Some(all))
+    } else {
+        Err(wrong(&format!("{} values where {rows} must be", all.len())))
     }
 }
 
@@ -127,7 +128,7 @@ fn short() -> ParquetError {
 const LONGEST_NAME: usize = 4096;
 
 /// Refuses a name that would steer a terminal, or that is too long to be one.
-pub(crate) fn check_name(text: &str) -> Result<(), ParquetError> {
+pub fn check_name(text: &str) -> Result<(), ParquetError> {
     if text.len() > LONGEST_NAME {
         let start: String = text.chars().take(40).collect();
         let (length, start) = (text.len(), start.escape_debug());
@@ -135,12 +136,13 @@ pub(crate) fn check_name(text: &str) -> Result<(), ParquetError> {
             "a name of {length} bytes, \"{start}...\"; one may have up to {LONGEST_NAME}"
         )));
     }
-    match text.contains(unprintable) {
-        true => Err(wrong(&format!(
+    if text.contains(unprintable) {
+        Err(wrong(&format!(
             "a name with a control character, \"{}\"",
             text.escape_debug()
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

@@ -8,12 +8,12 @@ mod pages;
 mod read;
 mod write;
 
-pub(crate) use read::{TableReader, Values, sure};
-pub(crate) use write::TableWriter;
+pub use read::{TableReader, Values, sure};
+pub use write::TableWriter;
 
 /// Rows of a row group of a file that another program wrote: what pandas, polars and duckdb write
 /// has fewer. They are held at a time.
-pub(crate) const MOST_GROUP_ROWS: u64 = 4 << 20;
+pub const MOST_GROUP_ROWS: u64 = 4 << 20;
 
 /// Rows of a row group that is written, and so the most that are held for writing at a time.
-pub(crate) const GROUP_ROWS: usize = 256 * 1024;
+pub const GROUP_ROWS: usize = 256 * 1024;

@@ -11,16 +11,16 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Bytes of a page, unpacked. Writers aim at 1 MiB or less; a dictionary of long names may have
 /// more.
-pub(crate) const MOST_PAGE: u64 = 64 << 20;
+pub const MOST_PAGE: u64 = 64 << 20;
 
 /// Bytes of a column of a row group, unpacked: all its pages may be held at a time.
-pub(crate) const MOST_COLUMN: u64 = 512 << 20;
+pub const MOST_COLUMN: u64 = 512 << 20;
 
 /// Bytes of a page's header: it may hold the least and the greatest name of the page.
 const MOST_HEADER: u64 = 1 << 20;
 
 /// Refuses a column of a row group in which a page, or all pages together, claim more than may be.
-pub(crate) fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), ParquetError> {
+pub fn check(file: &File, column: &ColumnChunkMetaData) -> Result<(), ParquetError> {
     let (mut at, length) = column.byte_range();
     let end = at
         .checked_add(length)

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// One of the files, read a row group at a time.
-pub(crate) struct TableReader<R: 'static> {
+pub struct TableReader<R: 'static> {
     path: PathBuf,
     columns: &'static [Column<R>],
     /// Place in the file of each of our columns; `None` for one that the file may lack, and does.
@@ -34,7 +34,7 @@ pub(crate) struct TableReader<R: 'static> {
 }
 
 /// The values of a column in a row group.
-pub(crate) enum Values {
+pub enum Values {
     Text(Vec<Option<Name>>),
     U32(Vec<Option<u32>>),
     U64(Vec<u64>),
@@ -42,14 +42,14 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    pub(crate) fn name(&self, row: usize) -> Option<Name> {
+    pub fn name(&self, row: usize) -> Option<Name> {
         match self {
             Self::Text(values) => values[row],
             _ => None,
         }
     }
 
-    pub(crate) fn u32(&self, row: usize) -> Option<u32> {
+    pub fn u32(&self, row: usize) -> Option<u32> {
         match self {
             Self::U32(values) => values[row],
             _ => None,
@@ -57,18 +57,18 @@ impl Values {
     }
 
     /// A column of u16 was checked to hold no more.
-    pub(crate) fn u16(&self, row: usize) -> Option<u16> {
+    pub fn u16(&self, row: usize) -> Option<u16> {
         self.u32(row).map(|value| value as u16)
     }
 
-    pub(crate) fn u64(&self, row: usize) -> u64 {
+    pub fn u64(&self, row: usize) -> u64 {
         match self {
             Self::U64(values) => values[row],
             _ => 0,
         }
     }
 
-    pub(crate) fn f64(&self, row: usize) -> f64 {
+    pub fn f64(&self, row: usize) -> f64 {
         match self {
             Self::F64(values) => values[row],
             _ => 0.0,
@@ -77,13 +77,13 @@ impl Values {
 }
 
 /// A value of a column that was checked to have one in every row.
-pub(crate) fn sure<T>(value: Option<T>) -> T {
+pub fn sure<T>(value: Option<T>) -> T {
     value.expect("a column without nulls has a value in every row: `TableReader` checked it")
 }
 
 impl<R> TableReader<R> {
     /// Opens a file whose rows are of many runs: [`TableReader::numbers`] says of which.
-    pub(crate) fn open_numbered(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
+    pub fn open_numbered(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let mut table = Self::open(path, columns)?;
         let there = table.file.metadata().file_metadata().schema_descr();
         let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == POINT);
@@ -100,12 +100,12 @@ impl<R> TableReader<R> {
     }
 
     /// The runs of the rows of the last group, for a file that was opened for them.
-    pub(crate) fn numbers(&self) -> &[u64] {
+    pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }
 
     /// Opens a file and looks at its columns.
-    pub(crate) fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
+    pub fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
         let raw = disk::open(path).map_err(Error::io(path, "read"))?;
         let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
@@ -158,18 +158,18 @@ impl<R> TableReader<R> {
     }
 
     /// The number of rows that the file has.
-    pub(crate) fn rows(&self) -> u64 {
+    pub fn rows(&self) -> u64 {
         self.rows
     }
 
     /// The number of a series of this file.
-    pub(crate) fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series, Error> {
+    pub fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series, Error> {
         of.series_of(names)
             .ok_or_else(|| self.too_many("combinations of variant, case and mode"))
     }
 
     /// There are more of something than a recording may have.
-    pub(crate) fn too_many(&self, what: &'static str) -> Error {
+    pub fn too_many(&self, what: &'static str) -> Error {
         Error::wrong(
             &self.path,
             format!("more than 65536 {what}; a recording has fewer"),
@@ -177,7 +177,7 @@ impl<R> TableReader<R> {
     }
 
     /// A row of the group that was read last, which has this many rows, has no finite value.
-    pub(crate) fn not_finite(&self, row: usize, of: usize, value: f64) -> Error {
+    pub fn not_finite(&self, row: usize, of: usize, value: f64) -> Error {
         let row = self.rows_before - of + row;
         Error::wrong(
             &self.path,
@@ -189,7 +189,7 @@ impl<R> TableReader<R> {
 
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order
     /// and the number of rows, or `None` at the end.
-    pub(crate) fn next_group(
+    pub fn next_group(
         &mut self,
         names: &mut Recording,
     ) -> Result<Option<(Vec<Values>, usize)>, Error> {

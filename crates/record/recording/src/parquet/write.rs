@@ -20,7 +20,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 /// Writes one of the files, a row group at a time.
-pub(crate) struct TableWriter<R: 'static, W: Write + Send> {
+pub struct TableWriter<R: 'static, W: Write + Send> {
     columns: &'static [Column<R>],
     /// True if the first column is the number of the run that a row is of.
     numbered: bool,
@@ -70,7 +70,7 @@ impl Value {
 impl<R, W: Write + Send> TableWriter<R, W> {
     /// Starts a file. `arrow` is its schema as Arrow's readers want it: what makes text columns
     /// dictionaries to them.
-    pub(crate) fn new(
+    pub fn new(
         out: W,
         columns: &'static [Column<R>],
         header: &Header,
@@ -80,7 +80,7 @@ impl<R, W: Write + Send> TableWriter<R, W> {
     }
 
     /// The same with a first column [`POINT`]: the number of the run that a row is of.
-    pub(crate) fn numbered(
+    pub fn numbered(
         out: W,
         columns: &'static [Column<R>],
         header: &Header,
@@ -108,12 +108,12 @@ impl<R, W: Write + Send> TableWriter<R, W> {
     }
 
     /// Writes rows whose names are those of `names`.
-    pub(crate) fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), ParquetError> {
+    pub fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), ParquetError> {
         self.write_numbered(names, rows, &[])
     }
 
     /// The same for a file with numbers, of which there is one a row.
-    pub(crate) fn write_numbered(
+    pub fn write_numbered(
         &mut self,
         names: &Recording,
         rows: &[R],
@@ -181,7 +181,7 @@ impl<R, W: Write + Send> TableWriter<R, W> {
     }
 
     /// Closes the file; returns its number of rows and its writer.
-    pub(crate) fn finish(self) -> Result<(u64, W), ParquetError> {
+    pub fn finish(self) -> Result<(u64, W), ParquetError> {
         Ok((self.rows, self.file.into_inner()?))
     }
 }

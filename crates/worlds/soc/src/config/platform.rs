@@ -477,13 +477,14 @@ fn cache_size(
     what: &str,
     most: u64,
 ) -> Result<(), Error> {
-    match size.get_ref().0 <= most {
-        true => Ok(()),
-        false => Err(document.wrong(
+    if size.get_ref().0 <= most {
+        Ok(())
+    } else {
+        Err(document.wrong(
             size.span(),
             format!("an {what} of {} MiB", size.get_ref().0 >> 20),
             format!("an {what} has up to {} MiB", most >> 20),
-        )),
+        ))
     }
 }
 
@@ -851,7 +852,7 @@ fn cluster_table(label: usize, like: &FileDomain, core: String, count: u16) -> t
 }
 
 /// Replaces the clusters of a platform by a shape given on the command line.
-pub(super) fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
+pub fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
     let file: File = document.read_without(&OF_IDLE_STATES)?;
     let entries = file

@@ -10,7 +10,7 @@ const MOST_PARTS: usize = 16;
 ///
 /// # Errors
 /// The text is not TOML, or a part of the key is no table.
-pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(), Error> {
+pub fn set(document: &mut Document, key: &str, value: &str) -> Result<(), Error> {
     let mut editable = editable(document)?;
     let value = match value.parse::<toml_edit::Value>() {
         Ok(value) => value,
@@ -68,7 +68,7 @@ pub(super) fn set(document: &mut Document, key: &str, value: &str) -> Result<(),
 }
 
 /// The text of a document in a form that keeps comments and order.
-pub(super) fn editable(document: &Document) -> Result<toml_edit::DocumentMut, Error> {
+pub fn editable(document: &Document) -> Result<toml_edit::DocumentMut, Error> {
     document
         .text()
         .parse::<toml_edit::DocumentMut>()
@@ -79,7 +79,7 @@ pub(super) fn editable(document: &Document) -> Result<toml_edit::DocumentMut, Er
 }
 
 /// Gives a document the edited text.
-pub(super) fn replace(document: &mut Document, editable: &toml_edit::DocumentMut) {
+pub fn replace(document: &mut Document, editable: &toml_edit::DocumentMut) {
     *document = Document::new(document.name(), editable.to_string());
 }
 

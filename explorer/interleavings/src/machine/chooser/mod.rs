@@ -7,7 +7,7 @@ mod source;
 mod strategy;
 
 pub use dpor::Dpor;
-pub(super) use random::RandomChoices;
-pub(super) use replayed::ReplayedChoices;
-pub(super) use source::{Chooser, NOBODY};
+pub use random::RandomChoices;
+pub use replayed::ReplayedChoices;
+pub use source::{Chooser, NOBODY};
 pub use strategy::Strategy;

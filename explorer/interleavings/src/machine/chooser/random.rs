@@ -103,10 +103,13 @@ impl RandomChoices {
                 nth(set, self.random.below(u64::from(set.count_ones())))
             }
             Strategy::Pct(_) => self.highest(set),
-            Strategy::Few(_) => match self.differs() {
-                true => nth(set, self.random.below(u64::from(set.count_ones()))),
-                false => running,
-            },
+            Strategy::Few(_) => {
+                if self.differs() {
+                    nth(set, self.random.below(u64::from(set.count_ones())))
+                } else {
+                    running
+                }
+            }
             Strategy::PassingOver => {
                 if self.left > 0 {
                     self.left -= 1;
@@ -166,10 +169,13 @@ impl RandomChoices {
         }
         Some(match self.strategy {
             Strategy::Pct(_) => self.highest(set),
-            Strategy::Few(_) => match self.differs() {
-                true => nth(set, self.random.below(u64::from(set.count_ones()))),
-                false => return ready.first(),
-            },
+            Strategy::Few(_) => {
+                if self.differs() {
+                    nth(set, self.random.below(u64::from(set.count_ones())))
+                } else {
+                    return ready.first();
+                }
+            }
             _ => nth(set, self.random.below(u64::from(set.count_ones()))),
         })
     }

@@ -8,7 +8,7 @@ use crate::machine::ready::Ready;
 use crate::operation::OperationIndex;
 
 /// No process: all that could happen was tried before.
-pub(crate) const NOBODY: usize = usize::MAX;
+pub const NOBODY: usize = usize::MAX;
 
 /// The source of answers to the choices of one run.
 pub enum Chooser {

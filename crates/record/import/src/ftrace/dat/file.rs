@@ -3,18 +3,18 @@
 use std::io::{Read, Seek, SeekFrom};
 
 /// The bytes that the file begins with.
-pub(super) const MAGIC: &[u8] = b"\x17\x08\x44tracing";
+pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
 /// An error in a file, with its place.
 #[derive(Debug)]
-pub(super) struct Bad {
+pub struct Bad {
     /// The byte, from 0.
     pub(super) at: u64,
     pub(super) what: String,
     pub(super) right: &'static str,
 }
 
-pub(super) const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
+pub const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
 
 /// More than any part but the events themselves has: kallsyms and the formats take some 10 MB.
 const MOST_BYTES: u64 = 256 << 20;
@@ -22,14 +22,14 @@ const MOST_BYTES: u64 = 256 << 20;
 const LONGEST_TEXT: usize = 4096;
 
 /// A file that is read from its beginning, with jumps.
-pub(super) struct File<R> {
+pub struct File<R> {
     input: R,
     pub(super) big: bool,
     pub(super) at: u64,
 }
 
 impl<R: Read + Seek> File<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub fn new(input: R) -> Self {
         Self {
             input,
             big: false,
@@ -37,7 +37,7 @@ impl<R: Read + Seek> File<R> {
         }
     }
 
-    pub(super) fn bad(&self, what: impl Into<String>) -> Bad {
+    pub fn bad(&self, what: impl Into<String>) -> Bad {
         Bad {
             at: self.at,
             what: what.into(),
@@ -45,7 +45,7 @@ impl<R: Read + Seek> File<R> {
         }
     }
 
-    pub(super) fn seek(&mut self, to: u64) -> Result<(), Bad> {
+    pub fn seek(&mut self, to: u64) -> Result<(), Bad> {
         self.input
             .seek(SeekFrom::Start(to))
             .map_err(|error| self.bad(format!("cannot be read: {error}")))?;
@@ -54,7 +54,7 @@ impl<R: Read + Seek> File<R> {
     }
 
     /// The given number of bytes, neither more nor less.
-    pub(super) fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Bad> {
+    pub fn bytes(&mut self, count: u64) -> Result<Vec<u8>, Bad> {
         if count > MOST_BYTES {
             return Err(self.bad(format!("a part of {count} bytes is longer than any can be")));
         }
@@ -80,11 +80,11 @@ impl<R: Read + Seek> File<R> {
         Ok(bytes)
     }
 
-    pub(super) fn u8(&mut self) -> Result<u8, Bad> {
+    pub fn u8(&mut self) -> Result<u8, Bad> {
         self.array().map(|[byte]| byte)
     }
 
-    pub(super) fn u16(&mut self) -> Result<u16, Bad> {
+    pub fn u16(&mut self) -> Result<u16, Bad> {
         let bytes = self.array()?;
         Ok(if self.big {
             u16::from_be_bytes(bytes)
@@ -93,7 +93,7 @@ impl<R: Read + Seek> File<R> {
         })
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, Bad> {
+    pub fn u32(&mut self) -> Result<u32, Bad> {
         let bytes = self.array()?;
         Ok(if self.big {
             u32::from_be_bytes(bytes)
@@ -102,7 +102,7 @@ impl<R: Read + Seek> File<R> {
         })
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, Bad> {
+    pub fn u64(&mut self) -> Result<u64, Bad> {
         let bytes = self.array()?;
         Ok(if self.big {
             u64::from_be_bytes(bytes)
@@ -112,7 +112,7 @@ impl<R: Read + Seek> File<R> {
     }
 
     /// A text that ends in a zero byte.
-    pub(super) fn text(&mut self) -> Result<Vec<u8>, Bad> {
+    pub fn text(&mut self) -> Result<Vec<u8>, Bad> {
         let mut text = Vec::new();
         loop {
             match self.u8()? {
@@ -126,14 +126,14 @@ impl<R: Read + Seek> File<R> {
 
 /// The compression of parts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub enum Compression {
     None,
     Zlib,
     Zstd,
 }
 
 impl Compression {
-    pub(super) fn find(name: &[u8]) -> Option<Self> {
+    pub fn find(name: &[u8]) -> Option<Self> {
         match name {
             b"none" => Some(Self::None),
             b"zlib" => Some(Self::Zlib),
@@ -143,7 +143,7 @@ impl Compression {
     }
 
     /// Unpacks a part that stands in the file as two lengths and the bytes.
-    pub(super) fn unpack<R: Read + Seek>(self, file: &mut File<R>) -> Result<Vec<u8>, Bad> {
+    pub fn unpack<R: Read + Seek>(self, file: &mut File<R>) -> Result<Vec<u8>, Bad> {
         let begin = file.at;
         let (packed, length) = (file.u32()?, file.u32()?);
         if u64::from(length) > MOST_BYTES {

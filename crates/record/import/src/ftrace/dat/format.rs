@@ -4,21 +4,21 @@ use super::super::kind::{Fields, Kind};
 
 /// Names of the kernel's functions, and its texts, by their addresses.
 #[derive(Default)]
-pub(super) struct Addresses {
+pub struct Addresses {
     names: Vec<u8>,
     /// Address, begin and end of the name.
     places: Vec<(u64, u32, u32)>,
 }
 
 impl Addresses {
-    pub(super) fn add(&mut self, address: u64, name: &[u8]) {
+    pub fn add(&mut self, address: u64, name: &[u8]) {
         let begin = self.names.len() as u32;
         self.names.extend_from_slice(name);
         self.places.push((address, begin, self.names.len() as u32));
     }
 
     /// Puts them in order, which comes before any is looked for.
-    pub(super) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         self.places.sort_by_key(|place| place.0);
     }
 
@@ -35,7 +35,7 @@ impl Addresses {
 
 /// Layout of an event in memory.
 #[derive(Debug)]
-pub(super) struct Format {
+pub struct Format {
     pub(super) name: Vec<u8>,
     pub(super) kind: Option<Kind>,
     fields: Vec<Field>,
@@ -65,7 +65,7 @@ enum Form {
 impl Format {
     /// Reads the text of a `format` file; the event's number and its format, `None` if it is no
     /// such text.
-    pub(super) fn parse(text: &[u8]) -> Option<(u16, Self)> {
+    pub fn parse(text: &[u8]) -> Option<(u16, Self)> {
         let text = String::from_utf8_lossy(text);
         let (mut name, mut id, mut fields) = (None, None, Vec::new());
         for line in text.lines() {
@@ -92,12 +92,7 @@ impl Format {
     }
 
     /// An event of this format, with the names of addresses.
-    pub(super) fn record<'a>(
-        &'a self,
-        data: &'a [u8],
-        big: bool,
-        addresses: &'a Addresses,
-    ) -> Record<'a> {
+    pub fn record<'a>(&'a self, data: &'a [u8], big: bool, addresses: &'a Addresses) -> Record<'a> {
         Record {
             format: self,
             data,
@@ -109,7 +104,7 @@ impl Format {
 
 impl Field {
     /// `field:char prev_comm[16]; offset:8; size:16; signed:0;`, with tabs between.
-    pub(super) fn parse(line: &str) -> Option<Self> {
+    pub fn parse(line: &str) -> Option<Self> {
         let mut parts = line.split(';').map(str::trim);
         let declared = parts.next()?.split_once(':')?.1.trim();
         let (mut offset, mut size, mut is_signed) = (None, None, false);
@@ -143,7 +138,7 @@ impl Field {
 }
 
 /// The place and size of a field in the text of a `header_page` file.
-pub(super) fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
+pub fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
     let text = String::from_utf8_lossy(text);
     let fields = text
         .lines()
@@ -157,7 +152,7 @@ pub(super) fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
 }
 
 /// An event and its format.
-pub(super) struct Record<'a> {
+pub struct Record<'a> {
     format: &'a Format,
     data: &'a [u8],
     big: bool,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
 /// The layout of events that a file gives before they come.
-pub(super) struct Layout {
+pub struct Layout {
     pub(super) version: u32,
     pub(super) big: bool,
     pub(super) page_size: usize,
@@ -32,24 +32,24 @@ pub(super) struct Layout {
 
 /// Options: what a file says of itself.
 mod option {
-    pub(super) const DONE: u16 = 0;
-    pub(super) const BUFFER: u16 = 3;
-    pub(super) const TRACECLOCK: u16 = 4;
-    pub(super) const UNAME: u16 = 5;
-    pub(super) const TSC2NSEC: u16 = 14;
-    pub(super) const HEADER_INFO: u16 = 16;
-    pub(super) const FTRACE_EVENTS: u16 = 17;
-    pub(super) const EVENT_FORMATS: u16 = 18;
-    pub(super) const KALLSYMS: u16 = 19;
-    pub(super) const PRINTK: u16 = 20;
-    pub(super) const CMDLINES: u16 = 21;
+    pub const DONE: u16 = 0;
+    pub const BUFFER: u16 = 3;
+    pub const TRACECLOCK: u16 = 4;
+    pub const UNAME: u16 = 5;
+    pub const TSC2NSEC: u16 = 14;
+    pub const HEADER_INFO: u16 = 16;
+    pub const FTRACE_EVENTS: u16 = 17;
+    pub const EVENT_FORMATS: u16 = 18;
+    pub const KALLSYMS: u16 = 19;
+    pub const PRINTK: u16 = 20;
+    pub const CMDLINES: u16 = 21;
 }
 
 /// More pages of options are a circle.
 const MOST_SECTIONS: usize = 64;
 
 impl Layout {
-    pub(super) fn read<R: Read + Seek>(file: &mut File<R>) -> Result<Self, Bad> {
+    pub fn read<R: Read + Seek>(file: &mut File<R>) -> Result<Self, Bad> {
         file.seek(super::file::MAGIC.len() as u64)?;
         let version = String::from_utf8_lossy(&file.text()?).into_owned();
         file.big = match file.u8()? {
@@ -418,7 +418,7 @@ impl Layout {
     }
 
     /// Layout of the file's pages.
-    pub(super) fn pages(&self) -> PageLayout {
+    pub fn pages(&self) -> PageLayout {
         PageLayout {
             size: self.page_size,
             header: self.page_header,
@@ -429,17 +429,17 @@ impl Layout {
     }
 
     /// True if times are counts of a processor's counter.
-    pub(super) fn counts_tsc(&self) -> bool {
+    pub fn counts_tsc(&self) -> bool {
         matches!(&*self.clock, "x86-tsc" | "tsc2nsec")
     }
 
     /// True if the clock counts something that is no time, or whose unit nobody says.
-    pub(super) fn counts_no_time(&self) -> bool {
+    pub fn counts_no_time(&self) -> bool {
         matches!(&*self.clock, "counter" | "uptime") || (self.counts_tsc() && self.tsc.is_none())
     }
 
     /// The format of an event, by the number that it begins with.
-    pub(super) fn format_of(&self, event: &[u8]) -> Option<&Format> {
+    pub fn format_of(&self, event: &[u8]) -> Option<&Format> {
         let bytes: [u8; 2] = event.get(..2)?.try_into().ok()?;
         self.formats.get(&if self.big {
             u16::from_be_bytes(bytes)

@@ -29,12 +29,12 @@ use std::collections::BinaryHeap;
 use std::io::{Read, Seek};
 
 /// True if a file begins as `trace.dat` does.
-pub(super) fn is_trace_dat(start: &[u8]) -> bool {
+pub fn is_trace_dat(start: &[u8]) -> bool {
     start.starts_with(file::MAGIC)
 }
 
 /// Reads a whole file.
-pub(super) fn read(
+pub fn read(
     input: impl Read + Seek,
     options: &Options,
     collector: &mut Collector<'_>,

@@ -19,7 +19,7 @@ const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 
 /// A CPU's events, one after the other.
-pub(super) struct Pages {
+pub struct Pages {
     pub(super) cpu: u16,
     /// The place of the next page or chunk in the file, and the end of all.
     next: u64,
@@ -46,7 +46,7 @@ pub(super) struct Pages {
 
 /// The place of the pages of a CPU.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CpuData {
+pub struct CpuData {
     pub(super) cpu: u16,
     pub(super) offset: u64,
     pub(super) size: u64,
@@ -55,7 +55,7 @@ pub(super) struct CpuData {
 
 /// Layout of a file's pages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PageLayout {
+pub struct PageLayout {
     pub(super) size: usize,
     pub(super) header: PageHeader,
     pub(super) big: bool,
@@ -66,14 +66,14 @@ pub(super) struct PageLayout {
 
 /// Layout of a page's header in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PageHeader {
+pub struct PageHeader {
     pub(super) commit_at: usize,
     pub(super) commit_size: usize,
     pub(super) data_at: usize,
 }
 
 impl Pages {
-    pub(super) fn new(data: &CpuData, layout: PageLayout) -> Self {
+    pub fn new(data: &CpuData, layout: PageLayout) -> Self {
         Self {
             cpu: data.cpu,
             next: data.offset,
@@ -101,7 +101,7 @@ impl Pages {
     }
 
     /// When the event happened; `None` behind the last.
-    pub(super) fn time_ns(&self) -> Option<u64> {
+    pub fn time_ns(&self) -> Option<u64> {
         self.event?;
         Some(match self.scale {
             None => self.time,
@@ -113,22 +113,22 @@ impl Pages {
     }
 
     /// The event's bytes.
-    pub(super) fn event(&self) -> &[u8] {
+    pub fn event(&self) -> &[u8] {
         self.event.map_or(&[], |(from, to)| &self.page[from..to])
     }
 
     /// The place of the event in the file, or the chunk that it is packed in.
-    pub(super) fn at(&self) -> u64 {
+    pub fn at(&self) -> u64 {
         self.page_at
     }
 
     /// Events that were lost before this one; the number where the kernel counted them.
-    pub(super) fn take_lost(&mut self) -> Option<Option<u64>> {
+    pub fn take_lost(&mut self) -> Option<Option<u64>> {
         self.lost.take()
     }
 
     /// Says that there are no more events.
-    pub(super) fn give_up(&mut self) {
+    pub fn give_up(&mut self) {
         (self.event, self.at, self.used) = (None, 0, 0);
         (self.next, self.end, self.chunks_left) = (0, 0, Some(0));
         self.chunk.clear();
@@ -162,7 +162,7 @@ impl Pages {
     }
 
     /// Goes to the next event.
-    pub(super) fn advance<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    pub fn advance<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
         self.event = None;
         loop {
             if self.at >= self.used {
@@ -174,9 +174,10 @@ impl Pages {
             let word = self.word(self.at)?;
             // The compiler puts the first bit field into the lowest bits, or on machines of the
             // other byte order into the highest.
-            let (kind, delta) = match self.big {
-                false => (word & 31, u64::from(word >> 5)),
-                true => (word >> TIME_BITS, u64::from(word & ((1 << TIME_BITS) - 1))),
+            let (kind, delta) = if self.big {
+                (word >> TIME_BITS, u64::from(word & ((1 << TIME_BITS) - 1)))
+            } else {
+                (word & 31, u64::from(word >> 5))
             };
             let body = self.at + 4;
             let length = match kind {
