@@ -100,12 +100,9 @@ impl Table {
 type NamedColumn = (&'static str, bool, ArrayRef);
 
 /// The columns that say which series and iteration each row is of.
-fn keys(
-    of: &Recording,
-    rows: impl ExactSizeIterator<Item = (usize, u32)> + Clone,
-) -> Vec<NamedColumn> {
-    let [variant, case, mode] = series(of, rows.clone().map(|(series, _)| series));
-    let iteration = column::<UInt32Array, _>(rows.map(|(_, iteration)| Some(iteration)));
+fn keys<R>(of: &Recording, rows: &[R], key: fn(&R) -> (usize, u32)) -> Vec<NamedColumn> {
+    let [variant, case, mode] = series(of, rows.iter().map(|row| key(row).0));
+    let iteration = column::<UInt32Array, _, _>(rows, |row| Some(key(row).1));
     vec![
         ("variant", false, variant),
         ("case", false, case),
@@ -135,49 +132,34 @@ impl Table {
     /// The measures of a recording.
     pub fn measures(of: &Recording) -> miette::Result<Self> {
         let rows = of.measures();
-        let keys = keys(
-            of,
-            rows.iter().map(|row| (row.series.index(), row.iteration)),
-        );
+        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
         Self::new(
             keys,
             vec![
                 (
                     "cpu",
                     true,
-                    column::<UInt16Array, _>(rows.iter().map(|row| row.cpu)),
+                    column::<UInt16Array, _, _>(rows, |row| row.cpu),
                 ),
                 (
                     "cluster",
                     true,
-                    column::<UInt16Array, _>(rows.iter().map(|row| row.cluster)),
+                    column::<UInt16Array, _, _>(rows, |row| row.cluster),
                 ),
                 (
                     "core",
                     true,
-                    column::<UInt16Array, _>(rows.iter().map(|row| row.core)),
+                    column::<UInt16Array, _, _>(rows, |row| row.core),
                 ),
-                (
-                    "subject",
-                    true,
-                    texts(of, rows.iter().map(|row| row.subject)),
-                ),
-                ("role", true, texts(of, rows.iter().map(|row| row.role))),
-                (
-                    "metric",
-                    false,
-                    texts(of, rows.iter().map(|row| Some(row.metric))),
-                ),
+                ("subject", true, texts(of, rows, |row| row.subject)),
+                ("role", true, texts(of, rows, |row| row.role)),
+                ("metric", false, texts(of, rows, |row| Some(row.metric))),
                 (
                     "value",
                     false,
-                    column::<Float64Array, _>(rows.iter().map(|row| Some(row.value))),
+                    column::<Float64Array, _, _>(rows, |row| Some(row.value)),
                 ),
-                (
-                    "unit",
-                    false,
-                    texts(of, rows.iter().map(|row| Some(row.unit))),
-                ),
+                ("unit", false, texts(of, rows, |row| Some(row.unit))),
             ],
         )
     }
@@ -185,48 +167,39 @@ impl Table {
     /// The events of a recording.
     pub fn events(of: &Recording) -> miette::Result<Self> {
         let rows = of.events();
-        let mut points = Dictionary::default();
-        let mut kinds = Dictionary::default();
-        let point: Vec<i32> = rows
+        let points = rows
             .iter()
-            .map(|row| points.number(row.point.index(), || of.point_text(row.point).to_owned()))
-            .collect();
-        let kind: Vec<Option<i32>> = rows
-            .iter()
-            .map(|row| {
-                let name = of.point_argument(row.point)?;
-                Some(kinds.number(name.index(), || of.text(name).to_owned()))
-            })
-            .collect();
-        let keys = keys(
-            of,
-            rows.iter().map(|row| (row.series.index(), row.iteration)),
-        );
+            .map(|row| (row.point.index(), of.point_text(row.point)));
+        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
         Self::new(
             keys,
             vec![
                 (
                     "cpu",
                     false,
-                    column::<UInt16Array, _>(rows.iter().map(|row| Some(row.cpu))),
+                    column::<UInt16Array, _, _>(rows, |row| Some(row.cpu)),
                 ),
                 (
                     "time",
                     false,
-                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.time))),
+                    column::<UInt64Array, _, _>(rows, |row| Some(row.time)),
                 ),
                 (
                     "ticks",
                     false,
-                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.ticks))),
+                    column::<UInt64Array, _, _>(rows, |row| Some(row.ticks)),
                 ),
-                ("point", false, points.array(Int32Array::from(point))),
+                ("point", false, numbered(points.map(Some))),
                 (
                     "argument",
                     false,
-                    column::<UInt32Array, _>(rows.iter().map(|row| Some(row.argument))),
+                    column::<UInt32Array, _, _>(rows, |row| Some(row.argument)),
                 ),
-                ("argument_kind", true, kinds.array(Int32Array::from(kind))),
+                (
+                    "argument_kind",
+                    true,
+                    texts(of, rows, |row| of.point_argument(row.point)),
+                ),
             ],
         )
     }
@@ -234,42 +207,27 @@ impl Table {
     /// The causes of the spans of a recording.
     pub fn causes(of: &Recording) -> miette::Result<Self> {
         let rows = of.causes();
-        let keys = keys(
-            of,
-            rows.iter().map(|row| (row.series.index(), row.iteration)),
-        );
+        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
         Self::new(
             keys,
             vec![
                 (
                     "cpu",
                     false,
-                    column::<UInt16Array, _>(rows.iter().map(|row| Some(row.cpu))),
+                    column::<UInt16Array, _, _>(rows, |row| Some(row.cpu)),
                 ),
-                (
-                    "metric",
-                    false,
-                    texts(of, rows.iter().map(|row| Some(row.metric))),
-                ),
-                (
-                    "cause",
-                    false,
-                    texts(of, rows.iter().map(|row| Some(row.cause))),
-                ),
-                (
-                    "on",
-                    true,
-                    column::<UInt32Array, _>(rows.iter().map(|row| row.on)),
-                ),
+                ("metric", false, texts(of, rows, |row| Some(row.metric))),
+                ("cause", false, texts(of, rows, |row| Some(row.cause))),
+                ("on", true, column::<UInt32Array, _, _>(rows, |row| row.on)),
                 (
                     "holder",
                     true,
-                    column::<UInt16Array, _>(rows.iter().map(|row| row.holder)),
+                    column::<UInt16Array, _, _>(rows, |row| row.holder),
                 ),
                 (
                     "ticks",
                     false,
-                    column::<UInt64Array, _>(rows.iter().map(|row| Some(row.ticks))),
+                    column::<UInt64Array, _, _>(rows, |row| Some(row.ticks)),
                 ),
             ],
         )
@@ -277,10 +235,11 @@ impl Table {
 }
 
 /// Values as a column.
-fn column<A: Array + FromIterator<Option<T>> + 'static, T>(
-    values: impl Iterator<Item = Option<T>>,
+fn column<A: Array + FromIterator<Option<T>> + 'static, T, R>(
+    rows: &[R],
+    value: impl Fn(&R) -> Option<T>,
 ) -> ArrayRef {
-    Arc::new(values.collect::<A>())
+    Arc::new(rows.iter().map(value).collect::<A>())
 }
 
 /// Texts and their numbers in a column.
@@ -293,18 +252,17 @@ struct Dictionary {
 
 impl Dictionary {
     /// The number of a text that has another number where it comes from.
-    fn number(&mut self, there: usize, text: impl FnOnce() -> String) -> i32 {
+    fn number(&mut self, there: usize, text: &str) -> i32 {
         if let Some(Some(number)) = self.numbers.get(there) {
             return *number;
         }
         if self.numbers.len() <= there {
             self.numbers.resize(there + 1, None);
         }
-        let text = text();
         let next = self.known.len() as i32;
         // Two series may have the same variant.
-        let number = *self.known.entry(text.clone()).or_insert_with(|| {
-            self.texts.append_value(&text);
+        let number = *self.known.entry(text.to_owned()).or_insert_with(|| {
+            self.texts.append_value(text);
             next
         });
         self.numbers[there] = Some(number);
@@ -318,31 +276,31 @@ impl Dictionary {
     }
 }
 
-/// A column of names, `None` for a null.
-fn texts(of: &Recording, names: impl ExactSizeIterator<Item = Option<Name>>) -> ArrayRef {
+/// A column of texts, each with its number where it comes from; `None` for a null.
+fn numbered<'t>(texts: impl Iterator<Item = Option<(usize, &'t str)>>) -> ArrayRef {
     let mut dictionary = Dictionary::default();
-    let numbers: Int32Array = names
-        .map(|name| name.map(|name| dictionary.number(name.index(), || of.text(name).to_owned())))
-        .collect();
+    let numbers = texts.map(|text| text.map(|(there, text)| dictionary.number(there, text)));
+    let numbers = numbers.collect();
     dictionary.array(numbers)
 }
 
+/// A column of names, `None` for a null.
+fn texts<R>(of: &Recording, rows: &[R], name: impl Fn(&R) -> Option<Name>) -> ArrayRef {
+    let text = |name: Name| (name.index(), of.text(name));
+    numbered(rows.iter().map(|row| name(row).map(text)))
+}
+
 /// Variant, case and mode of rows whose series have these numbers.
-fn series(of: &Recording, rows: impl ExactSizeIterator<Item = usize> + Clone) -> [ArrayRef; 3] {
-    let all: Vec<(String, String, String)> = of
+fn series<'t>(of: &'t Recording, rows: impl Iterator<Item = usize> + Clone) -> [ArrayRef; 3] {
+    let all: Vec<(&str, &str, &str)> = of
         .all_series()
-        .map(|series| {
-            let (variant, case, mode) = of.series_texts(series);
-            (variant.to_owned(), case.to_owned(), mode.to_owned())
-        })
+        .map(|series| of.series_texts(series))
         .collect();
-    let column = |pick: fn(&(String, String, String)) -> &String| {
-        let mut dictionary = Dictionary::default();
-        let numbers: Vec<i32> = rows
-            .clone()
-            .map(|series| dictionary.number(series, || pick(&all[series]).clone()))
-            .collect();
-        dictionary.array(Int32Array::from(numbers))
+    let column = |pick: fn(&(&'t str, &'t str, &'t str)) -> &'t str| {
+        numbered(
+            rows.clone()
+                .map(|series| Some((series, pick(&all[series])))),
+        )
     };
-    [column(|it| &it.0), column(|it| &it.1), column(|it| &it.2)]
+    [column(|it| it.0), column(|it| it.1), column(|it| it.2)]
 }

@@ -64,35 +64,18 @@ impl Reader {
         }
         let mut header = read_header(&folder.join(HEADER_FILE))?;
         let facts = Facts {
+            folder,
             header: folder.join(HEADER_FILE),
             of: std::mem::take(&mut header.files),
         };
-        let causes = folder.join(CAUSES_FILE);
-        let has_causes = facts.of.contains_key(CAUSES_FILE) || causes.exists();
-        facts.are_of(if has_causes {
-            &[EVENTS_FILE, MEASURES_FILE, CAUSES_FILE]
-        } else {
-            &[EVENTS_FILE, MEASURES_FILE]
-        })?;
+        let has_causes = facts.of.contains_key(CAUSES_FILE) || folder.join(CAUSES_FILE).exists();
+        let files = [EVENTS_FILE, MEASURES_FILE, CAUSES_FILE];
+        facts.are_of(&files[..2 + usize::from(has_causes)])?;
         Ok(Self {
             header,
-            events: Some(facts.open(
-                &folder.join(EVENTS_FILE),
-                EVENTS_FILE,
-                TableReader::open,
-                &EVENTS,
-            )?),
-            measures: Some(facts.open(
-                &folder.join(MEASURES_FILE),
-                MEASURES_FILE,
-                TableReader::open,
-                &MEASURES,
-            )?),
-            causes: if has_causes {
-                Some(facts.open(&causes, CAUSES_FILE, TableReader::open, &CAUSES)?)
-            } else {
-                None
-            },
+            events: facts.open((EVENTS_FILE, true), TableReader::open, &EVENTS)?,
+            measures: facts.open((MEASURES_FILE, true), TableReader::open, &MEASURES)?,
+            causes: facts.open((CAUSES_FILE, has_causes), TableReader::open, &CAUSES)?,
         })
     }
 
@@ -108,33 +91,18 @@ impl Reader {
         facts: &BTreeMap<String, FileFacts>,
     ) -> Result<Self, Error> {
         let of = Facts {
+            folder,
             header: folder.to_owned(),
             of: facts.clone(),
         };
-        let (events, measures, causes) = (
-            folder.join(EVENTS_FILE),
-            folder.join(MEASURES_FILE),
-            folder.join(CAUSES_FILE),
-        );
-        let is_there = |name: &str| of.of.contains_key(name);
+        let is_there = |name| facts.contains_key(name);
+        let [events, measures, causes] =
+            [EVENTS_FILE, MEASURES_FILE, CAUSES_FILE].map(|name| (name, is_there(name)));
         Ok(Self {
             header,
-            events: is_there(EVENTS_FILE)
-                .then(|| of.open(&events, EVENTS_FILE, TableReader::open_numbered, &EVENTS))
-                .transpose()?,
-            measures: is_there(MEASURES_FILE)
-                .then(|| {
-                    of.open(
-                        &measures,
-                        MEASURES_FILE,
-                        TableReader::open_numbered,
-                        &MEASURES,
-                    )
-                })
-                .transpose()?,
-            causes: is_there(CAUSES_FILE)
-                .then(|| of.open(&causes, CAUSES_FILE, TableReader::open_numbered, &CAUSES))
-                .transpose()?,
+            events: of.open(events, TableReader::open_numbered, &EVENTS)?,
+            measures: of.open(measures, TableReader::open_numbered, &MEASURES)?,
+            causes: of.open(causes, TableReader::open_numbered, &CAUSES)?,
         })
     }
 
@@ -383,12 +351,13 @@ type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>
 
 /// The facts that a header gives about the Parquet files. One that says nothing of any was written
 /// by another program, and is taken as it is.
-struct Facts {
+struct Facts<'f> {
+    folder: &'f Path,
     header: PathBuf,
     of: BTreeMap<String, FileFacts>,
 }
 
-impl Facts {
+impl Facts<'_> {
     /// Checks that they are those of the files that are there: one more or fewer would leave a file
     /// unchecked.
     fn are_of(&self, files: &[&str]) -> Result<(), Error> {
@@ -411,15 +380,17 @@ impl Facts {
         Ok(())
     }
 
-    /// Checks a file against what is said of it, and opens it.
+    /// Checks a file against what is said of it, and opens it, if it is there.
     fn open<R>(
         &self,
-        path: &Path,
-        name: &str,
+        (name, is_there): (&str, bool),
         open: Opens<R>,
         columns: &'static [Column<R>],
-    ) -> Result<TableReader<R>, Error> {
-        let facts = self.of.get(name);
+    ) -> Result<Option<TableReader<R>>, Error> {
+        if !is_there {
+            return Ok(None);
+        }
+        let (path, facts) = (&self.folder.join(name), self.of.get(name));
         if let Some(facts) = facts {
             check(path, facts)?;
         }
@@ -428,7 +399,7 @@ impl Facts {
             .map(|facts| facts.rows)
             .filter(|rows| *rows != table.rows())
         {
-            None => Ok(table),
+            None => Ok(Some(table)),
             Some(expected) => Err(Error::damaged(
                 path,
                 format!("has {} rows where {expected} were written", table.rows()),

@@ -50,20 +50,21 @@ impl Packages {
     /// where the machine takes Debian's packages.
     pub fn of_suites(cache: &Path) -> Result<Self, Error> {
         let own = Self::open(&cache.join("kernels"), "packages")?;
-        let listed = std::fs::read_to_string(DEBIAN_SOURCES)
-            .map_err(Error::file(Path::new(DEBIAN_SOURCES)))?;
-        let place = listed.lines().find_map(|line| {
-            Some(
-                line.strip_prefix("URIs:")?
-                    .split_whitespace()
-                    .next()?
-                    .to_owned(),
-            )
-        });
-        let place = place.ok_or_else(|| Error::Fetch {
-            what: "kernels of other suites".to_owned(),
-            output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
-        })?;
+        let place = std::fs::read_to_string(DEBIAN_SOURCES)
+            .map_err(Error::file(Path::new(DEBIAN_SOURCES)))?
+            .lines()
+            .find_map(|line| {
+                Some(
+                    line.strip_prefix("URIs:")?
+                        .split_whitespace()
+                        .next()?
+                        .to_owned(),
+                )
+            })
+            .ok_or_else(|| Error::Fetch {
+                what: "kernels of other suites".to_owned(),
+                output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
+            })?;
         let sources = own.cache.join("sources.list");
         let lines: String = SUITES
             .iter()
@@ -76,7 +77,7 @@ impl Packages {
     /// The names of all packages that start so.
     pub fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
         Ok(self
-            .apt("apt-cache", &["pkgnames", prefix])?
+            .apt("apt-cache", &format!("pkgnames {prefix}"))?
             .lines()
             .map(str::to_owned)
             .collect())
@@ -94,28 +95,20 @@ impl Packages {
 
     /// Learns what Debian has today.
     pub fn update(&self) -> Result<(), Error> {
-        self.apt("apt-get", &["update", "-q"]).map(drop)
+        self.apt("apt-get", "update -q").map(drop)
     }
 
     /// The packages that these need, one level deep.
-    pub fn depends(&self, names: &[String]) -> Result<Vec<String>, Error> {
-        let only = [
-            "recommends",
-            "suggests",
-            "conflicts",
-            "breaks",
-            "replaces",
-            "enhances",
-        ];
-        let mut arguments = vec!["depends".to_owned()];
-        arguments.extend(only.iter().map(|kind| format!("--no-{kind}")));
-        arguments.extend(names.iter().cloned());
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let output = self.apt("apt-cache", &arguments)?;
-        let named = output
+    pub fn depends(&self, names: &str) -> Result<Vec<String>, Error> {
+        Ok(self.apt(
+            "apt-cache",
+            &format!(
+                "depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+                 --no-enhances {names}"
+            ),
+        )?
             .lines()
-            .filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: "));
-        Ok(named.map(|(_, name)| name.to_owned()).collect())
+            .filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: ")).map(|(_, name)| name.to_owned()).collect())
     }
 
     /// These packages and all libraries that they need, in the order of their names. What else they
@@ -124,7 +117,7 @@ impl Packages {
         let mut all: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut new: Vec<String> = all.iter().cloned().collect();
         while !new.is_empty() {
-            let depends = self.depends(&new)?;
+            let depends = self.depends(&new.join(" "))?;
             new = depends
                 .into_iter()
                 .filter(|name| name.contains("lib") && all.insert(name.clone()))
@@ -133,23 +126,21 @@ impl Packages {
         Ok(all.into_iter().collect())
     }
 
-    /// Downloads packages.
-    pub fn download(&self, names: &[String]) -> Result<(), Error> {
-        let arguments: Vec<&str> = ["download", "-q"]
-            .into_iter()
-            .chain(names.iter().map(String::as_str))
-            .collect();
-        self.apt("apt-get", &arguments).map(drop)
+    /// Downloads packages, whose names are parted by blanks.
+    pub fn download(&self, names: &str) -> Result<(), Error> {
+        self.apt("apt-get", &format!("download -q {names}"))
+            .map(drop)
     }
 
-    fn apt(&self, program: &'static str, arguments: &[&str]) -> Result<String, Error> {
+    /// What a program of apt says, which is called with the words of a line.
+    fn apt(&self, program: &'static str, line: &str) -> Result<String, Error> {
         let folder = |name: &str| self.cache.join(name).display().to_string();
         let mut command = Command::new(program);
         command.current_dir(&self.folder).env("LC_ALL", "C");
         for (key, value) in [
             ("APT::Architecture", "arm64".to_owned()),
             ("APT::Architectures", "arm64".to_owned()),
-            ("APT::Sandbox::User", "".to_owned()),
+            ("APT::Sandbox::User", String::new()),
             ("Dir::State", folder("state")),
             ("Dir::State::status", "/dev/null".to_owned()),
             ("Dir::Cache", folder("apt")),
@@ -158,24 +149,18 @@ impl Packages {
         }
         // Debian's own sources only: others of the machine may have no arm64.
         if self.sources.exists() {
-            let list = format!("Dir::Etc::sourcelist={}", self.sources.display());
-            command.args(["-o", &list, "-o", "Dir::Etc::sourceparts=-"]);
+            command.args([
+                "-o",
+                &format!("Dir::Etc::sourcelist={}", self.sources.display()),
+                "-o",
+                "Dir::Etc::sourceparts=-",
+            ]);
         }
-        let output = command
-            .args(arguments)
-            .output()
-            .map_err(|_| Error::Missing {
-                program,
-                package: "apt",
-            })?;
-        if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        } else {
-            Err(Error::Fetch {
-                what: arguments.join(" "),
-                output: tail(&output.stderr),
-            })
-        }
+        said(
+            command.args(line.split_whitespace()),
+            (program, "apt"),
+            line,
+        )
     }
 }
 
@@ -196,22 +181,23 @@ pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
 
 /// Unpacks a package into a folder.
 pub fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
-    let output = Command::new("dpkg-deb")
-        .arg("-x")
-        .arg(package)
-        .arg(folder)
-        .output();
-    let output = output.map_err(|_| Error::Missing {
-        program: "dpkg-deb",
-        package: "dpkg",
-    })?;
+    let mut command = Command::new("dpkg-deb");
+    command.arg("-x").arg(package).arg(folder);
+    let what = package.display().to_string();
+    said(&mut command, ("dpkg-deb", "dpkg"), &what).map(drop)
+}
+
+/// What a program prints, which a package has; `what` is fetched by it.
+fn said(
+    command: &mut Command,
+    (program, package): (&'static str, &'static str),
+    what: &str,
+) -> Result<String, Error> {
+    let output = command.output().map_err(Error::missing(program, package))?;
     if output.status.success() {
-        Ok(())
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        Err(Error::Fetch {
-            what: package.display().to_string(),
-            output: tail(&output.stderr),
-        })
+        Err(Error::fetch(what, tail(&output.stderr)))
     }
 }
 
@@ -222,11 +208,10 @@ pub fn version(package: &Path) -> String {
         .unwrap_or_default()
         .to_string_lossy()
         .replace("%3a", ":");
-    let name = name
-        .strip_suffix("_arm64")
+    name.strip_suffix("_arm64")
         .or_else(|| name.strip_suffix("_all"))
-        .unwrap_or(&name);
-    name.replacen('_', " ", 1)
+        .unwrap_or(&name)
+        .replacen('_', " ", 1)
 }
 
 #[cfg(test)]

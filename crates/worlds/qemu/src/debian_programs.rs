@@ -18,17 +18,22 @@ pub struct Programs {
 }
 
 /// Messages between many tasks.
-pub const HACKBENCH: Programs = Programs::only("hackbench", &[("rt-tests", "usr/bin/hackbench")]);
+pub const HACKBENCH: Programs = Programs {
+    name: "hackbench",
+    programs: &[("rt-tests", "usr/bin/hackbench")],
+};
 /// A database.
-pub const SQLITE: Programs = Programs::only("sqlite", &[("sqlite3", "usr/bin/sqlite3")]);
+pub const SQLITE: Programs = Programs {
+    name: "sqlite",
+    programs: &[("sqlite3", "usr/bin/sqlite3")],
+};
 /// Reads and writes of files.
-pub const FIO: Programs = Programs::only("fio", &[("fio", "usr/bin/fio")]);
+pub const FIO: Programs = Programs {
+    name: "fio",
+    programs: &[("fio", "usr/bin/fio")],
+};
 
 impl Programs {
-    const fn only(name: &'static str, programs: &'static [(&'static str, &'static str)]) -> Self {
-        Self { name, programs }
-    }
-
     fn packages(&self) -> Vec<&'static str> {
         self.programs.iter().map(|&(package, _)| package).collect()
     }
@@ -70,15 +75,12 @@ fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Er
     if !list.exists() {
         packages.update()?;
         let names = packages.with_libraries(&wanted.packages())?;
-        packages.download(&names)?;
+        packages.download(&names.join(" "))?;
         create_folder(root)?;
         for name in &names {
-            let package = packages
-                .find(&format!("{name}_"))?
-                .ok_or_else(|| Error::Fetch {
-                    what: name.clone(),
-                    output: "the package is not there after it was downloaded".to_owned(),
-                })?;
+            let package = packages.find(&format!("{name}_"))?.ok_or_else(|| {
+                Error::fetch(name, "the package is not there after it was downloaded")
+            })?;
             debian::unpack(&package, root)?;
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
@@ -131,8 +133,5 @@ fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
     folders
         .map(|folder| folder.join(name))
         .find(|path| path.is_file())
-        .ok_or_else(|| Error::Fetch {
-            what: name.to_owned(),
-            output: "no package that was fetched has this library".to_owned(),
-        })
+        .ok_or_else(|| Error::fetch(name, "no package that was fetched has this library"))
 }

@@ -99,6 +99,19 @@ impl Error {
             source,
         }
     }
+
+    /// A program that could not be started.
+    pub(crate) fn missing(
+        program: &'static str,
+        package: &'static str,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        move |_| Self::Missing { program, package }
+    }
+
+    pub(crate) fn fetch(what: impl Into<String>, output: impl Into<String>) -> Self {
+        let (what, output) = (what.into(), output.into());
+        Self::Fetch { what, output }
+    }
 }
 
 fn indented(lines: &[String]) -> String {

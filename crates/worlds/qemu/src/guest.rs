@@ -158,7 +158,7 @@ impl Guest {
                 Err(Error::Hung {
                     why,
                     limit,
-                    last: self.last.iter().cloned().collect(),
+                    last: self.last_lines(),
                 })
             }
         }
@@ -187,13 +187,14 @@ impl Guest {
 
     /// The error of an emulator that ended without loading a plugin; `None` if it loaded it.
     pub(crate) fn not_loaded(&self, plugin: &Plugin) -> Option<Error> {
-        (!plugin.is_loaded()).then(|| match self.last.back() {
-            Some(last) => Error::Plugin {
-                cause: last.trim_start_matches("qemu: ").to_owned(),
-            },
-            None => Error::Plugin {
-                cause: "the emulator ended without a word".to_owned(),
-            },
+        (!plugin.is_loaded()).then(|| {
+            let last = self.last.back();
+            let cause = last.map_or("the emulator ended without a word", |last| {
+                last.trim_start_matches("qemu: ")
+            });
+            Error::Plugin {
+                cause: cause.to_owned(),
+            }
         })
     }
 
@@ -240,7 +241,7 @@ impl Guest {
     pub fn failed(&self, cause: impl Into<String>) -> Error {
         Error::Failed {
             cause: cause.into(),
-            last: self.last.iter().cloned().collect(),
+            last: self.last_lines(),
         }
     }
 }

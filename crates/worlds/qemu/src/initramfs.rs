@@ -12,53 +12,34 @@ pub struct Entry {
     device: Option<(u32, u32)>,
 }
 
+/// The mode of a file that may be executed.
+const PROGRAM: u32 = 0o100_755;
+
 impl Entry {
-    /// A folder.
-    pub fn folder(name: &str) -> Self {
+    fn new(name: &str, mode: u32, contents: impl Into<Vec<u8>>) -> Self {
         Self {
             name: name.to_owned(),
-            mode: 0o040_755,
-            contents: Vec::new(),
+            mode,
+            contents: contents.into(),
             device: None,
         }
+    }
+
+    /// A folder.
+    pub fn folder(name: &str) -> Self {
+        Self::new(name, 0o040_755, [])
     }
 
     /// A copy of a file that may be executed.
     pub fn copy(name: &str, from: &Path) -> Result<Self, Error> {
         let contents = std::fs::read(from).map_err(Error::file(from))?;
-        Ok(Self {
-            name: name.to_owned(),
-            mode: 0o100_755,
-            contents,
-            device: None,
-        })
-    }
-
-    /// A file that may be executed.
-    fn program(name: &str, contents: &[u8]) -> Self {
-        Self {
-            name: name.to_owned(),
-            mode: 0o100_755,
-            contents: contents.to_vec(),
-            device: None,
-        }
-    }
-
-    fn link(name: &str, to: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            mode: 0o120_777,
-            contents: to.as_bytes().to_vec(),
-            device: None,
-        }
+        Ok(Self::new(name, PROGRAM, contents))
     }
 
     fn device(name: &str, major: u32, minor: u32) -> Self {
         Self {
-            name: name.to_owned(),
-            mode: 0o020_600,
-            contents: Vec::new(),
             device: Some((major, minor)),
+            ..Self::new(name, 0o020_600, [])
         }
     }
 }
@@ -75,10 +56,10 @@ pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, E
     entries.extend(
         programs
             .split_whitespace()
-            .map(|name| Entry::link(&format!("bin/{name}"), "busybox")),
+            .map(|name| Entry::new(&format!("bin/{name}"), 0o120_777, "busybox")),
     );
     entries.push(Entry::copy("bin/busybox", busybox)?);
-    entries.push(Entry::program("init", init.as_bytes()));
+    entries.push(Entry::new("init", PROGRAM, init));
     Ok(entries)
 }
 
@@ -104,8 +85,6 @@ pub fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
     cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
     let mut file = archive.finish().map_err(Error::file(output))?;
     file.flush().map_err(Error::file(output))?;
-    file.persist(output).map(drop).map_err(|error| Error::File {
-        path: output.to_owned(),
-        source: error.error,
-    })
+    let kept = file.persist(output).map(drop);
+    kept.map_err(|error| Error::file(output)(error.error))
 }

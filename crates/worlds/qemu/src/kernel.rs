@@ -62,17 +62,17 @@ impl Kernel {
         let mut known = packages.names("linux-image-")?;
         // Newer suites have the image in a package of its own.
         known.extend(packages.names("linux-binary-")?);
-        let name = newest(&known, version).ok_or_else(|| Error::Fetch {
-            what: format!("a kernel {}", shown(version)),
-            output: format!("the suites have {}", versions(&known).join(", ")),
+        let name = newest(&known, version).ok_or_else(|| {
+            let known = versions(&known).join(", ");
+            Error::fetch(
+                format!("a kernel {}", shown(version)),
+                format!("the suites have {known}"),
+            )
         })?;
-        packages.download(std::slice::from_ref(&name))?;
+        packages.download(&name)?;
         let package = packages
             .find(&format!("{name}_"))?
-            .ok_or_else(|| Error::Fetch {
-                what: name.clone(),
-                output: "the package is not there".to_owned(),
-            })?;
+            .ok_or_else(|| Error::fetch(name, "the package is not there"))?;
         let image = package.with_extension("image");
         unpack_image(&package, &image)?;
         std::fs::remove_file(&package).map_err(Error::file(&package))?;
@@ -98,11 +98,8 @@ fn numbers(text: &str) -> Option<(Vec<u64>, &str)> {
 }
 
 fn shown(version: &[u64]) -> String {
-    version
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(".")
+    let numbers: Vec<_> = version.iter().map(u64::to_string).collect();
+    numbers.join(".")
 }
 
 /// The order of a package among kernels: version, Debian's own number, and whether the package is
@@ -158,10 +155,7 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
         .arg(package)
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|_| Error::Missing {
-            program: "dpkg-deb",
-            package: "dpkg",
-        })?;
+        .map_err(Error::missing("dpkg-deb", "dpkg"))?;
     let from = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
     let wanted = ["--extract", "--to-stdout", "--wildcards", "*/vmlinuz*"];
     let unpacked = Command::new("tar")
@@ -169,21 +163,16 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
         .stdin(from)
         .stdout(output)
         .status();
-    let unpacked = unpacked.map_err(|_| Error::Missing {
-        program: "tar",
-        package: "tar",
-    })?;
+    let unpacked = unpacked.map_err(Error::missing("tar", "tar"))?;
     let read = archive.wait().map_err(Error::file(package))?;
     if !unpacked.success() || !read.success() {
-        return Err(Error::Fetch {
-            what: package.display().to_string(),
-            output: "it has no image of a kernel".to_owned(),
-        });
+        return Err(Error::fetch(
+            package.display().to_string(),
+            "it has no image of a kernel",
+        ));
     }
-    file.persist(image).map(drop).map_err(|error| Error::File {
-        path: image.to_owned(),
-        source: error.error,
-    })
+    let kept = file.persist(image).map(drop);
+    kept.map_err(|error| Error::file(image)(error.error))
 }
 
 #[cfg(test)]

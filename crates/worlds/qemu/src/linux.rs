@@ -71,20 +71,17 @@ fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error>
     create_folder(&cache.join("initramfs"))?;
     if packages.find("busybox-static_")?.is_none() {
         packages.update()?;
-        let depends = packages.depends(&["linux-image-arm64".to_owned()])?;
+        let depends = packages.depends("linux-image-arm64")?;
         let kernel = depends.iter().find(|name| name.starts_with("linux-image-"));
-        let kernel = kernel.ok_or_else(|| Error::Fetch {
-            what: "linux-image-arm64".to_owned(),
-            output: format!("it depends on {}", depends.join(", ")),
+        let kernel = kernel.ok_or_else(|| {
+            let depends = depends.join(", ");
+            Error::fetch("linux-image-arm64", format!("it depends on {depends}"))
         })?;
         // busybox last: its package stands for both being there.
-        packages.download(std::slice::from_ref(kernel))?;
-        packages.download(&["busybox-static".to_owned()])?;
+        packages.download(kernel)?;
+        packages.download("busybox-static")?;
     }
-    let missing = |what: &str| Error::Fetch {
-        what: what.to_owned(),
-        output: "the package is not there".to_owned(),
-    };
+    let missing = |what| Error::fetch(what, "the package is not there");
     let kernel_package = packages
         .find("linux-image-")?
         .ok_or_else(|| missing("linux-image"))?;
@@ -386,8 +383,8 @@ impl Transcript<'_> {
         let number = |index: usize| {
             words
                 .get(index)
-                .and_then(|word| word.parse::<u64>().ok())
-                .unwrap_or(0)
+                .and_then(|word| word.parse().ok())
+                .unwrap_or(0_u64)
         };
         if ["@linux", "@lost", "@hotplug", "@rebooting", "@powering-off"].contains(&word) {
             progress(line);
@@ -508,15 +505,14 @@ fn take_usage(report: &mut Report, before: &mut Vec<Usage>, when: &str, usage: U
     let Some((half, _)) = when.split_once('-') else {
         return;
     };
+    let is_same =
+        |known: &Usage, usage: &Usage| (known.cpu, &known.state) == (usage.cpu, &usage.state);
     if half == "before" {
-        before.retain(|known| (known.cpu, &known.state) != (usage.cpu, &usage.state));
+        before.retain(|known| !is_same(known, &usage));
         before.push(usage);
         return;
     }
-    let Some(was) = before
-        .iter()
-        .find(|known| (known.cpu, &known.state) == (usage.cpu, &usage.state))
-    else {
+    let Some(was) = before.iter().find(|known| is_same(known, &usage)) else {
         return;
     };
     let grown = Usage {
@@ -525,11 +521,7 @@ fn take_usage(report: &mut Report, before: &mut Vec<Usage>, when: &str, usage: U
         rejected: usage.rejected.saturating_sub(was.rejected),
         ..usage
     };
-    match report
-        .usage
-        .iter_mut()
-        .find(|known| (known.cpu, &known.state) == (grown.cpu, &grown.state))
-    {
+    match report.usage.iter_mut().find(|known| is_same(known, &grown)) {
         Some(known) if known.entered < grown.entered => *known = grown,
         Some(_) => {}
         None => report.usage.push(grown),

@@ -2,6 +2,7 @@
 
 use crate::{Error, Guest, Images, Load, Machine, Passages, Plugin};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The work that the payload is to run.
@@ -272,37 +273,35 @@ fn complaint(line: &str) -> Option<String> {
         .then(|| line.to_owned())
 }
 
+/// The next of some words.
+fn next<'w, T: FromStr>(words: &mut impl Iterator<Item = &'w str>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
 fn stamps_of(text: &str) -> Option<Stamps> {
-    let mut words = text.split(' ');
-    let (case, mode) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let (iteration, cluster, core) = (
-        words.next()?.parse().ok()?,
-        words.next()?.parse().ok()?,
-        words.next()?.parse().ok()?,
-    );
-    let mut stamps = [0; 6];
-    for stamp in &mut stamps {
-        *stamp = words.next()?.parse().ok()?;
+    let words = &mut text.split(' ');
+    let mut read = Stamps {
+        case: next(words)?,
+        mode: next(words)?,
+        iteration: next(words)?,
+        cluster: next(words)?,
+        core: next(words)?,
+        stamps: [0; 6],
+    };
+    for stamp in &mut read.stamps {
+        *stamp = next(words)?;
     }
-    Some(Stamps {
-        case,
-        mode,
-        iteration,
-        cluster,
-        core,
-        stamps,
-    })
+    Some(read)
 }
 
 fn calls_of(text: &str) -> Option<Calls> {
     let (name, rest) = text.rsplit_once(": ")?;
-    let mut words = rest.split(' ');
-    let (ticks, count) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let words = &mut rest.split(' ');
     Some(Calls {
         name: name.to_owned(),
-        ticks,
-        count,
-        returned: words.next()?.parse().ok()?,
+        ticks: next(words)?,
+        count: next(words)?,
+        returned: next(words)?,
     })
 }
 
