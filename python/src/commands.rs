@@ -58,8 +58,10 @@ pub fn compare(
     all: bool,
 ) -> PyResult<(String, String, String, &'static str)> {
     let of_side = |runs: Vec<Py<Recording>>| {
-        let given = runs.iter().map(|it| it.get());
-        let given = given.map(|it| ((*it.rows).clone(), it.name()));
+        let given = runs
+            .iter()
+            .map(|it| it.get())
+            .map(|it| ((*it.rows).clone(), it.name()));
         comparison::runs_of(given.collect())
     };
     let sides: Vec<_> = sides.into_iter().map(of_side).collect();
@@ -73,8 +75,10 @@ pub fn compare(
                 .map(|(rows, name)| Findings::new(rows, name, None));
             findings.push(runs.collect::<Vec<_>>());
         }
-        let named = findings.iter().zip(&sides).zip(&variants);
-        let inputs: Vec<Input<'_>> = named
+        let inputs: Vec<Input<'_>> = findings
+            .iter()
+            .zip(&sides)
+            .zip(&variants)
             .filter_map(|((runs, (_, again)), variant)| {
                 let release = variant.iter().map(|release| format!("@{release}"));
                 let name = runs.first()?.folder.clone() + &release.collect::<String>();

@@ -279,8 +279,9 @@ impl Dictionary {
 /// A column of texts, each with its number where it comes from; `None` for a null.
 fn numbered<'t>(texts: impl Iterator<Item = Option<(usize, &'t str)>>) -> ArrayRef {
     let mut dictionary = Dictionary::default();
-    let numbers = texts.map(|text| text.map(|(there, text)| dictionary.number(there, text)));
-    let numbers = numbers.collect();
+    let numbers = texts
+        .map(|text| text.map(|(there, text)| dictionary.number(there, text)))
+        .collect();
     dictionary.array(numbers)
 }
 

@@ -158,8 +158,9 @@ pub fn work<T: Send + 'static>(
                         tell.call1((done, total, progress.doing())).map(drop)
                     });
                 let watch = watch.get_or_insert_with(Watch::new);
-                let short = progress.filter(|progress| progress.cancel_if_short(watch));
-                let short = short.and_then(|progress| progress.check().err());
+                let short = progress
+                    .filter(|progress| progress.cancel_if_short(watch))
+                    .and_then(|progress| progress.check().err());
                 let error = match (py.check_signals().and(told), short) {
                     (Err(error), _) => error,
                     (Ok(()), Some(short)) => exception(&short.into()),

@@ -74,12 +74,10 @@ fn text(value: &Value) -> &str {
 /// The licences of `deny.toml`.
 fn allowed() -> Result<Vec<String>, String> {
     let path = root().join("deny.toml");
-    let table = table(&path)?;
-    let allow = table
+    Ok(table(&path)?
         .get("licenses")
-        .and_then(|licences| licences.get("allow")?.as_array());
-    let allow = allow.ok_or_else(|| format!("{}: [licenses] has no `allow`", path.display()))?;
-    Ok(allow
+        .and_then(|licences| licences.get("allow")?.as_array())
+        .ok_or_else(|| format!("{}: [licenses] has no `allow`", path.display()))?
         .iter()
         .filter_map(|licence| licence.as_str().map(str::to_owned))
         .collect())
@@ -87,11 +85,14 @@ fn allowed() -> Result<Vec<String>, String> {
 
 /// True if one of the alternatives of a licence expression is allowed whole.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
-    let plain = expression.replace(['(', ')'], "").replace('/', " OR ");
-    plain.split(" OR ").any(|all| {
-        all.split(" AND ")
-            .all(|one| allowed.iter().any(|allowed| allowed == one.trim()))
-    })
+    expression
+        .replace(['(', ')'], "")
+        .replace('/', " OR ")
+        .split(" OR ")
+        .any(|all| {
+            all.split(" AND ")
+                .all(|one| allowed.iter().any(|allowed| allowed == one.trim()))
+        })
 }
 
 #[cfg(test)]

@@ -171,8 +171,7 @@ fn reproducible(command: &mut Command, root: &Path, work: &Path) {
     let when = Command::new("git")
         .args(words("log -1 --format=%ct"))
         .current_dir(root)
-        .output();
-    let when = when
+        .output()
         .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         .unwrap_or_default();
     command.env("SOURCE_DATE_EPOCH", when);
@@ -397,17 +396,17 @@ fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
             .args(install)
             .arg(out.join(&wheel)),
     )?;
-    let script = "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))";
     check(
         Command::new(folder.join("bin/python"))
-            .args(["-c", script])
+            .args(["-c", "import stopwatt; print(stopwatt.__version__, len(stopwatt.run('psci-latency', iterations=1).report('md')))"])
             .current_dir(&folder),
     )
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {
-    let names = entries(folder)?
+    Ok(entries(folder)?
         .into_iter()
-        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    Ok(names.filter(|name| name != "SHA256SUMS").collect())
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .filter(|name| name != "SHA256SUMS")
+        .collect())
 }

@@ -28,13 +28,15 @@ fn read(root: &Path) -> Result<Vec<Limit>, String> {
             .get("what")
             .and_then(toml::Value::as_str)
             .map(str::to_owned);
-        let found = what.zip(number("limit")).zip(number("aim"));
-        let ((what, limit), aim) = found.ok_or_else(|| {
-            format!(
-                "{}: [{name}] needs `what`, `limit` and `aim`",
-                path.display()
-            )
-        })?;
+        let ((what, limit), aim) =
+            what.zip(number("limit"))
+                .zip(number("aim"))
+                .ok_or_else(|| {
+                    format!(
+                        "{}: [{name}] needs `what`, `limit` and `aim`",
+                        path.display()
+                    )
+                })?;
         Ok(Limit {
             name,
             what,

@@ -151,8 +151,11 @@ fn apt_get(arguments: &[&str]) -> Result<(), String> {
             .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")
             .env("LC_ALL", "C");
-        let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
-        let output = output.map_err(|error| format!("cannot start apt-get: {error}"))?;
+        let output = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .output()
+            .map_err(|error| format!("cannot start apt-get: {error}"))?;
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         Ok(if output.status.success() {
             Ok(())

@@ -151,8 +151,10 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
 
 /// Folder in which a Python has its packages.
 fn packages(python: &Path) -> Result<String, String> {
-    let script = "import sysconfig; print(sysconfig.get_paths()['platlib'])";
-    Ok(said(Command::new(python).args(["-c", script]))?
-        .trim()
-        .to_owned())
+    Ok(said(Command::new(python).args([
+        "-c",
+        "import sysconfig; print(sysconfig.get_paths()['platlib'])",
+    ]))?
+    .trim()
+    .to_owned())
 }

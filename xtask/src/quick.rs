@@ -88,11 +88,14 @@ fn package_of(root: &Path, file: &Path) -> Option<String> {
     if of_another_workspace {
         return None;
     }
-    let package = text.split("[package]").nth(1)?;
-    let name = package
-        .lines()
-        .find_map(|line| line.strip_prefix("name = \""))?;
-    Some(name.trim_end_matches('"').to_owned())
+    Some(
+        text.split("[package]")
+            .nth(1)?
+            .lines()
+            .find_map(|line| line.strip_prefix("name = \""))?
+            .trim_end_matches('"')
+            .to_owned(),
+    )
 }
 
 /// The workspace's packages that use one of these.
@@ -103,8 +106,8 @@ fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
             "tree --offline --workspace --prefix none --edges normal,build,dev --invert {package}"
         );
         // Only what lies in the checkout has its path behind the version.
-        let ours = said(&mut cargo(&tree))?;
-        let ours = ours
+        let text = said(&mut cargo(&tree))?;
+        let ours = text
             .lines()
             .filter(|line| line.contains("(/"))
             .filter_map(|line| line.split(' ').next());

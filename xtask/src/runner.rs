@@ -48,8 +48,7 @@ pub fn build(arguments: &str) -> Result<Vec<Program>, String> {
     command
         .args(words(arguments))
         .stderr(std::process::Stdio::inherit());
-    let text = said(&mut command)?;
-    Ok(text.lines().filter_map(program).collect())
+    Ok(said(&mut command)?.lines().filter_map(program).collect())
 }
 
 /// The test program that a message of Cargo's tells of.
@@ -60,8 +59,7 @@ fn program(message: &str) -> Option<Program> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     // `path+file:///checkout/crates/base/disk#0.1.0`, with the package's name before the version
     // where the folder has another.
-    let id = message["package_id"].as_str()?;
-    let (folder, version) = id.rsplit_once('#')?;
+    let (folder, version) = message["package_id"].as_str()?.rsplit_once('#')?;
     let named = version
         .split_once('@')
         .map_or_else(|| folder.rsplit('/').next(), |(name, _)| Some(name));
@@ -82,8 +80,7 @@ impl Program {
     /// The paths of its tests.
     fn tests(&self) -> Result<Vec<String>, String> {
         let mut list = self.command();
-        let text = said(list.args(words("--list --format terse")))?;
-        Ok(text
+        Ok(said(list.args(words("--list --format terse")))?
             .lines()
             .filter_map(|line| line.strip_suffix(": test"))
             .map(str::to_owned)

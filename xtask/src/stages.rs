@@ -114,10 +114,10 @@ pub fn run(names: &[String]) -> Result<(), String> {
         .filter(|stage| names.is_empty() || names.iter().any(|name| name == stage.name))
         .collect();
     // While the first stages compile, what later ones need is fetched.
-    let needs = chosen
+    let mut installing = chosen
         .iter()
-        .any(|stage| !WITHOUT_NEEDS.contains(&stage.name));
-    let mut installing = needs.then(|| std::thread::spawn(install));
+        .any(|stage| !WITHOUT_NEEDS.contains(&stage.name))
+        .then(|| std::thread::spawn(install));
     let mut times = Vec::new();
     let mut failures = Vec::new();
     for stage in &chosen {
@@ -237,8 +237,10 @@ const COLUMNS: usize = 100;
 fn documents() -> Result<(), String> {
     let mut wrong = Vec::new();
     for folder in ["", "docs", "docs/adr", "python"] {
-        let paths = entries(&root().join(folder))?.into_iter();
-        for path in paths.filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        for path in entries(&root().join(folder))?
+            .into_iter()
+            .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        {
             let text = read(&path)?;
             wrong.extend(too_long(&text).map(|line| format!("{}:{line}", path.display())));
         }
@@ -256,14 +258,16 @@ fn documents() -> Result<(), String> {
 /// Numbers of the lines of a document that are too long.
 fn too_long(text: &str) -> impl Iterator<Item = usize> {
     let mut in_code = false;
-    let wrong = text.lines().zip(1..).filter(move |(line, _)| {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        }
-        let may_be_long = in_code || line.starts_with('|') || line.starts_with("![");
-        !may_be_long && line.chars().count() > COLUMNS
-    });
-    wrong.map(|(_, number)| number)
+    text.lines()
+        .zip(1..)
+        .filter(move |(line, _)| {
+            if line.trim_start().starts_with("```") {
+                in_code = !in_code;
+            }
+            let may_be_long = in_code || line.starts_with('|') || line.starts_with("![");
+            !may_be_long && line.chars().count() > COLUMNS
+        })
+        .map(|(_, number)| number)
 }
 
 /// Clippy on the product, where a function has at most 70 lines (`clippy.toml`), then on all.
@@ -532,9 +536,10 @@ fn python() -> Result<(), String> {
 
 /// The target that this machine's programs are built for.
 fn host_target() -> Result<String, String> {
-    let text = said(Command::new("rustc").arg("-vV"))?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned)
+    said(Command::new("rustc").arg("-vV"))?
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .map(str::to_owned)
         .ok_or_else(|| "rustc -vV names no host".to_owned())
 }
 
@@ -589,8 +594,12 @@ fn recordings() -> Result<(), String> {
     let record = |threads: &str| -> Result<PathBuf, String> {
         let output = folder.join(threads);
         let mut command = Command::new(built("release/stopwatt"));
-        let run = "run psci-latency --iterations 3 --free-seeds 5 --replace --format json -o";
-        command.args(words(run)).arg(&output).current_dir(root());
+        command
+            .args(words(
+                "run psci-latency --iterations 3 --free-seeds 5 --replace --format json -o",
+            ))
+            .arg(&output)
+            .current_dir(root());
         command
             .env("RAYON_NUM_THREADS", threads)
             .stdout(std::process::Stdio::null());

@@ -99,8 +99,8 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
 
 /// The files and folders of a folder, by name.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
-    let mut paths: Vec<PathBuf> = entries
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map_err(at(folder))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
     paths.sort();
@@ -131,9 +131,13 @@ pub fn seconds_of(process: &str, skipped: usize, count: usize) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name may hold anything, but ends with the last parenthesis.
     let (_, behind) = stat.rsplit_once(')').unwrap_or_default();
-    let fields = behind.split_whitespace().skip(skipped).take(count);
-    let ticks = fields.filter_map(|field| field.parse::<f64>().ok());
-    ticks.sum::<f64>() / 100.0
+    behind
+        .split_whitespace()
+        .skip(skipped)
+        .take(count)
+        .filter_map(|field| field.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 /// Tests that take long, by their names as tables have them, with the reasons: those of

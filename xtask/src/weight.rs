@@ -43,8 +43,11 @@ pub fn weigh(root: &Path) -> Result<Weight, String> {
         if is_test || !path.exists() {
             continue;
         }
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        match ending.unwrap_or_default() {
+        match path
+            .extension()
+            .and_then(|ending| ending.to_str())
+            .unwrap_or_default()
+        {
             "rs" => {
                 let text = tools::read(&path)?;
                 let product = text.split("\n#[cfg(test)]\nmod tests").next();
@@ -119,8 +122,8 @@ fn token(rest: &str, first: char, language: Language) -> usize {
 
 /// The bytes of the name or number at the start of a text.
 fn word(rest: &str) -> usize {
-    let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    end.unwrap_or(rest.len())
+    rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .unwrap_or(rest.len())
 }
 
 /// The bytes of a raw text of Rust: `r#"..."#`.

@@ -102,12 +102,6 @@ pub fn table() {
     for (name, without) in PROGRAMS {
         for faulty in [false, true] {
             let of = if faulty { "faulty" } else { "correct" };
-            let results = [
-                ("loom", loom(name, faulty)),
-                ("shuttle, random", shuttle(name, faulty)),
-                ("here, no late loads", explorer(name, faulty, false)),
-                ("here", explorer(name, faulty, true)),
-            ];
             for (
                 who,
                 Result {
@@ -117,8 +111,12 @@ pub fn table() {
                     found,
                     complete,
                 },
-            ) in results
-            {
+            ) in [
+                ("loom", loom(name, faulty)),
+                ("shuttle, random", shuttle(name, faulty)),
+                ("here, no late loads", explorer(name, faulty, false)),
+                ("here", explorer(name, faulty, true)),
+            ] {
                 let answer = match (found, complete, faulty) {
                     (true, _, true) => "found",
                     (true, _, false) => "A FALSE ALARM",

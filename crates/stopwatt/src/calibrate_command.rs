@@ -322,10 +322,10 @@ fn as_text(calibration: &Calibration) -> String {
             .parameters
             .iter()
             .zip(valley)
-            .filter(|((parameter, ..), _)| parameter.starts.len() > 1);
-        let mut costs =
-            costs.map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key));
-        let costs = costs.join(", ");
+            .filter(|((parameter, ..), _)| parameter.starts.len() > 1)
+            .map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key))
+            .collect::<Vec<_>>()
+            .join(", ");
         let _ = writeln!(
             out,
             "  another valley fits alike: {costs}; the prior is nearer to the one above"

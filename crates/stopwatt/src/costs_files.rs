@@ -22,8 +22,12 @@ pub fn write_costs_file(
     costs: &CostsFile,
 ) -> miette::Result<()> {
     let text = toml::to_string_pretty(costs).into_diagnostic()?;
-    let head = format!(
-        "# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n"
-    );
-    write_costs(console, data, &costs_file_of(name), &(head + &text))
+    write_costs(
+        console,
+        data,
+        &costs_file_of(name),
+        &(format!(
+            "# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n"
+        ) + &text),
+    )
 }

@@ -206,8 +206,8 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.lines()
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
         .next()
         .filter(|_| output.status.success())
         .map(document::printable)
@@ -215,8 +215,9 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// The numbers of `QEMU emulator version 7.2.22 (...)`.
 fn version_of(line: &str) -> Option<(u32, u32)> {
-    let version = line.split("version ").nth(1)?;
-    let mut numbers = version
+    let mut numbers = line
+        .split("version ")
+        .nth(1)?
         .split(['.', ' '])
         .map_while(|number| number.parse().ok());
     Some((numbers.next()?, numbers.next()?))
@@ -240,11 +241,10 @@ fn apt() -> Result<String, String> {
 }
 
 fn counters() -> Result<String, String> {
-    let devices = fs::read_dir("/sys/bus/event_source/devices")
+    let device = fs::read_dir("/sys/bus/event_source/devices")
         .into_iter()
         .flatten()
-        .flatten();
-    let device = devices
+        .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
         .find(|name| name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv8"));
     let paranoid: Option<i32> = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
@@ -261,13 +261,12 @@ fn counters() -> Result<String, String> {
 
 fn huge_pages() -> Result<String, String> {
     let count = |text: String| {
-        let line = text
-            .lines()
+        text.lines()
             .find_map(|line| line.strip_prefix("HugePages_Total:"))?
             .trim()
             .parse::<u64>()
-            .ok();
-        line.filter(|count| *count > 0)
+            .ok()
+            .filter(|count| *count > 0)
     };
     let reserved = fs::read_to_string("/proc/meminfo").ok().and_then(count);
     let transparent =

@@ -285,18 +285,20 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let nodes = |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| {
         rows.map(|row| &row.node).collect::<BTreeSet<_>>().len()
     };
-    let said = format!(
-        "{:.2} clocks for each packet that came in, over all nodes: {} nodes, {} with packets, on {} threads. Recording: {}\n",
-        runtime.clocks_per_packet(),
-        nodes(&mut runtime.rows.iter()),
-        nodes(&mut runtime.rows.iter().filter(|row| row.vectors > 0)),
-        runtime
-            .rows
-            .iter()
-            .map(|row| row.thread)
-            .collect::<BTreeSet<_>>()
-            .len(),
-        options.output.display()
-    );
-    output::print_text(console, &said)
+    output::print_text(
+        console,
+        &format!(
+            "{:.2} clocks for each packet that came in, over all nodes: {} nodes, {} with packets, on {} threads. Recording: {}\n",
+            runtime.clocks_per_packet(),
+            nodes(&mut runtime.rows.iter()),
+            nodes(&mut runtime.rows.iter().filter(|row| row.vectors > 0)),
+            runtime
+                .rows
+                .iter()
+                .map(|row| row.thread)
+                .collect::<BTreeSet<_>>()
+                .len(),
+            options.output.display()
+        ),
+    )
 }

@@ -79,8 +79,10 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette
     on.cases = cases.collect();
     if of(POWER_DOWN).is_none() {
         let lacks = format!("the recordings have no call `{POWER_DOWN}`");
-        let message = format!("{lacks}, so --on tells no case that powers down");
-        comparison.warnings.insert(0, message);
+        comparison.warnings.insert(
+            0,
+            format!("{lacks}, so --on tells no case that powers down"),
+        );
     }
     comparison.on_board = Some(on);
     Ok(())

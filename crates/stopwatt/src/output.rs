@@ -52,11 +52,10 @@ pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
 
 /// `--all`.
 pub fn all_argument() -> Arg {
-    let help = "Print everything in the terminal, not the answers alone.";
     Arg::new("all")
         .long("all")
         .action(ArgAction::SetTrue)
-        .help(help)
+        .help("Print everything in the terminal, not the answers alone.")
 }
 
 /// The format that was asked for.

@@ -72,9 +72,11 @@ pub fn run(
     output::write_file(console, path, text.as_bytes())?;
     let path = path.display();
     let (title, cpus, groups) = (&board.title, board.cpus.len(), board.groups().len());
-    let said = format!(
-        "{path}: {title}, CPUs: {cpus}, domains: {groups}. What no file says is called assumed.\n\
+    output::print_text(
+        console,
+        &format!(
+            "{path}: {title}, CPUs: {cpus}, domains: {groups}. What no file says is called assumed.\n\
          Run it with: stopwatt run idle-replay TRACE --platform {path}\n"
-    );
-    output::print_text(console, &said)
+        ),
+    )
 }

@@ -31,7 +31,10 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         Some(_) => "--vary scp.channels=1,2,4 --vary topology.clusters=1..16",
         None => "--vary KEY=VALUES",
     };
-    let help = format!(
+    let mut built = Command::new(about.name)
+        .about(about.summary)
+        .max_term_width(100)
+        .after_help(format!(
         "Example:\n  stopwatt what-if {} {example}\n\n\
          Every combination is run. Values are separated by commas; 1..16 stands for 1, 2, and so on to 16. A key is a setting of \
          the experiment{}.",
@@ -41,11 +44,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         } else {
             ""
         }
-    );
-    let mut built = Command::new(about.name)
-        .about(about.summary)
-        .max_term_width(100)
-        .after_help(help);
+    ));
     let vary = Arg::new("vary")
         .long("vary")
         .value_name("KEY=VALUES")

@@ -76,8 +76,8 @@ pub fn run(
         progress.check().map_err(|_| Error::Cancelled)?;
         let point = plan.point(number);
         note_named(around.fitting, &point, &mut named);
-        let ran = run_point(around, &noted, &kept, &point, rows.is_none(), progress);
-        let kept = ran.and_then(|recording| keep(recording, plan));
+        let kept = run_point(around, &noted, &kept, &point, rows.is_none(), progress)
+            .and_then(|recording| keep(recording, plan));
         all.push(match kept {
             Ok(recording) => {
                 if rows.is_none() {
@@ -187,8 +187,8 @@ fn run_point(
     // One point must not take the others with it.
     let ran = catch_unwind(AssertUnwindSafe(|| {
         fitting.experiment.run(&request, &mut sink)
-    }));
-    let ran = ran.unwrap_or_else(|panic| {
+    }))
+    .unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()
             .map(String::as_str)
@@ -223,8 +223,9 @@ fn keep(
         recording.keep_metrics(|metric| plan.metrics.iter().any(|kept| kept == metric));
         if recording.measures().is_empty() {
             let (wanted, there) = (plan.metrics.join(", "), there.join(", "));
-            let message = format!("nothing measured {wanted}; there are {there}");
-            return Err(experiment::Error::failed(message));
+            return Err(experiment::Error::failed(format!(
+                "nothing measured {wanted}; there are {there}"
+            )));
         }
     }
     Ok(recording)

@@ -69,11 +69,10 @@ impl Dataset {
             let begun = Self::open(folder)?;
             begun.must_be_of(&marks.stopwatt)?;
             if begun.marks.plan != marks.plan {
-                let help = "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR";
                 return Err(Error::folder(
                     folder,
                     "holds the sweep of another plan".to_owned(),
-                    help,
+                    "name another folder with --output, add --replace, or go on with the plan that lies in it: stopwatt sweep --resume DIR",
                 ));
             }
             return Ok(begun);
@@ -108,10 +107,9 @@ impl Dataset {
             .ok()
             .and_then(|begun| begun.at_work("").next())
         {
-            let message = format!("process {process} is running the plan that is to be replaced");
             return Err(Error::folder(
                 folder,
-                message,
+                format!("process {process} is running the plan that is to be replaced"),
                 "wait for its end, or stop it",
             ));
         }
@@ -154,10 +152,9 @@ impl Dataset {
         let marks: Marks =
             toml::from_str(&text).map_err(|error| Error::folder(&path, error.to_string(), HELP))?;
         if (marks.format.as_str(), marks.version) != (FORMAT, VERSION) {
-            let message = format!("is of the format {} {}", marks.format, marks.version);
             return Err(Error::folder(
                 &path,
-                message,
+                format!("is of the format {} {}", marks.format, marks.version),
                 format!("this program reads {FORMAT} {VERSION}"),
             ));
         }
@@ -167,11 +164,10 @@ impl Dataset {
             && (plan.points(), plan.chunk(), plan.chunks())
                 == (Some(marks.points), marks.chunk, marks.chunks);
         if !is_its {
-            let help = "put the plan back with which the sweep was begun, or begin another one";
             return Err(Error::folder(
                 &path,
                 format!("is not the plan that {MARKS_FILE} was written for"),
-                help,
+                "put the plan back with which the sweep was begun, or begin another one",
             ));
         }
         Ok(Self {
@@ -184,12 +180,14 @@ impl Dataset {
     /// Refuses another version than the one that the data set was begun by.
     fn must_be_of(&self, stopwatt: &str) -> Result<(), Error> {
         if self.marks.stopwatt != stopwatt {
-            let message = format!(
-                "was begun by stopwatt {}, and this is {stopwatt}",
-                self.marks.stopwatt
-            );
-            let help = "go on with the same build, or begin anew in another folder or with --replace: two builds may give two figures";
-            return Err(Error::folder(&self.folder, message, help));
+            return Err(Error::folder(
+                &self.folder,
+                format!(
+                    "was begun by stopwatt {}, and this is {stopwatt}",
+                    self.marks.stopwatt
+                ),
+                "go on with the same build, or begin anew in another folder or with --replace: two builds may give two figures",
+            ));
         }
         Ok(())
     }
@@ -292,8 +290,11 @@ impl Dataset {
                 && Path::new("/proc").join(process.to_string()).exists();
             is_it.then_some(process)
         };
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        entries.filter_map(move |entry| of_other(entry.file_name().to_str()?))
+        fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(move |entry| of_other(entry.file_name().to_str()?))
     }
 
     /// The number of chunks that are there.
@@ -342,17 +343,16 @@ fn check_ours(folder: &Path) -> Result<(), Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(Error::io(folder, "list")(error)),
     };
-    let names =
-        entries.filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
-    match names.into_iter().find(|name| !is_ours(name)) {
-        Some(name) => {
-            let message = format!("exists and is no sweep: it holds {name}");
-            Err(Error::folder(
-                folder,
-                message,
-                "name another folder with --output, or remove it yourself",
-            ))
-        }
+    match entries
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+        .into_iter()
+        .find(|name| !is_ours(name))
+    {
+        Some(name) => Err(Error::folder(
+            folder,
+            format!("exists and is no sweep: it holds {name}"),
+            "name another folder with --output, or remove it yourself",
+        )),
         None => Ok(()),
     }
 }

@@ -34,10 +34,9 @@ impl Fitting {
             Err(plan.source.wrong(place, message, help))
         };
         let Some(experiment) = find(&plan.experiment) else {
-            let message = format!("there is no experiment `{}`", plan.experiment);
             return wrong(
                 plan.experiment_place.clone(),
-                &message,
+                &format!("there is no experiment `{}`", plan.experiment),
                 one_of(&plan.experiment, known),
             );
         };
@@ -52,10 +51,9 @@ impl Fitting {
                         .iter()
                         .map(|world| world.world.name())
                         .collect();
-                    let message = format!("{} does not run in a world `{name}`", about.name);
                     return wrong(
                         plan.world_place.clone(),
-                        &message,
+                        &format!("{} does not run in a world `{name}`", about.name),
                         format!("its worlds are: {}", known.join(", ")),
                     );
                 }
@@ -105,11 +103,9 @@ impl Fitting {
                     keys.iter().try_for_each(|drawn| self.check_drawn(drawn))?;
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
-                    let message = format!(
+                    return Err(self.plan.source.wrong_as_a_whole(&format!(
                         "{count} repetitions in the world sim, where the same inputs give the same figures"
-                    );
-                    let help = "vary the seed instead: [seeds] with count = N";
-                    return Err(self.plan.source.wrong_as_a_whole(&message, help));
+                    ), "vary the seed instead: [seeds] with count = N"));
                 }
                 Axis::Repetitions(_) => {}
             }
@@ -200,13 +196,17 @@ impl Fitting {
     /// The files that settings name at a point.
     pub(crate) fn files_named(&self, point: &Point) -> Vec<String> {
         let about = self.experiment.about();
-        let fixed = self.plan.settings.iter().map(|(key, it)| (key, &it.value));
-        let all = fixed.chain(point.varied.iter().map(|(key, value)| (key, value)));
-        let files = all.filter(|(key, _)| {
-            about
-                .setting(key)
-                .is_some_and(|it| matches!(it.kind(), Kind::InputFile))
-        });
-        files.map(|(_, value)| value.text()).collect()
+        self.plan
+            .settings
+            .iter()
+            .map(|(key, it)| (key, &it.value))
+            .chain(point.varied.iter().map(|(key, value)| (key, value)))
+            .filter(|(key, _)| {
+                about
+                    .setting(key)
+                    .is_some_and(|it| matches!(it.kind(), Kind::InputFile))
+            })
+            .map(|(_, value)| value.text())
+            .collect()
     }
 }

@@ -41,8 +41,9 @@ struct Parser<'s> {
 
 impl Parser<'_> {
     fn plan(&self) -> Result<Plan, Error> {
-        let table = self.source.table();
-        let table = table
+        let table = self
+            .source
+            .table()
             .map_err(|error| error.with_help("a plan is a TOML file; docs/sweeps.md has one"))?;
         let table = table.get_ref();
         if let Some(key) = table
@@ -51,18 +52,17 @@ impl Parser<'_> {
         {
             let near = nearest(key.get_ref(), KEYS);
             let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            let help = format!("{near}a plan has {}", KEYS.join(", "));
             return Err(self.source.wrong(
                 key.span(),
                 format!("unknown key `{}`", key.get_ref()),
-                help,
+                format!("{near}a plan has {}", KEYS.join(", ")),
             ));
         }
         let Some(experiment) = table.get("experiment") else {
-            let help = "say experiment = \"psci-latency\"; `stopwatt list` names them";
-            return Err(self
-                .source
-                .wrong_as_a_whole("the plan names no experiment", help));
+            return Err(self.source.wrong_as_a_whole(
+                "the plan names no experiment",
+                "say experiment = \"psci-latency\"; `stopwatt list` names them",
+            ));
         };
         let (axes, settings) = (self.axes(table)?, self.settings(table)?);
         self.no_key_twice(&axes, &settings)?;
@@ -203,10 +203,9 @@ impl Parser<'_> {
                 _ => return self.wrong(place, "no finite number", "write a number such as 2.5"),
             },
             other => {
-                let message = format!("{} where a value must be", other.type_str());
                 return self.wrong(
                     place,
-                    &message,
+                    &format!("{} where a value must be", other.type_str()),
                     "a value is a text, a number, true or false",
                 );
             }
@@ -276,13 +275,12 @@ impl Parser<'_> {
                 for value in all {
                     let next = self.value(value)?;
                     if !seen.insert(next.value.text()) {
-                        let message = format!(
-                            "`{}` stands twice among the values of `{key}`",
-                            next.value.text()
-                        );
                         return self.wrong(
                             next.place,
-                            &message,
+                            &format!(
+                                "`{}` stands twice among the values of `{key}`",
+                                next.value.text()
+                            ),
                             "name each value once; `repetitions` repeats points",
                         );
                     }
@@ -371,8 +369,11 @@ impl Parser<'_> {
                             point) may be added; a list draws one of its values";
         let table = match value.get_ref() {
             DeValue::Array(all) if !all.is_empty() => {
-                let values = all.iter().map(|value| self.value(value));
-                return values.collect::<Result<_, _>>().map(Span::Choice);
+                return all
+                    .iter()
+                    .map(|value| self.value(value))
+                    .collect::<Result<_, _>>()
+                    .map(Span::Choice);
             }
             DeValue::Table(table) => table,
             _ => return self.wrong(value.span(), &format!("no range for `{key}`"), HELP),
@@ -396,8 +397,10 @@ impl Parser<'_> {
             ),
         };
         let (from, to) = (end("from")?, end("to")?);
-        let unit = table.get("unit").map(|value| self.text(value, "unit"));
-        let unit = unit.transpose()?;
+        let unit = table
+            .get("unit")
+            .map(|value| self.text(value, "unit"))
+            .transpose()?;
         let digits = match table.get("digits") {
             Some(value) => Some(self.number(value, "digits", 0..=15)? as u32),
             None => None,
@@ -491,10 +494,9 @@ impl Parser<'_> {
                 "measures" => kept.measures = true,
                 "causes" => kept.causes = true,
                 _ => {
-                    let message = format!("`{text}` cannot be kept");
                     return self.wrong(
                         place,
-                        &message,
+                        &format!("`{text}` cannot be kept"),
                         "any of \"measures\", \"events\", \"causes\" can",
                     );
                 }
@@ -521,14 +523,12 @@ impl Parser<'_> {
             };
             for (key, _) in axis.keys() {
                 if ["sweep_point", "repetition", "status", "why", "counter_hz"].contains(&key) {
-                    let help = "the table of points has a column of that name; no experiment has a setting of it";
-                    return self.wrong(place(key), &format!("`{key}` cannot be varied"), help);
+                    return self.wrong(place(key), &format!("`{key}` cannot be varied"), "the table of points has a column of that name; no experiment has a setting of it");
                 }
                 if !seen.insert(key) {
-                    let message = format!("`{key}` is set twice");
                     return self.wrong(
                         place(key),
-                        &message,
+                        &format!("`{key}` is set twice"),
                         "leave it in one place; [settings] hold in every point",
                     );
                 }

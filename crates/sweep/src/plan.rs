@@ -92,22 +92,20 @@ impl Plan {
         };
         match self.points() {
             Some(points) if points <= most => Ok(points),
-            Some(points) => {
-                let message = format!(
+            Some(points) => Err(self.source.wrong_as_a_whole(
+                &format!(
                     "{points} points ({}); at most {most} are run",
                     self.product()
-                );
-                Err(self
-                    .source
-                    .wrong_as_a_whole(&message, help(&points.to_string())))
-            }
-            None => {
-                let message = format!(
+                ),
+                help(&points.to_string()),
+            )),
+            None => Err(self.source.wrong_as_a_whole(
+                &format!(
                     "more than 2^64 points ({}); at most {most} are run",
                     self.product()
-                );
-                Err(self.source.wrong_as_a_whole(&message, "take out values"))
-            }
+                ),
+                "take out values",
+            )),
         }
     }
 
@@ -164,8 +162,11 @@ impl Plan {
 
     /// The keys that vary, with what their values are, in the plan's order.
     pub(crate) fn keys(&self) -> Vec<(String, Kind)> {
-        let all = self.axes.iter().flat_map(Axis::keys);
-        all.map(|(key, kind)| (key.to_owned(), kind)).collect()
+        self.axes
+            .iter()
+            .flat_map(Axis::keys)
+            .map(|(key, kind)| (key.to_owned(), kind))
+            .collect()
     }
 
     /// True if points are repeated.

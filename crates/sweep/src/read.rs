@@ -74,16 +74,15 @@ fn each_point(
             .for_each(|(number, recording)| take(number, recording));
     }
     if !any {
-        let message = format!("has rows of no point yet ({there} of {chunks} chunks are there)");
         return Err(Error::folder(
             dataset.folder(),
-            message,
+            format!("has rows of no point yet ({there} of {chunks} chunks are there)"),
             "finish it first: stopwatt sweep --resume DIR",
         ));
     }
-    let missing =
-        format!("{there} of {chunks} chunks of the sweep are there; the others were not run yet.");
-    Ok((there < chunks).then_some(missing))
+    Ok((there < chunks).then_some(format!(
+        "{there} of {chunks} chunks of the sweep are there; the others were not run yet."
+    )))
 }
 
 /// The rows of each point of a chunk that has some, under a header.
@@ -180,8 +179,9 @@ fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) 
             figures: toml::Table::new(),
         });
     for (name, number) in points {
-        let varied = plan.point(*number).varied;
-        let table = varied
+        let table = plan
+            .point(*number)
+            .varied
             .into_iter()
             .map(|(key, value)| (key, toml::Value::String(value.text())));
         platform

@@ -408,9 +408,11 @@ fn same_inputs(
     for (path, (sum, chunk)) in inputs {
         let (shown, now) = now(path);
         if now != Some(*sum) {
-            let message = format!("is not the file that chunk {chunk} of the sweep was made from");
-            let help = "put it back, or begin anew in another folder";
-            return Err(Error::folder(Path::new(&shown), message, help));
+            return Err(Error::folder(
+                Path::new(&shown),
+                format!("is not the file that chunk {chunk} of the sweep was made from"),
+                "put it back, or begin anew in another folder",
+            ));
         }
     }
     Ok(())

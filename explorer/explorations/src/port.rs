@@ -284,9 +284,8 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
         .zip(there)
         .chain([("hardware", !table.hardware.is_null())]);
     if let Some((missing, _)) = missing.find(|&(_, there)| !there) {
-        let what = format!("{shown}: `{missing}` of its table is NULL");
         return Err(Wrong::new(
-            what,
+            format!("{shown}: `{missing}` of its table is NULL"),
             "stopwatt_hooks.h says which members may be NULL",
         ));
     }

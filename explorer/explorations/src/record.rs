@@ -188,11 +188,13 @@ fn header_of_finding<S: Recordable>(
     let narrator = subject.narrator(found.machine, &found.script);
     let mut header = header(subject, seed);
     let cpus = subject.cpus();
-    let time = format!(
-        "An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.",
-        S::LAST
+    header.notes.insert(
+        0,
+        format!(
+            "An explored run has no time: its timeline counts operations, and CPU {cpus} is {}.",
+            S::LAST
+        ),
     );
-    header.notes.insert(0, time);
     header.complaints.push(sentence(&found.failure.what));
     let sentences = found
         .schedule
@@ -238,8 +240,10 @@ fn lanes(
         &mut operations.keys().map(|name| (*name).to_owned()),
     );
     let deviations = (1..).zip(schedule).map(|(number, by)| {
-        let words = format!("{number}. {}", by.kind.words());
-        (deviation_point(number), words)
+        (
+            deviation_point(number),
+            format!("{number}. {}", by.kind.words()),
+        )
     });
     of_operations.marks = deviations
         .chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())))

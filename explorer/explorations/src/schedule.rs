@@ -172,11 +172,10 @@ where
             .iter()
             .find(|deviation| usize::from(deviation.process) > cpus)
         {
-            let what = format!(
+            return Err(ScheduleError::Scenario(format!(
                 "a deviation is of process {}, and the scenario has {cpus} CPUs",
                 deviation.process
-            );
-            return Err(ScheduleError::Scenario(what));
+            )));
         }
         let port = self.port(anyway)?;
         let found = self.finding()?;

@@ -504,13 +504,16 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, 
             });
         }
         let model = Rc::clone(&self.model.borrow());
-        let wrong = model.at_the_end.iter().find(|(holds, _)| !holds(self.on));
-        wrong.map(|(_, what)| Failure {
-            invariant: Invariant::Own,
-            what: (*what).to_owned(),
-            process: 0,
-            operation: machine.operation_of(0),
-        })
+        model
+            .at_the_end
+            .iter()
+            .find(|(holds, _)| !holds(self.on))
+            .map(|(_, what)| Failure {
+                invariant: Invariant::Own,
+                what: (*what).to_owned(),
+                process: 0,
+                operation: machine.operation_of(0),
+            })
     }
 }
 

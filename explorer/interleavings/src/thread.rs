@@ -90,8 +90,7 @@ pub fn scope<'env, T>(work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
         scope: PhantomData,
         env: PhantomData,
     };
-    let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
-    let result = result.unwrap_or_else(|payload| {
+    let result = catch_unwind(AssertUnwindSafe(|| work(&scope))).unwrap_or_else(|payload| {
         let Failure {
             invariant, what, ..
         } = Failure::of_panic(&*payload);

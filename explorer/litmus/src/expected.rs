@@ -47,17 +47,21 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
         {
             continue;
         }
-        let cells = line
+        let (name, kind) = line
             .split_once(',')
-            .or_else(|| line.split_once(char::is_whitespace));
-        let (name, kind) = cells.ok_or_else(|| {
-            malformed(
-                number,
-                format!("`{line}` has no kind: `MP Allowed` would be right"),
-            )
-        })?;
-        let kind = kind.trim().trim_matches('"');
-        let kind = kind.split([',', ' ', '\t']).next().unwrap_or_default();
+            .or_else(|| line.split_once(char::is_whitespace))
+            .ok_or_else(|| {
+                malformed(
+                    number,
+                    format!("`{line}` has no kind: `MP Allowed` would be right"),
+                )
+            })?;
+        let kind = kind
+            .trim()
+            .trim_matches('"')
+            .split([',', ' ', '\t'])
+            .next()
+            .unwrap_or_default();
         let verdict = verdict_of(kind).ok_or_else(|| {
             malformed(
                 number,
@@ -77,15 +81,14 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
 
 /// A verdict by its name or the beginning of it, as some lists have it.
 fn verdict_of(kind: &str) -> Option<String> {
-    let kinds = [
+    [
         ("allow", "Allowed"),
         ("forbid", "Forbidden"),
         ("requi", "Required"),
-    ];
-    let found = kinds
-        .iter()
-        .find(|(start, _)| kind.to_ascii_lowercase().starts_with(start));
-    found.map(|(_, verdict)| (*verdict).to_owned())
+    ]
+    .iter()
+    .find(|(start, _)| kind.to_ascii_lowercase().starts_with(start))
+    .map(|(_, verdict)| (*verdict).to_owned())
 }
 
 fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
@@ -127,11 +130,9 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
 }
 
 fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
-    let entries = line
-        .split(';')
+    line.split(';')
         .map(str::trim)
-        .filter(|entry| !entry.is_empty());
-    entries
+        .filter(|entry| !entry.is_empty())
         .map(|entry| {
             let (name, value) = entry.split_once('=').ok_or_else(|| {
                 malformed(number, format!("`{entry}` is no variable with its value"))

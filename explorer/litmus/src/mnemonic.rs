@@ -250,8 +250,10 @@ impl Reader<'_> {
 
     fn label(&self, place: usize) -> Result<usize, Refusal> {
         let name = self.hold(self.operands.get(place))?;
-        let at = self.labels.get(name.as_str()).copied();
-        at.ok_or_else(|| Refusal::Malformed(format!("there is no label `{name}`")))
+        self.labels
+            .get(name.as_str())
+            .copied()
+            .ok_or_else(|| Refusal::Malformed(format!("there is no label `{name}`")))
     }
 
     /// A register or number, with what is done to it.

@@ -80,8 +80,10 @@ struct Names {
 impl Names {
     /// The number of an object; a new one of one location, if there is none of that name.
     fn object(&mut self, name: &str) -> usize {
-        let known = self.objects.iter().position(|known| known.name == name);
-        known.unwrap_or_else(|| self.add(name, None, None))
+        self.objects
+            .iter()
+            .position(|known| known.name == name)
+            .unwrap_or_else(|| self.add(name, None, None))
     }
 
     fn add(&mut self, name: &str, elements: Option<usize>, bytes: Option<u8>) -> usize {
@@ -155,8 +157,7 @@ impl<'t> Reader<'t> {
             .ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
         let information = self.text[start..open]
             .lines()
-            .filter_map(|line| line.split_once('='));
-        let information = information
+            .filter_map(|line| line.split_once('='))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
             .collect();
         let mut names = Names::default();
@@ -242,8 +243,13 @@ impl<'t> Reader<'t> {
 
     /// The name of the test, on its first line.
     fn name(&self, start: usize) -> Result<String, Error> {
-        let first = self.text[start..].lines().next().unwrap_or_default().trim();
-        match first.split_once(char::is_whitespace) {
+        match self.text[start..]
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .split_once(char::is_whitespace)
+        {
             Some(("AArch64", name)) => Ok(name.trim().to_owned()),
             Some((other, _))
                 if [
@@ -402,8 +408,8 @@ impl<'t> Reader<'t> {
     ) -> Result<(), Error> {
         let (has_type, bytes) = (kind.is_some(), kind.and_then(bytes_of));
         let wrong = |what: String| self.malformed(at, what);
-        let count = number(count).and_then(|count| usize::try_from(count).ok());
-        let count = count
+        let count = number(count)
+            .and_then(|count| usize::try_from(count).ok())
             .ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
         let given = self.values(at, values, names)?;
         let known = names.objects.iter().find(|object| object.name == name);
@@ -651,16 +657,17 @@ impl<'t> Tail<'t, '_> {
                 .trim_start_matches('P')
                 .parse()
                 .ok()
-                .filter(|thread| *thread < self.threads);
-            let thread = thread.ok_or_else(|| {
-                self.reader
-                    .malformed(token.at, format!("there is no thread `{}`", token.text))
-            })?;
-            let sized = register_of(register.text).filter(|sized| sized.register != Register::ZERO);
-            let sized = sized.ok_or_else(|| {
-                self.reader
-                    .unsupported(register.at, format!("the register {}", register.text))
-            })?;
+                .filter(|thread| *thread < self.threads)
+                .ok_or_else(|| {
+                    self.reader
+                        .malformed(token.at, format!("there is no thread `{}`", token.text))
+                })?;
+            let sized = register_of(register.text)
+                .filter(|sized| sized.register != Register::ZERO)
+                .ok_or_else(|| {
+                    self.reader
+                        .unsupported(register.at, format!("the register {}", register.text))
+                })?;
             return Ok(vec![Variable::Register(thread, sized.register.0)]);
         }
         if !token
@@ -685,8 +692,7 @@ impl<'t> Tail<'t, '_> {
             let index = number(index.text)
                 .and_then(|index| usize::try_from(index).ok())
                 .filter(|_| is_array);
-            let element = index.and_then(|index| all.get(index));
-            let element = element.ok_or_else(|| {
+            let element = index.and_then(|index| all.get(index)).ok_or_else(|| {
                 self.reader.malformed(
                     token.at,
                     format!("there is no such element of `{}`", token.text),

@@ -152,8 +152,8 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
     for name in named.split_whitespace() {
         let thread = name
             .strip_prefix('P')
-            .and_then(|number| number.parse::<usize>().ok());
-        let thread = thread.and_then(|number| off.get_mut(number));
+            .and_then(|number| number.parse::<usize>().ok())
+            .and_then(|number| off.get_mut(number));
         *thread
             .ok_or_else(|| unsupported(format!("`CachesOff={named}`: `{name}` is no thread")))? =
             true;
@@ -180,8 +180,12 @@ fn outcome(
             }
         }
         Condition::Is(Variable::Register(thread, number), value) => {
-            let known = registers[*thread].get(&Register(*number)).copied();
-            match known.unwrap_or(Content::number(0)).value {
+            match registers[*thread]
+                .get(&Register(*number))
+                .copied()
+                .unwrap_or(Content::number(0))
+                .value
+            {
                 Value::Number(number) => Outcome::Known(number == *value),
                 Value::Loaded(load) => Outcome::Loaded(load, *value),
             }

@@ -322,8 +322,7 @@ impl State<'_> {
         // read.
         let is_last =
             |effect: &&Effect| effect.kind == Kind::Write && effect.location == place.location;
-        let last = self.effects.iter().rfind(is_last);
-        let (data, pick) = last.map_or((0, 0), |write| {
+        let (data, pick) = self.effects.iter().rfind(is_last).map_or((0, 0), |write| {
             (write.data | write.address, write.pick | write.pick_address)
         });
         self.push(Effect {
@@ -413,8 +412,11 @@ impl State<'_> {
                 orders,
             } => {
                 let stored = self.all_sized(from);
-                let places = self.places(address, *width, from.len())?;
-                let stores: Vec<(Place, Value)> = places.into_iter().zip(stored).collect();
+                let stores: Vec<(Place, Value)> = self
+                    .places(address, *width, from.len())?
+                    .into_iter()
+                    .zip(stored)
+                    .collect();
                 match status {
                     Some(status) => self.store_exclusively(*status, stores, *orders, open)?,
                     None => stores.into_iter().try_for_each(|(place, value)| {
@@ -989,12 +991,12 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
 /// The location that is accessed in several sizes.
 fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
     let mut sizes: Vec<Option<u8>> = vec![None; test.locations.len()];
-    let accesses = all
+    for effect in all
         .iter()
         .flat_map(|(runs, _)| runs)
         .flat_map(|run| &run.effects)
-        .filter(|effect| effect.bytes != 0);
-    for effect in accesses {
+        .filter(|effect| effect.bytes != 0)
+    {
         let object = test.object_of(effect.location);
         let declared = object.and_then(|object| object.bytes);
         let known = &mut sizes[effect.location];

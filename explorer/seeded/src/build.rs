@@ -61,8 +61,9 @@ fn sources_in(folder: &Path) -> BTreeMap<String, String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
-    let paths = entries.map(|entry| entry.expect("an entry of the folder").path());
-    let sources = paths.filter(|path| path.extension().is_some_and(|found| found == "rs"));
+    let sources = entries
+        .map(|entry| entry.expect("an entry of the folder").path())
+        .filter(|path| path.extension().is_some_and(|found| found == "rs"));
     let name = |path: &Path| {
         path.file_stem()
             .map(|name| name.to_string_lossy().into_owned())
@@ -464,12 +465,12 @@ pub fn compile(sources: &str) {
 
 /// A number that changes with the sources (FNV-1a).
 fn checksum(texts: &BTreeMap<String, String>) -> u64 {
-    let bytes = texts
+    texts
         .iter()
-        .flat_map(|(name, source)| name.bytes().chain(source.bytes()));
-    bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+        .flat_map(|(name, source)| name.bytes().chain(source.bytes()))
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
 }
 
 /// Makes the changes of the faults to the sources. Returns the table of faults, still open, and
@@ -503,10 +504,10 @@ fn write_faults(
         ids.push((name.clone(), id));
         let result = change.iter().try_for_each(|change| {
             let file = change.file.trim_end_matches(".rs");
-            let source = sources
+            sources
                 .get_mut(file)
-                .ok_or_else(|| format!("the library has no {}", change.file))?;
-            source.change(change, number)
+                .ok_or_else(|| format!("the library has no {}", change.file))?
+                .change(change, number)
         });
         match result {
             Ok(()) => {}

@@ -149,11 +149,9 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> miette::Result<()> {
         inner.iter().try_for_each(|path| find(path, files))
     } else if name.starts_with('@') {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let text = read_text(path)?;
-        let lines = text
+        read_text(path)?
             .lines()
-            .map(|line| line.split('#').next().unwrap_or_default().trim());
-        lines
+            .map(|line| line.split('#').next().unwrap_or_default().trim())
             .filter(|line| !line.is_empty())
             .try_for_each(|line| find(&folder.join(line), files))
     } else {

@@ -304,10 +304,10 @@ fn cpus(
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let parsed = humantime::parse_duration(text)
+    humantime::parse_duration(text)
         .ok()
-        .filter(|duration| !duration.is_zero());
-    parsed.ok_or_else(|| format!("`{text}` is no time; 60s or 5m would be right"))
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("`{text}` is no time; 60s or 5m would be right"))
 }
 
 fn mode(name: &str) -> Result<Mode, String> {

@@ -58,8 +58,9 @@ fn watch<S: Recordable>(console: &Console, subject: &S) -> Watchdog {
     let (notes, cpus, port) = (console.clone(), subject.cpus(), subject.port());
     explore::watch(PATIENCE, move |process, operation| {
         let who = || explore::story::process(cpus, S::LAST, process);
-        let hook = port.and_then(|port| port.running());
-        let who = hook.map_or_else(who, str::to_owned);
+        let who = port
+            .and_then(|port| port.running())
+            .map_or_else(who, str::to_owned);
         notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: it loops"
         ));

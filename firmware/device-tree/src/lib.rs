@@ -174,8 +174,7 @@ fn is_within(node: &FdtNode<'_>, left: usize) -> bool {
 }
 
 fn text(node: &DeviceTreeNode, name: &str) -> Option<String> {
-    let property = node.property(name)?;
-    let value = property.value().strip_suffix(b"\0")?;
+    let value = node.property(name)?.value().strip_suffix(b"\0")?;
     Some(String::from(core::str::from_utf8(value).ok()?))
 }
 
@@ -221,8 +220,7 @@ fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
     let mut parts: Vec<Range<u64>> = Vec::new();
     for node in tree.root.children().filter(is_memory) {
         let wrong = || TreeError::Memory(String::from(node.name()));
-        let reg = node.property("reg").ok_or_else(wrong)?;
-        for pair in reg.value().chunks(16) {
+        for pair in node.property("reg").ok_or_else(wrong)?.value().chunks(16) {
             let (address, size) = pair.split_at_checked(8).ok_or_else(wrong)?;
             let size = big_endian(size)
                 .filter(|&size| size > 0)
@@ -411,8 +409,13 @@ fn hierarchical(
         if level == 0 {
             cpu.add_child(state_node(state, "arm,idle-state", 0, options, handle));
         } else {
-            let kind = "domain-idle-state";
-            domain.add_child(state_node(state, kind, level, options, handle));
+            domain.add_child(state_node(
+                state,
+                "domain-idle-state",
+                level,
+                options,
+                handle,
+            ));
         }
     }
     let [core_states, cluster_states, system_states] = &by_level;
@@ -432,8 +435,12 @@ fn hierarchical(
             Some(&(id, handle)) if id == mpidr >> 8 => handle,
             _ => {
                 let handle = phandles.next()?;
-                let name = format!("power-domain-cluster{}", mpidr >> 8);
-                psci.add_child(power_domain(name, cluster_states, Some(system), handle));
+                psci.add_child(power_domain(
+                    format!("power-domain-cluster{}", mpidr >> 8),
+                    cluster_states,
+                    Some(system),
+                    handle,
+                ));
                 clusters.push((mpidr >> 8, handle));
                 handle
             }

@@ -162,9 +162,8 @@ impl Gic {
                 }
             }
             Self::V3 => {
-                let group1 = arm_sysregs::el3::accessors::read_icc_igrpen1_el3();
-                let group1 =
-                    group1.contains(arm_sysregs::el3::registers::IccIgrpen1El3::ENABLEGRP1NS);
+                let group1 = arm_sysregs::el3::accessors::read_icc_igrpen1_el3()
+                    .contains(arm_sysregs::el3::registers::IccIgrpen1El3::ENABLEGRP1NS);
                 let was = Interface {
                     group1,
                     priority_mask: GicCpuInterface::get_priority_mask(),

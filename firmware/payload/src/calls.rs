@@ -102,7 +102,7 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u3
     let state =
         |index: usize| u64::from(states[index].unwrap_or(STATES[index].power_state(format, 0)));
     say!("@frequency {}", cpu::counter_frequency());
-    let simple = [
+    for (name, function, arguments) in [
         ("SMCCC_VERSION", id::SMCCC_VERSION, [0; 3]),
         ("PSCI_VERSION", id::PSCI_VERSION, [0; 3]),
         (
@@ -128,8 +128,7 @@ pub fn run(count: u64, cpus: usize, format: PowerStateFormat, states: [Option<u3
             [0x41 << 24 | 1 << 10, me, 0],
         ),
         ("unknown function", 0x8400_01ff, [0; 3]),
-    ];
-    for (name, function, arguments) in simple {
+    ] {
         say!("@calling {name}");
         let (ticks, last) = ticks_of(count, function, arguments);
         say!("@call {name}: {ticks} {count} {}", last as i64);

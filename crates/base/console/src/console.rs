@@ -196,9 +196,9 @@ pub fn sentences(error: &Report) -> String {
 
 fn without_colours(error: &Report) -> (std::fmt::Result, String) {
     let mut plain = String::new();
-    let handler =
-        GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_links(false);
-    let result = handler.render_report(&mut plain, error.as_ref());
+    let result = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_links(false)
+        .render_report(&mut plain, error.as_ref());
     (result, plain)
 }
 

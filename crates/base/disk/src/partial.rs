@@ -96,12 +96,11 @@ fn remove_stale(folder: &Path, start: &OsString) {
         return;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let process = name
+        let process = entry
+            .file_name()
             .as_encoded_bytes()
-            .strip_prefix(start.as_encoded_bytes());
-        let process =
-            process.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
+            .strip_prefix(start.as_encoded_bytes())
+            .and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
         if process.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists()) {
             remove(&entry.path());
         }

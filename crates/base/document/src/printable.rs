@@ -25,13 +25,12 @@ pub const LAYOUT: [char; 2] = ['\n', '\t'];
 /// A text of several lines with what steers a terminal spelt out, as `\u{1b}`; line ends and tabs
 /// stay.
 pub fn printable_lines(text: &str) -> String {
-    let parts = text
-        .split_inclusive(LAYOUT)
+    text.split_inclusive(LAYOUT)
         .map(|part| match part.strip_suffix(LAYOUT) {
             Some(line) => printable(line) + &part[line.len()..],
             None => printable(part),
-        });
-    parts.collect()
+        })
+        .collect()
 }
 
 #[cfg(test)]

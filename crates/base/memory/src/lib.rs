@@ -102,8 +102,9 @@ impl Default for Watch {
 
 /// The bytes behind a word of a file of `/proc` that gives kB.
 fn kilobytes(text: &str, word: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
-    line.split_whitespace()
+    text.lines()
+        .find_map(|line| line.strip_prefix(word))?
+        .split_whitespace()
         .next()?
         .parse::<u64>()
         .ok()?
@@ -157,8 +158,10 @@ fn groups(cgroup: &str, root: &Path) -> Option<u64> {
         // Files that were read are counted, and given back when they must be.
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let files = |word: &str| -> u64 {
-            let line = statistics.lines().find_map(|line| line.strip_prefix(word));
-            line.and_then(|bytes| bytes.trim().parse().ok())
+            statistics
+                .lines()
+                .find_map(|line| line.strip_prefix(word))
+                .and_then(|bytes| bytes.trim().parse().ok())
                 .unwrap_or(0)
         };
         let used = used.saturating_sub(files("inactive_file ") + files("active_file "));

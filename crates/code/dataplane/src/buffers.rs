@@ -317,9 +317,9 @@ pub mod region {
                 // SAFETY: a new mapping that touches no other one.
                 let mapping =
                     unsafe { mmap_anonymous(None, length, access, MapFlags::MAP_PRIVATE) };
-                let mapping =
-                    mapping.unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"));
-                let mapping = mapping.cast::<u8>();
+                let mapping = mapping
+                    .unwrap_or_else(|error| panic!("no memory for {bytes} bytes: {error}"))
+                    .cast::<u8>();
                 let skip = if large {
                     mapping.addr().get().next_multiple_of(HUGE) - mapping.addr().get()
                 } else {

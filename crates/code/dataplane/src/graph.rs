@@ -412,22 +412,24 @@ impl Graph {
     /// The packets that were dropped or punted, by reason, and what else nodes count; counts of
     /// zero too.
     pub fn errors(&self) -> Vec<ErrorRow> {
-        let rows = self.slots.iter().rev().flat_map(|slot| {
-            let node = slot.node.name();
-            let reasons = slot
-                .node
-                .reasons()
-                .iter()
-                .copied()
-                .zip(slot.errors.iter().copied());
-            let counts = reasons.chain(slot.node.counts());
-            counts.map(|(reason, count)| ErrorRow {
-                count,
-                node: node.to_owned(),
-                reason,
+        self.slots
+            .iter()
+            .rev()
+            .flat_map(|slot| {
+                let node = slot.node.name();
+                slot.node
+                    .reasons()
+                    .iter()
+                    .copied()
+                    .zip(slot.errors.iter().copied())
+                    .chain(slot.node.counts())
+                    .map(|(reason, count)| ErrorRow {
+                        count,
+                        node: node.to_owned(),
+                        reason,
+                    })
             })
-        });
-        rows.collect()
+            .collect()
     }
 
     /// The counters that recordings have of this graph.
@@ -452,9 +454,11 @@ impl Graph {
 
     /// Makes rounds and nodes' counters what they were: what ran since counts for nothing.
     pub fn set_counters(&mut self, (loops, counters): &(u64, Vec<NodeCounters>)) {
-        let inputs = self.inputs.iter_mut().map(|slot| &mut slot.counters);
-        let all = inputs.chain(self.slots.iter_mut().map(|slot| &mut slot.counters));
-        all.zip(counters)
+        self.inputs
+            .iter_mut()
+            .map(|slot| &mut slot.counters)
+            .chain(self.slots.iter_mut().map(|slot| &mut slot.counters))
+            .zip(counters)
             .for_each(|(counters, kept)| *counters = *kept);
         self.loops = *loops;
     }

@@ -18,6 +18,7 @@ pub const TEXT: &str = include_str!("standard.graph");
 /// If there is not one device for each interface, or more than [`INTERFACES_MAX`].
 pub fn build(plane: Plane, devices: Vec<Box<dyn Device>>) -> (Graph, NodeId) {
     let registry = Registry::standard();
-    let wiring = Wiring::parse(TEXT, &registry).expect("the standard graph is right");
-    wiring.build(plane, devices, &registry)
+    Wiring::parse(TEXT, &registry)
+        .expect("the standard graph is right")
+        .build(plane, devices, &registry)
 }

@@ -51,13 +51,15 @@ impl Kind {
     /// The kind of a name: one of [`Kind::ALL`], or that of a release as menu@6.12.117. `None`
     /// where there is none, and where the release is older than [`Family::oldest`].
     pub fn find(name: &str) -> Option<Self> {
-        let undated = [
+        if let Some((_, kind)) = [
             ("menu@3.10", Self::Menu310),
             ("ladder", Self::Ladder),
             ("never-deep", Self::NeverDeep),
             ("always-deepest", Self::AlwaysDeepest),
-        ];
-        if let Some((_, kind)) = undated.into_iter().find(|(known, _)| *known == name) {
+        ]
+        .into_iter()
+        .find(|(known, _)| *known == name)
+        {
             return Some(kind);
         }
         let (family, release) = name.split_once('@')?;
@@ -179,7 +181,11 @@ impl Governor {
     /// The time that a CPU polls at most, in nanoseconds, before the state is left and the governor
     /// is asked again: until the shallowest other state would pay.
     pub fn poll_limit_ns(&self, states: &States, tick_ns: u64) -> u64 {
-        let next = states.all().iter().skip(1).find(|state| !state.disabled);
-        next.map_or(tick_ns, |state| state.target_residency_ns)
+        states
+            .all()
+            .iter()
+            .skip(1)
+            .find(|state| !state.disabled)
+            .map_or(tick_ns, |state| state.target_residency_ns)
     }
 }

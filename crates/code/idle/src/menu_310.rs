@@ -123,8 +123,10 @@ impl Menu310 {
         let mut most = u32::MAX;
         loop {
             let some = Sample::new(&self.intervals, |value| value <= most);
-            let squares = self.intervals.iter().filter(|&&value| value <= most);
-            let sum: u128 = squares
+            let sum: u128 = self
+                .intervals
+                .iter()
+                .filter(|&&value| value <= most)
                 .map(|&value| u128::from(value.abs_diff(some.mean)).pow(2))
                 .sum();
             let deviation = (sum / some.count).isqrt();

@@ -232,26 +232,29 @@ const TABLE: &str = include_str!("changes.txt");
 /// # Panics
 /// The table is not sound, which a test holds it to.
 pub fn changes() -> impl Iterator<Item = Change> {
-    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
-    lines.enumerate().map(|(bit, line)| {
-        let mut columns = line.split('|').map(str::trim);
-        let mut next = || columns.next().expect("five columns");
-        let rule = next();
-        let family = if rule.starts_with("Menu") {
-            Family::Menu
-        } else {
-            Family::Teo
-        };
-        Change {
-            rule,
-            bit,
-            family,
-            commit: next(),
-            from: Releases(next()),
-            until: Releases(next()),
-            about: next(),
-        }
-    })
+    TABLE
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .enumerate()
+        .map(|(bit, line)| {
+            let mut columns = line.split('|').map(str::trim);
+            let mut next = || columns.next().expect("five columns");
+            let rule = next();
+            let family = if rule.starts_with("Menu") {
+                Family::Menu
+            } else {
+                Family::Teo
+            };
+            Change {
+                rule,
+                bit,
+                family,
+                commit: next(),
+                from: Releases(next()),
+                until: Releases(next()),
+                about: next(),
+            }
+        })
 }
 
 impl Change {
@@ -264,11 +267,10 @@ impl Change {
 /// True if a release is at or behind the first of the places, which is mainline's, or at or behind
 /// the one of its own branch.
 fn reaches(release: Release, places: Releases) -> bool {
-    let branch = places
+    places
         .iter()
         .skip(1)
-        .find(|branch| branch.is_of_branch(release));
-    branch
+        .find(|branch| branch.is_of_branch(release))
         .or(places.iter().next())
         .is_some_and(|from| release >= from)
 }

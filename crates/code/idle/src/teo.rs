@@ -45,8 +45,11 @@ pub struct Teo {
 
 /// The states that are not disabled, with their numbers.
 fn enabled(states: &States) -> impl DoubleEndedIterator<Item = (usize, &State)> {
-    let all = states.all().iter().enumerate();
-    all.filter(|(_, state)| !state.disabled)
+    states
+        .all()
+        .iter()
+        .enumerate()
+        .filter(|(_, state)| !state.disabled)
 }
 
 impl Teo {
@@ -260,8 +263,8 @@ impl Teo {
             let (stay_ns, event_ns) = (states.get(first).target_residency_ns, self.tick_ns / 2);
             return self.finish(states, situation, first, first, stay_ns, event_ns);
         }
-        let allowed = enabled(states).skip_while(|(number, _)| *number == 0);
-        let constraint = allowed
+        let constraint = enabled(states)
+            .skip_while(|(number, _)| *number == 0)
             .filter(|(_, state)| state.exit_latency_ns <= limit_ns)
             .map(|(number, _)| number)
             .last();
@@ -425,8 +428,12 @@ impl Teo {
         }
         let (mut chosen, mut duration_ns) =
             self.intercepted_span(states, situation, candidate, timer_ns);
-        let allowed = states.all().iter().enumerate().take(candidate + 1).skip(1);
-        let constraint = allowed
+        let constraint = states
+            .all()
+            .iter()
+            .enumerate()
+            .take(candidate + 1)
+            .skip(1)
             .filter(|(_, state)| {
                 !state.disabled
                     && state.exit_latency_ns <= limit_ns
@@ -563,8 +570,9 @@ impl Teo {
             return candidate;
         }
         // Of bins with the same count the one of the deepest state.
-        let below_last = self.bins[..states.last()].iter().enumerate();
-        let most = below_last
+        let most = self.bins[..states.last()]
+            .iter()
+            .enumerate()
             .max_by_key(|(_, bin)| bin.intercepts)
             .map_or(0, |(number, _)| number);
         let goes_down = self.rules.has(Rule::TeoMostIntercepts);

@@ -74,8 +74,10 @@ impl Accounts {
     /// The utilisation of a CPU's tasks at present, those that are blocked included, in units of
     /// capacity.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
-        let tasks = self.homes.get(cpu).into_iter().flatten();
-        tasks
+        self.homes
+            .get(cpu)
+            .into_iter()
+            .flatten()
             .map(|&task| self.load(view, task).utilisation())
             .fold(0, u32::saturating_add)
     }
@@ -83,8 +85,11 @@ impl Accounts {
     /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
     /// weights.
     pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {
-        let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
-        tasks.map(|task| self.load(view, task).ratio()).sum()
+        view.running(cpu)
+            .into_iter()
+            .chain(view.waiting_tasks(cpu))
+            .map(|task| self.load(view, task).ratio())
+            .sum()
     }
 
     fn account(&self, task: TaskId) -> Option<Account> {

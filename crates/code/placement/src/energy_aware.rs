@@ -109,10 +109,9 @@ impl EnergyAware {
             self.uses(view, task),
             view.cpus().max(1),
         );
-        let wrapped = (0..cpus)
+        let idle: Vec<usize> = (0..cpus)
             .map(|ahead| (previous + ahead) % cpus)
-            .filter(|&cpu| allowed.has(cpu));
-        let idle: Vec<usize> = wrapped
+            .filter(|&cpu| allowed.has(cpu))
             .filter(|&cpu| spread::tasks(view, cpu) == 0)
             .collect();
         let enough = idle.iter().find(|&&cpu| fits(uses, view.top_capacity(cpu)));

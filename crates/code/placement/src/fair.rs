@@ -198,8 +198,10 @@ impl FairLoads {
 
     /// The utilisation of a CPU's tasks at present, those that are blocked included.
     pub fn utilisation(&self, view: &dyn View, cpu: usize) -> u32 {
-        let homes = self.cpus.get(cpu).into_iter().flat_map(|cpu| &cpu.homes);
-        homes
+        self.cpus
+            .get(cpu)
+            .into_iter()
+            .flat_map(|cpu| &cpu.homes)
             .map(|&task| self.tracked(view, task).utilisation())
             .fold(0, u32::saturating_add)
     }
@@ -268,11 +270,12 @@ impl FairLoads {
 
     /// True if a CPU has had no idle time of late that a faster one would have had.
     fn is_saturated(&self, cpu: usize) -> bool {
-        let sums = self.cpus[cpu]
+        let sum: u64 = self.cpus[cpu]
             .homes
             .iter()
-            .filter_map(|&task| self.account(task));
-        let sum: u64 = sums.map(|account| account.pelt.used_sum()).sum();
+            .filter_map(|&task| self.account(task))
+            .map(|account| account.pelt.used_sum())
+            .sum();
         sum >= (u64::from(LONGEST_SUM - PERIOD) << 10) - u64::from(LONGEST_SUM)
     }
 

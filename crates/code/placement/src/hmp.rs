@@ -180,12 +180,11 @@ impl Hmp {
             return None;
         }
         let fair = |&task: &TaskId| view.policy(task).is_fair();
-        let tasks = view
+        let (_, task) = view
             .running(cpu)
             .into_iter()
             .chain(view.waiting_tasks(cpu))
-            .filter(fair);
-        let (_, task) = tasks
+            .filter(fair)
             .map(|task| (self.accounts.load(view, task).ratio(), task))
             .min()?;
         let starved = self.accounts.load(view, task).served() <= STARVED;
@@ -253,24 +252,23 @@ impl Placement for Hmp {
         if let Some(task) = spread::take(view, classes::same(view, cpu), cpu) {
             return Some(task);
         }
-        let slower = classes::slower(view, cpu).iter(view.cpus());
-        let tasks = slower.flat_map(|other| {
-            let tasks = view
-                .running(other)
-                .into_iter()
-                .chain(view.waiting_tasks(other));
-            tasks.map(move |task| (other, task))
-        });
+        let tasks = classes::slower(view, cpu)
+            .iter(view.cpus())
+            .flat_map(|other| {
+                view.running(other)
+                    .into_iter()
+                    .chain(view.waiting_tasks(other))
+                    .map(move |task| (other, task))
+            });
         let movable = |&(other, task): &(usize, TaskId)| {
             view.allowed(task).has(cpu) && self.up(view, task, other).is_some()
         };
-        let heaviest = tasks.filter(movable).max_by_key(|&(_, task)| {
+        let (_, task) = tasks.filter(movable).max_by_key(|&(_, task)| {
             (
                 self.accounts.load(view, task).ratio(),
                 core::cmp::Reverse(task),
             )
-        });
-        let (_, task) = heaviest?;
+        })?;
         self.note_up(view, task);
         Some(task)
     }

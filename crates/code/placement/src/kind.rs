@@ -91,7 +91,9 @@ impl FromStr for Kind {
     type Err = String;
     fn from_str(name: &str) -> Result<Self, String> {
         let names = Self::ALL.map(Self::name).join(", ");
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| format!("there is no policy of placement `{name}`; there are {names}"))
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| format!("there is no policy of placement `{name}`; there are {names}"))
     }
 }

@@ -104,8 +104,10 @@ impl Placement for Switcher {
         if to != cpu {
             // The pair has switched: who is still here follows, one in each tick; the other side
             // pulls the rest.
-            let tasks = view.running(cpu).into_iter().chain(view.waiting_tasks(cpu));
-            return tasks
+            return view
+                .running(cpu)
+                .into_iter()
+                .chain(view.waiting_tasks(cpu))
                 .into_iter()
                 .find(|&task| view.allowed(task).has(to))
                 .map(|task| Move { task, to });

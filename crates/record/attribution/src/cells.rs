@@ -200,11 +200,12 @@ fn orders_that_vary(
 ) -> BTreeSet<Series> {
     let varies = |&series: &Series| {
         let (_, case, mode) = recording.series_texts(series);
-        let of = groups.range((series, 0, 0)..=(series, u16::MAX, usize::MAX));
-        let of = of.filter(|((.., metric), _)| intervals[*metric] == metrics::POWERDOWN);
-        let each = of.flat_map(|((_, cpu, _), values)| {
-            values.iter().map(|(us, iteration)| (*iteration, *cpu, *us))
-        });
+        let each = groups
+            .range((series, 0, 0)..=(series, u16::MAX, usize::MAX))
+            .filter(|((.., metric), _)| intervals[*metric] == metrics::POWERDOWN)
+            .flat_map(|((_, cpu, _), values)| {
+                values.iter().map(|(us, iteration)| (*iteration, *cpu, *us))
+            });
         lock_order_decides(case, mode) && each.collect::<Iterations<_, _>>().orders().len() > 1
     };
     let series: BTreeSet<Series> = groups.keys().map(|(series, ..)| *series).collect();

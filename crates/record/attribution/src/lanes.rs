@@ -86,8 +86,11 @@ impl<'a> Timelines<'a> {
             if let (Some(metric), Some(cpu), Some(us)) =
                 (metric, measure.cpu, microseconds(recording, measure))
             {
-                let of = measured.entry((measure.series, metric)).or_default();
-                of.push((measure.iteration, cpu, us));
+                measured.entry((measure.series, metric)).or_default().push((
+                    measure.iteration,
+                    cpu,
+                    us,
+                ));
             }
         }
         let longest = |(of, values): (_, Vec<_>)| {
@@ -174,11 +177,13 @@ impl<'a> Timelines<'a> {
             sorted.retain(has_events);
         }
         let distance = |of: &(u32, f64)| ((of.1 - middle.1).abs(), of.0 != middle.0);
-        let nearest = sorted.iter().min_by(|a, b| {
-            let (a, b) = (distance(a), distance(b));
-            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-        });
-        let median = nearest?.0;
+        let median = sorted
+            .iter()
+            .min_by(|a, b| {
+                let (a, b) = (distance(a), distance(b));
+                a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+            })?
+            .0;
         // Of several that took as long, the first.
         let most = sorted.last()?.1;
         let worst = sorted.iter().find(|&&(_, value)| value == most)?.0;
@@ -194,11 +199,10 @@ impl<'a> Timelines<'a> {
 /// The marks that begin and end waits for the SCP.
 fn marks_of_scp_waits() -> Vec<Mark> {
     let of_scp = |cause: &Cause| cause.wait() == Some(WaitFor::Scp);
-    let recognitions = Cause::ALL
+    Cause::ALL
         .into_iter()
         .filter(of_scp)
-        .filter_map(|cause| cause.row().recognition);
-    recognitions
+        .filter_map(|cause| cause.row().recognition)
         .flat_map(|recognition| [recognition.begin, recognition.end])
         .filter_map(Mark::of_point)
         .collect()
@@ -327,12 +331,10 @@ impl Iteration<'_> {
     /// The CPU that took longest by a metric, of several the one with the highest number; `None` if
     /// no CPU has the metric.
     pub fn slowest(&self, metric: &str) -> Option<u16> {
-        let windows = self
-            .timeline
+        self.timeline
             .steps
             .keys()
-            .filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)));
-        windows
+            .filter_map(|&cpu| Some((self.window(cpu, metric)?, cpu)))
             .map(|((from, to), cpu)| (to - from, cpu))
             .max()
             .map(|(_, cpu)| cpu)

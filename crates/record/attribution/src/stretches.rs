@@ -104,15 +104,18 @@ pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
         .map(|event| event.time)
         .max()
         .unwrap_or(0);
-    let finished = lanes.into_values().map(|Open { mut lane, begun }| {
-        lane.stretches.extend(begun.map(|(from, what)| Stretch {
-            from,
-            to: end,
-            what,
-        }));
-        lane
-    });
-    finished.filter(|lane| !lane.stretches.is_empty()).collect()
+    lanes
+        .into_values()
+        .map(|Open { mut lane, begun }| {
+            lane.stretches.extend(begun.map(|(from, what)| Stretch {
+                from,
+                to: end,
+                what,
+            }));
+            lane
+        })
+        .filter(|lane| !lane.stretches.is_empty())
+        .collect()
 }
 
 /// A lane in the making.

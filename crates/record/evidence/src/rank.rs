@@ -85,8 +85,10 @@ impl<I: Copy + Ord, W: Copy + Ord> Iterations<I, W> {
         let median = median(&values)?;
         values.sort_by(f64::total_cmp);
         let with = |iteration: &I, value: f64| {
-            let same = self.0[iteration].iter().filter(move |(of, _)| *of == value);
-            same.map(|(_, who)| *who)
+            self.0[iteration]
+                .iter()
+                .filter(move |(of, _)| *of == value)
+                .map(|(_, who)| *who)
         };
         let (iteration, _) = *each.iter().find(|(_, value)| *value == median)?;
         Some(Ranked {

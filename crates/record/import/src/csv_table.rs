@@ -70,8 +70,11 @@ impl<'de> Deserialize<'de> for PrintedNumber {
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let mut text = BufReader::new(Cleaned::new(text, None));
     let begins_with_number = |bytes: &[u8]| {
-        let cell = bytes.strip_prefix(b"\"").unwrap_or(bytes);
-        cell.first().is_some_and(u8::is_ascii_digit)
+        bytes
+            .strip_prefix(b"\"")
+            .unwrap_or(bytes)
+            .first()
+            .is_some_and(u8::is_ascii_digit)
     };
     if text.fill_buf().is_ok_and(begins_with_number) {
         return without_header(text, options);

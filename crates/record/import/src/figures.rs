@@ -96,10 +96,9 @@ impl Figures {
         if self.figures.len() <= MOST_FIGURES {
             return Ok(());
         }
-        let message = format!("more than {MOST_FIGURES} figures");
         Err(ImportError::whole(
             &options.file,
-            message,
+            format!("more than {MOST_FIGURES} figures"),
             "split the file; recordings of its parts can be compared",
         ))
     }
@@ -267,10 +266,10 @@ fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, Strin
     type Cpus = BTreeSet<(u16, u16)>;
     let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
     for (at, figure) in figures.iter().enumerate() {
-        let of = cpus
-            .entry((&figure.variant, &figure.case, &figure.mode))
-            .or_insert((at, BTreeSet::new()));
-        of.1.extend(figure.place);
+        cpus.entry((&figure.variant, &figure.case, &figure.mode))
+            .or_insert((at, BTreeSet::new()))
+            .1
+            .extend(figure.place);
     }
     let all = cpus
         .values()
@@ -285,8 +284,10 @@ fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, Strin
         let place = places
             .first()
             .map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
-        let message = format!("only CPU {place} of {all} has lines");
-        found.push((&figures[*first], message));
+        found.push((
+            &figures[*first],
+            format!("only CPU {place} of {all} has lines"),
+        ));
     }
     found
 }
@@ -296,12 +297,11 @@ fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, Strin
 pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
     let mut found = Vec::new();
     let mut say = |figure: &Figure, message: String, help: &str| {
-        let message = format!("{} {}: {message}", figure.case, figure.mode);
         found.push(ImportError::new(
             &options.file,
             figure.line,
             "",
-            message,
+            format!("{} {}: {message}", figure.case, figure.mode),
             help,
         ));
     };
@@ -328,11 +328,10 @@ pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
         from += line.len();
     }
     if let (lines, Some(first)) = zero {
-        let help = "is the counter running, and are the points compiled in?";
         say(
             &figures[first],
             format!("all times are 0, in {lines} lines from this one on"),
-            help,
+            "is the counter running, and are the points compiled in?",
         );
     }
     if let (lines, Some(first)) = longer {

@@ -120,8 +120,8 @@ pub fn unit_of(text: &str) -> Option<&'static str> {
         .split('(')
         .skip(1)
         .filter_map(|part| part.split_once(')'));
-    let named = inside.find_map(|(text, _)| units::unit(text));
-    named
+    inside
+        .find_map(|(text, _)| units::unit(text))
         .map(|unit| unit.name)
         .or_else(|| text.contains(" s)").then_some("us"))
 }

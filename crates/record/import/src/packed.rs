@@ -55,8 +55,11 @@ impl Packer {
 
     /// The error of a packed file that does not unpack.
     pub fn damaged(self, file: &str, error: &io::Error) -> ImportError {
-        let message = format!("what {} packed is cut off or damaged: {error}", self.name());
-        ImportError::whole(file, message, "send the file again, whole")
+        ImportError::whole(
+            file,
+            format!("what {} packed is cut off or damaged: {error}", self.name()),
+            "send the file again, whole",
+        )
     }
 }
 
@@ -110,8 +113,8 @@ pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
         .take(6)
         .read_to_end(&mut start)
         .map_err(no_room)?;
-    let again = start.clone();
-    let whole = again.as_slice().chain(input);
+    let known = start.clone();
+    let whole = known.as_slice().chain(input);
     let mut out = tempfile::tempfile().map_err(no_room)?;
     let packer = Packer::of_start(&start);
     let failed = |error: &io::Error| match packer {
@@ -137,10 +140,9 @@ pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
         };
         length += read as u64;
         if length > MOST_UNPACKED {
-            let message = format!("it unpacks to more than {} GiB", MOST_UNPACKED >> 30);
             return Err(ImportError::whole(
                 name,
-                message,
+                format!("it unpacks to more than {} GiB", MOST_UNPACKED >> 30),
                 "trace for a shorter time",
             ));
         }

@@ -48,10 +48,9 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
         .as_ref()
         .filter(|_| reader.found.figures.is_empty())
     {
-        let message = format!("no table of ours stands below a heading with \"{section}\"");
         return Err(ImportError::whole(
             &options.file,
-            message,
+            format!("no table of ours stands below a heading with \"{section}\""),
             "name a part of a heading above the tables",
         ));
     }
@@ -79,15 +78,14 @@ fn name_variants(figures: &mut [Figure], options: &Options) -> Option<ImportErro
     let line = unnamed.peek()?.line;
     let name = format!("{}-current", options.variant);
     unnamed.for_each(|figure| figure.variant.clone_from(&name));
-    let message = format!(
-        "the document has a table of {}, so this one, which names no release, is {name}",
-        options.variant
-    );
     Some(ImportError::new(
         &options.file,
         line,
         "",
-        message,
+        format!(
+            "the document has a table of {}, so this one, which names no release, is {name}",
+            options.variant
+        ),
         "--variant gives it another name",
     ))
 }
@@ -167,17 +165,15 @@ fn doubtful(figures: &[Figure], options: &Options) -> Option<ImportError> {
     let mut wrong = rows.filter(is_wrong);
     let (first, more) = (&wrong.next()?[0], wrong.count());
     let length = if ns(first) < least { "short" } else { "long" };
-    let message = format!(
-        "{} {} is {length} for a call, and so are {more} rows more",
-        first.value, first.unit
-    );
-    let help = "does the table's caption name the right unit? --unit overrules it";
     Some(ImportError::new(
         &options.file,
         first.line,
         "",
-        message,
-        help,
+        format!(
+            "{} {} is {length} for a call, and so are {more} rows more",
+            first.value, first.unit
+        ),
+        "does the table's caption name the right unit? --unit overrules it",
     ))
 }
 
@@ -362,8 +358,7 @@ impl Reader<'_> {
     /// Name and text of a file that a document names.
     fn beside(&self, file: &str) -> Result<(String, String), String> {
         let path = Path::new(file);
-        let folder = self.options.beside.as_ref();
-        let folder = folder.ok_or(
+        let folder = self.options.beside.as_ref().ok_or(
             "the table is in a file beside the document, and where that lies is not known",
         )?;
         if path.is_absolute() {
@@ -520,8 +515,13 @@ impl Reader<'_> {
 
 /// The cells between bars; `None` where the row does not begin and end with one.
 fn cells(row: &str) -> Option<Vec<&str>> {
-    let inside = row.strip_prefix('|')?.strip_suffix('|')?;
-    Some(inside.split('|').map(str::trim).collect())
+    Some(
+        row.strip_prefix('|')?
+            .strip_suffix('|')?
+            .split('|')
+            .map(str::trim)
+            .collect(),
+    )
 }
 
 fn is_rule(line: &str) -> bool {

@@ -47,11 +47,11 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
     let mut found = Figures::default();
     let (mut line, mut boots, mut bytes) = (1_u64, Boots::default(), Vec::new());
     loop {
-        let read = log
+        if let Err(error) = log
             .by_ref()
             .take(LONGEST_LINE)
-            .read_until(b'\n', &mut bytes);
-        if let Err(error) = read {
+            .read_until(b'\n', &mut bytes)
+        {
             return Err(ImportError::whole(
                 &options.file,
                 format!("cannot be read: {error}"),
@@ -130,13 +130,16 @@ fn take(
             figures.iter_mut().for_each(|figure| figure.run = run);
             found.take(figures, options)
         }
-        Err(message) => {
-            let text = format!("<RT_INSTR:{}", text.trim_end());
-            found.wrong(
-                options,
-                ImportError::new(&options.file, line, &text, message, RIGHT),
-            )
-        }
+        Err(message) => found.wrong(
+            options,
+            ImportError::new(
+                &options.file,
+                line,
+                &format!("<RT_INSTR:{}", text.trim_end()),
+                message,
+                RIGHT,
+            ),
+        ),
     }
 }
 

@@ -85,10 +85,13 @@ pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
         // Under Linux each CPU sleeps when it likes, so a run need not have a line of every CPU.
         let of_tests = (mode != LINUX).then(|| missing(lines, &numbers));
         doubts.extend(of_tests.into_iter().flatten().map(|(line, message)| {
-            let message = format!("{case} {mode}: {message}");
-            let help =
-                "figures of that run stay beside each other; send the log again, or leave it so";
-            ImportError::new(&options.file, line, "", message, help)
+            ImportError::new(
+                &options.file,
+                line,
+                "",
+                format!("{case} {mode}: {message}"),
+                "figures of that run stay beside each other; send the log again, or leave it so",
+            )
         }));
     }
     for figure in figures {

@@ -257,21 +257,20 @@ impl<R: Read> Read for Cleaned<R> {
 /// It cannot be read, or has more than [`disk::MOST_TEXT`] bytes.
 pub fn text(input: impl Read, file: &str, is_rest: Option<IsRest>) -> Result<String, ImportError> {
     let mut bytes = Vec::new();
-    let read = Cleaned::new(input, is_rest)
+    Cleaned::new(input, is_rest)
         .take(disk::MOST_TEXT + 1)
-        .read_to_end(&mut bytes);
-    read.map_err(|error| {
-        ImportError::whole(
-            file,
-            format!("cannot be read: {error}"),
-            "name a file that can be read",
-        )
-    })?;
+        .read_to_end(&mut bytes)
+        .map_err(|error| {
+            ImportError::whole(
+                file,
+                format!("cannot be read: {error}"),
+                "name a file that can be read",
+            )
+        })?;
     if bytes.len() as u64 > disk::MOST_TEXT {
-        let message = format!("larger than {} MiB", disk::MOST_TEXT >> 20);
         return Err(ImportError::whole(
             file,
-            message,
+            format!("larger than {} MiB", disk::MOST_TEXT >> 20),
             "cut out the part that is to be read",
         ));
     }

@@ -88,9 +88,8 @@ pub fn tf_a_tables(
                 };
                 let change = change
                     .map(|percent| (percent * 100.0).round() / 100.0)
-                    .filter(|percent| *percent != 0.0);
-                let change =
-                    change.map_or_else(String::new, |percent| format!(" ({percent:+.2}%)"));
+                    .filter(|percent| *percent != 0.0)
+                    .map_or_else(String::new, |percent| format!(" ({percent:+.2}%)"));
                 let _ = write!(text, ",\"{value}{change}\"");
             }
             text.push('\n');
@@ -133,18 +132,20 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
             continue;
         }
         let unit = recording.text(measure.unit);
-        let scale = (unit == "%").then_some(1.0).or(units::nanoseconds(unit));
-        let scale = scale.ok_or_else(|| TableError::Unit {
-            metric: metric.to_owned(),
-            case: format!("{case} {mode}"),
-            unit: unit.to_owned(),
-        })?;
-        let row = values
+        let scale = (unit == "%")
+            .then_some(1.0)
+            .or(units::nanoseconds(unit))
+            .ok_or_else(|| TableError::Unit {
+                metric: metric.to_owned(),
+                case: format!("{case} {mode}"),
+                unit: unit.to_owned(),
+            })?;
+        values
             .entry((case.to_owned(), mode.to_owned()))
             .or_default()
             .entry(place)
-            .or_default();
-        row.entry(metric.to_owned())
+            .or_default()
+            .entry(metric.to_owned())
             .or_default()
             .push(measure.value * scale);
     }

@@ -88,8 +88,13 @@ impl Runtime {
     /// The packets that came in, over all threads, at least 1.
     pub fn packets(&self) -> f64 {
         // The printed rates have five digits; no node meets more packets than came in.
-        let met = self.nodes().iter().map(|node| node.vectors).max();
-        let met = met.unwrap_or(0).max(1) as f64;
+        let met = self
+            .nodes()
+            .iter()
+            .map(|node| node.vectors)
+            .max()
+            .unwrap_or(0)
+            .max(1) as f64;
         if self.received > 1.001 * met {
             self.received
         } else {
@@ -100,8 +105,12 @@ impl Runtime {
     /// Clocks that all nodes together take for a packet that came in. A node's clocks weigh as many
     /// packets as met it: three workers with the same clocks take what one takes.
     pub fn clocks_per_packet(&self) -> f64 {
-        let nodes = self.nodes().into_iter().filter(|node| node.vectors > 0);
-        nodes.map(|node| node.clocks).sum::<f64>() / self.packets()
+        self.nodes()
+            .into_iter()
+            .filter(|node| node.vectors > 0)
+            .map(|node| node.clocks)
+            .sum::<f64>()
+            / self.packets()
     }
 }
 
@@ -185,12 +194,12 @@ impl Reader {
             ["Name", "State", ..] => {
                 let column = words
                     .iter()
-                    .find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"));
-                let column = column.ok_or((
-                    number,
-                    "no column Clocks, Packet-Clocks or Packet-Time".to_owned(),
-                    RIGHT,
-                ))?;
+                    .find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"))
+                    .ok_or((
+                        number,
+                        "no column Clocks, Packet-Clocks or Packet-Time".to_owned(),
+                        RIGHT,
+                    ))?;
                 self.runtime.clocks_column = (*column).to_owned();
                 (self.in_table, self.after_gap, self.no_row) = (true, false, None);
             }
@@ -292,10 +301,11 @@ pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
         };
     }
     match (header, reader.runtime.rows.is_empty()) {
-        (0, _) => {
-            let message = "no table: a line `Name State Calls Vectors Suspends Clocks Vectors/Call` is missing";
-            Err(ImportError::whole(file, message, RIGHT))
-        }
+        (0, _) => Err(ImportError::whole(
+            file,
+            "no table: a line `Name State Calls Vectors Suspends Clocks Vectors/Call` is missing",
+            RIGHT,
+        )),
         (_, true) => Err(error(header, "the table has no row".to_owned(), NO_ROW)),
         _ => Ok(reader.runtime),
     }
@@ -332,8 +342,9 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
         let of_packet = [
             (metrics::CLOCKS_PER_PACKET, node.clocks / packets),
             (metrics::PACKET_SHARE, node.vectors as f64 / packets),
-        ];
-        let of_packet = of_packet.into_iter().filter(|_| node.vectors > 0);
+        ]
+        .into_iter()
+        .filter(|_| node.vectors > 0);
         let alone = (node.vectors == 0).then_some((metrics::CLOCKS, node.clocks));
         let each = node.vectors as f64 / node.calls.max(1) as f64;
         let per_call = (node.calls > 0).then_some((metrics::VECTORS_PER_CALL, each));

@@ -71,9 +71,10 @@ fn text(path: &str) -> Option<String> {
 
 /// The text behind the colon of a line that starts with the key.
 fn fact(path: &str, key: &str) -> Option<String> {
-    let text = text(path)?;
-    let line = text.lines().find(|line| line.starts_with(key))?;
-    line.split_once(':')
+    text(path)?
+        .lines()
+        .find(|line| line.starts_with(key))?
+        .split_once(':')
         .map(|(_, value)| value.trim().to_owned())
 }
 

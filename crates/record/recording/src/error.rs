@@ -72,10 +72,12 @@ impl Error {
     }
 
     pub(crate) fn not_a_recording(folder: &Path, why: &dyn std::fmt::Display) -> Self {
-        let what = format!(
-            "exists and is not a recording ({why}); name another folder, or remove it yourself"
-        );
-        Self::wrong(folder, what)
+        Self::wrong(
+            folder,
+            format!(
+                "exists and is not a recording ({why}); name another folder, or remove it yourself"
+            ),
+        )
     }
 
     /// Something is wrong with the whole of a `recording.toml`.

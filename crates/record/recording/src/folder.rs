@@ -63,20 +63,19 @@ pub fn read_header(path: &Path) -> Result<Header, Error> {
     }
     let header: Header = document.read_measured()?;
     if !TIME_UNITS.contains(&header.time.unit.as_str()) {
-        let table = document.table()?;
-        let unit = table
+        let place = document
+            .table()?
             .get_ref()
             .get("time")
-            .and_then(|time| time.get_ref().get("unit"));
-        let place = unit.map_or(0..0, toml::Spanned::span);
-        let message = format!(
-            "there is no unit of time `{}`",
-            printable(&header.time.unit)
-        );
+            .and_then(|time| time.get_ref().get("unit"))
+            .map_or(0..0, toml::Spanned::span);
         return Err(document
             .wrong(
                 place,
-                message,
+                format!(
+                    "there is no unit of time `{}`",
+                    printable(&header.time.unit)
+                ),
                 format!("the units are {}", TIME_UNITS.join(", ")),
             )
             .into());

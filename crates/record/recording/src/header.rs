@@ -272,8 +272,10 @@ impl Header {
 
     /// Notes a condition of a series or a release.
     pub fn set_condition(&mut self, of: &str, key: &str, value: &str) {
-        let all = self.conditions.entry(of.to_owned()).or_default();
-        all.insert(key.to_owned(), value.to_owned());
+        self.conditions
+            .entry(of.to_owned())
+            .or_default()
+            .insert(key.to_owned(), value.to_owned());
     }
 
     /// The reasons for which a fit of a release's costs did not pass its gate.
@@ -284,8 +286,9 @@ impl Header {
             .get("fit")?
             .get("gate")?
             .as_table()?;
-        let reasons = gate.get("reasons").and_then(toml::Value::as_array);
-        let reasons = reasons
+        let reasons = gate
+            .get("reasons")
+            .and_then(toml::Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(toml::Value::as_str);

@@ -140,8 +140,10 @@ impl PartWriter {
         let events = self.events.map(|events| events.file.finish());
         let measures = self.measures.map(|measures| measures.file.finish());
         let causes = self.causes.map(|causes| causes.file.finish());
-        let all = [events, measures, causes].into_iter().flatten();
-        all.map(|facts| facts.map(|(name, facts)| (name.to_owned(), facts)))
+        [events, measures, causes]
+            .into_iter()
+            .flatten()
+            .map(|facts| facts.map(|(name, facts)| (name.to_owned(), facts)))
             .collect()
     }
 }

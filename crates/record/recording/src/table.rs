@@ -62,8 +62,9 @@ impl Values {
 pub fn write(path: &Path, columns: &[Column]) -> Result<FileFacts, Error> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     let out = Out::create(path)?;
-    let out = write_to(out, columns).map_err(|error| failed(path, error))?;
-    out.facts(path, rows as u64)
+    write_to(out, columns)
+        .map_err(|error| failed(path, error))?
+        .facts(path, rows as u64)
 }
 
 fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
@@ -74,26 +75,28 @@ fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(true)
         .build();
-    let fields = columns.iter().map(|column| {
-        let integer = |is_signed| {
-            Some(LogicalType::Integer(IntType {
-                bit_width: 64,
-                is_signed,
-            }))
-        };
-        let (physical, logical) = match column.values {
-            Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Values::U64(_) => (Physical::INT64, integer(false)),
-            Values::I64(_) => (Physical::INT64, integer(true)),
-            Values::F64(_) => (Physical::DOUBLE, None),
-        };
-        let field = Type::primitive_type_builder(&column.name, physical).with_logical_type(logical);
-        field
-            .with_repetition(Repetition::OPTIONAL)
-            .build()
-            .map(Arc::new)
-    });
-    let fields = fields.collect::<Result<Vec<_>, _>>()?;
+    let fields = columns
+        .iter()
+        .map(|column| {
+            let integer = |is_signed| {
+                Some(LogicalType::Integer(IntType {
+                    bit_width: 64,
+                    is_signed,
+                }))
+            };
+            let (physical, logical) = match column.values {
+                Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                Values::U64(_) => (Physical::INT64, integer(false)),
+                Values::I64(_) => (Physical::INT64, integer(true)),
+                Values::F64(_) => (Physical::DOUBLE, None),
+            };
+            Type::primitive_type_builder(&column.name, physical)
+                .with_logical_type(logical)
+                .with_repetition(Repetition::OPTIONAL)
+                .build()
+                .map(Arc::new)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
     let schema = Type::group_type_builder("schema")
         .with_fields(fields)
         .build()
@@ -161,10 +164,12 @@ pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
             Physical::INT64 => Values::I64(Vec::new()),
             Physical::DOUBLE => Values::F64(Vec::new()),
             other => {
-                let what = format!(
-                    "column `of the points` is {other}; it must be a string, u64, i64 or f64"
-                );
-                return Err(Error::wrong(path, what));
+                return Err(Error::wrong(
+                    path,
+                    format!(
+                        "column `of the points` is {other}; it must be a string, u64, i64 or f64"
+                    ),
+                ));
             }
         };
         for group in 0..file.num_row_groups() {

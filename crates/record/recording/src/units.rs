@@ -51,8 +51,7 @@ const UNITS: [(&str, Dimension, f64); 17] = [
 /// The unit that a text names, with either letter for micro; `None` where it is not known.
 pub fn unit(text: &str) -> Option<Unit> {
     let plain = text.trim().replace(['\u{b5}', '\u{3bc}'], "u");
-    let found = UNITS.iter().find(|(name, ..)| *name == plain)?;
-    let &(name, dimension, factor) = found;
+    let &(name, dimension, factor) = UNITS.iter().find(|(name, ..)| *name == plain)?;
     Some(Unit {
         name,
         dimension,
@@ -62,8 +61,7 @@ pub fn unit(text: &str) -> Option<Unit> {
 
 /// How many nanoseconds one is; `None` of what is no time.
 pub fn nanoseconds(text: &str) -> Option<f64> {
-    let found = unit(text).filter(|unit| unit.dimension == Time)?;
-    Some(found.factor)
+    Some(unit(text).filter(|unit| unit.dimension == Time)?.factor)
 }
 
 /// The factor that makes a value of one unit one of another; `None` where that cannot be. A unit

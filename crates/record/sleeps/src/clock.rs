@@ -103,10 +103,10 @@ impl Jiffies {
 
     /// When a jiffy begins, in nanoseconds of CLOCK_MONOTONIC.
     pub fn begins_ns(&self, jiffies: u64) -> Option<u64> {
-        let least = self
+        let latest = self
             .least_ns
-            .filter(|_| self.found_with_ns == self.tick_ns)?;
-        let latest = least.wrapping_add(jiffies.wrapping_mul(self.tick_ns));
+            .filter(|_| self.found_with_ns == self.tick_ns)?
+            .wrapping_add(jiffies.wrapping_mul(self.tick_ns));
         // Jiffies begin when ticks expire.
         let expiry = self.last_expiry_ns?;
         let past =

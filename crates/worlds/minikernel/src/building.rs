@@ -130,12 +130,15 @@ impl Kernel {
 
 /// The operating point of each domain at the beginning.
 fn points(hardware: &Hardware, settings: &Settings) -> impl Iterator<Item = usize> {
-    let domains = hardware.domains.iter().enumerate();
-    domains.map(|(number, domain)| match &settings.frequency {
-        Frequency::Highest => domain.points.len() - 1,
-        Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
-        Frequency::Fixed(points) => points[number],
-    })
+    hardware
+        .domains
+        .iter()
+        .enumerate()
+        .map(|(number, domain)| match &settings.frequency {
+            Frequency::Highest => domain.points.len() - 1,
+            Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
+            Frequency::Fixed(points) => points[number],
+        })
 }
 
 /// The tasks of the workload; those that start at a time get an alarm on their CPU.
@@ -177,13 +180,16 @@ fn thread_task(thread: Thread, number: usize, owner: OwnerId, seed: u64, cpus: u
 
 /// The devices, at rest.
 fn devices(workload: &Workload, seed: u64, start: Time) -> Vec<Device> {
-    let devices = workload.devices.iter().enumerate();
-    let devices = devices.map(|(number, spec)| Device {
-        spec: spec.clone(),
-        next: start,
-        // The streams of devices lie apart from those of tasks.
-        random: SplitMix64::fork(seed, (1 << 32) + number as u64),
-    });
+    let devices = workload
+        .devices
+        .iter()
+        .enumerate()
+        .map(|(number, spec)| Device {
+            spec: spec.clone(),
+            next: start,
+            // The streams of devices lie apart from those of tasks.
+            random: SplitMix64::fork(seed, (1 << 32) + number as u64),
+        });
     devices.collect()
 }
 

@@ -118,8 +118,10 @@ impl Costs {
             }
             let least = if cost.name == "system_call" { 10 } else { 0 };
             if !(least..=MOST_NS).contains(&cost.ns) {
-                let message = format!("`{}` takes {} ns", cost.name, cost.ns);
-                return wrong(&message, format!("give it {least} to {MOST_NS} ns"));
+                return wrong(
+                    &format!("`{}` takes {} ns", cost.name, cost.ns),
+                    format!("give it {least} to {MOST_NS} ns"),
+                );
             }
             if cost.source.trim().is_empty() {
                 let help = "say where the time is from, or that it is assumed".to_owned();

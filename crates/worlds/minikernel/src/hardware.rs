@@ -136,8 +136,7 @@ fn idle_domain<'i>(
 
 /// The idle states of a domain, at a part of their range.
 fn states(idle: &IdleDomain, part: u64) -> Vec<IdleState> {
-    let states = idle
-        .states
+    idle.states
         .iter()
         .enumerate()
         .map(|(depth, state)| IdleState {
@@ -155,8 +154,8 @@ fn states(idle: &IdleDomain, part: u64) -> Vec<IdleState> {
                 (_, true) => Some("deepest"),
                 (_, false) => Some("level0"),
             },
-        });
-    states.collect()
+        })
+        .collect()
 }
 
 impl Hardware {

@@ -318,8 +318,8 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
                     .map(|state| meter.downs(number, state))
                     .collect(),
             }
-        });
-    let domains = domains.collect();
+        })
+        .collect();
     let integral = meter.integral();
     drop(meter);
     let cpus = kernel.cpus.into_iter().map(|cpu| {

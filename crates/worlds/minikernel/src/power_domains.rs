@@ -77,8 +77,9 @@ impl Kernel {
 
     /// A CPU is awake, and so are its power domains.
     pub fn bring_domains_up(&mut self, cpu: usize) {
-        let domains = self.hardware.power_domains.iter_mut();
-        domains
+        self.hardware
+            .power_domains
+            .iter_mut()
             .filter(|domain| domain.cpus.contains(&cpu))
             .for_each(|domain| domain.state = None);
     }

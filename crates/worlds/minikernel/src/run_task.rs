@@ -224,8 +224,8 @@ impl Kernel {
         let home = self
             .settings
             .timers_to
-            .filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home));
-        let home = home.unwrap_or(cpu);
+            .filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home))
+            .unwrap_or(cpu);
         let hard = until.saturating_add(slack);
         let earlier = hard < self.next_event(home);
         self.cpus[home].precise.set(until, hard, what);

@@ -22,14 +22,15 @@ impl Kernel {
         self.owe(by, Owner::Kernel, self.settings.costs.wake_up);
         let previous = self.tasks[task].cpu;
         let starts = self.tasks[task].life == Life::Unborn;
-        let wanted = self.ask(|placement, view| {
-            if starts {
-                placement.start(view, task, previous)
-            } else {
-                placement.wake(view, task, previous)
-            }
-        });
-        let wanted = wanted.unwrap_or(previous);
+        let wanted = self
+            .ask(|placement, view| {
+                if starts {
+                    placement.start(view, task, previous)
+                } else {
+                    placement.wake(view, task, previous)
+                }
+            })
+            .unwrap_or(previous);
         let target = self.allowed_cpu(task, wanted);
         self.note_doing(task, target, Doing::Nothing, Doing::Waiting);
         let sleeper = &mut self.tasks[task];
@@ -268,9 +269,8 @@ impl Kernel {
 
     /// The time at which a task that computes is done, or its CPU's timer fires.
     pub fn until(&self, cpu: usize, task: TaskId) -> Time {
-        let done = self
-            .now
-            .saturating_add(self.tasks[task].time(self.cpus[cpu].capacity));
-        done.min(self.next_event(cpu))
+        self.now
+            .saturating_add(self.tasks[task].time(self.cpus[cpu].capacity))
+            .min(self.next_event(cpu))
     }
 }

@@ -132,12 +132,12 @@ impl<T: Copy + PartialEq> Wheel<T> {
 
     /// Takes a timer that is due, the earliest first.
     pub fn take(&mut self, now: u64) -> Option<T> {
-        let due = self
+        let (at, _) = self
             .timers
             .iter()
             .enumerate()
-            .filter(|(_, entry)| entry.jiffy <= now);
-        let (at, _) = due.min_by_key(|(at, entry)| (entry.jiffy, *at))?;
+            .filter(|(_, entry)| entry.jiffy <= now)
+            .min_by_key(|(at, entry)| (entry.jiffy, *at))?;
         Some(self.timers.remove(at).what)
     }
 }

@@ -31,8 +31,10 @@ pub fn cache() -> PathBuf {
             .filter(|value| !value.is_empty())
             .map(PathBuf::from)
     };
-    let caches = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
-    caches.unwrap_or_else(std::env::temp_dir).join("stopwatt")
+    variable("XDG_CACHE_HOME")
+        .or_else(|| Some(variable("HOME")?.join(".cache")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("stopwatt")
 }
 
 /// A carried image as a file in the cache.

@@ -46,16 +46,18 @@ const USUAL: [(&[&str], &[&str]); 7] = [
 /// that they do not start is started as a kernel.
 pub fn arguments(image: &Path, given: &[String]) -> Vec<String> {
     let is_given = |names: &[&str]| {
-        let options = given.iter().filter_map(|word| word.strip_prefix('-'));
-        options
+        given
+            .iter()
+            .filter_map(|word| word.strip_prefix('-'))
             .into_iter()
             .any(|word| names.contains(&word.trim_start_matches('-')))
     };
-    let usual = USUAL
+    let mut arguments: Vec<String> = USUAL
         .iter()
         .filter(|(names, _)| !is_given(names))
-        .flat_map(|(_, arguments)| *arguments);
-    let mut arguments: Vec<String> = usual.map(|word| (*word).to_owned()).collect();
+        .flat_map(|(_, arguments)| *arguments)
+        .map(|word| (*word).to_owned())
+        .collect();
     if !is_given(&STARTS) {
         arguments.extend(["-kernel".to_owned(), image.display().to_string()]);
     }

@@ -70,8 +70,7 @@ impl Plugin {
     /// # Errors
     /// The emulator did not load the plugin, or that wrote something else.
     pub fn read(&self) -> Result<Counts, Error> {
-        let text = std::fs::read_to_string(self.out());
-        let text = text.map_err(|error| Error::Plugin {
+        let text = std::fs::read_to_string(self.out()).map_err(|error| Error::Plugin {
             cause: format!("it wrote nothing: {error}"),
         })?;
         read(&text).map_err(|line| Error::Plugin {

@@ -85,11 +85,10 @@ fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Er
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
     }
-    let found = wanted
+    Ok(wanted
         .packages()
         .into_iter()
-        .map(|name| packages.find(&format!("{name}_")));
-    Ok(found
+        .map(|name| packages.find(&format!("{name}_")))
         .collect::<Result<Vec<_>, Error>>()?
         .iter()
         .flatten()
@@ -109,13 +108,11 @@ fn needed(path: &Path) -> Result<Vec<String>, Error> {
         return Ok(Vec::new());
     };
     let names = file.section_data_as_strtab(&names).map_err(wrong)?;
-    let dynamic = file
-        .dynamic()
+    file.dynamic()
         .map_err(wrong)?
         .into_iter()
-        .flat_map(|table| table.iter());
-    let needed = dynamic.filter(|entry| entry.d_tag == DT_NEEDED);
-    needed
+        .flat_map(|table| table.iter())
+        .filter(|entry| entry.d_tag == DT_NEEDED)
         .map(|entry| Ok(names.get(entry.d_val() as usize).map_err(wrong)?.to_owned()))
         .collect()
 }
@@ -129,8 +126,10 @@ fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flatten()
         .flatten();
-    let folders = usual.iter().cloned().chain(inner.map(|entry| entry.path()));
-    folders
+    usual
+        .iter()
+        .cloned()
+        .chain(inner.map(|entry| entry.path()))
         .map(|folder| folder.join(name))
         .find(|path| path.is_file())
         .ok_or_else(|| Error::fetch(name, "no package that was fetched has this library"))

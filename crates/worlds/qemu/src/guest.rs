@@ -57,12 +57,14 @@ impl Guest {
         let mut command = Command::new(PROGRAM);
         command.args(machine.arguments()).arg("-bios").arg(firmware);
         for load in loads {
-            let device = format!(
-                "loader,file={},addr={:#x},force-raw=on",
-                escaped(load.file),
-                load.address
-            );
-            command.args(["-device", &device]);
+            command.args([
+                "-device",
+                &format!(
+                    "loader,file={},addr={:#x},force-raw=on",
+                    escaped(load.file),
+                    load.address
+                ),
+            ]);
         }
         for (index, (name, text)) in options.iter().enumerate() {
             let path = files.path().join(index.to_string());

@@ -77,14 +77,15 @@ pub fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
             header = header.rdev_major(major).rdev_minor(minor);
         }
         let mut writer = header.write(&mut archive, entry.contents.len() as u32);
-        let written = writer
+        writer
             .write_all(&entry.contents)
-            .and_then(|()| writer.finish().map(drop));
-        written.map_err(Error::file(output))?;
+            .and_then(|()| writer.finish().map(drop))
+            .map_err(Error::file(output))?;
     }
     cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
     let mut file = archive.finish().map_err(Error::file(output))?;
     file.flush().map_err(Error::file(output))?;
-    let kept = file.persist(output).map(drop);
-    kept.map_err(|error| Error::file(output)(error.error))
+    file.persist(output)
+        .map(drop)
+        .map_err(|error| Error::file(output)(error.error))
 }

@@ -121,9 +121,12 @@ fn rank(name: &str) -> Option<(Vec<u64>, u64, bool)> {
 
 /// The newest of these packages whose version starts so.
 fn newest(names: &[String], version: &[u64]) -> Option<String> {
-    let ranked = names.iter().filter_map(|name| Some((rank(name)?, name)));
-    let fits = ranked.filter(|((numbers, ..), _)| numbers.starts_with(version));
-    fits.max().map(|(_, name)| name.clone())
+    names
+        .iter()
+        .filter_map(|name| Some((rank(name)?, name)))
+        .filter(|((numbers, ..), _)| numbers.starts_with(version))
+        .max()
+        .map(|(_, name)| name.clone())
 }
 
 /// The versions of these packages, in their order.
@@ -140,9 +143,11 @@ fn versions(names: &[String]) -> Vec<String> {
 
 /// The names of the images that were fetched before.
 fn images(folder: &Path) -> Result<Vec<String>, Error> {
-    let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    Ok(names.filter(|name| name.ends_with(".image")).collect())
+    Ok(std::fs::read_dir(folder)
+        .map_err(Error::file(folder))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".image"))
+        .collect())
 }
 
 /// Writes the kernel's image of a package, whole or not at all.
@@ -162,8 +167,8 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
         .args(wanted)
         .stdin(from)
         .stdout(output)
-        .status();
-    let unpacked = unpacked.map_err(Error::missing("tar", "tar"))?;
+        .status()
+        .map_err(Error::missing("tar", "tar"))?;
     let read = archive.wait().map_err(Error::file(package))?;
     if !unpacked.success() || !read.success() {
         return Err(Error::fetch(
@@ -171,8 +176,9 @@ fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
             "it has no image of a kernel",
         ));
     }
-    let kept = file.persist(image).map(drop);
-    kept.map_err(|error| Error::file(image)(error.error))
+    file.persist(image)
+        .map(drop)
+        .map_err(|error| Error::file(image)(error.error))
 }
 
 #[cfg(test)]

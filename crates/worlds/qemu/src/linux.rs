@@ -72,11 +72,13 @@ fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error>
     if packages.find("busybox-static_")?.is_none() {
         packages.update()?;
         let depends = packages.depends("linux-image-arm64")?;
-        let kernel = depends.iter().find(|name| name.starts_with("linux-image-"));
-        let kernel = kernel.ok_or_else(|| {
-            let depends = depends.join(", ");
-            Error::fetch("linux-image-arm64", format!("it depends on {depends}"))
-        })?;
+        let kernel = depends
+            .iter()
+            .find(|name| name.starts_with("linux-image-"))
+            .ok_or_else(|| {
+                let depends = depends.join(", ");
+                Error::fetch("linux-image-arm64", format!("it depends on {depends}"))
+            })?;
         // busybox last: its package stands for both being there.
         packages.download(kernel)?;
         packages.download("busybox-static")?;
@@ -470,10 +472,6 @@ pub(crate) fn boot(
         .len();
     let entry = machine.memory_end() - ROOM;
     let initramfs = entry + TO_INITRAMFS;
-    let options = format!(
-        "entry={entry:#x}\ninitrd={initramfs:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1 {bootargs}\n{firmware_options}",
-        initramfs + length
-    );
     Guest::start(
         machine,
         &images.firmware,
@@ -487,7 +485,13 @@ pub(crate) fn boot(
                 address: initramfs,
             },
         ],
-        &[("opt/stopwatt/firmware", &options)],
+        &[(
+            "opt/stopwatt/firmware",
+            &format!(
+                "entry={entry:#x}\ninitrd={initramfs:#x}..{:#x}\nbootargs=console=ttyAMA0 panic=1 {bootargs}\n{firmware_options}",
+                initramfs + length
+            ),
+        )],
         None,
         Duration::from_secs(180 + work),
         Duration::from_secs(600 + 2 * work),

@@ -85,10 +85,10 @@ impl OtherFirmware {
 fn insert(image: &mut Vec<u8>, payload: &[u8], offset: u64) -> Result<(), String> {
     let end = offset
         .checked_add(payload.len() as u64)
-        .filter(|end| *end <= FLASH);
-    let end = end.ok_or_else(|| {
-        format!("at {offset:#x} the payload would end after the flash, at {FLASH:#x}")
-    })? as usize;
+        .filter(|end| *end <= FLASH)
+        .ok_or_else(|| {
+            format!("at {offset:#x} the payload would end after the flash, at {FLASH:#x}")
+        })? as usize;
     if image.len() < end {
         image.resize(end, 0xff);
     }

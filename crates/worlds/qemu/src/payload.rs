@@ -112,12 +112,12 @@ impl Report {
     fn gap_after(&self, error: &Error) -> String {
         let last = self.calls.last().map_or("", |calls| calls.name.as_str());
         // A payload that somebody packed earlier does not say what it calls next.
-        let next = self
+        let call = self
             .lines
             .iter()
             .rev()
-            .find_map(|line| line.strip_prefix("@calling "));
-        let call = next.map_or_else(|| format!("the call after {last}"), str::to_owned);
+            .find_map(|line| line.strip_prefix("@calling "))
+            .map_or_else(|| format!("the call after {last}"), str::to_owned);
         format!("{call} was not counted, nor was any call after it: {error}")
     }
 }

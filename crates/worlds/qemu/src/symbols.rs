@@ -167,8 +167,8 @@ fn parts(mut sized: Vec<Symbol>) -> Vec<(u64, u64, String)> {
 /// Adds labels where no function is, each up to the next name.
 fn add_labels(functions: &mut Vec<(u64, u64, String)>, mut labels: Vec<Symbol>) {
     let is_inside = |label: &Symbol| {
-        let after = functions.partition_point(|(begin, ..)| *begin <= label.begin);
-        after
+        functions
+            .partition_point(|(begin, ..)| *begin <= label.begin)
             .checked_sub(1)
             .is_some_and(|at| label.begin < functions[at].1)
     };

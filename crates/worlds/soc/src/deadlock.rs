@@ -67,8 +67,10 @@ impl Soc {
             (Waiting::PowerUp, None) => "waits for the SCP to power it up".to_owned(),
             (Waiting::Scp, None) => "waits for the SCP".to_owned(),
             (Waiting::Order, None) => {
-                let next = self.order.next_to_send();
-                let next = next.map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
+                let next = self
+                    .order
+                    .next_to_send()
+                    .map_or_else(String::new, |cpu| format!(" until CPU {cpu} has it"));
                 format!("keeps back from the SCP{next}, as the case declares")
             }
             (Waiting::Nothing, None) => "waits".to_owned(),

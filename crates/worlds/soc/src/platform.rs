@@ -41,8 +41,10 @@ impl Soc {
     /// True if this CPU flushes its L2 though the cluster stays up: the release may choose by what
     /// the call asks for.
     fn flushes_l2_anyway(&self) -> bool {
-        let asked = self.current_cpu().asked.get();
-        asked.is_some_and(|(level, why)| self.machine.release.l2_flush.contain(why, level))
+        self.current_cpu()
+            .asked
+            .get()
+            .is_some_and(|(level, why)| self.machine.release.l2_flush.contain(why, level))
     }
 
     /// An event ends the WFE of a CPU.
@@ -191,8 +193,11 @@ impl Platform for Soc {
 
     fn off_state(&self) -> CompositeState {
         let states = &self.machine.platform.idle_states;
-        let deepest = states.iter().find(|state| state.name == "deepest");
-        deepest.map(composite).unwrap_or_default()
+        states
+            .iter()
+            .find(|state| state.name == "deepest")
+            .map(composite)
+            .unwrap_or_default()
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {

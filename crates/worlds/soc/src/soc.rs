@@ -142,9 +142,10 @@ impl Soc {
         let platform = &machine.platform;
         let of_platform = &platform.topology.cpus;
         let cpus: Vec<Cpu> = of_platform.iter().map(|cpu| cold(machine, cpu)).collect();
-        let places = (0u16..).zip(of_platform);
-        let mut by_mpidr: Vec<(u64, u16)> =
-            places.map(|(place, cpu)| (cpu.mpidr(), place)).collect();
+        let mut by_mpidr: Vec<(u64, u16)> = (0u16..)
+            .zip(of_platform)
+            .map(|(place, cpu)| (cpu.mpidr(), place))
+            .collect();
         by_mpidr.sort_unstable();
         let clusters = cpus
             .iter()

@@ -87,11 +87,11 @@ impl Passages {
     /// Forgets the passage of a CPU if the function in which it began has returned: what was to end
     /// it did not come. True if it was forgotten.
     pub(crate) fn forget_returned(&mut self, cpu: u32) -> bool {
-        let returned = self
-            .cpus
+        self.cpus
             .get_mut(&cpu)
-            .filter(|cpu| cpu.inside && cpu.has_returned);
-        returned.map(|cpu| *cpu = Cpu::default()).is_some()
+            .filter(|cpu| cpu.inside && cpu.has_returned)
+            .map(|cpu| *cpu = Cpu::default())
+            .is_some()
     }
 
     /// The passage of a CPU ends before its next instruction.

@@ -24,12 +24,10 @@ pub fn class(source: &Source, item: &Item) -> Result<Class, Error> {
             Err(source.error(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES))
         }
         known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_BATCH") => {
-            let help = "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19";
-            Err(source.error(item.at, format!("{known} is not simulated"), help))
+            Err(source.error(item.at, format!("{known} is not simulated"), "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19"))
         }
         other => {
-            let what = format!("{} is no policy", quoted(other));
-            Err(source.error(item.at, what, "there are `SCHED_OTHER` and `SCHED_FIFO`"))
+            Err(source.error(item.at, format!("{} is no policy", quoted(other)), "there are `SCHED_OTHER` and `SCHED_FIFO`"))
         }
     }
 }

@@ -209,8 +209,7 @@ impl Thread<'_> {
 
     /// Waits for a condition, or wakes one that waits and then waits.
     fn wait(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<Action, Error> {
-        let what = format!("`{event}`");
-        let (condition, mutex) = self.condition(item, &what)?;
+        let (condition, mutex) = self.condition(item, &format!("`{event}`"))?;
         self.objects.awaited.insert(condition);
         Ok(if event == "wait" {
             Action::Wait { condition, mutex }
@@ -245,10 +244,9 @@ impl Thread<'_> {
             Value::String(text) if text.is_empty() => self.name,
             Value::String(text) => text.as_str(),
             other => {
-                let what = format!("a task is suspended on a name, and not on {}", other.kind());
                 return Err(self.source.error(
                     item.at,
-                    what,
+                    format!("a task is suspended on a name, and not on {}", other.kind()),
                     "write a name in double quotes, or leave it empty",
                 ));
             }
@@ -262,10 +260,9 @@ impl Thread<'_> {
     fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
         let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
         let (Some(condition), Some(mutex)) = (condition, mutex) else {
-            let what = format!("{what} lacks `ref` or `mutex`");
             return Err(self.source.error(
                 item.at,
-                what,
+                format!("{what} lacks `ref` or `mutex`"),
                 "write `{ \"ref\": \"condition\", \"mutex\": \"mutex\" }`",
             ));
         };
@@ -295,8 +292,11 @@ impl Thread<'_> {
             us += source.integer(step, "`stopwatt_step` in microseconds", 0..=HOUR_US)?
                 * self.instance as i64;
             if us > HOUR_US {
-                let what = format!("the period of instance {} is {us} us", self.instance);
-                return Err(source.error(step.at, what, "a period is an hour at most"));
+                return Err(source.error(
+                    step.at,
+                    format!("the period of instance {} is {us} us", self.instance),
+                    "a period is an hour at most",
+                ));
             }
         }
         let relative = match mode
@@ -306,10 +306,9 @@ impl Thread<'_> {
             None | Some("relative") => true,
             Some("absolute") => false,
             Some(other) => {
-                let what = format!("a timer has no mode {}", quoted(other));
                 return Err(source.error(
                     item.at,
-                    what,
+                    format!("a timer has no mode {}", quoted(other)),
                     "modes are `relative` (the default) and `absolute`",
                 ));
             }
@@ -387,16 +386,17 @@ impl Thread<'_> {
             .source
             .integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
         let Some(per_us) = per_us.filter(|&rate| rate > 0) else {
-            let what = format!("{what} writes to {of}, and it is not said how fast");
-            let help = format!(
+            return Err(self.source.error(item.at, format!("{what} writes to {of}, and it is not said how fast"), format!(
                 "say how many bytes a microsecond takes, which is MB/s, on the core that `run` is calibrated on ({option}), or use `run`"
-            );
-            return Err(self.source.error(item.at, what, help));
+            )));
         };
         let ns = (u128::from(bytes) * 1_000 / u128::from(per_us)) as u64;
         if ns > HOUR_US as u64 * 1_000 {
-            let what = format!("{what} of {bytes} bytes takes more than an hour");
-            return Err(self.source.error(item.at, what, "write less"));
+            return Err(self.source.error(
+                item.at,
+                format!("{what} of {bytes} bytes takes more than an hour"),
+                "write less",
+            ));
         }
         Ok(Action::Run {
             time: Draw::Fixed(ns),

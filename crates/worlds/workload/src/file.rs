@@ -52,11 +52,14 @@ fn declare(
         });
         count += instances.max(1);
         if count > MOST_TASKS {
-            let what = format!(
-                "with {} there are more than {MOST_TASKS} tasks",
-                quoted(&key.name)
-            );
-            return Err(source.error(key.at, what, "let there be fewer instances"));
+            return Err(source.error(
+                key.at,
+                format!(
+                    "with {} there are more than {MOST_TASKS} tasks",
+                    quoted(&key.name)
+                ),
+                "let there be fewer instances",
+            ));
         }
     }
     if count == 0 {
@@ -80,8 +83,11 @@ fn none_is_forked(
         objects.forked.contains(&task) || specs[task].start == Start::ByFork
     };
     if let Some(&(_, at)) = barriers.iter().find(never) {
-        let what = "a barrier in a task that is forked: how many will be there is not known";
-        return Err(source.error(at, what, "use a semaphore or a condition"));
+        return Err(source.error(
+            at,
+            "a barrier in a task that is forked: how many will be there is not known",
+            "use a semaphore or a condition",
+        ));
     }
     Ok(())
 }
@@ -168,8 +174,11 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
                 .map(|phase| phase.actions.len())
                 .sum::<usize>();
             if events > MOST_EVENTS {
-                let what = format!("more than {MOST_EVENTS} events, all instances counted");
-                return Err(source.error(key.at, what, "use `loop`, or fewer instances"));
+                return Err(source.error(
+                    key.at,
+                    format!("more than {MOST_EVENTS} events, all instances counted"),
+                    "use `loop`, or fewer instances",
+                ));
             }
             specs.push(spec);
             mains.push(main);

@@ -105,8 +105,11 @@ pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result
             "default_policy" => global.class = class(source, item)?,
             "pi_enabled" => {
                 if source.switch(item, "`pi_enabled`")? {
-                    let what = "priority inheritance of mutexes is not simulated";
-                    return Err(source.error(item.at, what, "set `pi_enabled` to false"));
+                    return Err(source.error(
+                        item.at,
+                        "priority inheritance of mutexes is not simulated",
+                        "set `pi_enabled` to false",
+                    ));
                 }
             }
             "stopwatt_settings" => {}

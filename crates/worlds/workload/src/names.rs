@@ -78,10 +78,11 @@ impl Objects {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
-            (Some(_), Some(_)) => {
-                let what = format!("there is more than one task {}", quoted(name));
-                Err(source.error(at, what, "give each a name of its own"))
-            }
+            (Some(_), Some(_)) => Err(source.error(
+                at,
+                format!("there is more than one task {}", quoted(name)),
+                "give each a name of its own",
+            )),
             (None, _) => {
                 let mut names: Vec<&str> = self
                     .tasks
@@ -111,11 +112,14 @@ impl Objects {
             let index = known.unwrap_or(self.groups.len());
             if known.is_none() {
                 if index == MOST_GROUPS {
-                    let what = format!(
-                        "with {} there are more than {MOST_GROUPS} task groups",
-                        quoted(path)
-                    );
-                    return Err(source.error(at, what, "let tasks share groups, as rt-app has it"));
+                    return Err(source.error(
+                        at,
+                        format!(
+                            "with {} there are more than {MOST_GROUPS} task groups",
+                            quoted(path)
+                        ),
+                        "let tasks share groups, as rt-app has it",
+                    ));
                 }
                 self.groups.push((whole.clone(), group));
             }

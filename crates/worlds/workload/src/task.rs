@@ -84,11 +84,14 @@ fn parts<'a>(
             }
             parts.properties.push((&key.name, key, item));
         } else if PROPERTIES.contains(&key.name.as_str()) {
-            let what = format!(
-                "{} is a property of a task, and not of a phase",
-                quoted(&key.name)
-            );
-            return Err(source.error(key.at, what, "put it beside `phases`"));
+            return Err(source.error(
+                key.at,
+                format!(
+                    "{} is a property of a task, and not of a phase",
+                    quoted(&key.name)
+                ),
+                "put it beside `phases`",
+            ));
         } else if let Some(event) = event(&key.name) {
             parts.events.push((event, item));
         } else {
@@ -100,11 +103,13 @@ fn parts<'a>(
 
 /// The number of instances of a task that start.
 pub fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
-    let entries = source.object(item, "a task")?;
-    let instance = entries.iter().find(|(key, _)| key.name == "instance");
-    instance.map_or(Ok(1), |(_, item)| {
-        Ok(source.integer(item, "the number of instances", 0..=1_024)? as usize)
-    })
+    source
+        .object(item, "a task")?
+        .iter()
+        .find(|(key, _)| key.name == "instance")
+        .map_or(Ok(1), |(_, item)| {
+            Ok(source.integer(item, "the number of instances", 0..=1_024)? as usize)
+        })
 }
 
 fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<Option<u32>, Error> {
@@ -115,8 +120,11 @@ fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<O
 
 fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
     let Value::Array(items) = &item.value else {
-        let what = format!("`cpus` is not {}", item.value.kind());
-        return Err(source.error(item.at, what, "it is an array of CPUs, such as `[0, 2]`"));
+        return Err(source.error(
+            item.at,
+            format!("`cpus` is not {}", item.value.kind()),
+            "it is an array of CPUs, such as `[0, 2]`",
+        ));
     };
     if items.is_empty() {
         return Err(source.error(
@@ -138,10 +146,9 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
             continue;
         };
         if source.integer(item, &format!("`{name}`"), 0..=1024)? != none {
-            let what = format!("`{name}` clamps utilisation, which is not simulated");
             return Err(source.error(
                 item.at,
-                what,
+                format!("`{name}` clamps utilisation, which is not simulated"),
                 format!("leave it out, or write {none}, which clamps nothing"),
             ));
         }
@@ -160,18 +167,16 @@ fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u1
     };
     let path = source.string(item, "`taskgroup`")?;
     if !path.starts_with('/') {
-        let what = format!("the task group {} does not begin at the root", quoted(path));
         return Err(source.error(
             item.at,
-            what,
+            format!("the task group {} does not begin at the root", quoted(path)),
             format!("write {}", quoted(&format!("/{path}"))),
         ));
     }
     if !matches!(policy, Policy::Fair { .. }) {
-        let what = "a task group of a task that is not SCHED_OTHER";
         return Err(source.error(
             item.at,
-            what,
+            "a task group of a task that is not SCHED_OTHER",
             "leave `taskgroup` out, or empty: only SCHED_OTHER has shares",
         ));
     }
@@ -221,15 +226,21 @@ pub fn task(
         None => {
             let phase = vec![Phase::once(actions(thread, &parts)?)];
             if parts.events.is_empty() {
-                let what = format!("task {} does nothing", quoted(&key.name));
-                return Err(source.error(key.at, what, "give it events or `phases`"));
+                return Err(source.error(
+                    key.at,
+                    format!("task {} does nothing", quoted(&key.name)),
+                    "give it events or `phases`",
+                ));
             }
             phase
         }
         Some(phases) => {
             if let Some((event, item)) = parts.events.first() {
-                let what = format!("`{event}` stands beside `phases`");
-                return Err(source.error(item.at, what, "put all events into phases"));
+                return Err(source.error(
+                    item.at,
+                    format!("`{event}` stands beside `phases`"),
+                    "put all events into phases",
+                ));
             }
             self::phases(thread, phases, policy, own)?
         }
@@ -299,10 +310,9 @@ fn phases(
                 Class::RealTime
             };
             if self::policy(source, &parts, class)? != policy {
-                let what = "a policy or priority that changes with the phase is not simulated";
                 return Err(source.error(
                     at.at,
-                    what,
+                    "a policy or priority that changes with the phase is not simulated",
                     "put it beside `phases`, or give each phase a task of its own",
                 ));
             }

@@ -122,7 +122,10 @@ impl Source<'_> {
     }
 
     pub fn twice(&self, key: &Key) -> Error {
-        let what = format!("{} stands here a second time", quoted(&key.name));
-        self.error(key.at, what, "only events may repeat: keep one")
+        self.error(
+            key.at,
+            format!("{} stands here a second time", quoted(&key.name)),
+            "only events may repeat: keep one",
+        )
     }
 }

@@ -116,13 +116,15 @@ impl Board {
         }
         let lost = self.memory_mut().lose_power(index, cluster);
         if let Some(lost) = lost {
-            let what = format!(
-                "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
-                if cluster { " with its cluster" } else { "" },
-                self.names().cell(lost.cell),
-                interleavings::subject::writer_name(lost.writer),
+            self.fail(
+                Invariant::DirtyLineLost,
+                format!(
+                    "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
+                    if cluster { " with its cluster" } else { "" },
+                    self.names().cell(lost.cell),
+                    interleavings::subject::writer_name(lost.writer),
+                ),
             );
-            self.fail(Invariant::DirtyLineLost, what);
         }
         self.wake_pollers();
         self.cannot_go(index);

@@ -433,29 +433,36 @@ impl Ledger {
         );
         own.noted = [0; 3];
         if own.pending {
-            let what = format!("CPU {cpu} goes down, though it has found an interrupt pending");
-            return Err((Invariant::Answer, what));
+            return Err((
+                Invariant::Answer,
+                format!("CPU {cpu} goes down, though it has found an interrupt pending"),
+            ));
         }
         let asks = own.asks;
         if !own.looked && !matches!(asks, Request::Off | Request::Nothing | Request::Mode) {
-            let what =
-                format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending");
-            return Err((Invariant::Answer, what));
+            return Err((
+                Invariant::Answer,
+                format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending"),
+            ));
         }
         let mode = self.mode_of(cpu);
         let (granted, lock_to) = self.right_states(cpu, asks, locks)?;
         if self.is_exact && lock_to != locks {
-            let what = format!(
-                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
-            );
-            return Err((Invariant::DomainState, what));
+            return Err((
+                Invariant::DomainState,
+                format!(
+                    "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
+                ),
+            ));
         }
         if self.is_exact && highest(&granted) != up_to {
-            let what = format!(
-                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
-                shown(&granted)
-            );
-            return Err((Invariant::DomainState, what));
+            return Err((
+                Invariant::DomainState,
+                format!(
+                    "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
+                    shown(&granted)
+                ),
+            ));
         }
         let suspend = matches!(asks, Request::Suspend { .. });
         let own = &mut self.cpus[cpu];
@@ -495,8 +502,10 @@ impl Ledger {
                     *other != cpu && !books.down.is_some_and(|down| down.off)
                 };
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
-                    let what = format!("CPU {cpu} suspends the system, and CPU {other} is not off");
-                    return Err((Invariant::Answer, what));
+                    return Err((
+                        Invariant::Answer,
+                        format!("CPU {cpu} suspends the system, and CPU {other} is not off"),
+                    ));
                 }
                 self.cpus[cpu].noted = SYSTEM;
                 (SYSTEM, TOP)
@@ -519,16 +528,18 @@ impl Ledger {
                 };
                 if by_os {
                     if verdict != 0 && self.is_exact {
-                        let what = format!(
-                            "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
-                            shown(&states),
-                            if verdict == DENIED {
-                                "DENIED"
-                            } else {
-                                "INVALID_PARAMETERS"
-                            },
-                        );
-                        return Err((Invariant::DomainState, what));
+                        return Err((
+                            Invariant::DomainState,
+                            format!(
+                                "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
+                                shown(&states),
+                                if verdict == DENIED {
+                                    "DENIED"
+                                } else {
+                                    "INVALID_PARAMETERS"
+                                },
+                            ),
+                        ));
                     }
                     self.cpus[cpu].noted[1..].copy_from_slice(&states[1..]);
                     (states, TOP)
@@ -566,17 +577,20 @@ impl Ledger {
             && matches!(own.asks, Request::Suspend { .. })
             && self.mode_of(cpu) == Some(1)
         {
-            let what =
-                format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates");
-            return Err((Invariant::DomainState, what));
+            return Err((
+                Invariant::DomainState,
+                format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates"),
+            ));
         }
         if is_exact && right != states {
-            let what = format!(
-                "CPU {cpu} goes to {}, and what was asked for makes {}",
-                shown(&states),
-                shown(&right)
-            );
-            return Err((Invariant::DomainState, what));
+            return Err((
+                Invariant::DomainState,
+                format!(
+                    "CPU {cpu} goes to {}, and what was asked for makes {}",
+                    shown(&states),
+                    shown(&right)
+                ),
+            ));
         }
         Ok(())
     }
@@ -626,12 +640,14 @@ impl Ledger {
             }
         }
         if let Some(found) = found.filter(|found| self.is_exact && *found != states) {
-            let what = format!(
-                "CPU {cpu} comes up from {}, and it and its domains were in {}",
-                shown(&found),
-                shown(&states)
-            );
-            return Err((Invariant::DomainState, what));
+            return Err((
+                Invariant::DomainState,
+                format!(
+                    "CPU {cpu} comes up from {}, and it and its domains were in {}",
+                    shown(&found),
+                    shown(&states)
+                ),
+            ));
         }
         let own = &mut self.cpus[cpu];
         own.slept = true;
@@ -865,21 +881,25 @@ impl Ledger {
                     Owner::Domain(domain) => super::names::domain(domain),
                 };
                 if count != stays.ended[slot] {
-                    let what = format!(
-                        "{} was counted {count} times out of state {state}, and came out of it {} times",
-                        name(),
-                        stays.ended[slot]
-                    );
-                    return Err((Invariant::Statistics, what));
+                    return Err((
+                        Invariant::Statistics,
+                        format!(
+                            "{} was counted {count} times out of state {state}, and came out of it {} times",
+                            name(),
+                            stays.ended[slot]
+                        ),
+                    ));
                 }
                 if !(stays.least[slot]..=stays.most[slot]).contains(&time) {
-                    let what = format!(
-                        "{} is said to have been in state {state} for {time} operations, and was for {} to {}",
-                        name(),
-                        stays.least[slot],
-                        stays.most[slot]
-                    );
-                    return Err((Invariant::Statistics, what));
+                    return Err((
+                        Invariant::Statistics,
+                        format!(
+                            "{} is said to have been in state {state} for {time} operations, and was for {} to {}",
+                            name(),
+                            stays.least[slot],
+                            stays.most[slot]
+                        ),
+                    ));
                 }
             }
         }

@@ -35,8 +35,7 @@ impl Board {
         let Some(hook) = self.states[cpu].hook.get() else {
             return String::new();
         };
-        let loaded = self.states[cpu].loaded.get();
-        let loaded = loaded.map(|(word, value)| {
+        let loaded = self.states[cpu].loaded.get().map(|(word, value)| {
             format!(
                 " (which loaded {}: {value:#x} last)",
                 self.names().cell(word)

@@ -248,8 +248,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
 
     fn go(&mut self) -> RunResult {
         let board = self.board;
-        let result = run_quietly(|| self.runner.run());
-        if let Err(payload) = result {
+        if let Err(payload) = run_quietly(|| self.runner.run()) {
             board.set_failure(Failure::of_panic(&*payload));
         }
         let failure = board.take_failure().or_else(|| at_the_end(board));
@@ -276,10 +275,13 @@ fn at_the_end(board: &Board) -> Option<Failure> {
     for (index, cpu) in board.states.iter().enumerate() {
         for turn_on in cpu.turn_ons.borrow().iter() {
             if turn_on.result == Some(0) && !turn_on.entered {
-                let what = format!(
-                    "a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it"
+                return fails(
+                    Invariant::OneCpuOnWins,
+                    format!(
+                        "a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it"
+                    ),
+                    index,
                 );
-                return fails(Invariant::OneCpuOnWins, what, index);
             }
         }
     }
@@ -287,12 +289,15 @@ fn at_the_end(board: &Board) -> Option<Failure> {
         board.states[index].power.get() == Power::On && board.cpus()[index].waits() != Wait::Done
     };
     if let Some(index) = (0..board.cpus().len()).find(|&index| stuck(index)) {
-        let what = format!(
-            "nobody is left to go on{}: {}",
-            board.hook_of(index, "after"),
-            board.describe_waits()
+        return fails(
+            Invariant::EverybodyWakes,
+            format!(
+                "nobody is left to go on{}: {}",
+                board.hook_of(index, "after"),
+                board.describe_waits()
+            ),
+            index,
         );
-        return fails(Invariant::EverybodyWakes, what, index);
     }
     let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
@@ -389,12 +394,15 @@ fn enter(board: &Board, landing: Landing) {
         landing.entry == cpu.resumes_at.get() && cpu.on_since.get() != 0
     } else {
         let mut turn_ons = cpu.turn_ons.borrow_mut();
-        let asked = turn_ons.iter_mut().find(|turn_on| {
-            turn_on.entry == landing.entry
-                && !turn_on.entered
-                && turn_on.result.is_none_or(|x0| x0 == 0)
-        });
-        asked.map(|turn_on| turn_on.entered = true).is_some()
+        turn_ons
+            .iter_mut()
+            .find(|turn_on| {
+                turn_on.entry == landing.entry
+                    && !turn_on.entered
+                    && turn_on.result.is_none_or(|x0| x0 == 0)
+            })
+            .map(|turn_on| turn_on.entered = true)
+            .is_some()
     };
     if !right {
         let asked: Vec<String> = if landing.resumes {
@@ -690,14 +698,17 @@ impl Call<'_> {
             ..
         } = *self;
         let target_index = usize::from(target);
-        let asked = board.states.iter().enumerate().filter(|(index, state)| {
-            if cluster {
-                state.cluster == board.states[target_index].cluster
-            } else {
-                *index == target_index
-            }
-        });
-        let before: Vec<_> = asked
+        let before: Vec<_> = board
+            .states
+            .iter()
+            .enumerate()
+            .filter(|(index, state)| {
+                if cluster {
+                    state.cluster == board.states[target_index].cluster
+                } else {
+                    *index == target_index
+                }
+            })
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
         let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
@@ -747,10 +758,12 @@ impl Call<'_> {
         let x0 = returned(board, library::ask(library, function, arguments));
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
-            let what = format!(
-                "{name} returned {x0} to CPU {process}, and the platform's answer makes {right}"
+            board.fail(
+                Invariant::Answer,
+                format!(
+                    "{name} returned {x0} to CPU {process}, and the platform's answer makes {right}"
+                ),
             );
-            board.fail(Invariant::Answer, what);
         }
         x0
     }
@@ -839,10 +852,9 @@ impl Call<'_> {
         let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
         let (least, most) = (microseconds(least), microseconds(most));
         if !is_count && !(least..=most).contains(&x0) {
-            let what = format!(
+            board.fail(Invariant::Statistics, format!(
                 "PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us"
-            );
-            board.fail(Invariant::Statistics, what);
+            ));
         }
         x0
     }

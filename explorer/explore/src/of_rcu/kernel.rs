@@ -383,10 +383,9 @@ impl Kernel {
             if next >= end || self.end.get().is_some() && self.oracle.left() == 0 {
                 self.ended.set(true);
                 if let Some(number) = self.oracle.one_left() {
-                    let what = format!(
+                    self.machine.fail(Invariant::NoCallbackLost, format!(
                         "callback {number} is not invoked, {PATIENCE} jiffies after all work was done"
-                    );
-                    self.machine.fail(Invariant::NoCallbackLost, what);
+                    ));
                 }
             }
             if threads.is_some_and(|until| until <= next) || timers.is_some_and(|at| at <= next) {
@@ -581,10 +580,9 @@ impl Kernel {
                 && is_own(Thread::Offload(cpu))
                 && is_own(Thread::OffloadCb(cpu))
             {
-                let what = format!(
+                self.machine.fail(Invariant::SoonEnough, format!(
                     "callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}"
-                );
-                self.machine.fail(Invariant::SoonEnough, what);
+                ));
             }
             self.machine.tell(&self.hotplug);
             self.hotplug_busy.set(false);
@@ -781,8 +779,8 @@ impl Kernel {
 
     fn take_task(&self, cpu: usize, first: usize) {
         let count = self.tasks.len();
-        let free = (0..count).map(|index| (first + index) % count);
-        if let Some(task) = free
+        if let Some(task) = (0..count)
+            .map(|index| (first + index) % count)
             .into_iter()
             .find(|&task| !self.tasks[task].running.get())
         {

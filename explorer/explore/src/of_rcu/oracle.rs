@@ -155,11 +155,11 @@ impl Oracle {
         let Some(since) = self.lasts_since.get() else {
             return Ok(());
         };
-        let told = self
+        let limit = self
             .last_report
             .get()
-            .filter(|&(of, had, _)| (of, had) == (self.started.get(), true));
-        let limit = told.map_or(since + patience, |(.., at)| at + 3 * patience);
+            .filter(|&(of, had, _)| (of, had) == (self.started.get(), true))
+            .map_or(since + patience, |(.., at)| at + 3 * patience);
         if jiffy > limit + STALL_LATE {
             Err((
                 Invariant::SoonEnough,
@@ -193,10 +193,12 @@ impl Oracle {
         }
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
-            let what = format!(
-                "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
-            );
-            return Err((Invariant::GracePeriod, what));
+            return Err((
+                Invariant::GracePeriod,
+                format!(
+                    "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
+                ),
+            ));
         }
         let reads = self.reads_since.borrow();
         match reads
@@ -224,20 +226,24 @@ impl Oracle {
         let periods = self.started.get() - queued.started_before;
         let most = MOST_PERIODS[usize::from(queued.may_wait)];
         if periods > most {
-            let what = format!(
-                "callback {number} is invoked after {periods} grace periods have started since it was queued, and {most} are enough"
-            );
-            return Err((Invariant::SoonEnough, what));
+            return Err((
+                Invariant::SoonEnough,
+                format!(
+                    "callback {number} is invoked after {periods} grace periods have started since it was queued, and {most} are enough"
+                ),
+            ));
         }
         let waited = self
             .done_at
             .get()
             .map_or(0, |done| jiffy - done.max(queued.jiffy));
         if !queued.may_wait && waited > SOON {
-            let what = format!(
-                "callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done"
-            );
-            return Err((Invariant::SoonEnough, what));
+            return Err((
+                Invariant::SoonEnough,
+                format!(
+                    "callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done"
+                ),
+            ));
         }
         Ok(())
     }
@@ -255,7 +261,7 @@ impl Oracle {
                 format!("{of}, {what}, are counted as {count}, and were {right}"),
             ))
         };
-        let known = [
+        for at in [
             QUEUED,
             BY_SOFTIRQ,
             BY_THREAD,
@@ -268,8 +274,7 @@ impl Oracle {
             OFFLOAD_WAKES,
             SOFTIRQS,
             SOFTIRQ_RUNS,
-        ];
-        for at in known {
+        ] {
             let (count, right) = (counts[at], self.seen.borrow()[at]);
             if count != right {
                 return wrong(COUNTED[at].of, COUNTED[at].what, count, right);
@@ -305,8 +310,9 @@ impl Oracle {
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
-        let before = self.last_report.replace(Some((number, started, jiffy)));
-        if let Some((.., at)) = before
+        if let Some((.., at)) = self
+            .last_report
+            .replace(Some((number, started, jiffy)))
             .filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
         {
             return wrong(format!(

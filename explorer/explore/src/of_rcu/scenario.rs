@@ -320,7 +320,7 @@ impl Script for KernelScenario {
             change(&mut other);
             other
         };
-        let all = [
+        [
             one(|scenario| scenario.leaf_fanout = ONE_LEAF),
             one(|scenario| scenario.preemptible = false),
             one(|scenario| scenario.crowded = false),
@@ -328,8 +328,10 @@ impl Script for KernelScenario {
             one(|scenario| scenario.busy_end = false),
             one(|scenario| scenario.exclusives = false),
             one(|scenario| scenario.impatient = false),
-        ];
-        all.into_iter().filter(|other| other != self).collect()
+        ]
+        .into_iter()
+        .filter(|other| other != self)
+        .collect()
     }
 
     fn sentences(&self) -> Vec<String> {

@@ -131,8 +131,9 @@ pub struct Failure {
 impl Failure {
     /// A panic of the code under test.
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text
+        let text = payload
+            .downcast_ref::<String>()
+            .map(String::as_str)
             .or_else(|| payload.downcast_ref::<&str>().copied())
             .unwrap_or("without a text");
         let what = format!("the code under test panicked{}: {text}", PLACE.take());

@@ -17,10 +17,10 @@ pub fn number_and_place(word: usize, place: &Location<'_>) -> String {
 fn variable(place: &Location<'_>) -> Option<String> {
     let folder = std::env::current_dir().ok()?;
     // Cargo names files from the workspace, and runs tests in the package.
-    let text = folder
+    let source = folder
         .ancestors()
         .find_map(|folder| std::fs::read_to_string(folder.join(place.file())).ok())?;
-    let before = text
+    let before = source
         .lines()
         .nth(place.line() as usize - 1)?
         .get(..place.column() as usize - 1)?;

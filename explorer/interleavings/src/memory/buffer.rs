@@ -214,8 +214,8 @@ impl Memory {
     /// the buffer.
     pub(super) fn reserved_by(&self, cell: u16) -> Option<(usize, usize)> {
         self.views.iter().enumerate().find_map(|(cpu, view)| {
-            let own = view.entries();
-            own.iter()
+            view.entries()
+                .iter()
                 .position(|entry| entry.reserved && entry.cell == cell)
                 .map(|at| (cpu, at))
         })

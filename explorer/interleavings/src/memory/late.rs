@@ -34,13 +34,15 @@ impl Memory {
     /// All values that were stored to words whose loads may be late; `None` if there were too many
     /// of one.
     pub(crate) fn all_later_values(&self) -> Option<Vec<Vec<u64>>> {
-        let whole = self.stored.iter().all(|stored| stored.count <= MOST_STORED);
-        whole.then(|| {
-            self.stored
-                .iter()
-                .map(|stored| stored.values.clone())
-                .collect()
-        })
+        self.stored
+            .iter()
+            .all(|stored| stored.count <= MOST_STORED)
+            .then(|| {
+                self.stored
+                    .iter()
+                    .map(|stored| stored.values.clone())
+                    .collect()
+            })
     }
 
     /// True if the CPU may load the word late: it is in coherency, and no store of its own to the

@@ -280,8 +280,11 @@ impl Races {
             .filter(unordered)
             .map(|other| (*other, "writes"));
         let first = first.or_else(|| {
-            let read = data.reads.iter().find(unordered).filter(|_| writes);
-            read.map(|other| (*other, "reads"))
+            data.reads
+                .iter()
+                .find(unordered)
+                .filter(|_| writes)
+                .map(|other| (*other, "reads"))
         });
         if let Some((other, did)) = first {
             let does = if writes { "writes" } else { "reads" };

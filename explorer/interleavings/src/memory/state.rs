@@ -138,8 +138,8 @@ impl Memory {
     pub(crate) fn add_word(&mut self, value: u64) -> u16 {
         let number = u16::try_from(self.cells.len())
             .ok()
-            .filter(|number| *number < u16::MAX);
-        let number = number.expect("a machine has fewer than 65535 words");
+            .filter(|number| *number < u16::MAX)
+            .expect("a machine has fewer than 65535 words");
         self.cells.push(CellState::starting_with(value));
         self.lines.resize(
             self.cells.len().div_ceil(self.cells_per_line),

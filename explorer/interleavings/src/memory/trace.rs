@@ -94,8 +94,9 @@ impl Memory {
 
     fn overtaken_entries(&self, cpu: usize) -> impl Iterator<Item = usize> {
         let view = &self.views[cpu];
-        let entries = view.entries().iter().enumerate();
-        entries
+        view.entries()
+            .iter()
+            .enumerate()
             .filter(|(_, entry)| entry.overtaken && entry.left == u8::MAX)
             .map(|(at, _)| at)
     }

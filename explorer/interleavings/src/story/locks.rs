@@ -64,15 +64,16 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
             .find(orders)
             .map(|at| unordered(at, first, "nothing orders what both do with it"));
     }
-    let missed = turns().find_map(|at| Some((at, locks.missed(at)?)));
-    missed.map(|(at, (before, cell, value))| {
-        let word = machine.names().cell(cell);
-        unordered(
-            at,
-            before,
-            &format!("misses the {value:#x} in {word} from before"),
-        )
-    })
+    turns()
+        .find_map(|at| Some((at, locks.missed(at)?)))
+        .map(|(at, (before, cell, value))| {
+            let word = machine.names().cell(cell);
+            unordered(
+                at,
+                before,
+                &format!("misses the {value:#x} in {word} from before"),
+            )
+        })
 }
 
 impl Locks<'_> {
@@ -118,8 +119,10 @@ impl Locks<'_> {
 
     /// The last change of a word that a process made before a step: where, and of which word.
     fn last_change(&self, process: u8, before: usize) -> Option<(usize, u16)> {
-        let earlier = self.steps[..before].iter().enumerate().rev();
-        earlier
+        self.steps[..before]
+            .iter()
+            .enumerate()
+            .rev()
             .filter_map(|(at, step)| Some((at, Self::changes(step, process)?)))
             .next()
     }
@@ -155,12 +158,11 @@ impl Locks<'_> {
 
     /// True if a process had its caches on at a step.
     fn is_coherent(&self, process: u8, step: usize) -> bool {
-        let own = self.steps[..step]
+        let mut turns = self.steps[..step]
             .iter()
             .rev()
-            .filter(|step| step.process == process);
-        let mut turns =
-            own.filter(|step| matches!(step.did, Operation::Flush { .. } | Operation::CachesOn));
+            .filter(|step| step.process == process)
+            .filter(|step| matches!(step.did, Operation::Flush { .. } | Operation::CachesOn));
         turns
             .next()
             .is_none_or(|step| step.did == Operation::CachesOn)
@@ -180,39 +182,39 @@ impl Locks<'_> {
         let end = self
             .release(turn)
             .map_or(self.steps.len(), |release| release.step);
-        let own = self.steps[..end]
+        self.steps[..end]
             .iter()
             .enumerate()
             .skip(taken)
-            .filter(|(_, step)| step.process == process);
-        own.filter_map(|(at, step)| match step.did {
-            Operation::Loaded {
-                cell,
-                value,
-                newest,
-                cached,
-                early,
-            } if early || newest.is_none() && cached => Some((at, cell, value)),
-            _ => None,
-        })
-        .find_map(|(at, cell, value)| {
-            let last = self.steps[..at].iter().rposition(|step| match step.did {
-                Operation::Store { cell: of, .. } | Operation::Update { cell: of, .. } => {
-                    of == cell
-                }
-                _ => false,
-            })?;
-            match self.steps[last] {
-                Step {
-                    process: by,
-                    did: Operation::Store { value: stored, .. },
-                    ..
-                } => {
-                    let is_missed = by == other && last < release && stored != value;
-                    (is_missed && self.is_coherent(by, last)).then_some((other, cell, stored))
-                }
+            .filter(|(_, step)| step.process == process)
+            .filter_map(|(at, step)| match step.did {
+                Operation::Loaded {
+                    cell,
+                    value,
+                    newest,
+                    cached,
+                    early,
+                } if early || newest.is_none() && cached => Some((at, cell, value)),
                 _ => None,
-            }
-        })
+            })
+            .find_map(|(at, cell, value)| {
+                let last = self.steps[..at].iter().rposition(|step| match step.did {
+                    Operation::Store { cell: of, .. } | Operation::Update { cell: of, .. } => {
+                        of == cell
+                    }
+                    _ => false,
+                })?;
+                match self.steps[last] {
+                    Step {
+                        process: by,
+                        did: Operation::Store { value: stored, .. },
+                        ..
+                    } => {
+                        let is_missed = by == other && last < release && stored != value;
+                        (is_missed && self.is_coherent(by, last)).then_some((other, cell, stored))
+                    }
+                    _ => None,
+                }
+            })
     }
 }

@@ -92,12 +92,10 @@ impl<'s, C: Script> Narrator<'s, C> {
             }
             Operation::CachesOn => "joins coherency".to_owned(),
             Operation::Own => "works on its own hardware".to_owned(),
-            Operation::Action { number } => {
-                let action = self
-                    .script
-                    .action(usize::from(step.process), usize::from(number));
-                action.unwrap_or_else(|| "makes a call".to_owned())
-            }
+            Operation::Action { number } => self
+                .script
+                .action(usize::from(step.process), usize::from(number))
+                .unwrap_or_else(|| "makes a call".to_owned()),
             Operation::Act { act, with } => act.words(with),
         }
     }

@@ -204,8 +204,11 @@ fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
                 };
                 let Some(other) = parts.iter().find(is_other) else {
                     let missing = if after { "before" } else { "after" };
-                    let message = format!("{} has no rows of the dump {missing}", part.kernel);
-                    return Err(ImportError::whole(file, message, RIGHT));
+                    return Err(ImportError::whole(
+                        file,
+                        format!("{} has no rows of the dump {missing}", part.kernel),
+                        RIGHT,
+                    ));
                 };
                 if after {
                     continue;

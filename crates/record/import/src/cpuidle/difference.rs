@@ -101,10 +101,9 @@ pub fn domains_between(
     let mut counts = Vec::new();
     for (name, last) in &after.domains {
         let Some(first) = before.domains.get(name) else {
-            let message = format!("it lacks the power domain {name}, which {} has", after.file);
             return Err(ImportError::whole(
                 &before.file,
-                message,
+                format!("it lacks the power domain {name}, which {} has", after.file),
                 "give both dumps of the same domains",
             ));
         };
@@ -179,8 +178,11 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     } else {
         format!("it lacks CPU {cpus}, which {} has", other.file)
     };
-    let help = "take both dumps with the same CPUs online; if the file is cut off, send it whole";
-    Err(ImportError::whole(&dump.file, message, help))
+    Err(ImportError::whole(
+        &dump.file,
+        message,
+        "take both dumps with the same CPUs online; if the file is cut off, send it whole",
+    ))
 }
 
 fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), ImportError> {
@@ -191,12 +193,14 @@ fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), Import
             .zip(after)
             .next_back()
             .map_or(&after[0], |(_, last)| last);
-        let message = format!(
-            "CPU {cpu} has {} states before and {} after",
-            before.len(),
-            after.len()
-        );
-        return Err(at.wrong(message, help));
+        return Err(at.wrong(
+            format!(
+                "CPU {cpu} has {} states before and {} after",
+                before.len(),
+                after.len()
+            ),
+            help,
+        ));
     }
     let shown = |state: &State| match state.kind() {
         (name, Some(latency), Some(residency)) => format!("{name} ({latency} and {residency} us)"),
@@ -209,14 +213,14 @@ fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), Import
         .find(|(_, (first, last))| first.kind() != last.kind())
     {
         None => Ok(()),
-        Some((number, (first, last))) => {
-            let message = format!(
+        Some((number, (first, last))) => Err(last.wrong(
+            format!(
                 "state {number} of CPU {cpu} is {} before and {} after",
                 shown(first),
                 shown(last)
-            );
-            Err(last.wrong(message, help))
-        }
+            ),
+            help,
+        )),
     }
 }
 
@@ -233,10 +237,13 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
                     .zip(last)
                     .enumerate()
                     .flat_map(move |(number, (first, last))| {
-                        let pairs = first.counters().into_iter().zip(last.counters());
-                        pairs.filter_map(move |((name, first), (_, value))| {
-                            Some((*cpu, number, name, first?, value?, last))
-                        })
+                        first
+                            .counters()
+                            .into_iter()
+                            .zip(last.counters())
+                            .filter_map(move |((name, first), (_, value))| {
+                                Some((*cpu, number, name, first?, value?, last))
+                            })
                     })
             })
     };
@@ -270,8 +277,7 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
             }
             _ => "some counters go back: the machine was started anew, or there are two".to_owned(),
         };
-        let help = "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them";
-        return Err(state.wrong(format!("{why} ({what})"), help));
+        return Err(state.wrong(format!("{why} ({what})"), "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them"));
     }
     let (why, help) = all_go_back(before, after);
     Err(state.wrong(format!("{why} ({what})"), &help))

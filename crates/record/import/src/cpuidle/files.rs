@@ -116,12 +116,17 @@ impl Files {
             Some(Place::OfState(before, cpu, state, name)) => {
                 match &self.before {
                     Some(first) if *first != before => {
-                        let message = format!(
-                            "there are several dumps: below `{}` and below `{}`",
-                            first,
-                            printable(before)
-                        );
-                        return Err(ImportError::new(file, line, text, message, ONE_DUMP));
+                        return Err(ImportError::new(
+                            file,
+                            line,
+                            text,
+                            format!(
+                                "there are several dumps: below `{}` and below `{}`",
+                                first,
+                                printable(before)
+                            ),
+                            ONE_DUMP,
+                        ));
                     }
                     Some(_) => {}
                     None => self.before = Some(before.to_owned()),
@@ -212,18 +217,30 @@ impl Files {
                 Owner::Cpu(cpu) => dump.cpus.entry(*cpu).or_default(),
                 Owner::Domain(name) => dump.domains.entry(name.clone()).or_default(),
             };
-            let last = values.values().max_by_key(|value| value.line);
-            let (at, line) = last.map_or((file, 0), |value| (value.file.as_str(), value.line));
+            let (at, line) = values
+                .values()
+                .max_by_key(|value| value.line)
+                .map_or((file, 0), |value| (value.file.as_str(), value.line));
             if states.len() != *number {
-                let message = format!("{owner} has state{number}, but no state{}", states.len());
-                return Err(ImportError::new(at, line, "", message, MISSING));
+                return Err(ImportError::new(
+                    at,
+                    line,
+                    "",
+                    format!("{owner} has state{number}, but no state{}", states.len()),
+                    MISSING,
+                ));
             }
             if let Some(missing) = there[&kind(owner)]
                 .iter()
                 .find(|name| !values.contains_key(*name))
             {
-                let message = format!("state{number} of {owner} has no file `{missing}`");
-                return Err(ImportError::new(at, line, "", message, MISSING));
+                return Err(ImportError::new(
+                    at,
+                    line,
+                    "",
+                    format!("state{number} of {owner} has no file `{missing}`"),
+                    MISSING,
+                ));
             }
             states.push(state(owner, *number, values)?);
         }
@@ -243,17 +260,15 @@ fn state(
         let Some(value) = values.get(name) else {
             return Ok(None);
         };
-        let read = value.text.parse().map(Some);
-        read.map_err(|_| {
-            let message = format!(
-                "state{number}/{name} of {owner} is `{}`",
-                printable(&value.text)
-            );
+        value.text.parse().map(Some).map_err(|_| {
             ImportError::new(
                 &value.file,
                 value.line,
                 &value.text,
-                message,
+                format!(
+                    "state{number}/{name} of {owner} is `{}`",
+                    printable(&value.text)
+                ),
                 "it should be a whole number from 0",
             )
         })

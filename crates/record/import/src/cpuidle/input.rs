@@ -98,11 +98,14 @@ fn read(file: &str, mut input: impl Read) -> Result<Content, ImportError> {
     if let Err(error) = std::str::from_utf8(start)
         && error.error_len().is_some()
     {
-        let message = format!(
-            "it is neither text nor an archive, from byte {} on",
-            error.valid_up_to()
-        );
-        return Err(ImportError::whole(file, message, FORMS));
+        return Err(ImportError::whole(
+            file,
+            format!(
+                "it is neither text nor an archive, from byte {} on",
+                error.valid_up_to()
+            ),
+            FORMS,
+        ));
     }
     let text = text::text(start.chain(input), file, None)?;
     if columns::is_table(&text) {
@@ -135,8 +138,11 @@ fn named(file: &str, text: &str) -> Result<Files, ImportError> {
 /// Reads a tar archive.
 fn archive(file: &str, input: impl Read) -> Result<Dump, ImportError> {
     let cut_off = |error: &dyn std::fmt::Display| {
-        let message = format!("the archive is cut off or damaged: {error}");
-        ImportError::whole(file, message, "pack it again, or send it whole")
+        ImportError::whole(
+            file,
+            format!("the archive is cut off or damaged: {error}"),
+            "pack it again, or send it whole",
+        )
     };
     let mut files = Files::default();
     let mut archive = tar::Archive::new(input);
@@ -148,8 +154,10 @@ fn archive(file: &str, input: impl Read) -> Result<Dump, ImportError> {
         }
         let mut text = String::new();
         let size = entry.size();
-        let length = (&mut entry).take(PAGE).read_to_string(&mut text);
-        let length = length.map_err(|error| cut_off(&format!("{path}: {error}")))?;
+        let length = (&mut entry)
+            .take(PAGE)
+            .read_to_string(&mut text)
+            .map_err(|error| cut_off(&format!("{path}: {error}")))?;
         if (length as u64) < size.min(PAGE) {
             return Err(cut_off(&format!("{path} has {length} of its {size} bytes")));
         }
@@ -166,18 +174,17 @@ fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
     while let Some((folder, depth)) = folders.pop() {
         seen += 1;
         if seen > MOST_FOLDERS || depth > DEEPEST {
-            let message = format!(
-                "there are more than {MOST_FOLDERS} folders, or {DEEPEST} within each other"
-            );
             return Err(ImportError::whole(
                 file,
-                message,
+                format!(
+                    "there are more than {MOST_FOLDERS} folders, or {DEEPEST} within each other"
+                ),
                 "name the folder of the CPUs: /sys/devices/system/cpu",
             ));
         }
-        let entries = std::fs::read_dir(&folder)
-            .map_err(|error| unreadable(&folder.display().to_string(), &error))?;
-        for entry in entries {
+        for entry in std::fs::read_dir(&folder)
+            .map_err(|error| unreadable(&folder.display().to_string(), &error))?
+        {
             let entry = entry.map_err(|error| unreadable(&folder.display().to_string(), &error))?;
             let at = entry.path();
             let shown = at.display().to_string();

@@ -150,13 +150,12 @@ impl Listed {
             return Ok(false);
         }
         if !has(Column::File("usage")) {
-            let help = "older kernels count no entries of power domains: give the table of one that prints Usage";
             return Err(ImportError::new(
                 file,
                 number,
                 line,
                 "the table has times and no entries",
-                help,
+                "older kernels count no entries of power domains: give the table of one that prints Usage",
             ));
         }
         // The line above may name the CPU.
@@ -258,9 +257,11 @@ impl Listed {
         let columns = std::mem::take(&mut self.columns);
         if let Some(cpu) = columns.iter().position(|column| *column == Column::Cpu) {
             let text = cells[cpu].to_ascii_lowercase();
-            let cpu = text.strip_prefix("cpu").unwrap_or(&text).parse();
-            let cpu =
-                cpu.map_err(|_| wrong(format!("`{}` is no number of a CPU", printable(&text))))?;
+            let cpu = text
+                .strip_prefix("cpu")
+                .unwrap_or(&text)
+                .parse()
+                .map_err(|_| wrong(format!("`{}` is no number of a CPU", printable(&text))))?;
             if cpu != self.cpu {
                 (self.cpu, self.next) = (cpu, 0);
             }
@@ -269,11 +270,11 @@ impl Listed {
             return Err(wrong("more states than a CPU has".to_owned()));
         }
         let state = |cell: &String| cell.strip_prefix('S').unwrap_or(cell).parse().ok();
-        let at = columns
+        let state = columns
             .iter()
             .position(|column| *column == Column::State)
-            .and_then(|at| state(&cells[at]));
-        let state = at.unwrap_or(self.next);
+            .and_then(|at| state(&cells[at]))
+            .unwrap_or(self.next);
         self.next = state + 1;
         for (column, cell) in columns.iter().zip(&cells) {
             self.cell(
@@ -316,10 +317,10 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 /// The power domain that a line names, and the rest: `…/pm_genpd/NAME/idle_states:REST` as grep
 /// writes it, `==> …/pm_genpd/NAME/idle_states <==` as tail does.
 fn domain_of(line: &str) -> (Option<&str>, &str) {
-    let path = line
+    match line
         .split_once("/idle_states")
-        .filter(|(before, _)| before.contains('/'));
-    match path {
+        .filter(|(before, _)| before.contains('/'))
+    {
         Some((before, rest)) if !before.contains("/cpu") || before.contains("pm_genpd") => {
             let rest = rest.strip_prefix(':').unwrap_or("");
             (before.rsplit('/').next(), rest)

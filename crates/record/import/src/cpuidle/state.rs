@@ -126,8 +126,10 @@ impl Dump {
                 s2idle,
                 ..
             } = state;
-            let counts = [time_us, above, below, rejected, s2idle];
-            counts.into_iter().flatten().for_each(|count| *count = 0);
+            [time_us, above, below, rejected, s2idle]
+                .into_iter()
+                .flatten()
+                .for_each(|count| *count = 0);
         }
         dump
     }
@@ -155,10 +157,9 @@ impl Dump {
             ));
         }
         if self.cpus.len() > MOST_CPUS {
-            let message = format!("{} CPUs", self.cpus.len());
             return Err(ImportError::whole(
                 &self.file,
-                message,
+                format!("{} CPUs", self.cpus.len()),
                 "at most 8192 can be read",
             ));
         }

@@ -73,15 +73,14 @@ pub fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         ));
     };
     let all = ALL.replace(' ', ", ");
-    let help = format!(
-        "a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)"
-    );
     Err(ImportError::new(
         file,
         stopped.line,
         &stopped.text,
         stopped.message,
-        &help,
+        &format!(
+            "a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)"
+        ),
     ))
 }
 
@@ -101,8 +100,11 @@ fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>
         };
         for (field, (number, line)) in form.iter().zip(chunk) {
             if !takes(field, line) {
-                let message = format!("`{}` cannot be a state's `{}`", printable(line), field);
-                return Err(stopped(*number, line, message));
+                return Err(stopped(
+                    *number,
+                    line,
+                    format!("`{}` cannot be a state's `{}`", printable(line), field),
+                ));
             }
             let count = line.parse::<u64>().ok();
             match *field {
@@ -121,10 +123,13 @@ fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>
         if chunk.len() < form.len() {
             let (number, line) = chunk[chunk.len() - 1];
             let (last, missing) = (form[chunk.len() - 1], form[chunk.len()]);
-            let message = format!(
-                "the text ends behind a state's `{last}`, before its `{missing}`: it is cut off"
-            );
-            return Err(stopped(number, line, message));
+            return Err(stopped(
+                number,
+                line,
+                format!(
+                    "the text ends behind a state's `{last}`, before its `{missing}`: it is cut off"
+                ),
+            ));
         }
         states.push(state);
     }

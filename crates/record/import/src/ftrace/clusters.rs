@@ -165,23 +165,26 @@ impl Clusters {
 
     /// The clusters in which all CPUs were ever idle.
     pub fn finish(self) -> Vec<ClusterIdle> {
-        let finished = self.all.into_iter().map(|cluster| ClusterIdle {
-            cpus: {
-                let mut cpus: Vec<u16> = cluster.cpus.iter().map(|(cpu, _)| *cpu).collect();
-                cpus.sort_unstable();
-                cpus
-            },
-            domain: cluster
-                .domain
-                .into_iter()
-                .filter_map(|(state, of)| Some((state, of?)))
-                .collect(),
-            states: (0..)
-                .zip(cluster.states)
-                .filter(|(_, of)| of.entered > 0)
-                .collect(),
-        });
-        finished.filter(|cluster| cluster.cpus.len() > 1).collect()
+        self.all
+            .into_iter()
+            .map(|cluster| ClusterIdle {
+                cpus: {
+                    let mut cpus: Vec<u16> = cluster.cpus.iter().map(|(cpu, _)| *cpu).collect();
+                    cpus.sort_unstable();
+                    cpus
+                },
+                domain: cluster
+                    .domain
+                    .into_iter()
+                    .filter_map(|(state, of)| Some((state, of?)))
+                    .collect(),
+                states: (0..)
+                    .zip(cluster.states)
+                    .filter(|(_, of)| of.entered > 0)
+                    .collect(),
+            })
+            .filter(|cluster| cluster.cpus.len() > 1)
+            .collect()
     }
 }
 

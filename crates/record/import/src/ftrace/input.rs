@@ -151,13 +151,12 @@ impl Remainder {
         let file = &options.file;
         let all = kept + others.values().sum::<u64>();
         if let Some(first) = self.warnings.first().filter(|_| self.left_out >= all) {
-            let message = format!(
+            return Err(first.with_message(&format!(
                 "{} of {} events are damaged; here: {}",
                 self.left_out,
                 all + self.left_out,
                 first.message
-            );
-            return Err(first.with_message(&message));
+            )));
         }
         if kept > 0 {
             return Ok(());

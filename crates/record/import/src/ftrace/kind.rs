@@ -364,8 +364,12 @@ fn wheel_start(
 
 /// A call of other CPUs, an event for each that is called.
 fn raise(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<(), Wrong> {
-    let one = at.fields.number("cpu").map(|cpu| vec![cpu]);
-    let Some(called) = one.or_else(|| at.fields.called()) else {
+    let Some(called) = at
+        .fields
+        .number("cpu")
+        .map(|cpu| vec![cpu])
+        .or_else(|| at.fields.called())
+    else {
         collector.other(b"ipi_raise");
         return Ok(());
     };

@@ -132,15 +132,19 @@ pub fn read(
         }
         // The file may be shorter than it says: memory grows with what is there.
         let mut bytes = Vec::new();
-        let read = (&mut input).take(length).read_to_end(&mut bytes);
-        read.map_err(|error| unreadable(options, &error))?;
+        (&mut input)
+            .take(length)
+            .read_to_end(&mut bytes)
+            .map_err(|error| unreadable(options, &error))?;
         at += length;
         if (bytes.len() as u64) < length {
-            let what = format!(
-                "the file ends where a packet of {length} bytes should follow, {} are there",
-                bytes.len()
-            );
-            trace.left.wrong(options, error(what))?;
+            trace.left.wrong(
+                options,
+                error(format!(
+                    "the file ends where a packet of {length} bytes should follow, {} are there",
+                    bytes.len()
+                )),
+            )?;
             break;
         }
         if let Err(Damage(what)) = trace.packet(&bytes, true) {
@@ -571,12 +575,11 @@ impl Reader<'_, '_, '_> {
             };
             if let Err(Wrong(field)) = kind::take(self.collector, kind, time_ns, cpu, &record) {
                 let name = String::from_utf8_lossy(name);
-                let what = format!(
-                    "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
-                );
                 self.left.wrong(
                     self.options,
-                    ImportError::whole(&self.options.file, what, RIGHT),
+                    ImportError::whole(&self.options.file, format!(
+                    "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
+                ), RIGHT),
                 )?;
             }
         }

@@ -110,13 +110,12 @@ fn count(trace: &Trace, part: &mut Recording, series: Series) {
         );
     }
     for row in &wake_ups.causes {
-        let delays = [
+        for (metric, delay) in [
             (metrics::WAKE_EXIT, row.to_exit_ns),
             (metrics::WAKE_RUN, row.to_run_ns),
-        ];
-        for (metric, delay) in delays
-            .into_iter()
-            .filter_map(|(metric, delay)| Some((metric, delay?)))
+        ]
+        .into_iter()
+        .filter_map(|(metric, delay)| Some((metric, delay?)))
         {
             add(metric, None, &row.cause, delay[0] as f64 / 1e3);
         }

@@ -75,8 +75,14 @@ pub fn read(
                     continue;
                 }
                 let name = String::from_utf8_lossy(event.name);
-                let message = format!("`{name}` has no `{field}` that could be used");
-                left.wrong(options, error(options, &line, message))?;
+                left.wrong(
+                    options,
+                    error(
+                        options,
+                        &line,
+                        format!("`{name}` has no `{field}` that could be used"),
+                    ),
+                )?;
             }
         } else if !is_note(line.bytes, collector, left) {
             beside(
@@ -297,8 +303,13 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
 /// before the time. The name is empty where a tracer wrote something else behind CPU and time.
 #[cold]
 fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
-    let cpus = line.iter().enumerate().filter(|(_, byte)| **byte == b'[');
-    if let Some((cpu, time_ns, rest)) = cpus.map(|(at, _)| &line[at + 1..]).find_map(cpu_and_time) {
+    if let Some((cpu, time_ns, rest)) = line
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'[')
+        .map(|(at, _)| &line[at + 1..])
+        .find_map(cpu_and_time)
+    {
         return Some(LineParts {
             task: b"",
             time_ns,
@@ -346,14 +357,14 @@ fn cpu_and_time(bytes: &[u8]) -> Option<(u16, u64, &[u8])> {
 
 /// The first word of a line that is a time in seconds, in nanoseconds, and what follows.
 fn find_time(line: &[u8]) -> Option<(u64, &[u8])> {
-    let starts = line
+    let mut words = line
         .iter()
         .enumerate()
-        .filter(|(_, byte)| byte.is_ascii_digit());
-    let mut words = starts.filter(|(at, _)| {
-        at.checked_sub(1)
-            .is_none_or(|before| line[before].is_ascii_whitespace())
-    });
+        .filter(|(_, byte)| byte.is_ascii_digit())
+        .filter(|(at, _)| {
+            at.checked_sub(1)
+                .is_none_or(|before| line[before].is_ascii_whitespace())
+        });
     words.find_map(|(at, _)| time(&line[at..]))
 }
 
@@ -399,10 +410,8 @@ fn is_name(name: &[u8]) -> bool {
 
 /// The first word of a line that names an event which is read: `cpu_idle:` or `power:cpu_idle:`.
 fn known_event(line: &[u8]) -> Option<Kind> {
-    let words = line
-        .split(u8::is_ascii_whitespace)
-        .filter_map(|word| word.strip_suffix(b":"));
-    words
+    line.split(u8::is_ascii_whitespace)
+        .filter_map(|word| word.strip_suffix(b":"))
         .filter_map(|word| word.rsplit(|byte| *byte == b':').next())
         .find_map(Kind::find)
 }
@@ -679,8 +688,9 @@ impl Fields for Text<'_> {
 
     /// Bits in base 16, with commas: `00000000,00000002`.
     fn called(&self) -> Option<Vec<u64>> {
-        let bits = self.word("target_mask").or_else(|| self.word("cpumask"))?;
-        let digits = bits
+        let digits = self
+            .word("target_mask")
+            .or_else(|| self.word("cpumask"))?
             .iter()
             .rev()
             .filter(|byte| **byte != b',')
@@ -715,8 +725,10 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
     let text = line.trim_ascii();
     // perf writes a stack as addresses, each with its function.
     let is_frame = || {
-        let word = text.split(u8::is_ascii_whitespace).next();
-        let word = word.unwrap_or_default();
+        let word = text
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
         line.first().is_some_and(u8::is_ascii_whitespace)
             && word.len() >= 4
             && word.iter().all(u8::is_ascii_hexdigit)
@@ -746,10 +758,10 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
         }
         // The second is perf's.
         let releases: [&[u8]; 2] = [b" kernel-release: ", b" os release : "];
-        let release = releases
+        if let Some(rest) = releases
             .iter()
-            .find_map(|start| comment.strip_prefix(*start));
-        if let Some(rest) = release {
+            .find_map(|start| comment.strip_prefix(*start))
+        {
             left.release(&String::from_utf8_lossy(rest));
         }
         if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {

@@ -379,8 +379,10 @@ impl Wakes {
         let nothing = self.name(NOTHING);
         for number in 0..self.cpus.len() as u16 {
             self.settle(number, None, CUT);
-            let counts = (0..).zip(std::mem::take(&mut self.cpu(number).nothing));
-            for (state, count) in counts.filter(|(_, count)| *count > 0) {
+            for (state, count) in (0..)
+                .zip(std::mem::take(&mut self.cpu(number).nothing))
+                .filter(|(_, count)| *count > 0)
+            {
                 let parts = [Some(number.into()), Some(state), None, None, None];
                 self.tallies
                     .entry((("unknown:", nothing), None, parts))

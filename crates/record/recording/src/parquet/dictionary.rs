@@ -97,8 +97,10 @@ impl DataPage<'_> {
             hybrid(packed, u32::from(*width), there, numbers)?;
         }
         let entry = |number: u32| {
-            let entry = entries.get(number as usize).copied();
-            entry.ok_or_else(|| wrong("an entry that its dictionary lacks"))
+            entries
+                .get(number as usize)
+                .copied()
+                .ok_or_else(|| wrong("an entry that its dictionary lacks"))
         };
         if !self.nullable {
             for number in &*numbers {

@@ -86,8 +86,9 @@ impl<R> TableReader<R> {
     pub fn open_numbered(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
         let mut table = Self::open(path, columns)?;
         let there = table.file.metadata().file_metadata().schema_descr();
-        let place = (0..there.num_columns()).find(|&at| there.column(at).path().string() == POINT);
-        let place = place.filter(|&at| there.column(at).physical_type() == Physical::INT64);
+        let place = (0..there.num_columns())
+            .find(|&at| there.column(at).path().string() == POINT)
+            .filter(|&at| there.column(at).physical_type() == Physical::INT64);
         let missing = || {
             no_column(
                 path,
@@ -117,9 +118,10 @@ impl<R> TableReader<R> {
             if let Some(place) = place {
                 check_type(path, column, &there.column(place))?;
             } else if !column.optional {
-                let needed = columns.iter().filter(|column| !column.optional);
-                let needed =
-                    needed.map(|column| format!("{} ({})", column.name, column.kind().name()));
+                let needed = columns
+                    .iter()
+                    .filter(|column| !column.optional)
+                    .map(|column| format!("{} ({})", column.name, column.kind().name()));
                 return Err(no_column(
                     path,
                     column.name,

@@ -219,9 +219,11 @@ fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetEr
             } else {
                 Repetition::REQUIRED
             };
-            let field =
-                Type::primitive_type_builder(column.name, physical).with_logical_type(logical);
-            field.with_repetition(repetition).build().map(Arc::new)
+            Type::primitive_type_builder(column.name, physical)
+                .with_logical_type(logical)
+                .with_repetition(repetition)
+                .build()
+                .map(Arc::new)
         })
         .collect();
     fields.extend(more?);

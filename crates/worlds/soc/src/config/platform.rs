@@ -330,8 +330,8 @@ impl Platform {
         let lent = file
             .cores
             .iter()
-            .filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)));
-        let lent = lent.collect();
+            .filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)))
+            .collect();
         let topology = topology(document, &file.topology, &cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
         Ok(Self {
@@ -552,8 +552,10 @@ fn topology(
                     return wrong(format!("{count} cores"), "a cluster has 1 to 256 cores");
                 }
                 if cpus.iter().any(|cpu| cpu.cluster == cluster) {
-                    let help = "give each its own `cluster` label";
-                    return wrong(format!("there are two clusters {cluster}"), help);
+                    return wrong(
+                        format!("there are two clusters {cluster}"),
+                        "give each its own `cluster` label",
+                    );
                 }
                 let core_type = core.get_ref();
                 let cpu = |core| WorldCpu {
@@ -606,18 +608,17 @@ impl Tree {
         let parents = parents(document, entries)?;
         let mut depths = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
-            let above = std::iter::successors(parents[index], |at| parents[*at]);
-            let depth = above.take(entries.len() + 1).count();
+            let depth = std::iter::successors(parents[index], |at| parents[*at])
+                .take(entries.len() + 1)
+                .count();
             if depth > entries.len() {
-                let help =
-                    "following `parent` from any domain must end at the one domain that has none";
                 return wrong(
                     index,
                     format!(
                         "the domain `{}` is in a cycle of parents",
                         entry.get_ref().name
                     ),
-                    help,
+                    "following `parent` from any domain must end at the one domain that has none",
                 );
             }
             depths.push(depth);
@@ -645,11 +646,10 @@ impl Tree {
                 .iter()
                 .position(|depth| *depth == leaf_depth)
                 .unwrap_or(0);
-            let help = format!("PSCI has {} power levels, CPUs included", psci::LEVELS);
             return wrong(
                 deepest,
                 format!("the tree has {} power levels", top_level + 1),
-                &help,
+                &format!("PSCI has {} power levels, CPUs included", psci::LEVELS),
             );
         }
         Ok(Self {
@@ -674,8 +674,11 @@ fn parents(
     for (index, entry) in entries.iter().enumerate() {
         let domain = entry.get_ref();
         if position(&domain.name) != Some(index) {
-            let message = format!("there are two domains named `{}`", domain.name);
-            return Err(document.wrong(entry.span(), message, "names must differ"));
+            return Err(document.wrong(
+                entry.span(),
+                format!("there are two domains named `{}`", domain.name),
+                "names must differ",
+            ));
         }
         let Some(parent) = &domain.parent else {
             parents.push(None);
@@ -686,10 +689,9 @@ fn parents(
                 .iter()
                 .map(|entry| entry.get_ref().name.as_str())
                 .collect();
-            let message = format!("there is no domain `{}`", parent.get_ref());
             document.wrong(
                 parent.span(),
-                message,
+                format!("there is no domain `{}`", parent.get_ref()),
                 format!("a parent is one of: {}", names.join(", ")),
             )
         })?;
@@ -727,13 +729,12 @@ fn operating_points(
         .iter()
         .any(|point| point.capacity == 0 || point.capacity > MOST)
     {
-        let help = "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024";
         return wrong(
             format!(
                 "an operating point of `{}` has a capacity out of range",
                 domain.name
             ),
-            help,
+            "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024",
         );
     }
     if points
@@ -748,11 +749,9 @@ fn operating_points(
     if !points
         .is_sorted_by(|lower, upper| lower.clock < upper.clock && lower.capacity < upper.capacity)
     {
-        let help =
-            "both clock and capacity rise from each operating point to the next; powers need not";
         return wrong(
             format!("the operating points of `{}` are out of order", domain.name),
-            help,
+            "both clock and capacity rise from each operating point to the next; powers need not",
         );
     }
     Ok(points)
@@ -768,13 +767,12 @@ fn idle_states(
         let file = entry.get_ref();
         let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
         if file.state.len() != usize::from(top_level) + 1 {
-            let help = format!(
-                "one number a power level, lowest first: {} here",
-                top_level + 1
-            );
             return wrong(
                 format!("`{}` has {} levels", file.name, file.state.len()),
-                &help,
+                &format!(
+                    "one number a power level, lowest first: {} here",
+                    top_level + 1
+                ),
             );
         }
         if file.state.iter().any(|&local| local > 15) {
@@ -855,13 +853,13 @@ fn cluster_table(label: usize, like: &FileDomain, core: String, count: u16) -> t
 pub fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
     let platform = Platform::read(document)?;
     let file: File = document.read_without(&OF_IDLE_STATES)?;
-    let entries = file
+    let (clusters, parents): (Vec<_>, Vec<_>) = file
         .topology
         .domain
         .into_inner()
         .into_iter()
-        .map(Spanned::into_inner);
-    let (clusters, parents): (Vec<_>, Vec<_>) = entries.partition(|domain| domain.core.is_some());
+        .map(Spanned::into_inner)
+        .partition(|domain| domain.core.is_some());
     let first = clusters[0].clone();
     let core_of = |domain: &FileDomain| {
         domain

@@ -215,8 +215,9 @@ impl Dpor {
             if candidates == 0 {
                 return None;
             }
-            let chosen = running.filter(|process| candidates >> process & 1 != 0);
-            let chosen = chosen.unwrap_or(candidates.trailing_zeros() as usize);
+            let chosen = running
+                .filter(|process| candidates >> process & 1 != 0)
+                .unwrap_or(candidates.trailing_zeros() as usize);
             self.tape.push(Choice::Who(Node {
                 enabled,
                 chosen,
@@ -304,8 +305,9 @@ impl Dpor {
 
     /// The value of a late load, if it is one.
     pub(crate) fn late(&mut self, cell: u16, newest: u64) -> Option<u64> {
-        let later = self.later.get(usize::from(cell))?;
-        let others: Vec<u64> = later
+        let others: Vec<u64> = self
+            .later
+            .get(usize::from(cell))?
             .iter()
             .copied()
             .filter(|&value| value != newest)

@@ -60,8 +60,10 @@ impl<R: Read + Seek> File<R> {
         }
         // The file may be shorter than it says: memory grows with what is there.
         let mut bytes = Vec::new();
-        let read = (&mut self.input).take(count).read_to_end(&mut bytes);
-        read.map_err(|error| self.bad(format!("cannot be read: {error}")))?;
+        (&mut self.input)
+            .take(count)
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.bad(format!("cannot be read: {error}")))?;
         if (bytes.len() as u64) < count {
             return Err(self.bad(format!(
                 "the file ends where {count} bytes should follow, {} are there",
@@ -74,8 +76,9 @@ impl<R: Read + Seek> File<R> {
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Bad> {
         let mut bytes = [0; N];
-        let read = self.input.read_exact(&mut bytes);
-        read.map_err(|_| self.bad(format!("the file ends where {N} bytes should follow")))?;
+        self.input
+            .read_exact(&mut bytes)
+            .map_err(|_| self.bad(format!("the file ends where {N} bytes should follow")))?;
         self.at += N as u64;
         Ok(bytes)
     }

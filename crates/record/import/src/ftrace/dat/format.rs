@@ -139,13 +139,11 @@ impl Field {
 
 /// The place and size of a field in the text of a `header_page` file.
 pub fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
-    let text = String::from_utf8_lossy(text);
-    let fields = text
+    String::from_utf8_lossy(text)
         .lines()
         .map(str::trim)
         .filter(|line| line.starts_with("field"))
-        .filter_map(Field::parse);
-    fields
+        .filter_map(Field::parse)
         .into_iter()
         .find(|field| field.name == name)
         .map(|field| (field.offset, field.size))

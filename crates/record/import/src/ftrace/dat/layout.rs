@@ -349,8 +349,7 @@ impl Layout {
     /// texts, such as the reasons of IPIs (`0xffffffc080a1b2c3 : "TEXT"`).
     fn addresses<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
         let length = file.u32()?;
-        let text = file.bytes(length.into())?;
-        for line in text.split(|byte| *byte == b'\n') {
+        for line in file.bytes(length.into())?.split(|byte| *byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line) else {
                 continue;
             };
@@ -375,8 +374,7 @@ impl Layout {
 
     fn command_lines<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
         let length = file.u64()?;
-        let text = file.bytes(length)?;
-        for line in text.split(|byte| *byte == b'\n') {
+        for line in file.bytes(length)?.split(|byte| *byte == b'\n') {
             let Some(at) = line.iter().position(|byte| *byte == b' ') else {
                 continue;
             };
