@@ -62,7 +62,7 @@ pub(crate) struct Chunk {
     /// The files of rows.
     pub(crate) files: BTreeMap<String, FileFacts>,
     /// The header of the first point that has rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) header: Option<Header>,
 }
 

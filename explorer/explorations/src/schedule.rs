@@ -23,7 +23,7 @@ pub struct Schedule<M, C> {
     /// The sources of the library, as a number that changes with them.
     sources: String,
     /// The fault that it had.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
     /// Operations that a run may make.
     steps: u32,
@@ -38,7 +38,7 @@ pub struct Schedule<M, C> {
     /// The hash of the run: another run with the same hash did the same.
     hash: String,
     /// The hooks of a port that it had.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     hooks: Option<HooksFile>,
     machine: M,
     scenario: C,

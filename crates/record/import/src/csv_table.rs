@@ -22,16 +22,13 @@ struct Row {
     case: String,
     #[serde(default)]
     mode: String,
-    #[serde(default)]
     cluster: Option<u16>,
-    #[serde(default)]
     core: Option<u16>,
     #[serde(default)]
     role: String,
     metric: String,
     value: PrintedNumber,
     unit: String,
-    #[serde(default)]
     printed_change_percent: Option<f64>,
     /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
     #[serde(default, rename = "iteration")]

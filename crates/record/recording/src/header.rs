@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Everything that is needed to repeat a run, and in [`Header::run`] what differs from run to run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The experiment's name.
     pub experiment: String,
@@ -31,7 +31,7 @@ pub struct Header {
     /// True if the same inputs give the same values, so that any difference has a cause among the
     /// inputs. Said by what made the recording; where it is not said, simulated worlds are and
     /// others are not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeatable: Option<bool>,
     /// Modes whose iterations are draws, each with a seed of its own: samples even where the world
     /// is repeatable.
@@ -54,7 +54,7 @@ pub struct Header {
     pub conditions: BTreeMap<String, BTreeMap<String, String>>,
     /// Version of the rules by which `causes.parquet` splits measured spans; whoever knows later
     /// rules splits them anew. Without it, spans were not split.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribution: Option<u32>,
     /// Rows, length and checksum of each Parquet file; filled in by a write, checked by a read
     /// where present.
@@ -74,7 +74,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
     /// The experiment's facts with their version: see [`crate::facts`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub facts: Option<toml::Table>,
     /// Files that the run read, whole, by their kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -83,7 +83,7 @@ pub struct Header {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
     /// The hardware, described or simulated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<Platform>,
     /// Fitted costs by the name of their file or release, whole.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -132,7 +132,7 @@ pub struct Lane {
     /// here, too.
     pub begin: String,
     /// The point at which it ends; not given where the next one's begin is its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// Names of the arguments.
     #[serde(
@@ -142,7 +142,7 @@ pub struct Lane {
     )]
     pub names: BTreeMap<u32, String>,
     /// The argument that begins nothing: the idle task of a lane of tasks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nothing: Option<u32>,
     /// Points that are marks on the lane, each with what to call it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -165,7 +165,7 @@ pub struct Picture {
     /// The metric that is drawn.
     pub metric: String,
     /// The case whose measures are drawn; all cases where it is not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     /// Kind of picture.
     #[serde(flatten)]
@@ -183,7 +183,7 @@ pub enum PictureKind {
         /// The axis, a key of [`Header::coordinates`] with numbers as values.
         x: String,
         /// The axis of which each value has a curve of its own; one curve where it is not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
     /// A field for each pair of values of two axes.
@@ -219,40 +219,16 @@ impl Header {
     pub fn new(experiment: &str, world: &str, time_unit: &str) -> Self {
         Self {
             experiment: experiment.to_owned(),
-            form: String::new(),
             world: world.to_owned(),
-            seed: 0,
-            iterations: 0,
-            run_begins: Vec::new(),
             time: TimeBase {
                 unit: time_unit.to_owned(),
                 counter_hz: None,
             },
-            repeatable: None,
-            seeded_modes: Vec::new(),
-            free_modes: Vec::new(),
-            intervals: Vec::new(),
-            timer_owners: Vec::new(),
-            conditions: BTreeMap::new(),
-            attribution: None,
-            files: BTreeMap::new(),
-            settings: BTreeMap::new(),
-            request: BTreeMap::new(),
-            notes: Vec::new(),
-            complaints: Vec::new(),
-            facts: None,
-            texts: BTreeMap::new(),
             versions: BTreeMap::from([(
                 "stopwatt".to_owned(),
                 env!("CARGO_PKG_VERSION").to_owned(),
             )]),
-            platform: None,
-            costs: BTreeMap::new(),
-            coordinates: BTreeMap::new(),
-            axes: BTreeMap::new(),
-            pictures: Vec::new(),
-            lanes: Vec::new(),
-            run: Run::default(),
+            ..Self::default()
         }
     }
 
@@ -376,12 +352,12 @@ pub struct TimerOwners {
 }
 
 /// The unit of an event's `time` and `ticks`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeBase {
     /// Unit of `time`: `ps` in simulations, `ticks` or `instructions` elsewhere.
     pub unit: String,
     /// Frequency of the counter that `ticks` holds raw, where it is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counter_hz: Option<u64>,
 }
 
@@ -414,28 +390,28 @@ pub struct FileFacts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// When it started, in RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
     /// The machine: processor, cores, memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// The build: profile and commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     /// The compiler.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
     /// The operating system's kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// The counter whose ticks are clocks, where something was measured on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub counter: Option<String>,
     /// The C library.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub c_library: Option<String>,
     /// Anything else (kernel command line, huge pages, governor).
     #[serde(default, flatten)]

@@ -117,7 +117,7 @@ pub struct RowKinds {
 }
 
 /// Events, measures, causes and the header that says what they are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The header, which repeats the run.
     pub header: Header,
@@ -144,14 +144,7 @@ impl Recording {
     pub fn new(header: Header) -> Self {
         Self {
             header,
-            names: Names::default(),
-            series: Vec::new(),
-            series_numbers: HashMap::new(),
-            points: Vec::new(),
-            point_numbers: HashMap::new(),
-            events: Vec::new(),
-            measures: Vec::new(),
-            causes: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -6,7 +6,8 @@ use crate::mailbox::Command;
 use engine::Time;
 use std::cell::Cell;
 
-/// A CPU of the machine.
+/// A CPU of the machine; by default off.
+#[derive(Default)]
 pub(crate) struct Cpu {
     pub(crate) costs: CoreCosts,
     /// The cluster's label.
@@ -71,7 +72,7 @@ pub(crate) enum Waiting {
 }
 
 /// Power state of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuState {
     /// It executes, or waits in a WFE or for a message.
     Running,
@@ -80,6 +81,7 @@ pub enum CpuState {
     /// Without power, to be woken by an interrupt.
     Suspended,
     /// Without power until a CPU_ON.
+    #[default]
     Off,
 }
 

@@ -114,24 +114,7 @@ fn cold(machine: &Machine, cpu: &WorldCpu) -> Cpu {
         l2_lines: platform.topology.domains[cpu.domain].l2 / platform.line,
         own_l2_lines: platform.cores[&cpu.core_type].l2 / platform.line,
         l3_lines: platform.topology.domains[cpu.domain].l3 / platform.line,
-        caches_on: Cell::new(false),
-        l1_dirty: Cell::new(0),
-        calls: Cell::new(0),
-        call_begins: Cell::default(),
-        asked: Cell::new(None),
-        pending_interrupts: Cell::default(),
-        waiting: Cell::default(),
-        events_taken: Cell::new(0),
-        turned_on: Cell::new(false),
-        has_power: Cell::new(false),
-        has_called: Cell::new(false),
-        watched_by: Cell::new(None),
-        unit: Cell::new(None),
-        state: Cell::new(CpuState::Off),
-        state_since: Cell::new(0),
-        state_time: Default::default(),
-        call: Cell::new(None),
-        result: Cell::new(None),
+        ..Cpu::default()
     }
 }
 

@@ -135,7 +135,7 @@ pub struct Scenario {
     #[serde(default)]
     pub off: Vec<u8>,
     /// The CPU on which a Trusted OS resides, which may not go off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resident: Option<u8>,
 }
 

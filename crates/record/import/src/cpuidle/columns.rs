@@ -12,26 +12,18 @@ const RIGHT: &str = "the columns are state, name, usage, above, below and, where
 
 #[derive(Deserialize)]
 struct Row {
-    #[serde(default)]
     kernel: Option<String>,
-    #[serde(default)]
     test: Option<String>,
-    #[serde(default)]
     when: Option<String>,
-    #[serde(default)]
     cpu: Option<u16>,
     state: usize,
     name: String,
-    #[serde(default)]
     latency_us: Option<u64>,
-    #[serde(default)]
     residency_us: Option<u64>,
     usage: u64,
     above: u64,
     below: u64,
-    #[serde(default)]
     rejected: Option<u64>,
-    #[serde(default)]
     time_us: Option<u64>,
 }
 

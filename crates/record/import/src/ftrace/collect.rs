@@ -51,6 +51,7 @@ const MOST_NAMES: usize = 1 << 20;
 const LONGEST_NAME: usize = 100;
 
 /// Events on their way from a reader to a recording.
+#[derive(Default)]
 pub struct Collector<'a> {
     pub(super) timers: Timers,
     pub(super) clusters: Clusters,
@@ -96,31 +97,12 @@ struct Cpu {
 impl<'a> Collector<'a> {
     pub fn new(taker: Option<Taker<'a>>, clusters: Clusters) -> Self {
         Self {
-            timers: Timers::default(),
             clusters,
-            wakes: Wakes::default(),
-            detail: Detail::default(),
             taker,
-            failed: None,
             waiting: Vec::with_capacity(WINDOW),
             is_sorted: true,
-            done_ns: 0,
-            cpus: Vec::new(),
-            events: 0,
-            others: HashMap::new(),
-            tasks: HashMap::new(),
-            interrupts: BTreeMap::new(),
-            waits: None,
-            has_untold_wait: false,
             last_jiffies: u64::MAX,
-            first_ns: None,
-            last_ns: 0,
-            duplicates: 0,
-            disordered: 0,
-            too_late: 0,
-            lost: 0,
-            gaps: 0,
-            unpaired: 0,
+            ..Self::default()
         }
     }
 

@@ -31,13 +31,13 @@ pub struct GraphLoad {
     /// The source of packets.
     pub driver: String,
     /// The packets, where they are not the generator's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<String>,
     /// The shared objects that nodes are from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<String>,
     /// Traces of the first packets, where any were asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
 
@@ -62,10 +62,10 @@ pub struct Study {
     /// Frames of a measurement.
     pub frames: u64,
     /// Buffers that packets lie in; `None` on a modelled core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers: Option<u64>,
     /// Rounds of work per packet; `None` on a modelled core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u64>,
     /// `chained`, or `independent` where no round waits for the one before.
     pub work: String,

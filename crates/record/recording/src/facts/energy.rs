@@ -8,10 +8,10 @@ pub struct Power {
     /// The source of the power numbers.
     pub source: String,
     /// Watts per unit of the platform's table, where a source says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub watts_per_unit: Option<f64>,
     /// The source of that figure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub watts_per_unit_source: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct Placement {
     #[serde(default)]
     pub load_percent: f64,
     /// The power numbers, where the platform has any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
 }
 
@@ -68,7 +68,7 @@ pub struct TaskBoard {
     /// The fastest domain.
     pub big: String,
     /// The number of watts that a unit of power is, where a source says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub watts_per_unit: Option<f64>,
 }
 
@@ -83,10 +83,10 @@ pub struct Energy {
     pub unknowns: Vec<Unknown>,
     /// The least and the most capable core at their highest operating points; `None` for a board
     /// without operating points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub little: Option<WorkOfCore>,
     /// The most capable core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub big: Option<WorkOfCore>,
 }
 

@@ -18,13 +18,13 @@ pub struct Exploration {
     #[serde(default)]
     pub missed: Vec<String>,
     /// The cause of the failure, in a sentence, where more is known than what broke.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The way to the failure: what was overwritten by whom, the latest first.
     #[serde(default)]
     pub causes: Vec<String>,
     /// The reach of all runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
 }
 

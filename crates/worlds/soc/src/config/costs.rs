@@ -65,7 +65,7 @@ pub struct PowerUnitCosts {
 }
 
 /// The cost of operations on one type of core, in picoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreCosts {
     /// From exception entry to the PSCI handler and back, in the first call after a power-up.
