@@ -115,7 +115,7 @@ fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
     )
 }
 
-fn look_for<S: Recordable>(subject: &S, seed: u64, limits: Limits, progress: &Progress) -> Try {
+fn look_for(subject: &impl Recordable, seed: u64, limits: Limits, progress: &Progress) -> Try {
     let exploration = Exploration {
         strategies: Strategy::in_turn(),
         seed,

@@ -268,7 +268,7 @@ fn hide_secure_world(node: &mut DeviceTreeNode, left: usize) {
     }
 }
 
-fn set<T: ToPropertyValue>(node: &mut DeviceTreeNode, name: &str, value: T) {
+fn set(node: &mut DeviceTreeNode, name: &str, value: impl ToPropertyValue) {
     node.remove_property(name);
     node.add_property(DeviceTreeProperty::new_unchecked(name, value));
 }

@@ -15,7 +15,7 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 }
 
 /// Says what names there are, the nearest first: `did you mean juno-r1? there are: juno-r1, tc2`.
-pub fn one_of<N: AsRef<str>>(name: &str, known: &[N]) -> String {
+pub fn one_of(name: &str, known: &[impl AsRef<str>]) -> String {
     let all: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let near = nearest(name, all.iter().copied())
         .map_or_else(String::new, |near| format!("did you mean {near}? "));

@@ -115,7 +115,7 @@ pub const CASES: [Case; 6] = [
 ///
 /// # Errors
 /// A call that the firmware refuses, or stamps out of order.
-pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+pub fn lead(world: &impl NormalWorld, case: Case) -> Result<(), Failure> {
     world.store(Word::Arrived, 0);
     world.store(Word::TimerClaims, 0);
     world.store(Word::Phase, 0);
@@ -148,7 +148,7 @@ pub fn lead<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`lead`]; CPU_OFF returned.
-pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+pub fn secondary(world: &impl NormalWorld, case: Case) -> Result<(), Failure> {
     match case.action {
         Action::Off if world.load(Word::Phase) == 0 => {}
         Action::Off => publish(world, true)?,
@@ -164,17 +164,17 @@ pub fn secondary<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
 }
 
 /// All CPUs but the caller, in their order.
-fn others<W: NormalWorld>(world: &W) -> impl Iterator<Item = usize> {
+fn others(world: &impl NormalWorld) -> impl Iterator<Item = usize> {
     let lead = world.this_cpu();
     (0..world.cpu_count()).filter(move |&cpu| cpu != lead)
 }
 
-fn start<W: NormalWorld>(world: &W, cpu: usize) -> Result<(), Failure> {
+fn start(world: &impl NormalWorld, cpu: usize) -> Result<(), Failure> {
     succeeded(smc::CPU_ON | SMC64, world.cpu_on(cpu))
 }
 
 /// Starts each other CPU when the one before it is off.
-fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
+fn one_by_one(world: &impl NormalWorld) -> Result<(), Failure> {
     world.store(Word::Leaving, 0);
     for (before, cpu) in others(world).enumerate() {
         world.store(Word::TimerClaims, 0);
@@ -187,7 +187,7 @@ fn one_by_one<W: NormalWorld>(world: &W) -> Result<(), Failure> {
 /// Waits until `leaving` CPUs are about to turn themselves off and then until `cpus` are off. The
 /// framework calls AFFINITY_INFO all the time; those calls that cannot but find the CPU on are left
 /// out here.
-fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<Item = usize>) {
+fn wait_until_off(world: &impl NormalWorld, leaving: u64, cpus: impl Iterator<Item = usize>) {
     world.wait_until(Word::Leaving, leaving);
     for cpu in cpus {
         while world.smc(smc::AFFINITY_INFO | SMC64, [world.mpidr(cpu), 0, 0])[0] != AFFINITY_OFF {
@@ -198,7 +198,7 @@ fn wait_until_off<W: NormalWorld>(world: &W, leaving: u64, cpus: impl Iterator<I
 
 /// A CPU's turn: the barrier where CPUs act together, the message of a debug build, the call, the
 /// stamps.
-fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
+fn act(world: &impl NormalWorld, case: Case) -> Result<(), Failure> {
     if case.mode == Mode::Parallel {
         world.fetch_add(Word::Arrived, 1);
         world.send_event();
@@ -216,7 +216,7 @@ fn act<W: NormalWorld>(world: &W, case: Case) -> Result<(), Failure> {
 }
 
 /// The shared timer belongs to the first who asks for it: its deadline is the earliest.
-fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Failure> {
+fn suspend(world: &impl NormalWorld, depth: Depth, mode: Mode) -> Result<(), Failure> {
     if world.fetch_add(Word::TimerClaims, 1) == 0 {
         world.start_timer(sleep_us(world.cpu_count()));
     }
@@ -238,7 +238,7 @@ fn suspend<W: NormalWorld>(world: &W, depth: Depth, mode: Mode) -> Result<(), Fa
 }
 
 /// Reads the calling CPU's stamps through the PMF calls and hands them over.
-fn publish<W: NormalWorld>(world: &W, power_down: bool) -> Result<(), Failure> {
+fn publish(world: &impl NormalWorld, power_down: bool) -> Result<(), Failure> {
     let cpu = world.this_cpu();
     let mut stamps: Stamps = [0; STAMPS];
     for (id, stamp) in stamps.iter_mut().enumerate() {

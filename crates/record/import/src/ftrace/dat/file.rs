@@ -128,8 +128,9 @@ impl<R: Read + Seek> File<R> {
 }
 
 /// The compression of parts of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
+    #[default]
     None,
     Zlib,
     Zstd,
@@ -146,7 +147,7 @@ impl Compression {
     }
 
     /// Unpacks a part that stands in the file as two lengths and the bytes.
-    pub fn unpack<R: Read + Seek>(self, file: &mut File<R>) -> Result<Vec<u8>, Bad> {
+    pub fn unpack(self, file: &mut File<impl Read + Seek>) -> Result<Vec<u8>, Bad> {
         let begin = file.at;
         let (packed, length) = (file.u32()?, file.u32()?);
         if u64::from(length) > MOST_BYTES {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
 /// The layout of events that a file gives before they come.
+#[derive(Default)]
 pub struct Layout {
     pub(super) version: u32,
     pub(super) big: bool,
@@ -45,11 +46,22 @@ mod option {
     pub const CMDLINES: u16 = 21;
 }
 
+/// The bytes of a page, if a page can have as many.
+fn possible(page_size: u32, file: &File<impl Read + Seek>) -> Result<usize, Bad> {
+    if (1024..=1 << 20).contains(&page_size) {
+        Ok(page_size as usize)
+    } else {
+        Err(file.bad(format!(
+            "a page has {page_size} bytes; it must have 1024 to 1048576"
+        )))
+    }
+}
+
 /// More pages of options are a circle.
 const MOST_SECTIONS: usize = 64;
 
 impl Layout {
-    pub fn read<R: Read + Seek>(file: &mut File<R>) -> Result<Self, Bad> {
+    pub fn read(file: &mut File<impl Read + Seek>) -> Result<Self, Bad> {
         file.seek(super::file::MAGIC.len() as u64)?;
         let version = String::from_utf8_lossy(&file.text()?).into_owned();
         file.big = match file.u8()? {
@@ -66,30 +78,15 @@ impl Layout {
             other => return Err(file.bad(format!("a long has {other} bytes; it must have 4 or 8"))),
         }
         let page_size = file.u32()?;
-        if !(1024..=1 << 20).contains(&page_size) {
-            return Err(file.bad(format!(
-                "a page has {page_size} bytes; it must have 1024 to 1048576"
-            )));
-        }
         let mut layout = Self {
-            version: 0,
             big: file.big,
-            page_size: page_size as usize,
+            page_size: possible(page_size, file)?,
             page_header: PageHeader {
                 commit_at: 8,
                 commit_size: 8,
                 data_at: 16,
             },
-            compression: Compression::None,
-            formats: HashMap::new(),
-            addresses: Addresses::default(),
-            knows_ticks: false,
-            tasks: BTreeMap::new(),
-            clock: String::new(),
-            tsc: None,
-            cpus: Vec::new(),
-            instances: Vec::new(),
-            release: None,
+            ..Self::default()
         };
         match &*version {
             "6" => layout.read_6(file)?,
@@ -109,7 +106,7 @@ impl Layout {
         Ok(layout)
     }
 
-    fn read_6<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn read_6(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         self.version = 6;
         self.headers(file)?;
         self.ftrace_formats(file)?;
@@ -165,7 +162,7 @@ impl Layout {
         Ok(())
     }
 
-    fn read_7<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn read_7(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         self.version = 7;
         let name = file.text()?;
         file.text()?;
@@ -235,7 +232,7 @@ impl Layout {
     }
 
     /// The bytes of a section, unpacked.
-    fn section<R: Read + Seek>(&self, file: &mut File<R>, at: u64) -> Result<Vec<u8>, Bad> {
+    fn section(&self, file: &mut File<impl Read + Seek>, at: u64) -> Result<Vec<u8>, Bad> {
         file.seek(at)?;
         let (_, flags, _, size) = (file.u16()?, file.u16()?, file.u32()?, file.u64()?);
         if flags & 1 != 0 {
@@ -247,9 +244,9 @@ impl Layout {
 
     /// The events of a buffer. Those of an instance beside the top one have a name, and belong to
     /// whoever made it.
-    fn buffer<R: Read + Seek>(
+    fn buffer(
         &mut self,
-        file: &mut File<R>,
+        file: &mut File<impl Read + Seek>,
         inside: &mut File<Cursor<Vec<u8>>>,
     ) -> Result<(), Bad> {
         let section = inside.u64()?;
@@ -261,12 +258,7 @@ impl Layout {
         }
         self.take_clock(&clock);
         let page_size = inside.u32()?;
-        if !(1024..=1 << 20).contains(&page_size) {
-            return Err(file.bad(format!(
-                "a page has {page_size} bytes; it must have 1024 to 1048576"
-            )));
-        }
-        self.page_size = page_size as usize;
+        self.page_size = possible(page_size, file)?;
         file.seek(section)?;
         let (_, flags) = (file.u16()?, file.u16()?);
         let compressed = flags & 1 != 0;
@@ -288,7 +280,7 @@ impl Layout {
         Ok(())
     }
 
-    fn headers<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn headers(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         for (name, length) in [(&b"header_page"[..], 12), (b"header_event", 13)] {
             let found = file.bytes(length)?;
             if found.strip_suffix(b"\0") != Some(name) {
@@ -319,14 +311,14 @@ impl Layout {
         Ok(())
     }
 
-    fn ftrace_formats<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn ftrace_formats(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         for _ in 0..file.u32()? {
             self.format(file)?;
         }
         Ok(())
     }
 
-    fn event_formats<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn event_formats(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         for _ in 0..file.u32()? {
             file.text()?;
             for _ in 0..file.u32()? {
@@ -336,7 +328,7 @@ impl Layout {
         Ok(())
     }
 
-    fn format<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn format(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         let length = file.u64()?;
         let text = file.bytes(length)?;
         if let Some((id, format)) = Format::parse(&text) {
@@ -347,7 +339,7 @@ impl Layout {
 
     /// The places of functions, from the text of kallsyms (`ffffffc080a1b2c3 t NAME`), and those of
     /// texts, such as the reasons of IPIs (`0xffffffc080a1b2c3 : "TEXT"`).
-    fn addresses<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn addresses(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         let length = file.u32()?;
         for line in file.bytes(length.into())?.split(|byte| *byte == b'\n') {
             let Ok(line) = std::str::from_utf8(line) else {
@@ -372,7 +364,7 @@ impl Layout {
         Ok(())
     }
 
-    fn command_lines<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    fn command_lines(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         let length = file.u64()?;
         for line in file.bytes(length)?.split(|byte| *byte == b'\n') {
             let Some(at) = line.iter().position(|byte| *byte == b' ') else {

@@ -90,8 +90,8 @@ fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
     Ok(())
 }
 
-fn read_file<R: Read + Seek>(
-    file: &mut File<R>,
+fn read_file(
+    file: &mut File<impl Read + Seek>,
     options: &Options,
     collector: &mut Collector<'_>,
     left: &mut Remainder,
@@ -158,8 +158,8 @@ fn read_file<R: Read + Seek>(
 }
 
 /// Goes to a CPU's next event. Damage ends the CPU's events where the options are lenient.
-fn advance<R: Read + Seek>(
-    file: &mut File<R>,
+fn advance(
+    file: &mut File<impl Read + Seek>,
     pages: &mut Pages,
     options: &Options,
     left: &mut Remainder,

@@ -65,7 +65,7 @@ pub struct PageLayout {
 }
 
 /// Layout of a page's header in memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PageHeader {
     pub(super) commit_at: usize,
     pub(super) commit_size: usize,
@@ -162,7 +162,7 @@ impl Pages {
     }
 
     /// Goes to the next event.
-    pub fn advance<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<(), Bad> {
+    pub fn advance(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         self.event = None;
         loop {
             if self.at >= self.used {
@@ -225,7 +225,7 @@ impl Pages {
     }
 
     /// Takes the next page; false behind the last.
-    fn next_page<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<bool, Bad> {
+    fn next_page(&mut self, file: &mut File<impl Read + Seek>) -> Result<bool, Bad> {
         self.at = 0;
         self.used = 0;
         if !self.next_bytes(file)? {
@@ -262,7 +262,7 @@ impl Pages {
     }
 
     /// Fills the page; false behind the last.
-    fn next_bytes<R: Read + Seek>(&mut self, file: &mut File<R>) -> Result<bool, Bad> {
+    fn next_bytes(&mut self, file: &mut File<impl Read + Seek>) -> Result<bool, Bad> {
         if self.compression == Compression::None {
             if self.next >= self.end {
                 return Ok(false);
