@@ -53,16 +53,18 @@ pub fn exception(report: &miette::Report) -> PyErr {
                 .downcast_ref::<sweep::Error>()
                 .is_some_and(|error| !matches!(error, sweep::Error::NoPoint { .. }))
     };
-    let failed = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(
-            cause.downcast_ref::<experiment::Error>(),
-            Some(experiment::Error::Failed(_))
-        )
-    };
     match () {
         () if stopwatt::is_of_memory(report) => PyMemoryError::new_err(text),
         () if report.chain().any(is_of_file) => DataError::new_err(text),
-        () if report.chain().any(failed) => RunError::new_err(text),
+        () if report.chain().any(|cause| {
+            matches!(
+                cause.downcast_ref::<experiment::Error>(),
+                Some(experiment::Error::Failed(_))
+            )
+        }) =>
+        {
+            RunError::new_err(text)
+        }
         () => UsageError::new_err(text),
     }
 }

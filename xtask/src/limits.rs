@@ -117,15 +117,17 @@ fn held(limit: &Limit, value: f64) -> Option<String> {
 
 /// The limits as CONTRIBUTING.md shows them.
 fn table(limits: &[Limit]) -> String {
-    let row = |limit: &Limit| {
-        format!(
-            "| {} | {:.0} | {:.0} |\n",
-            limit.what, limit.limit, limit.aim
-        )
-    };
     format!(
         "| figure | limit | aim |\n| ------ | ----- | --- |\n{}",
-        limits.iter().map(row).collect::<String>()
+        limits
+            .iter()
+            .map(|limit| {
+                format!(
+                    "| {} | {:.0} | {:.0} |\n",
+                    limit.what, limit.limit, limit.aim
+                )
+            })
+            .collect::<String>()
     )
 }
 
@@ -133,10 +135,9 @@ fn table(limits: &[Limit]) -> String {
 fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
     let text = tools::read(&root.join("CONTRIBUTING.md"))?;
     let wanted = table(limits);
-    let wrong = || {
+    Ok((!text.contains(&wanted)).then(|| {
         format!("CONTRIBUTING.md does not show the limits as xtask/limits.toml has them:\n{wanted}")
-    };
-    Ok((!text.contains(&wanted)).then(wrong))
+    }))
 }
 
 /// The limit whose appearance in `limits.toml` began the history that counts.

@@ -44,8 +44,10 @@ fn installed(root: &Path) -> Result<PathBuf, String> {
 fn no_arrow_below(root: &Path) -> Result<(), String> {
     let mut tree = cargo("tree --locked --package stopwatt --edges normal,build --prefix none");
     let text = said(tree.current_dir(root))?;
-    let is_ours = |line: &&str| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name));
-    match text.lines().find(is_ours) {
+    match text
+        .lines()
+        .find(|line| ["arrow", "pyo3"].iter().any(|name| line.starts_with(name)))
+    {
         Some(line) => Err(format!(
             "the command depends on {line}, which belongs to `python` alone"
         )),

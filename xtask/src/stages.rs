@@ -317,8 +317,10 @@ fn program() -> Result<(), String> {
 /// The test programs of the workspace, built once by the first stage that runs some.
 fn programs() -> Result<&'static [Program], String> {
     static PROGRAMS: OnceLock<Result<Vec<Program>, String>> = OnceLock::new();
-    let build = || runner::build("--release --locked --workspace --exclude stopwatt-python");
-    PROGRAMS.get_or_init(build).as_deref().map_err(Clone::clone)
+    PROGRAMS
+        .get_or_init(|| runner::build("--release --locked --workspace --exclude stopwatt-python"))
+        .as_deref()
+        .map_err(Clone::clone)
 }
 
 /// The stage that a test belongs to: what needs the emulator has its own.
@@ -341,11 +343,10 @@ fn tests_of(stage: &'static str) -> Result<(), String> {
     let judged = slow_tests("judged")?;
     let is_judged =
         |program: &Program, path: &str| judged.iter().any(|(name, _)| *name == program.name(path));
-    let is_chosen = |program: &Program, path: &str| match stage {
+    let (outcomes, result) = runner::run(programs()?, &environment, |program, path| match stage {
         JUDGED => is_judged(program, path),
         _ => stage_of(program) == stage && !is_judged(program, path),
-    };
-    let (outcomes, result) = runner::run(programs()?, &environment, is_chosen)?;
+    })?;
     if stage == JUDGED && outcomes.len() != judged.len() {
         return Err(format!(
             "xtask/slow.toml has {} judged tests, and {} were found",

@@ -145,12 +145,12 @@ pub fn seconds_of(process: &str, skipped: usize, count: usize) -> f64 {
 pub fn slow_tests(table: &str) -> Result<Vec<(String, String)>, String> {
     let path = root().join("xtask/slow.toml");
     let all = self::table(&path)?;
-    let missing = || format!("{}: there is no [{table}]", path.display());
     let table = all
         .get(table)
         .and_then(toml::Value::as_table)
-        .ok_or_else(missing)?;
-    let reason =
-        |(name, reason): (&String, &toml::Value)| Some((name.clone(), reason.as_str()?.to_owned()));
-    Ok(table.iter().filter_map(reason).collect())
+        .ok_or_else(|| format!("{}: there is no [{table}]", path.display()))?;
+    Ok(table
+        .iter()
+        .filter_map(|(name, reason)| Some((name.clone(), reason.as_str()?.to_owned())))
+        .collect())
 }

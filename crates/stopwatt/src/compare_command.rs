@@ -116,10 +116,11 @@ enum CompareFormat {
 
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim().parse().ok();
-    let wrong = || format!("`{text}` is no threshold; expected percent from 0, such as 2 or 0.5");
     number
         .filter(|percent: &f64| percent.is_finite() && *percent >= 0.0)
-        .ok_or_else(wrong)
+        .ok_or_else(|| {
+            format!("`{text}` is no threshold; expected percent from 0, such as 2 or 0.5")
+        })
 }
 
 /// The runs of a side, under the name that was given for it, and how many recordings were given

@@ -55,10 +55,9 @@ const SINCE_START: &str = "since the start";
 
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('s').trim().parse().ok();
-    let wrong = || format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5");
     number
         .filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0)
-        .ok_or_else(wrong)
+        .ok_or_else(|| format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5"))
 }
 
 /// Reads the dumps, writes the recording where one is wanted, and says what was counted. Nothing is

@@ -95,14 +95,17 @@ fn ranges(cpus: &[u16]) -> String {
             _ => parts.push((cpu, cpu)),
         }
     }
-    let part = |(first, last)| {
-        if first == last {
-            format!("{first}")
-        } else {
-            format!("{first}-{last}")
-        }
-    };
-    parts.into_iter().map(part).join(",")
+    parts
+        .into_iter()
+        .map(|(first, last)| {
+            if first == last {
+                format!("{first}")
+            } else {
+                format!("{first}-{last}")
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// Causes of wake-ups that are printed; a recording's report has the others.
@@ -224,12 +227,11 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         .clusters
         .iter()
         .map(|cluster| {
-            let state = |(state, of): (&u8, &Residency)| {
+            json!({ "cpus": cluster.cpus, "states": cluster.states.iter().map(|(state, of)| {
                 json!({
                     "state": state, "entered": of.entered, "total_ns": of.total_ns, "min_ns": of.shortest_ns, "max_ns": of.longest_ns,
                 })
-            };
-            json!({ "cpus": cluster.cpus, "states": cluster.states.iter().map(state).collect_vec() })
+            }).collect::<Vec<_>>() })
         })
         .collect_vec();
     let warnings = trace

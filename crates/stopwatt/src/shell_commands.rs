@@ -43,10 +43,9 @@ pub fn completions(
 pub fn man(console: &Console, command: Command, options: &ManOptions) -> miette::Result<()> {
     if let Some(folder) = &options.output {
         std::fs::create_dir_all(folder).into_diagnostic()?;
-        let cannot = || format!("cannot write the pages into {}", folder.display());
         return clap_mangen::generate_to(command, folder)
             .into_diagnostic()
-            .wrap_err_with(cannot);
+            .wrap_err_with(|| format!("cannot write the pages into {}", folder.display()));
     }
     let mut page = Vec::new();
     clap_mangen::Man::new(command)

@@ -140,13 +140,12 @@ impl Plan {
 
     /// Points of a chunk; the last chunk may have fewer.
     pub fn chunk(&self) -> u64 {
-        let usual = || {
+        self.chunk.unwrap_or_else(|| {
             self.points()
                 .unwrap_or(u64::MAX)
                 .div_ceil(CHUNKS)
                 .clamp(1, MOST_IN_A_CHUNK)
-        };
-        self.chunk.unwrap_or_else(usual)
+        })
     }
 
     /// The number of chunks that it has.

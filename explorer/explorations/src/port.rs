@@ -184,8 +184,11 @@ impl Port for LoadedPort {
 
     fn data(&self) -> Vec<u8> {
         // SAFETY: the pieces are mapped as long as the process lives, and no hook runs.
-        let bytes = |&(at, count): &Piece| unsafe { slice::from_raw_parts(at as *const u8, count) };
-        self.pieces.iter().flat_map(bytes).copied().collect()
+        self.pieces
+            .iter()
+            .flat_map(|&(at, count)| unsafe { slice::from_raw_parts(at as *const u8, count) })
+            .copied()
+            .collect()
     }
 
     fn set_data(&self, data: Option<&[u8]>) {

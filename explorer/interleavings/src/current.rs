@@ -52,8 +52,9 @@ pub struct TestMachine(&'static Lasting);
 impl TestMachine {
     pub fn new(threads: usize) -> Self {
         let idle = IDLE.with_borrow_mut(|idle| {
-            let of_threads = |idle: &&Lasting| idle.machine.cpus().len() == threads;
-            let at = idle.iter().position(of_threads)?;
+            let at = idle
+                .iter()
+                .position(|idle| idle.machine.cpus().len() == threads)?;
             Some(idle.swap_remove(at))
         });
         let new = || Lasting {
@@ -101,8 +102,9 @@ pub fn begin(threads: usize) {
 pub fn spawn(body: Body) -> usize {
     let machine = machine();
     machine.settle();
-    let absent = |thread: &usize| machine.cpus()[*thread].waits() == Wait::Absent;
-    let Some(thread) = (0..machine.cpus().len()).find(absent) else {
+    let Some(thread) =
+        (0..machine.cpus().len()).find(|thread| machine.cpus()[*thread].waits() == Wait::Absent)
+    else {
         panic!(
             "the test has more than {} threads: `Config::threads` allows more",
             machine.cpus().len()

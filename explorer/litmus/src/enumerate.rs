@@ -239,10 +239,9 @@ impl Execution<'_> {
     /// False where the read would see what its own thread has overwritten, or what it writes later:
     /// that contradicts the internal visibility requirement, and is not tried.
     fn may_read(&self, read: usize, place: usize) -> bool {
-        let own = |&&write: &&usize| self.effects[write].thread == self.effects[read].thread;
         let mut writes = self.by_location[self.effects[read].effect.location]
             .iter()
-            .filter(own);
+            .filter(|&&write| self.effects[write].thread == self.effects[read].thread);
         writes.all(|&write| {
             let at = self.effects[write].place;
             if write < read {

@@ -269,14 +269,13 @@ impl State<'_> {
         }
         let place = |number: u64| {
             let place = at.value.wrapping_add(number * u64::from(width.bytes));
-            let wrong = || {
-                too_much(format!(
-                    "thread {} accesses {place:#x}, which is no location",
-                    self.thread
-                ))
-            };
             Ok(Place {
-                location: self.test.location_at(place).ok_or_else(wrong)?,
+                location: self.test.location_at(place).ok_or_else(|| {
+                    too_much(format!(
+                        "thread {} accesses {place:#x}, which is no location",
+                        self.thread
+                    ))
+                })?,
                 at,
                 width,
             })
@@ -320,11 +319,13 @@ impl State<'_> {
         let read = self.effect(Kind::Read);
         // What the thread itself wrote last there carries its dependencies, whoever wrote what is
         // read.
-        let is_last =
-            |effect: &&Effect| effect.kind == Kind::Write && effect.location == place.location;
-        let (data, pick) = self.effects.iter().rfind(is_last).map_or((0, 0), |write| {
-            (write.data | write.address, write.pick | write.pick_address)
-        });
+        let (data, pick) = self
+            .effects
+            .iter()
+            .rfind(|effect| effect.kind == Kind::Write && effect.location == place.location)
+            .map_or((0, 0), |write| {
+                (write.data | write.address, write.pick | write.pick_address)
+            });
         self.push(Effect {
             value: place.width.cut(value),
             data,

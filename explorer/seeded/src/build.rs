@@ -337,8 +337,11 @@ impl Source {
             return Ok(());
         }
         edit.drop_context(&self.text);
-        let around = |body: &Body| body.at.start < edit.at.start && edit.at.end < body.at.end;
-        match self.bodies.iter().position(around) {
+        match self
+            .bodies
+            .iter()
+            .position(|body| body.at.start < edit.at.start && edit.at.end < body.at.end)
+        {
             Some(body) => match self.bodies[body].single {
                 Some(why) => Err(format!("{} of {file} {why}", self.bodies[body].name)),
                 None => {

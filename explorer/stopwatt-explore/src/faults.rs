@@ -54,8 +54,7 @@ fn list(console: &Console, options: &FaultsOptions) -> Printout {
             .flat_map(|(library, faults, _)| faults.iter().map(move |fault| (library, fault)))
     };
     if options.format == Format::Json {
-        let fault = |(library, fault): (&&str, &Fault)| json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what });
-        return Printout::json(Answer::Yes, all().map(fault).collect());
+        return Printout::json(Answer::Yes, all().map(|(library, fault)| json!({ "library": library, "name": fault.name, "commit": fault.commit, "what": fault.what })).collect());
     }
     let rows = all().map(|(library, fault)| {
         [*library, fault.name, fault.what, fault.commit]

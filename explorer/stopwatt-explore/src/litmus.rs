@@ -61,7 +61,6 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
         Format::Json => Form::Json(in_json(&files, &outcomes)),
         Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
     };
-    let differs = |outcome: &Outcome| matches!(outcome, Outcome::Answered(_, _, Some(_)));
     let skipped = outcomes.iter().filter(|outcome| match outcome {
         Outcome::Unanswered(Error::Unsupported { .. }) => !options.skip_unsupported,
         Outcome::Unanswered(_) => true,
@@ -88,11 +87,16 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
             options.unroll
         ))
     } else {
-        Ok(if outcomes.iter().any(differs) {
-            Answer::No
-        } else {
-            Answer::Yes
-        })
+        Ok(
+            if outcomes
+                .iter()
+                .any(|outcome| matches!(outcome, Outcome::Answered(_, _, Some(_))))
+            {
+                Answer::No
+            } else {
+                Answer::Yes
+            },
+        )
     };
     Ok(Printout { answer, form })
 }

@@ -214,11 +214,10 @@ fn cpus_of(tree: &DeviceTree) -> Result<Vec<Cpu>, TreeError> {
 /// The memory nodes of the normal world together. Two cells for address and size each, as on every
 /// 64-bit machine.
 fn memory_of(tree: &DeviceTree) -> Result<Range<u64>, TreeError> {
-    let is_memory = |node: &&DeviceTreeNode| {
-        text(node, "device_type").as_deref() == Some("memory") && !belongs_to_secure_world(node)
-    };
     let mut parts: Vec<Range<u64>> = Vec::new();
-    for node in tree.root.children().filter(is_memory) {
+    for node in tree.root.children().filter(|node| {
+        text(node, "device_type").as_deref() == Some("memory") && !belongs_to_secure_world(node)
+    }) {
         let wrong = || TreeError::Memory(String::from(node.name()));
         for pair in node.property("reg").ok_or_else(wrong)?.value().chunks(16) {
             let (address, size) = pair.split_at_checked(8).ok_or_else(wrong)?;

@@ -291,10 +291,11 @@ fn stamps(checks: &mut Checks) {
     let me = cpu::this();
     for _ in 0..3 {
         let begin = cpu::counter();
-        let is_stamped = || read_stamps().is_none_or(|[_, _, low, ..]| low != 0);
         checks.check(
             "power-down",
-            sleep_until(checks.state(1, 0), is_stamped),
+            sleep_until(checks.state(1, 0), || {
+                read_stamps().is_none_or(|[_, _, low, ..]| low != 0)
+            }),
             SUCCESS,
         );
         let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else {

@@ -207,8 +207,9 @@ fn without_colours(error: &Report) -> (std::fmt::Result, String) {
 /// looked through.
 fn drawn(error: &Report) -> String {
     let (result, plain) = without_colours(error);
-    let steers = |letter: char| unprintable(letter) && !matches!(letter, '\n' | '\t');
-    if result.is_err() || plain.contains(steers) {
+    if result.is_err()
+        || plain.contains(|letter| unprintable(letter) && !matches!(letter, '\n' | '\t'))
+    {
         printable_lines(&plain)
     } else {
         format!("{error:?}")

@@ -60,8 +60,8 @@ pub mod bulk {
             target: &mut Cursor<&mut Vec<u8>>,
         ) -> Result<usize> {
             let room = target.get_ref().capacity().saturating_sub(position(target));
-            let damaged = |error| Error::new(ErrorKind::InvalidData, format!("{error}"));
-            let decoder = StreamingDecoder::new(source).map_err(damaged)?;
+            let decoder = StreamingDecoder::new(source)
+                .map_err(|error| Error::new(ErrorKind::InvalidData, format!("{error}")))?;
             let mut content = Vec::with_capacity(room);
             decoder.take(room as u64 + 1).read_to_end(&mut content)?;
             if content.len() > room {

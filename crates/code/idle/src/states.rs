@@ -149,10 +149,9 @@ impl States {
     /// The number of the deepest state that is not disabled and takes at most so many nanoseconds
     /// to leave; that of the shallowest that is not disabled where none is.
     pub fn deepest_within(&self, latency_ns: u64) -> usize {
-        let fits = |state: &State| !state.disabled && state.exit_latency_ns <= latency_ns;
         self.all()
             .iter()
-            .rposition(fits)
+            .rposition(|state| !state.disabled && state.exit_latency_ns <= latency_ns)
             .unwrap_or_else(|| self.first_enabled())
     }
 

@@ -301,13 +301,12 @@ impl Teo {
             && is_far
             && states.get(candidate).target_residency_ns < self.tick_ns
         {
-            let fits = |&(number, state): &(usize, &State)| {
-                number > candidate
-                    && number <= constraint
-                    && state.target_residency_ns <= length.timer_ns
-            };
             let deeper = enabled(states)
-                .filter(fits)
+                .filter(|&(number, state)| {
+                    number > candidate
+                        && number <= constraint
+                        && state.target_residency_ns <= length.timer_ns
+                })
                 .map(|(number, _)| number)
                 .next_back();
             return Choice {
@@ -412,14 +411,13 @@ impl Teo {
         if !states.is_disabled(0) && states.get(1).target_residency_ns > timer_ns {
             return self.finish(states, situation, 0, 0, timer_ns, event_ns);
         }
-        let fits = |&(number, state): &(usize, &State)| {
-            number == first || !state.disabled && state.target_residency_ns <= timer_ns
-        };
         let candidate = states
             .all()
             .iter()
             .enumerate()
-            .filter(fits)
+            .filter(|&(number, state)| {
+                number == first || !state.disabled && state.target_residency_ns <= timer_ns
+            })
             .map(|(number, _)| number)
             .next_back()
             .unwrap_or(first);

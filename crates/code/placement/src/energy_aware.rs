@@ -115,8 +115,10 @@ impl EnergyAware {
             .filter(|&cpu| spread::tasks(view, cpu) == 0)
             .collect();
         let enough = idle.iter().find(|&&cpu| fits(uses, view.top_capacity(cpu)));
-        let fastest = || idle.iter().rev().max_by_key(|&&cpu| view.top_capacity(cpu));
-        enough.or_else(fastest).copied().unwrap_or(previous)
+        enough
+            .or_else(|| idle.iter().rev().max_by_key(|&&cpu| view.top_capacity(cpu)))
+            .copied()
+            .unwrap_or(previous)
     }
 
     /// The CPU on which a task costs least.

@@ -179,12 +179,11 @@ impl Hmp {
         if !self.settings.offload || !crowded {
             return None;
         }
-        let fair = |&task: &TaskId| view.policy(task).is_fair();
         let (_, task) = view
             .running(cpu)
             .into_iter()
             .chain(view.waiting_tasks(cpu))
-            .filter(fair)
+            .filter(|&task| view.policy(task).is_fair())
             .map(|task| (self.accounts.load(view, task).ratio(), task))
             .min()?;
         let starved = self.accounts.load(view, task).served() <= STARVED;
@@ -260,15 +259,16 @@ impl Placement for Hmp {
                     .chain(view.waiting_tasks(other))
                     .map(move |task| (other, task))
             });
-        let movable = |&(other, task): &(usize, TaskId)| {
-            view.allowed(task).has(cpu) && self.up(view, task, other).is_some()
-        };
-        let (_, task) = tasks.filter(movable).max_by_key(|&(_, task)| {
-            (
-                self.accounts.load(view, task).ratio(),
-                core::cmp::Reverse(task),
-            )
-        })?;
+        let (_, task) = tasks
+            .filter(|&(other, task)| {
+                view.allowed(task).has(cpu) && self.up(view, task, other).is_some()
+            })
+            .max_by_key(|&(_, task)| {
+                (
+                    self.accounts.load(view, task).ratio(),
+                    core::cmp::Reverse(task),
+                )
+            })?;
         self.note_up(view, task);
         Some(task)
     }

@@ -100,8 +100,10 @@ pub fn fewest(view: &dyn View, among: CpuSet, previous: usize) -> usize {
     if among.has(previous) && tasks(view, previous) == 0 {
         return previous;
     }
-    let key = |&cpu: &usize| (tasks(view, cpu), distance(view, previous, cpu));
-    among.iter(view.cpus()).min_by_key(key).unwrap_or(previous)
+    among
+        .iter(view.cpus())
+        .min_by_key(|&cpu| (tasks(view, cpu), distance(view, previous, cpu)))
+        .unwrap_or(previous)
 }
 
 /// The CPU to which a real-time task goes: it stays, unless one of its priority or a higher runs
@@ -114,8 +116,10 @@ pub fn real_time(view: &dyn View, among: CpuSet, priority: u8, previous: usize) 
     if among.has(previous) && free(previous) {
         return previous;
     }
-    let key = |&cpu: &usize| (!free(cpu), tasks(view, cpu), distance(view, previous, cpu));
-    among.iter(view.cpus()).min_by_key(key).unwrap_or(previous)
+    among
+        .iter(view.cpus())
+        .min_by_key(|&cpu| (!free(cpu), tasks(view, cpu), distance(view, previous, cpu)))
+        .unwrap_or(previous)
 }
 
 /// A fair task that waits for a CPU, and an idle CPU of a set that it may run on.

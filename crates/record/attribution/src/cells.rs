@@ -272,10 +272,9 @@ pub fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usi
         })
     };
     let enter = interval.calls.iter().find_map(enters)?;
-    let calls_again = |step: &Step| step.mark == Mark::ENTER_PSCI;
     let end = steps[enter + 1..]
         .iter()
-        .position(calls_again)
+        .position(|step| step.mark == Mark::ENTER_PSCI)
         .map_or(steps.len(), |after| enter + 1 + after);
     let first = enter
         + steps[enter..end]

@@ -198,10 +198,9 @@ impl<'a> Timelines<'a> {
 
 /// The marks that begin and end waits for the SCP.
 fn marks_of_scp_waits() -> Vec<Mark> {
-    let of_scp = |cause: &Cause| cause.wait() == Some(WaitFor::Scp);
     Cause::ALL
         .into_iter()
-        .filter(of_scp)
+        .filter(|cause| cause.wait() == Some(WaitFor::Scp))
         .filter_map(|cause| cause.row().recognition)
         .flat_map(|recognition| [recognition.begin, recognition.end])
         .filter_map(Mark::of_point)
@@ -302,9 +301,12 @@ impl Iteration<'_> {
     fn sent(&self, channel: u32, cpu: u16, taken: u64) -> Option<u64> {
         let steps = self.timeline.steps.get(&cpu)?;
         let signs = marks_of_scp_waits();
-        let sign = |step: &&Step| signs.contains(&step.mark) && step.argument == channel;
         let before = &steps[..steps.partition_point(|step| step.ticks < taken)];
-        before.iter().rev().find(sign).map(|step| step.ticks)
+        before
+            .iter()
+            .rev()
+            .find(|step| signs.contains(&step.mark) && step.argument == channel)
+            .map(|step| step.ticks)
     }
 
     /// The CPUs that held a lock in this iteration, in order.

@@ -154,9 +154,11 @@ pub fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
         .filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?)))
         .collect();
     let mut timelines: BTreeMap<(Series, u32), Timeline> = BTreeMap::new();
-    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
     // Events of an iteration lie together: one look-up serves them all.
-    for events in recording.events().chunk_by(same) {
+    for events in recording
+        .events()
+        .chunk_by(|a, b| (a.series, a.iteration) == (b.series, b.iteration))
+    {
         let timeline = timelines
             .entry((events[0].series, events[0].iteration))
             .or_default();

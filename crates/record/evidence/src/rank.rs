@@ -66,8 +66,10 @@ impl<I: Copy + Ord, W: Copy + Ord> Iterations<I, W> {
 
     /// The different orders in which the values come.
     pub fn orders(&self) -> BTreeSet<Vec<W>> {
-        let order = |values: &Vec<(f64, W)>| values.iter().map(|(_, who)| *who).collect();
-        self.0.values().map(order).collect()
+        self.0
+            .values()
+            .map(|values| values.iter().map(|(_, who)| *who).collect())
+            .collect()
     }
 
     /// A rank over all iterations that have it; `None` where none has.

@@ -46,8 +46,9 @@ struct PrintedNumber {
 impl<'de> Deserialize<'de> for PrintedNumber {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let wrong = |_| serde::de::Error::custom(format!("`{}` is no figure", printable(&text)));
-        let value = text.trim().parse().map_err(wrong)?;
+        let value = text.trim().parse().map_err(|_| {
+            serde::de::Error::custom(format!("`{}` is no figure", printable(&text)))
+        })?;
         Ok(Self {
             value,
             decimals: figures::decimals(&text),
@@ -66,14 +67,13 @@ impl<'de> Deserialize<'de> for PrintedNumber {
 /// row that is wrong.
 pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let mut text = BufReader::new(Cleaned::new(text, None));
-    let begins_with_number = |bytes: &[u8]| {
+    if text.fill_buf().is_ok_and(|bytes| {
         bytes
             .strip_prefix(b"\"")
             .unwrap_or(bytes)
             .first()
             .is_some_and(u8::is_ascii_digit)
-    };
-    if text.fill_buf().is_ok_and(begins_with_number) {
+    }) {
         return without_header(text, options);
     }
     let mut found = Figures::default();

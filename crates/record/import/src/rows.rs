@@ -100,13 +100,12 @@ fn cpu_of(options: &Options, columns: &[Column], cells: &[&str]) -> Result<CpuAn
         let Some(place) = columns.iter().position(|&other| other == column) else {
             return Ok(None);
         };
-        let wrong = |_| {
+        cells[place].parse().map(Some).map_err(|_| {
             format!(
                 "`{}` is no number of a CPU, cluster or core",
                 printable(cells[place])
             )
-        };
-        cells[place].parse().map(Some).map_err(wrong)
+        })
     };
     let (cpu, place) = match (
         number(Column::Cpu)?,

@@ -333,8 +333,10 @@ impl Reader<'_> {
             while lines.get(next).is_some_and(|line| line.is_empty()) {
                 next += 1;
             }
-            let is_text = |line: &&&str| !line.is_empty() && !line.starts_with("..");
-            let count = lines[next..].iter().take_while(is_text).count();
+            let count = lines[next..]
+                .iter()
+                .take_while(|line| !line.is_empty() && !line.starts_with(".."))
+                .count();
             let text = lines[next..next + count].join("\n");
             if self.is_chosen() {
                 self.values(
@@ -407,10 +409,12 @@ impl Reader<'_> {
                 let named = headers.iter().map(|header| names::of_column(header));
                 let named: Option<Vec<Column>> = named.collect();
                 let of_cpus = [Some(Column::Cpu), Some(Column::Cluster)];
-                let is_of_cpus = |header: &String| of_cpus.contains(&names::of_column(header));
                 match named {
                     Some(named) if rows::is_ours(&named) => columns = Some(named),
-                    _ if headers.iter().any(is_of_cpus) => {
+                    _ if headers
+                        .iter()
+                        .any(|header| of_cpus.contains(&names::of_column(header))) =>
+                    {
                         return self.wrong(here, "a table of CPUs with a column of another kind");
                     }
                     _ => return Ok(()),

@@ -125,11 +125,10 @@ fn runs_of(lines: &[Line]) -> Vec<u32> {
     } else {
         (most / 10).max(1)
     };
-    let fits = |numbers: &Vec<u32>| numbers.last().is_none_or(|last| *last < most + more);
     RULES
         .into_iter()
         .map(|rules| split(lines, rules))
-        .find(fits)
+        .find(|numbers| numbers.last().is_none_or(|last| *last < most + more))
         .unwrap_or(counted)
 }
 

@@ -270,14 +270,14 @@ impl Reader {
 pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
     // A mail breaks rows between their figures, and the header.
     let is_rest = |line: &[u8], next: &[u8]| {
-        let is_figure =
-            |word: &[u8]| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok());
         let mut words = next
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
         let is_header = line.trim_ascii().starts_with(b"Name ")
             && !line.trim_ascii().ends_with(b"Vectors/Call");
-        is_header || words.all(is_figure)
+        is_header
+            || words
+                .all(|word| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok()))
     };
     let text = text::text(input, file, Some(is_rest))?;
     let shown = |line: u64| {

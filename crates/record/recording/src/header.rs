@@ -239,10 +239,12 @@ impl Header {
         let mut told = [of, release]
             .into_iter()
             .filter_map(|of| self.conditions.get(of)?.get(key));
-        let costs = || Some(self.costs.get(release)?.get(key)?.as_str()?.to_owned());
         match key {
             conditions::BAD_FIT => self.bad_fit(release),
-            _ => told.next().cloned().or_else(costs),
+            _ => told
+                .next()
+                .cloned()
+                .or_else(|| Some(self.costs.get(release)?.get(key)?.as_str()?.to_owned())),
         }
     }
 

@@ -136,9 +136,9 @@ fn close(
     pair: usize,
     same_argument: bool,
 ) {
-    let matches =
-        |open: &Open| open.pair == pair && (!same_argument || open.from.argument == event.argument);
-    let Some(at) = stack.iter().rposition(matches) else {
+    let Some(at) = stack.iter().rposition(|open| {
+        open.pair == pair && (!same_argument || open.from.argument == event.argument)
+    }) else {
         unpaired.push(index);
         return;
     };

@@ -120,18 +120,20 @@ fn idle_domain<'i>(
             domain.name
         ));
     }
-    let same = |idle: &&IdleDomain| {
-        idle.cpus
-            .iter()
-            .map(|&cpu| usize::from(cpu))
-            .eq(cpus.clone())
-    };
-    idle.domains.iter().find(same).ok_or_else(|| {
-        format!(
-            "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
-            idle.name, domain.name
-        )
-    })
+    idle.domains
+        .iter()
+        .find(|idle| {
+            idle.cpus
+                .iter()
+                .map(|&cpu| usize::from(cpu))
+                .eq(cpus.clone())
+        })
+        .ok_or_else(|| {
+            format!(
+                "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
+                idle.name, domain.name
+            )
+        })
 }
 
 /// The idle states of a domain, at a part of their range.

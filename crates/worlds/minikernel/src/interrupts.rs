@@ -23,13 +23,12 @@ impl Kernel {
 
     /// Takes interrupts: they are handled when the entry is paid for.
     pub fn enter_interrupt(&mut self, cpu: usize, taken: Interrupts) {
-        let timer = |source| {
+        let only_timer = taken.sources().all(|source| {
             matches!(
                 source,
                 Source::LocalTimer | Source::Broadcast | Source::Ipi(IPI_TIMER)
             )
-        };
-        let only_timer = taken.sources().all(timer);
+        });
         let owner = if only_timer && self.is_for_callbacks(cpu) {
             Owner::TickForRcu
         } else {

@@ -98,14 +98,6 @@ pub struct Objects {
 
 impl Objects {
     pub fn new(workload: &Workload) -> Self {
-        let semaphore = |&count: &u32| Semaphore {
-            count,
-            ..Semaphore::default()
-        };
-        let barrier = |&parties: &usize| Barrier {
-            parties,
-            ..Barrier::default()
-        };
         Self {
             mutexes: workload
                 .mutexes
@@ -118,8 +110,22 @@ impl Objects {
             conditions: (0..workload.conditions)
                 .map(|_| Condition::default())
                 .collect(),
-            semaphores: workload.semaphores.iter().map(semaphore).collect(),
-            barriers: workload.barriers.iter().map(barrier).collect(),
+            semaphores: workload
+                .semaphores
+                .iter()
+                .map(|&count| Semaphore {
+                    count,
+                    ..Semaphore::default()
+                })
+                .collect(),
+            barriers: workload
+                .barriers
+                .iter()
+                .map(|&parties| Barrier {
+                    parties,
+                    ..Barrier::default()
+                })
+                .collect(),
             timers: vec![None; workload.timers],
         }
     }

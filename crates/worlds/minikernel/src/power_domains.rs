@@ -34,12 +34,10 @@ impl Kernel {
                         .stay
                         .is_some_and(|stay| stay.state == deepest(other.domain))
             });
-            let is_within =
-                |inner: &&SwitchedDomain| inner.cpus.iter().all(|cpu| domain.cpus.contains(cpu));
             if !sleeps
                 || !inner
                     .iter()
-                    .filter(is_within)
+                    .filter(|inner| inner.cpus.iter().all(|cpu| domain.cpus.contains(cpu)))
                     .all(SwitchedDomain::is_in_deepest)
             {
                 break;

@@ -63,10 +63,11 @@ impl RunQueue {
         match policy {
             Policy::Fair { .. } => self.fair.push(Fair { vruntime, task }),
             Policy::RealTime { priority } => {
-                let before = |&&(other, _): &&(u8, TaskId)| {
-                    other > priority || (other == priority && !first)
-                };
-                let at = self.real_time.iter().take_while(before).count();
+                let at = self
+                    .real_time
+                    .iter()
+                    .take_while(|&&(other, _)| other > priority || (other == priority && !first))
+                    .count();
                 self.real_time.insert(at, (priority, task));
             }
         }

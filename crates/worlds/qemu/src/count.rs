@@ -76,13 +76,12 @@ pub fn run(
 ) -> Result<CountResult, Error> {
     let plugin = Plugin::between(passage.from, &passage.to, passage.most)?;
     let mut guest = Guest::start_with(arguments, &plugin, passage.limit)?;
-    let is_enough = || {
+    let is_off = guest.wait(|| {
         is_stopped()
             || plugin
                 .read()
                 .is_ok_and(|counts| counts.passages.len() as u64 >= passage.most)
-    };
-    let is_off = guest.wait(is_enough);
+    });
     if let Some(error) = guest.not_loaded(&plugin) {
         return Err(error);
     }

@@ -167,13 +167,12 @@ impl Packages {
 /// The file in `folder` whose name starts so; the last one if there are several.
 pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
-    let named = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
-    };
     let mut found: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(named)
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+        })
         .collect();
     found.sort();
     Ok(found.pop())

@@ -39,18 +39,16 @@ impl Symbols {
             cause: cause.to_owned(),
         };
         let data = disk::read(path, LARGEST).map_err(Error::file(path))?;
-        let not_elf = |_| {
+        let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|_| {
             wrong(
                 "it is no whole ELF file; name the one that the image was made of, such as bl31.elf",
             )
-        };
-        let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(not_elf)?;
+        })?;
         if elf.ehdr.e_machine != EM_AARCH64 {
             return Err(wrong(
                 "it is of another machine than AArch64, whose images alone are counted",
             ));
         }
-        let damaged = |_| wrong("its table of sections or symbols cannot be read");
         let sections = elf.section_headers().ok_or_else(|| {
             wrong("it has no sections, and so no names of functions; name the file from before it was stripped")
         })?;
@@ -61,7 +59,7 @@ impl Symbols {
         };
         let (table, names) = elf
             .symbol_table()
-            .map_err(damaged)?
+            .map_err(|_| wrong("its table of sections or symbols cannot be read"))?
             .ok_or_else(|| wrong("it has no symbols; name the file from before it was stripped"))?;
         let (mut sized, mut labels) = (Vec::new(), Vec::new());
         for symbol in table.iter().filter(|symbol| symbol.st_shndx != SHN_UNDEF) {

@@ -129,10 +129,9 @@ impl Soc {
 
     /// The highest level that loses its contents in a state.
     fn highest_down(&self, state: &CompositeState) -> Level {
-        let loses = |&level: &Level| self.is_power_down(level, state.at(level));
         (0..psci::LEVELS as Level)
             .rev()
-            .find(loses)
+            .find(|&level| self.is_power_down(level, state.at(level)))
             .unwrap_or(psci::CPU_LEVEL)
     }
 }

@@ -79,10 +79,10 @@ fn none_is_forked(
     specs: &[TaskSpec],
     barriers: &[(usize, Span)],
 ) -> Result<(), Error> {
-    let never = |&&(task, _): &&(usize, _)| {
-        objects.forked.contains(&task) || specs[task].start == Start::ByFork
-    };
-    if let Some(&(_, at)) = barriers.iter().find(never) {
+    if let Some(&(_, at)) = barriers
+        .iter()
+        .find(|&&(task, _)| objects.forked.contains(&task) || specs[task].start == Start::ByFork)
+    {
         return Err(source.error(
             at,
             "a barrier in a task that is forked: how many will be there is not known",

@@ -184,15 +184,16 @@ impl Board {
             rcpc: false,
         });
         let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
-        let state = |cpu| CpuState {
-            cluster: cpu / CPUS_PER_CLUSTER,
-            ..CpuState::default()
-        };
         Self {
             machine,
             options,
             port,
-            states: (0..cpus).map(state).collect(),
+            states: (0..cpus)
+                .map(|cpu| CpuState {
+                    cluster: cpu / CPUS_PER_CLUSTER,
+                    ..CpuState::default()
+                })
+                .collect(),
             clusters: (0..clusters).map(|_| Cluster::default()).collect(),
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),

@@ -244,8 +244,11 @@ impl Ledger {
         if asks == Request::Mode {
             if self.changing == 0 {
                 (self.before, self.overlapped) = (self.mode, false);
-                let suspends = |books: &CpuBooks| matches!(books.asks, Request::Suspend { .. });
-                self.suspends_before = (!self.cpus.iter().any(suspends)).then_some(self.suspends);
+                self.suspends_before = (!self
+                    .cpus
+                    .iter()
+                    .any(|books| matches!(books.asks, Request::Suspend { .. })))
+                .then_some(self.suspends);
             } else {
                 self.overlapped = true;
             }
@@ -498,10 +501,9 @@ impl Ledger {
         Ok(match asks {
             Request::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
             Request::SystemSuspend => {
-                let up = |(other, books): &(usize, &CpuBooks)| {
+                if let Some((other, _)) = self.cpus.iter().enumerate().find(|(other, books)| {
                     *other != cpu && !books.down.is_some_and(|down| down.off)
-                };
-                if let Some((other, _)) = self.cpus.iter().enumerate().find(up) {
+                }) {
                     return Err((
                         Invariant::Answer,
                         format!("CPU {cpu} suspends the system, and CPU {other} is not off"),

@@ -67,11 +67,12 @@ pub fn with_library<R>(
         parent: Some(0),
         level: 1,
     }));
-    let of_cpu = |cpu: usize| CpuDesc {
-        mpidr: layout::mpidr(cpu),
-        parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16,
-    };
-    let table: Vec<_> = (0..cpus).map(of_cpu).collect();
+    let table: Vec<_> = (0..cpus)
+        .map(|cpu| CpuDesc {
+            mpidr: layout::mpidr(cpu),
+            parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16,
+        })
+        .collect();
     let topology = Topology {
         domains: &domains,
         cpus: &table,

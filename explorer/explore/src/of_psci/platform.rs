@@ -192,8 +192,9 @@ impl Board {
             self.shut_port();
         }
         if layout::loses(2, states[2]) && !self.options.coherent {
-            let runs = |&other: &usize| other != process && self.memory().is_coherent(other);
-            if let Some(other) = (0..self.cpus().len()).find(runs) {
+            if let Some(other) = (0..self.cpus().len())
+                .find(|&other| other != process && self.memory().is_coherent(other))
+            {
                 self.fail(
                     Invariant::DomainUp,
                     format!("CPU {process} takes the system down while CPU {other} runs"),
@@ -217,13 +218,12 @@ impl Board {
         // Where CPUs stay coherent the hardware sees to it that a port is open for whoever needs
         // it.
         let looks = !self.options.coherent;
-        let runs = |&other: &usize| {
+        if let Some(other) = (0..self.cpus().len()).find(|&other| {
             looks
                 && other != process
                 && self.states[other].cluster == own
                 && self.memory().is_coherent(other)
-        };
-        if let Some(other) = (0..self.cpus().len()).find(runs) {
+        }) {
             let by = self.hook_of(process, "in");
             self.fail(
                 Invariant::DomainUp,
@@ -517,8 +517,9 @@ impl Platform for Board {
     }
 
     fn trusted_os(&self) -> TrustedOs {
-        let home = |cpu: u8| TrustedOs::Migratable(CpuIndex(cpu.into()));
-        self.resident.get().map_or(TrustedOs::Absent, home)
+        self.resident.get().map_or(TrustedOs::Absent, |cpu| {
+            TrustedOs::Migratable(CpuIndex(cpu.into()))
+        })
     }
 
     fn barrier(&self) {

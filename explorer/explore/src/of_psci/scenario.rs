@@ -181,8 +181,12 @@ impl Script for Scenario {
     }
 
     fn extras(&self) -> usize {
-        let last = |ask: &&Ask| matches!(ask, Ask::Suspend { last: 1.., .. });
-        let named = self.cpus.iter().flatten().filter(last).count();
+        let named = self
+            .cpus
+            .iter()
+            .flatten()
+            .filter(|ask| matches!(ask, Ask::Suspend { last: 1.., .. }))
+            .count();
         usize::from(self.os_initiated) + usize::from(self.resident.is_some()) + named
     }
 

@@ -393,10 +393,10 @@ impl Oracle {
         for cpu in cpus {
             let (mut ends, mut last) = (0, now);
             let mut queued = self.queued.borrow_mut();
-            let waits = |callback: &&mut Callback| {
-                callback.cpu == cpu && !callback.invoked && callback.due == 0
-            };
-            for callback in queued.iter_mut().filter(waits) {
+            for callback in queued
+                .iter_mut()
+                .filter(|callback| callback.cpu == cpu && !callback.invoked && callback.due == 0)
+            {
                 let saw =
                     callback.at < began.0 && callback.jiffy + 2 <= began.1 && !callback.may_wait;
                 if callback.seen == 0 && saw && ends < 2 {

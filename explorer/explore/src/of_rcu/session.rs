@@ -258,11 +258,12 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let names = self.kernel.machine.names();
-        let lock = |cell: u32| Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"));
         let lost =
             || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
-        broken_lock(&self.kernel.machine, lock)
-            .or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
+        broken_lock(&self.kernel.machine, |cell| {
+            Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"))
+        })
+        .or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {

@@ -31,10 +31,9 @@ fn variable(place: &Location<'_>) -> Option<String> {
             .find('=')
             .map_or(before.len(), |equals| at + equals)
     });
-    let is_field = |at: &usize| {
+    let field = before.match_indices(':').map(|(at, _)| at).rfind(|at| {
         *at >= value && !before[..*at].ends_with(':') && !before[at + 1..].starts_with(':')
-    };
-    let field = before.match_indices(':').map(|(at, _)| at).rfind(is_field);
+    });
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = match (field, declared) {
         (Some(field), _) => before[..field]

@@ -159,9 +159,8 @@ impl Machine {
     /// The process is done.
     pub fn leave(&self) {
         let process = self.process();
-        let waits = |cpu: &usize| self.cpus[*cpu].waits() == Wait::Process(process as u8);
         (0..self.cpus.len())
-            .filter(waits)
+            .filter(|cpu| self.cpus[*cpu].waits() == Wait::Process(process as u8))
             .for_each(|cpu| self.unblock(cpu));
         self.note_waits(process, Wait::Done);
         self.cannot_go(process);
@@ -224,8 +223,9 @@ impl Machine {
             return None;
         }
         let count = self.cpus.len();
-        let waits = |cpu: &usize| matches!(self.cpus[*cpu].waits(), Wait::Spin(_));
-        (1..=count).map(|step| (process + step) % count).find(waits)
+        (1..=count)
+            .map(|step| (process + step) % count)
+            .find(|cpu| matches!(self.cpus[*cpu].waits(), Wait::Spin(_)))
     }
 
     /// Does nothing more.

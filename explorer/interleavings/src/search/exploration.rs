@@ -132,10 +132,10 @@ pub trait Subject: Testbed {
                     ChoiceSource::RandomChoices(strategy, random.next()),
                 );
                 tally.note(session, found.machine, ran, strategy);
-                let same = |other: &CounterexampleIn<Self>| {
-                    other.failure.invariant == found.failure.invariant
-                };
-                let Some(other) = tally.found.filter(same) else {
+                let Some(other) = tally
+                    .found
+                    .filter(|other| other.failure.invariant == found.failure.invariant)
+                else {
                     continue;
                 };
                 let other = shrink(session, &other);

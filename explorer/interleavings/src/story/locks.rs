@@ -57,11 +57,10 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
             .iter()
             .rposition(|step| (step.process, step.operation) == (first, operation))?;
         let last = steps.last()?.process;
-        let orders = |&at: &usize| {
-            of[at].process == last && !locks.is_let_go(at) && locks.held_at(at, first, access)
-        };
         return turns()
-            .find(orders)
+            .find(|&at| {
+                of[at].process == last && !locks.is_let_go(at) && locks.held_at(at, first, access)
+            })
             .map(|at| unordered(at, first, "nothing orders what both do with it"));
     }
     turns()
@@ -140,11 +139,10 @@ impl Locks<'_> {
             return self.last_change(process, release.step).map(|(at, _)| at);
         }
         let (_, word) = self.last_change(process, taken)?;
-        let frees = |step: &Step| Self::changes(step, process) == Some(word);
         Some(
             self.steps[taken..]
                 .iter()
-                .position(frees)
+                .position(|step| Self::changes(step, process) == Some(word))
                 .map_or(usize::MAX, |at| taken + at),
         )
     }
@@ -152,8 +150,9 @@ impl Locks<'_> {
     /// Another process that holds the lock when it is taken.
     fn other_holder(&self, turn: usize) -> Option<u8> {
         let taken = self.of[turn].step;
-        let holds = |at: &usize| self.let_go_at(*at).is_some_and(|end| end >= taken);
-        self.earlier(turn).find(holds).map(|at| self.of[at].process)
+        self.earlier(turn)
+            .find(|at| self.let_go_at(*at).is_some_and(|end| end >= taken))
+            .map(|at| self.of[at].process)
     }
 
     /// True if a process had its caches on at a step.

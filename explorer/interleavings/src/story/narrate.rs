@@ -103,8 +103,11 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// What a deviation's process had done last before it, and what it does there.
     fn around(&self, steps: &[Step], deviation: &Deviation) -> (String, String) {
         let last = |is: &dyn Fn(&Step) -> bool| {
-            let own = |step: &&Step| step.process == deviation.process;
-            steps.iter().rev().filter(own).find(|step| is(step))
+            steps
+                .iter()
+                .rev()
+                .filter(|step| step.process == deviation.process)
+                .find(|step| is(step))
         };
         let before = last(&|step| step.operation < deviation.operation);
         let here = last(&|step| step.operation == deviation.operation);
@@ -311,8 +314,10 @@ impl<'s, C: Script> Narrator<'s, C> {
 
     /// The end of the call in which a step was made, if it has ended.
     fn answer(&self, steps: &[Step], within: usize) -> String {
-        let own = |step: &&Step| step.process == steps[within].process;
-        for step in steps[within..].iter().filter(own) {
+        for step in steps[within..]
+            .iter()
+            .filter(|step| step.process == steps[within].process)
+        {
             match step.did {
                 Operation::Act { act, with } if act.ends_action => {
                     return format!(", for which it {}", act.words(with));

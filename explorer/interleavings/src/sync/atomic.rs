@@ -240,14 +240,16 @@ impl<T: InWord> Atomic<T> {
 impl<T: Number> Atomic<T> {
     /// Adds, wrapping. Returns the value before.
     pub fn fetch_add(&self, value: T, order: Ordering) -> T {
-        let sum = |before: T| T::from_word(before.to_word().wrapping_add(value.to_word()));
-        self.update(order, "adds to", value, sum)
+        self.update(order, "adds to", value, |before| {
+            T::from_word(before.to_word().wrapping_add(value.to_word()))
+        })
     }
 
     /// Subtracts, wrapping. Returns the value before.
     pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
-        let difference = |before: T| T::from_word(before.to_word().wrapping_sub(value.to_word()));
-        self.update(order, "subtracts from", value, difference)
+        self.update(order, "subtracts from", value, |before| {
+            T::from_word(before.to_word().wrapping_sub(value.to_word()))
+        })
     }
 
     /// Stores the greater of the two values. Returns the value before.

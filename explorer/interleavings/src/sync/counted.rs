@@ -146,8 +146,14 @@ impl<T: ?Sized> Arc<T> {
 
     /// A reference that is no owner.
     pub fn downgrade(this: &Self) -> Weak<T> {
-        let up = |count| (count != u64::MAX).then(|| count + 1);
-        while change(this.counts.weak, AtomicOrder::Acquire, "counts up", up).is_err() {
+        while change(
+            this.counts.weak,
+            AtomicOrder::Acquire,
+            "counts up",
+            |count| (count != u64::MAX).then(|| count + 1),
+        )
+        .is_err()
+        {
             let _ = machine().wait_for_change(this.counts.weak, u64::MAX, Limit::Never);
         }
         Weak {
@@ -166,8 +172,13 @@ impl<T: ?Sized> Arc<T> {
 impl<T: ?Sized> Weak<T> {
     /// An owner, unless the value is gone.
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        let up = |count| (count > 0).then(|| count + 1);
-        change(self.counts.strong, AtomicOrder::Acquire, "counts up", up).ok()?;
+        change(
+            self.counts.strong,
+            AtomicOrder::Acquire,
+            "counts up",
+            |count| (count > 0).then(|| count + 1),
+        )
+        .ok()?;
         Some(Arc {
             value: self.value.upgrade(),
             counts: self.counts,

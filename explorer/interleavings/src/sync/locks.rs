@@ -56,9 +56,8 @@ fn attempt<G>(
     what: &'static str,
     to: impl Fn(u64) -> Option<u64>,
 ) -> Result<u64, TryLockError<G>> {
-    let attempt = || change(cell, AtomicOrder::Acquire, what, to);
     machine()
-        .look_below(cell, attempt)
+        .look_below(cell, || change(cell, AtomicOrder::Acquire, what, to))
         .map_err(|_| TryLockError::WouldBlock)
 }
 
@@ -340,12 +339,19 @@ impl Condvar {
             |queue| come(queue, number),
         );
         drop(guard);
-        let is_told = |queue| go(queue, number).is_none().then_some(queue);
-        let told = change_within(self.0, "waits for", limit, is_told).is_some();
+        let told = change_within(self.0, "waits for", limit, |queue| {
+            go(queue, number).is_none().then_some(queue)
+        })
+        .is_some();
         // It may be told in the last moment.
-        let leave = |queue| go(queue, number);
-        let ended =
-            !told && change(self.0, AtomicOrder::Acquire, "waits no longer for", leave).is_ok();
+        let ended = !told
+            && change(
+                self.0,
+                AtomicOrder::Acquire,
+                "waits no longer for",
+                |queue| go(queue, number),
+            )
+            .is_ok();
         (
             lock.lock().unwrap_or_else(PoisonError::into_inner),
             WaitTimeoutResult(ended),
@@ -395,18 +401,21 @@ impl Condvar {
 
     /// Wakes one of the threads that wait.
     pub fn notify_one(&self) {
-        let one = |queue| (queue != 0).then_some(queue >> NUMBER);
         let _ = change(
             self.0,
             AtomicOrder::Release,
             "tells one of those who wait for",
-            one,
+            |queue| (queue != 0).then_some(queue >> NUMBER),
         );
     }
 
     /// Wakes all threads that wait.
     pub fn notify_all(&self) {
-        let all = |queue| (queue != 0).then_some(0);
-        let _ = change(self.0, AtomicOrder::Release, "tells all who wait for", all);
+        let _ = change(
+            self.0,
+            AtomicOrder::Release,
+            "tells all who wait for",
+            |queue| (queue != 0).then_some(0),
+        );
     }
 }

@@ -110,16 +110,18 @@ fn take(
 ) -> Result<(), String> {
     let text = |text: Option<String>| printable(text.as_deref().unwrap_or_default().trim());
     let (kernel, test) = (text(row.kernel), text(row.test));
-    let is_same = |part: &Part| (&part.kernel, &part.test, part.when) == (&kernel, &test, when);
-    let at = parts.iter().position(is_same).unwrap_or_else(|| {
-        parts.push(Part {
-            kernel,
-            test,
-            when,
-            cpus: Vec::new(),
+    let at = parts
+        .iter()
+        .position(|part| (&part.kernel, &part.test, part.when) == (&kernel, &test, when))
+        .unwrap_or_else(|| {
+            parts.push(Part {
+                kernel,
+                test,
+                when,
+                cpus: Vec::new(),
+            });
+            parts.len() - 1
         });
-        parts.len() - 1
-    });
     let cpus = &mut parts[at].cpus;
     let of_cpu = cpus
         .iter()
@@ -190,11 +192,10 @@ fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
                 part.cpus.clone()
             }
             Some(after) => {
-                let is_other = |other: &&Part| {
+                let Some(other) = parts.iter().find(|other| {
                     (&other.kernel, &other.test, other.when)
                         == (&part.kernel, &part.test, Some(!after))
-                };
-                let Some(other) = parts.iter().find(is_other) else {
+                }) else {
                     let missing = if after { "before" } else { "after" };
                     return Err(ImportError::whole(
                         file,

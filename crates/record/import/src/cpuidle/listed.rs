@@ -177,11 +177,14 @@ impl Listed {
 
     /// Joins the cells of a state's name, which may have blanks.
     fn join_names(&self, cells: &mut Vec<String>) {
-        let named = |column: &Column| matches!(column, Column::File("name"));
-        let name = self.columns.iter().position(named).or(self
+        let name = self
             .columns
             .iter()
-            .position(|column| *column == Column::State));
+            .position(|column| matches!(column, Column::File("name")))
+            .or(self
+                .columns
+                .iter()
+                .position(|column| *column == Column::State));
         while let Some(name) =
             name.filter(|name| cells.len() > self.columns.len() && name + 1 < cells.len())
         {

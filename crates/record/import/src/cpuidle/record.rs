@@ -16,11 +16,10 @@ pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recordin
         for cpu in &of.cpus {
             let cluster = cpu.place.map(|(cluster, _)| cluster);
             for (number, state) in (0..).zip(&cpu.states) {
-                let is_same = |known: &&mut CountedState| {
+                match facts.states.iter_mut().find(|known| {
                     (&known.variant, &known.case, known.cluster, known.number)
                         == (&of.variant, &of.case, cluster, number)
-                };
-                match facts.states.iter_mut().find(is_same) {
+                }) {
                     Some(known) => known.disabled &= state.disabled,
                     None => facts.states.push(CountedState {
                         variant: of.variant.clone(),

@@ -232,14 +232,16 @@ impl Cluster {
         }
         self.asked.insert(place);
         // A CPU that waits in a state of its own keeps its cluster up as well.
-        let is_up = |(at, (_, status)): (usize, &(u16, Status))| {
-            *status != Status::Unseen && !self.asked.contains(&at)
-        };
         let of = self
             .domain
             .entry(state)
             .or_insert(Some(Residency::default()));
-        if self.cpus.iter().enumerate().any(is_up) {
+        if self
+            .cpus
+            .iter()
+            .enumerate()
+            .any(|(at, (_, status))| *status != Status::Unseen && !self.asked.contains(&at))
+        {
             *of = None;
         } else if of.is_some() {
             self.domain_since = Some((at_ns, state));

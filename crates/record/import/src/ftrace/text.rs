@@ -696,8 +696,11 @@ impl Fields for Text<'_> {
             .filter(|byte| **byte != b',')
             .map(|byte| char::from(*byte).to_digit(16));
         let digits: Vec<u32> = digits.collect::<Option<_>>()?;
-        let is_set = |cpu: &u64| digits[*cpu as usize / 4] & 1 << (cpu % 4) != 0;
-        Some((0..4 * digits.len() as u64).filter(is_set).collect())
+        Some(
+            (0..4 * digits.len() as u64)
+                .filter(|cpu| digits[*cpu as usize / 4] & 1 << (cpu % 4) != 0)
+                .collect(),
+        )
     }
 
     /// `NAME-PID` and perhaps `(GROUP)`; perf has a blank between.

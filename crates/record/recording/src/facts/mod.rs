@@ -93,11 +93,10 @@ impl Header {
                 experiment: experiment(),
             });
         };
-        let form = |cause: toml::de::Error| FactsError::Form {
+        table.clone().try_into().map_err(|cause| FactsError::Form {
             experiment: experiment(),
             cause: cause.message().to_owned(),
-        };
-        table.clone().try_into().map_err(form)
+        })
     }
 }
 

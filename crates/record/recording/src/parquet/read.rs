@@ -89,14 +89,13 @@ impl<R> TableReader<R> {
         let place = (0..there.num_columns())
             .find(|&at| there.column(at).path().string() == POINT)
             .filter(|&at| there.column(at).physical_type() == Physical::INT64);
-        let missing = || {
+        table.number = Some(place.ok_or_else(|| {
             no_column(
                 path,
                 POINT,
                 &format!("{POINT} (u64) and those of a recording"),
             )
-        };
-        table.number = Some(place.ok_or_else(missing)?);
+        })?);
         Ok(table)
     }
 

@@ -326,10 +326,9 @@ impl IdlePlatform {
 
     /// The longest exit latency that is allowed on a CPU, in nanoseconds.
     pub fn latency_limit_ns(&self, cpu: u16) -> u64 {
-        let holds = |limit: &&LatencyLimit| limit.cpus.is_empty() || limit.cpus.contains(&cpu);
         self.latency_limit
             .as_ref()
-            .filter(holds)
+            .filter(|limit| limit.cpus.is_empty() || limit.cpus.contains(&cpu))
             .map_or(idle::NO_LIMIT_NS, |limit| limit.ns)
     }
 
@@ -412,12 +411,14 @@ impl PowerDomain {
                 "give it [[power_domain.state]]; times are in us",
             );
         }
-        let times = |state: &PowerStateRead| DomainState {
-            off_ns: state.entry_us * US,
-            on_ns: state.exit_us * US,
-            residency_ns: state.residency_us * US,
-        };
-        let states = state.iter().map(times).collect();
+        let states = state
+            .iter()
+            .map(|state| DomainState {
+                off_ns: state.entry_us * US,
+                on_ns: state.exit_us * US,
+                residency_ns: state.residency_us * US,
+            })
+            .collect();
         Ok(Self {
             name,
             cpus,

@@ -558,13 +558,12 @@ fn topology(
                     );
                 }
                 let core_type = core.get_ref();
-                let cpu = |core| WorldCpu {
+                cpus.extend((0..count).map(|core| WorldCpu {
                     cluster,
                     core,
                     domain: index,
                     core_type: core_type.clone(),
-                };
-                cpus.extend((0..count).map(cpu));
+                }));
             }
             _ => {
                 let help = "a domain has either child domains, or both `core` and `cores`";

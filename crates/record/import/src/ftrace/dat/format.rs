@@ -245,11 +245,14 @@ impl Fields for Record<'_> {
                 byte
             }
         };
-        let is_set = |cpu: &u64| {
-            bits.get(place(*cpu as usize / 8))
-                .is_some_and(|byte| byte & 1 << (cpu % 8) != 0)
-        };
-        Some((0..8 * bits.len() as u64).filter(is_set).collect())
+        Some(
+            (0..8 * bits.len() as u64)
+                .filter(|cpu| {
+                    bits.get(place(*cpu as usize / 8))
+                        .is_some_and(|byte| byte & 1 << (cpu % 8) != 0)
+                })
+                .collect(),
+        )
     }
 
     fn task(&self) -> Option<(u32, &[u8])> {
