@@ -69,8 +69,8 @@ pub fn run(
     let noted = NotedFiles::new(around.platforms);
     // Each chunk makes what it needs of the files, and so notes which it read.
     let kept = Kept::default();
-    let mut rows: Option<(PartWriter, Header)> = None;
-    let mut all: Vec<PointResult> = Vec::new();
+    let mut rows = None;
+    let mut all = Vec::new();
     let mut named = BTreeMap::new();
     for number in plan.points_of(chunk) {
         progress.check().map_err(|_| Error::Cancelled)?;

@@ -270,7 +270,7 @@ impl Parser<'_> {
                 "name one at least, or take the key out",
             ),
             DeValue::Array(all) => {
-                let mut values: Vec<PlacedValue> = Vec::new();
+                let mut values = Vec::new();
                 let mut seen = BTreeSet::new();
                 for value in all {
                     let next = self.value(value)?;

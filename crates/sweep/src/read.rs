@@ -24,8 +24,8 @@ const MOST_POINTS: u64 = 16_384;
 /// recording.
 pub fn read(folder: &Path) -> Result<Recording, Error> {
     let dataset = opened(folder)?;
-    let mut whole: Option<Recording> = None;
-    let mut points: BTreeMap<String, u64> = BTreeMap::new();
+    let mut whole = None;
+    let mut points = BTreeMap::new();
     let note = each_point(&dataset, |number, part| {
         let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
         let suffix = suffix(dataset.plan(), number);

@@ -156,7 +156,7 @@ pub fn run(
     if missing.is_empty() {
         return Ok(outcome);
     }
-    let points: u64 = missing
+    let points = missing
         .iter()
         .map(|chunk| plan.points_of(*chunk))
         .map(|points| points.end - points.start)

@@ -264,7 +264,7 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
         crc32: format!("{:08x}", crc32fast::hash(&bytes)),
     };
     let at = AtomicUsize::new(LOADS);
-    let running: &'static Running = Box::leak(Box::new(Running { texts, at }));
+    let running = Box::leak(Box::new(Running { texts, at }));
     tell_crashes();
     CALL.set((ptr::null(), Some(running)));
     // SAFETY: the process is there for this search alone, and the types are those of the header.

@@ -65,7 +65,7 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     /// What is wrong, with its line.
     fn read(document: &Document) -> Result<Self::Actions, document::Error> {
         let help = format!("stopwatt explore {} --help shows one", Self::NAME);
-        let script: Self::Actions = document.read().map_err(|error| error.with_help(&help))?;
+        let script = document.read().map_err(|error| error.with_help(&help))?;
         Self::check(&script).map_err(|wrong| document.wrong_as_a_whole(wrong, help))?;
         Ok(script)
     }

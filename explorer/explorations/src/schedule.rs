@@ -208,7 +208,7 @@ where
 
     /// The finding that the schedule leads to.
     fn finding(&self) -> Result<Counterexample<M, C>, ScheduleError> {
-        let strategy: Strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
+        let strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
         let hash = u64::from_str_radix(&self.hash, 16)
             .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
         let failure = Failure {

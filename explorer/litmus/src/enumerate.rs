@@ -278,7 +278,7 @@ impl Execution<'_> {
                 })
             }
         };
-        let values: BTreeMap<Variable, u64> = self
+        let values = self
             .test
             .observed
             .iter()

@@ -92,8 +92,8 @@ fn verdict_of(kind: &str) -> Option<String> {
 }
 
 fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
-    let mut all: BTreeMap<String, Expectation> = BTreeMap::new();
-    let mut name: Option<String> = None;
+    let mut all = BTreeMap::new();
+    let mut name = None;
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
         let mut words = line.split_whitespace();

@@ -638,7 +638,7 @@ impl Reader<'_> {
         }
         for (name, what) in UPDATES {
             let named = |start| {
-                let rest: Option<&str> = self.mnemonic.strip_prefix(start);
+                let rest = self.mnemonic.strip_prefix(start);
                 rest.and_then(|rest| rest.strip_prefix(name))
                     .and_then(orders_and_bytes)
             };

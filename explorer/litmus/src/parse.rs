@@ -161,7 +161,7 @@ impl<'t> Reader<'t> {
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
             .collect();
         let mut names = Names::default();
-        let mut registers: Vec<BTreeMap<Register, u64>> = Vec::new();
+        let mut registers = Vec::new();
         self.initial(open + 1, close, &mut names, &mut registers)?;
         let (rows, after) = self.rows(close + 1)?;
         let threads = self.threads(&rows)?;
@@ -362,7 +362,7 @@ impl<'t> Reader<'t> {
 
     /// The number of a thread, and a register of it.
     fn register(&self, at: usize, thread: &str, name: &str) -> Result<(usize, Register), Error> {
-        let thread: usize = thread
+        let thread = thread
             .trim_start_matches('P')
             .parse()
             .map_err(|_| self.malformed(at, format!("`{thread}` is no thread")))?;

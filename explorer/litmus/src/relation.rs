@@ -47,7 +47,7 @@ impl Relation {
     /// True if no event leads to itself. What leads nowhere is taken away until nothing is left, or
     /// nothing can be.
     pub fn is_acyclic(&self) -> bool {
-        let mut left: u64 = if self.0.len() == Self::MOST {
+        let mut left = if self.0.len() == Self::MOST {
             u64::MAX
         } else {
             (1 << self.0.len()) - 1

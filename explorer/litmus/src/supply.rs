@@ -35,7 +35,7 @@ impl Supply {
             .map(|(location, value)| number_of(location, *value))
             .collect();
         let mut uses_of = |run: &Run| {
-            let mut uses: BTreeMap<usize, Use> = BTreeMap::new();
+            let mut uses = BTreeMap::new();
             for effect in run
                 .effects
                 .iter()

@@ -413,7 +413,7 @@ impl State<'_> {
                 orders,
             } => {
                 let stored = self.all_sized(from);
-                let stores: Vec<(Place, Value)> = self
+                let stores = self
                     .places(address, *width, from.len())?
                     .into_iter()
                     .zip(stored)
@@ -952,7 +952,7 @@ fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
 /// # Errors
 /// As [`runs`].
 pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
-    let mut values: Values = test
+    let mut values = test
         .initial
         .iter()
         .map(|value| BTreeSet::from([*value]))
@@ -964,7 +964,7 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
         let all: Vec<ThreadRuns> = (0..test.threads.len())
             .map(|thread| runs(test, thread, &values))
             .collect::<Result<_, _>>()?;
-        let known: usize = values.iter().map(BTreeSet::len).sum();
+        let known = values.iter().map(BTreeSet::len).sum();
         let mut stores = 0;
         for run in all.iter().flat_map(|(runs, _)| runs) {
             let writes = run
@@ -991,7 +991,7 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
 /// # Errors
 /// The location that is accessed in several sizes.
 fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
-    let mut sizes: Vec<Option<u8>> = vec![None; test.locations.len()];
+    let mut sizes = vec![None; test.locations.len()];
     for effect in all
         .iter()
         .flat_map(|(runs, _)| runs)

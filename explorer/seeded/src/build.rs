@@ -357,7 +357,7 @@ impl Source {
 
     /// The text with a copy of each changed function for each fault that changes it.
     fn with_faults(&mut self, faults: &[(String, u64)]) -> String {
-        let mut edits: Vec<Edit> = Vec::new();
+        let mut edits = Vec::new();
         let changed: Vec<usize> = self.changes.keys().map(|(body, _)| *body).collect();
         for number in 0..self.bodies.len() {
             if !changed.contains(&number) {
@@ -434,7 +434,7 @@ pub fn compile(sources: &str) {
 
     let mut places = Vec::new();
     let mut first_places = BTreeMap::new();
-    let mut sources: BTreeMap<String, Source> = BTreeMap::new();
+    let mut sources = BTreeMap::new();
     for (file, text) in texts {
         first_places.insert(places.len(), file.clone());
         let source = Source::new(&file, text, &mut places);

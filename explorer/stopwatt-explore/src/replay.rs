@@ -83,7 +83,7 @@ fn replay_of<S: Recordable>(
         }
         error => miette!("{}: {error}", cannot()),
     };
-    let schedule: Schedule<S::Kind, S::Actions> = Schedule::read(text).map_err(refused)?;
+    let schedule = Schedule::read(text).map_err(refused)?;
     let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
     let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;

@@ -168,7 +168,7 @@ impl Document {
 fn not_finite(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     match value.get_ref() {
         DeValue::Float(number) => {
-            let number: Option<f64> = number.as_str().replace('_', "").parse().ok();
+            let number = number.as_str().replace('_', "").parse().ok();
             (!number.is_some_and(f64::is_finite)).then(|| value.span())
         }
         DeValue::Array(values) => values.iter().find_map(not_finite),

@@ -78,7 +78,7 @@ pub unsafe fn tables<T: Copy + 'static>(
             "a shared object for this machine: cc -O2 -shared -fPIC my.c -o my.so",
         )
     })?;
-    let library: &'static Library = Box::leak(Box::new(library));
+    let library = Box::leak(Box::new(library));
     let function = symbol.to_string_lossy();
     // SAFETY: by this function's own contract.
     let entry: Symbol<'static, unsafe extern "C" fn(u32) -> *const T> =

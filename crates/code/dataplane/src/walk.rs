@@ -167,7 +167,7 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
 /// `None` where it cannot be found out.
 pub fn code_bytes<M: PacketMemory, B: Body<M>>(shape: Shape) -> Option<usize> {
     type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Verdict;
-    let function: Loop<M, B> = match shape {
+    let function = match shape {
         Shape::Single => walk_lanes::<1, M, B>,
         Shape::Dual => walk_lanes::<2, M, B>,
         Shape::Quad => walk_lanes::<4, M, B>,

@@ -457,8 +457,8 @@ impl Teo {
         timer_ns: u64,
     ) -> (usize, u64) {
         let shallower = &self.bins[..candidate];
-        let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();
-        let hits: u32 = shallower.iter().map(|bin| bin.hits).sum();
+        let intercepts = shallower.iter().map(|bin| bin.intercepts).sum();
+        let hits = shallower.iter().map(|bin| bin.hits).sum();
         let recent = shallower
             .iter()
             .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
@@ -503,8 +503,8 @@ impl Teo {
     /// intercepted before.
     fn intercepted(&self, states: &States, situation: &impl Situation, candidate: usize) -> usize {
         let shallower = &self.bins[..candidate];
-        let intercepts: u32 = shallower.iter().map(|bin| bin.intercepts).sum();
-        let hits: u32 = shallower.iter().map(|bin| bin.hits).sum();
+        let intercepts = shallower.iter().map(|bin| bin.intercepts).sum();
+        let hits = shallower.iter().map(|bin| bin.hits).sum();
         let recent = shallower
             .iter()
             .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));

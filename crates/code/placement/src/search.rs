@@ -143,7 +143,7 @@ impl Search<'_> {
             let without = energy(None);
             base += without;
             let delta = |cpu| energy(Some(cpu)).wrapping_sub(without);
-            let mut most: Option<(usize, u32)> = None;
+            let mut most = None;
             for (cpu, spare) in self.candidates(self.model.cpus_of(domain)) {
                 if cpu == self.task.previous {
                     let own = delta(cpu);
@@ -187,7 +187,7 @@ impl Search<'_> {
             if here.is_none() && most.is_none() {
                 continue;
             }
-            let all: u64 = set
+            let all = set
                 .iter(self.cpus.len())
                 .map(|cpu| u64::from(self.cpus[cpu].capacity))
                 .sum();

@@ -114,7 +114,7 @@ pub fn cells_of(
 
     let intervals: Vec<Metric> = metrics::intervals().collect();
     let mut groups = Groups::new();
-    let mut places: BTreeMap<u16, (u16, u16)> = BTreeMap::new();
+    let mut places = BTreeMap::new();
     let mut roles: BTreeMap<(Series, u16), String> = BTreeMap::new();
     for measure in recording.measures() {
         let metric = intervals

@@ -251,7 +251,7 @@ impl Iteration<'_> {
     /// A CPU's calls, in order; a call that the iteration cuts off is left out.
     pub fn calls(&self, cpu: u16) -> Vec<Call> {
         let mut calls = Vec::new();
-        let mut open: Option<(Option<u32>, u64)> = None;
+        let mut open = None;
         for step in self.timeline.steps.get(&cpu).map_or(&[][..], Vec::as_slice) {
             match step.mark {
                 Mark::ENTER_PSCI => open = Some((Some(step.argument), step.ticks)),

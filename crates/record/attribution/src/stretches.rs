@@ -56,7 +56,7 @@ impl CpuLane<'_> {
 pub fn cpu_lanes(recording: &Recording) -> Vec<CpuLane<'_>> {
     let declared = &recording.header.lanes;
     let roles = roles(recording);
-    let mut lanes: BTreeMap<(u32, Series, usize), Open<'_>> = BTreeMap::new();
+    let mut lanes = BTreeMap::new();
     for event in recording.events() {
         for (number, role) in roles.get(event.point.index()).into_iter().flatten() {
             let lane = &declared[*number];

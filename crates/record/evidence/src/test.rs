@@ -313,7 +313,7 @@ fn judge<'s>(changes: impl Iterator<Item = &'s Scatter>, level: f64) -> Vec<Test
     let mut order: Vec<usize> = (0..changes.len()).collect();
     order.sort_by(|&a, &b| changes[a].1.total_cmp(&changes[b].1));
     let (mut largest, mut strict, mut open) = (0.0_f64, 0.0, false);
-    let mut tested: Vec<Option<Tested>> = vec![None; changes.len()];
+    let mut tested = vec![None; changes.len()];
     for (rank, &place) in order.iter().enumerate() {
         let (change, p) = changes[place];
         let left = (changes.len() - rank) as f64;

@@ -103,7 +103,7 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
             ));
         }
     }
-    let mut runs: Vec<String> = Vec::new();
+    let mut runs = Vec::new();
     for (line, record) in records {
         let shown = record.as_ref().map_or_else(
             |_| String::new(),

@@ -163,7 +163,7 @@ impl Figures {
         let places = self.places(file)?;
         // Without a platform, CPUs are numbered by cluster and core.
         let counted: BTreeMap<(u16, u16), u16> = places.into_iter().zip(0..).collect();
-        let mut seen: HashMap<_, (u32, u64)> = HashMap::new();
+        let mut seen = HashMap::new();
         let mut kept = Vec::with_capacity(self.figures.len());
         for mut figure in std::mem::take(&mut self.figures) {
             figure.cpu = match (&options.cpus, figure.place, figure.cpu) {
@@ -264,7 +264,7 @@ fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, Strin
     // By release, case and mode: the first figure, and the CPUs.
     type Test<'a> = (&'a str, &'a str, &'a str);
     type Cpus = BTreeSet<(u16, u16)>;
-    let mut cpus: BTreeMap<Test<'_>, (usize, Cpus)> = BTreeMap::new();
+    let mut cpus = BTreeMap::new();
     for (at, figure) in figures.iter().enumerate() {
         cpus.entry((&figure.variant, &figure.case, &figure.mode))
             .or_insert((at, BTreeSet::new()))

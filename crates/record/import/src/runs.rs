@@ -73,7 +73,7 @@ pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
         last = Some(key);
     }
     let mut doubts = Vec::new();
-    let mut runs: HashMap<(u64, (u16, u16)), u32> = HashMap::new();
+    let mut runs = HashMap::new();
     for ((_, case, mode, _), lines) in &lines {
         let numbers = runs_of(lines);
         runs.extend(
@@ -108,7 +108,7 @@ pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
 /// The run of each line, by the strictest rules that do not tear runs apart; by each CPU's own
 /// count where all do.
 fn runs_of(lines: &[Line]) -> Vec<u32> {
-    let mut counts: HashMap<(u16, u16), u32> = HashMap::new();
+    let mut counts = HashMap::new();
     let counted: Vec<u32> = lines
         .iter()
         .map(|line| {
@@ -163,7 +163,7 @@ const MOST_NAMED: usize = 5;
 fn missing(lines: &[Line], numbers: &[u32]) -> impl Iterator<Item = (u64, String)> {
     let places: std::collections::BTreeSet<(u16, u16)> =
         lines.iter().map(|line| line.place).collect();
-    let mut of_run: BTreeMap<u32, (u64, HashSet<(u16, u16)>)> = BTreeMap::new();
+    let mut of_run = BTreeMap::new();
     for (line, &run) in lines.iter().zip(numbers) {
         of_run
             .entry(run)

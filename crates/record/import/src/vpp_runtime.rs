@@ -71,7 +71,7 @@ impl Runtime {
         let rows = self.rows.iter().map(|row| (row.node.as_str(), row));
         let node = |(name, rows): (&'r str, Vec<&'r Row>)| {
             let sum = |of: fn(&Row) -> u64| rows.iter().map(|row| of(row)).sum();
-            let vectors: u64 = sum(|row| row.vectors);
+            let vectors = sum(|row| row.vectors);
             let clocks = rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
             Node {
                 name,

@@ -71,8 +71,8 @@ pub fn percent_of(count: Option<f64>, entered: f64) -> Option<f64> {
 
 /// The counts of each state of each CPU, in the recording's order.
 pub fn idle_counts(recording: &Recording) -> Vec<IdleCount<'_>> {
-    let mut counts: Vec<IdleCount<'_>> = Vec::new();
-    let mut places: HashMap<_, usize> = HashMap::new();
+    let mut counts = Vec::new();
+    let mut places = HashMap::new();
     let is = |measure: &Measure, metric: Metric| recording.text(measure.metric) == metric.name;
     for measure in recording.measures() {
         let Some(subject) = measure.subject else {

@@ -63,7 +63,7 @@ pub struct Spans {
 /// An end closes the innermost open begin of its pair; starts opened since then and still open are
 /// unpaired. Events of one CPU and iteration must be in order of time, as every world pushes them.
 pub fn find(recording: &Recording, pairs: &[Pair<'_>]) -> Spans {
-    let mut open: HashMap<(Series, u32, u16), Vec<Open>> = HashMap::new();
+    let mut open = HashMap::new();
     let mut found: Vec<Option<Span>> = Vec::new();
     let mut around: Vec<Option<usize>> = Vec::new();
     let mut unpaired = Vec::new();

@@ -220,7 +220,7 @@ impl Passages {
 
     /// Instructions by the functions that called each other, the outermost first.
     pub fn stacks<'s>(&self, name: impl Fn(u64) -> &'s str) -> BTreeMap<Vec<&'s str>, u64> {
-        let mut callers: Vec<Vec<&str>> = vec![Vec::new()];
+        let mut callers = vec![Vec::new()];
         for &(caller, call) in &self.frames {
             let stack = callers[caller]
                 .iter()

@@ -112,7 +112,7 @@ impl Meter {
         let mut first = 0;
         let mut domain_of = Vec::new();
         let energy = vec![0; domains.len() * owners];
-        let domains: Vec<_> = domains
+        let domains = domains
             .into_iter()
             .enumerate()
             .map(|(number, power)| {

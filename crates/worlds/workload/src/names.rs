@@ -134,7 +134,7 @@ impl Objects {
             .resumed
             .iter()
             .filter(|(number, ..)| !self.awaited.contains(number));
-        let mut sentences: Vec<String> = Vec::new();
+        let mut sentences = Vec::new();
         for (_, name, task) in lost {
             let sentence = format!(
                 "Task {task} resumes {name}, on which no task is ever suspended: as in rt-app, the signal is lost."

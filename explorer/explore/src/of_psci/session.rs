@@ -405,7 +405,7 @@ fn enter(board: &Board, landing: Landing) {
             .is_some()
     };
     if !right {
-        let asked: Vec<String> = if landing.resumes {
+        let asked = if landing.resumes {
             vec![cpu.resumes_at.get().to_string()]
         } else {
             cpu.turn_ons

@@ -92,7 +92,7 @@ impl Machine {
 
     /// The waits of processes, in words.
     pub fn describe_waits(&self) -> String {
-        let mut text: Vec<String> = Vec::new();
+        let mut text = Vec::new();
         for (index, cpu) in self.cpus.iter().enumerate() {
             let names = self.names();
             let holders = self.record.holders.borrow();

@@ -63,8 +63,8 @@ impl Sights {
             let first = usual.partition_point(|other| other < sight);
             usual.get(first + OFTEN - 1) == Some(sight)
         };
-        let mut last: Vec<(u8, u16)> = Vec::new();
-        let mut known: Vec<(u8, u16)> = Vec::new();
+        let mut last = Vec::new();
+        let mut known = Vec::new();
         for (of, sight) in self.seen.into_iter().rev().filter(|_| runs.len() >= ENOUGH) {
             if !known.contains(&of) {
                 known.push(of);

@@ -235,7 +235,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             return Vec::new();
         };
         // Of each word its last store, and what that took the place of; of each process its action.
-        let mut stores: BTreeMap<u16, (usize, Option<usize>)> = BTreeMap::new();
+        let mut stores = BTreeMap::new();
         let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             match step.did {

@@ -175,7 +175,7 @@ fn counts(file: &str, parts: Vec<Part>) -> Result<Vec<Counts>, ImportError> {
         }
         .check()
     };
-    let mut all: Vec<Counts> = Vec::new();
+    let mut all = Vec::new();
     for part in &parts {
         let cpus = match part.when {
             None => {

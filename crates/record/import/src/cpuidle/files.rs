@@ -200,7 +200,7 @@ impl Files {
                 None
             }
         };
-        let mut there: BTreeMap<Option<Owner>, BTreeSet<&str>> = BTreeMap::new();
+        let mut there = BTreeMap::new();
         for ((owner, _), values) in &self.values {
             there
                 .entry(kind(owner))

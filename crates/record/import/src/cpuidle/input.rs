@@ -169,7 +169,7 @@ fn archive(file: &str, input: impl Read) -> Result<Dump, ImportError> {
 /// Reads a folder of which CPUs' folders are a part.
 fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
     let mut files = Files::default();
-    let mut folders: Vec<(PathBuf, usize)> = vec![(path.to_owned(), 0)];
+    let mut folders = vec![(path.to_owned(), 0)];
     let mut seen = 0;
     while let Some((folder, depth)) = folders.pop() {
         seen += 1;

@@ -115,7 +115,7 @@ impl Listed {
 
     /// The header of a table, if the line is one.
     fn header(&mut self, line: &str, (file, number): At<'_>) -> Result<bool, ImportError> {
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns = Vec::new();
         let (mut cpu, mut unit_us, mut is_domain) = (None, 1, false);
         for word in words(line) {
             let word = word.to_ascii_lowercase();

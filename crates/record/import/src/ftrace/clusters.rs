@@ -27,7 +27,7 @@ impl ClusterIdle {
             entered,
             total_ns,
         };
-        let together_ns: u64 = self.states.values().map(|of| of.total_ns).sum();
+        let together_ns = self.states.values().map(|of| of.total_ns).sum();
         let mut rows = vec![row("all CPUs idle".to_owned(), None, together_ns)];
         rows.extend(self.domain.iter().map(|((state, s2idle), of)| {
             let s2idle = if *s2idle { " in a suspend to idle" } else { "" };
@@ -37,7 +37,7 @@ impl ClusterIdle {
                 of.total_ns,
             )
         }));
-        let own_ns: u64 = self
+        let own_ns = self
             .domain
             .iter()
             .filter(|((_, s2idle), _)| !s2idle)

@@ -470,7 +470,7 @@ impl Reader<'_, '_, '_> {
 
     /// Switches and wake-ups as columns: each time is the distance from the one before.
     fn compact(&mut self, cpu: u16, compact: &[u8]) -> Result<(), Damage> {
-        let mut names: Vec<&[u8]> = Vec::new();
+        let mut names = Vec::new();
         let mut columns: [Vec<u64>; 12] = Default::default();
         let mut fields = compact;
         while let Some((number, value)) = field(&mut fields)? {

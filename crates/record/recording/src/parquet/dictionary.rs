@@ -16,7 +16,7 @@ pub fn names(
     nullable: bool,
     to: &mut Recording,
 ) -> Result<Option<Vec<Option<Name>>>, ParquetError> {
-    let mut entries: Vec<Name> = Vec::new();
+    let mut entries = Vec::new();
     let mut all = Vec::with_capacity(rows);
     let mut numbers = Vec::new();
     let mut levels = Vec::new();

@@ -326,7 +326,7 @@ impl Platform {
                 },
             )
         };
-        let cores: BTreeMap<_, _> = file.cores.iter().map(core).collect();
+        let cores = file.cores.iter().map(core).collect();
         let lent = file
             .cores
             .iter()

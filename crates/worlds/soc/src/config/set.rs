@@ -32,7 +32,7 @@ pub fn set(document: &mut Document, key: &str, value: &str) -> Result<(), Error>
         );
         return Err(Error::new(format!("--set {begin}…: {why}"), HELP));
     }
-    let mut item: &mut toml_edit::Item = editable.as_item_mut();
+    let mut item = editable.as_item_mut();
     for part in path {
         item = match item {
             toml_edit::Item::ArrayOfTables(tables) => {

@@ -113,7 +113,7 @@ impl Dpor {
         let number = self.steps.len();
         let before = self.clocks[process];
         let mut clock = before;
-        let mut races: Vec<usize> = Vec::new();
+        let mut races = Vec::new();
         for access in accesses {
             let of_cell = self.cells.entry(access.cell).or_default();
             let reads = of_cell.reads.iter().filter(|_| access.writes);
