@@ -4,7 +4,7 @@ use crate::tools::{self, git};
 use std::path::Path;
 
 /// The language of a file, as far as it decides what is a comment and what is a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Language {
     /// Rust, C, JavaScript: `//` and `/* */`.
     Slashes,

@@ -3,7 +3,7 @@
 use console::Console;
 
 /// The answer of a command that was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Answer {
     /// Nothing speaks against it.
     Yes,

@@ -99,7 +99,7 @@ impl CompareFormat {
 }
 
 /// Format in which a comparison is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum)]
 enum CompareFormat {
     /// Tables for people.
     Term,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 static BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/data_files.rs"));
 
 /// The data that is in force.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Data {
     /// The data that the program was built with.
     BuiltIn,

@@ -32,7 +32,7 @@ pub struct ListOptions {
 }
 
 /// A part of what there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, PartialEq, clap::ValueEnum)]
 enum What {
     /// menu and teo by kernel.
     Governors,

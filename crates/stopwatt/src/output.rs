@@ -23,7 +23,7 @@ pub fn print_json(console: &Console, value: &serde_json::Value) -> miette::Resul
 }
 
 /// The form in which small results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Format {
     /// Tables for people.
     Term,

@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A recording that a command takes: its folder, and one of its releases if only that one is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct NamedRecording {
     /// As it was given.
     pub given: String,

@@ -224,7 +224,7 @@ pub struct Telling<'t> {
 }
 
 /// The options of a command that leaves a recording and tells of it.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone)]
 pub struct TellingOptions {
     /// Replace a recording of another kind, or of another run, that is there.
     #[arg(long)]

@@ -37,7 +37,6 @@ pub fn is_sweep(folder: &Path) -> bool {
 }
 
 /// The folder of a data set.
-#[derive(Clone, Debug)]
 pub struct Dataset {
     folder: PathBuf,
     marks: Marks,

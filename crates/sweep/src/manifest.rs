@@ -12,7 +12,7 @@ pub const FORMAT: &str = "stopwatt-sweep";
 pub const VERSION: u32 = 2;
 
 /// `sweep.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Marks {
     pub(crate) format: String,
     pub(crate) version: u32,
@@ -29,7 +29,7 @@ pub struct Marks {
 }
 
 /// A point that has no rows, or whose experiment found something that should not be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FailedPoint {
     /// Number of the point.
     pub point: u64,
@@ -38,7 +38,7 @@ pub struct FailedPoint {
 }
 
 /// `chunk.toml`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Chunk {
     /// CRC-32 of the plan.
     pub(crate) plan: u32,

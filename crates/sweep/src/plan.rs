@@ -16,7 +16,7 @@ const MOST_IN_A_CHUNK: u64 = 256;
 const CHUNKS: u64 = 64;
 
 /// A plan: an experiment, what holds at every point, and what varies.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Plan {
     pub(crate) source: Document,
     /// The experiment's name.

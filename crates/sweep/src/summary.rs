@@ -41,7 +41,7 @@ pub struct Summary {
 }
 
 /// A quantity of which each point has a figure.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quantity {
     /// Release or configuration.
     pub variant: String,
@@ -58,7 +58,7 @@ pub struct Quantity {
 }
 
 /// A point, summed up.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct PointSummary {
     /// Number of the point in the plan.
     pub number: u64,

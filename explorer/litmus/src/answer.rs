@@ -63,7 +63,6 @@ pub fn same(known: u64, wanted: u64) -> bool {
 }
 
 /// The share of the executions in which the condition of a test holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observation {
     /// No execution has the outcome.
     Never,
@@ -85,7 +84,7 @@ impl Observation {
 }
 
 /// The answer to a test.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Answer {
     /// All final states of the executions that the model allows.
     pub states: BTreeSet<State>,

@@ -9,7 +9,7 @@ use crate::relation::Relation;
 use crate::thread::{Effect, Kind};
 
 /// An effect of an execution.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct PlacedEffect {
     /// Thread of the effect.
     pub thread: usize,

@@ -6,7 +6,7 @@ use crate::test::{Quantifier, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer that is expected of a test.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Expectation {
     /// Allowed, Forbidden or Required.
     pub verdict: Option<String>,

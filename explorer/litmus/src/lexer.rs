@@ -1,7 +1,7 @@
 //! Words and signs of the parts of a test that are not instructions.
 
 /// A word or a sign, and where it begins in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
     pub(crate) text: &'t str,
     pub(crate) at: usize,

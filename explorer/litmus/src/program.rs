@@ -9,7 +9,7 @@ use crate::test::{
 use std::collections::BTreeMap;
 
 /// The order that an access asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
     /// `LDR`, `STR`.
     Plain,
@@ -29,7 +29,7 @@ pub enum Value {
 }
 
 /// An operation of a thread. Loads are numbered through all threads, and dependencies name them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operation {
     /// A load.
     Load {
@@ -75,7 +75,7 @@ pub enum Operation {
 }
 
 /// A condition of loads and locations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Always true, or never.
     Known(bool),

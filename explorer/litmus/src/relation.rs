@@ -1,7 +1,7 @@
 //! Relations between at most 64 events.
 
 /// A relation: for each event, those that it is related to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Relation(Vec<u64>);
 
 impl Relation {

@@ -4,7 +4,7 @@ use crate::thread::{Kind, Run};
 use std::collections::BTreeMap;
 
 /// What a run does with one value of one location.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 struct Use {
     value: usize,
     reads: u32,

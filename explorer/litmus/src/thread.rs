@@ -114,7 +114,7 @@ impl Value {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Flags {
     /// The operands of the last comparison, as one number less the other or both anded.
     zero: bool,

@@ -35,7 +35,7 @@ pub mod build;
 use std::cell::Cell;
 
 /// A fault that a library can have.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Fault {
     /// Name on the command line.
     pub name: &'static str,
@@ -48,7 +48,7 @@ pub struct Fault {
 }
 
 /// A branch of a library.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Place {
     /// The source file.
     pub file: &'static str,

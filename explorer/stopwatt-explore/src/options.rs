@@ -95,7 +95,7 @@ pub struct PsciOptions {
 }
 
 /// Kinds of machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, ValueEnum)]
 enum MachineKind {
     /// CPUs leave coherency when they power down; bakeries.
     Leaves,

@@ -12,7 +12,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Output of a program, and its layout. A clone prints to the same place.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Console {
     quiet: bool,
     verbose: bool,
@@ -22,7 +22,7 @@ pub struct Console {
     shared: Arc<SharedState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct SharedState {
     /// The words that were printed, where they are kept.
     kept: Option<Mutex<Output>>,
@@ -30,7 +30,7 @@ struct SharedState {
 }
 
 /// The words that were printed on a console that keeps them.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Output {
     /// Bytes on standard output.
     pub printed: Vec<u8>,

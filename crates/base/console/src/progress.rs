@@ -21,7 +21,7 @@ pub struct Progress {
 }
 
 /// A run was to stop, and did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Cancellation {
     /// Somebody wished it.
     Asked,

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 /// The layout of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Style {
     /// True if colours may be used.
     pub colour: bool,

@@ -17,7 +17,6 @@ fn open() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// The path of a file or a folder that is being written. What is there is removed when this is
 /// dropped.
-#[derive(Debug)]
 pub struct Partial(PathBuf);
 
 impl Partial {

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 /// The text of a document, with the name that errors show.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Document {
     name: String,
     text: String,

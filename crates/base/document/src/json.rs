@@ -10,7 +10,7 @@ use std::ops::Range;
 const DEEPEST: usize = 32;
 
 /// A place in a document, in bytes from its beginning.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
     /// The first byte.
     pub start: usize,
@@ -71,7 +71,7 @@ pub struct Item {
 }
 
 /// A key with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The place.
     pub at: Span,

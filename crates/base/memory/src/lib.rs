@@ -14,7 +14,7 @@ use std::path::Path;
 const RESERVE: u64 = 128 << 20;
 
 /// There is less memory than is needed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("it needs {} MiB of memory, and {} MiB can be had", .needed >> 20, .room >> 20)]
 pub struct Short {
     /// Bytes that are needed.

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use std::path::Path;
 
 /// Why a request cannot be met: the error, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
     /// The error.
     pub message: String,

@@ -71,7 +71,6 @@ impl Adjacencies {
 }
 
 /// All entries, for one loop.
-#[derive(Clone, Copy)]
 pub struct Reader<'a>(&'a [[u64; 2]; ENTRIES]);
 
 impl Reader<'_> {
@@ -90,7 +89,7 @@ impl Default for Adjacencies {
 }
 
 /// A new Ethernet header, as words with the first byte lowest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Rewrite {
     /// The neighbour's address; above it the longest packet that may be sent there.
     to: u64,

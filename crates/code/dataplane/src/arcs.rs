@@ -10,7 +10,7 @@ pub const FIRST_ARC: u8 = 2;
 pub const ARCS_MAX: usize = 64;
 
 /// Destination of a frame's packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// All packets take the same arc.
     All(u8),

@@ -14,7 +14,6 @@ const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
 pub type Buffer = u32;
 
 #[repr(C, align(64))]
-#[derive(Clone, Copy)]
 struct Slot {
     header: [u8; LINE],
     data: [u8; DATA_BYTES],

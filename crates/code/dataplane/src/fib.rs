@@ -25,7 +25,7 @@ const NONE: u16 = 0;
 const LIMIT: u16 = EXTENDED - 1;
 
 /// An IPv4 prefix, its host bits zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix {
     address: u32,
     length: u8,
@@ -56,7 +56,7 @@ fn mask(length: u8) -> u32 {
 }
 
 /// Why a route cannot be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum RouteError {
     /// All groups for prefixes longer than 24 bits are taken.
     Groups,
@@ -189,7 +189,6 @@ impl Fib {
 }
 
 /// A table for one loop.
-#[derive(Clone, Copy)]
 pub struct Reader<'a> {
     first: &'a [u16; 1 << 24],
     groups: &'a [[u16; 256]],

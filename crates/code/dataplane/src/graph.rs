@@ -18,7 +18,7 @@ pub use crate::arcs::{ARCS_MAX, DROP, FIRST_ARC, PUNT, Verdict};
 pub use crate::node::{Input, Node, Reason, Severity};
 
 /// The counters of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NodeCounters {
     /// Calls with packets.
     pub calls: u64,
@@ -61,11 +61,11 @@ struct InputSlot {
 }
 
 /// Number of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct NodeId(usize);
 
 /// The reason for which a node is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum NodeState {
     /// An input: it is asked for packets in every round.
     Polling,
@@ -84,7 +84,7 @@ impl NodeState {
 }
 
 /// A node's line in `show runtime`.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RuntimeRow {
     /// The node's name.
     pub name: String,
@@ -95,7 +95,7 @@ pub struct RuntimeRow {
 }
 
 /// A line in `show errors`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct ErrorRow {
     /// Packets.
     pub count: u64,
@@ -493,7 +493,7 @@ fn fresh(spare: &mut Vec<Box<Frame>>, rx: u16) -> Box<Frame> {
 }
 
 /// The ends that packets came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// Came in.
     pub received: u64,

@@ -1,7 +1,7 @@
 //! Ethernet addresses.
 
 /// An Ethernet address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy)]
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {

@@ -11,7 +11,7 @@ use crate::frame::Frame;
 use crate::machine;
 
 /// The fields that a node knows of a packet before it reads the data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct Meta {
     /// Offset of the packet within the buffer's data, in bytes.
     pub offset: u16,

@@ -12,7 +12,7 @@ pub use crate::mac::Mac;
 pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS};
 
 /// The use that an interface makes of packets that come in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
     /// All go out of the other interface, as they are.
     CrossConnect {
@@ -24,7 +24,7 @@ pub enum Mode {
 }
 
 /// Packets and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Traffic {
     /// Packets.
     pub packets: u64,
@@ -42,7 +42,7 @@ impl Traffic {
 }
 
 /// An interface and its counters.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Interface {
     /// Name of the interface.
     pub name: String,

@@ -16,7 +16,7 @@ pub const NEXT_TAGGED: u8 = 1;
 pub const NEXT_OTHER: u8 = 2;
 
 /// Classifies packets by EtherType.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Default)]
 pub struct StudyBody {
     /// Rounds of a hash over the header: extra work a packet, a multiplication each.
     pub rounds: u32,

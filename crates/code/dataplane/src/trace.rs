@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 use std::time::Instant;
 
 /// The trace of one packet in one node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Step {
     /// Microseconds since the tracer was made.
     pub microseconds: u64,
@@ -21,7 +21,7 @@ pub struct Step {
 }
 
 /// The path of one packet through the graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Trace {
     /// Steps of the path, in order.
     pub steps: Vec<Step>,

@@ -16,9 +16,7 @@ use std::hint::cold_path;
 use std::ops::Range;
 
 /// The number of packets that an iteration handles.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Shape {
     /// One packet.
     Single,
@@ -63,19 +61,7 @@ impl std::str::FromStr for Shape {
 }
 
 /// The numbers of iterations by which the loop prefetches ahead; with 0 it does not prefetch.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    PartialOrd,
-    Ord,
-    serde::Serialize,
-    serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Strides {
     /// S1: the metadata's line.
     pub header: usize,

@@ -25,7 +25,7 @@ const TX: &str = "tx";
 
 /// The arcs that a node has, by name and in the order of their numbers. A node that has any has
 /// those of [`DROP_AND_PUNT`] first, which are not named here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Arcs {
     /// None: packets end here.
     None,
@@ -112,7 +112,7 @@ impl Registry {
 }
 
 /// An error in a text: the line, counted from 1, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct WiringError {
     /// The line; 0 if it is the whole.
     pub line: usize,
@@ -129,7 +129,7 @@ impl std::fmt::Display for WiringError {
 impl std::error::Error for WiringError {}
 
 /// A text that was read: for each node its line, its name and the names of its arcs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Wiring {
     nodes: Vec<(usize, String, Vec<String>)>,
 }

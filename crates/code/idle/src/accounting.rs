@@ -4,7 +4,7 @@ use crate::states::{MAX_STATES, States};
 
 /// Unit in which a stay's length is counted. Linux counts nanoseconds today; before 2019 it counted
 /// microseconds in an `int`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Clock {
     /// Nanoseconds.
     #[default]
@@ -69,7 +69,7 @@ impl core::ops::AddAssign for Usage {
 }
 
 /// The counts of a CPU's states.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct Accounting {
     clock: Clock,
     usage: [Usage; MAX_STATES],

@@ -8,7 +8,7 @@ use crate::rules::Release;
 use core::fmt;
 
 /// An idle state of a power domain. Times are nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DomainState {
     /// The time that entering it takes at worst.
     pub off_ns: u64,
@@ -19,7 +19,6 @@ pub struct DomainState {
 }
 
 /// The facts that the governor of a power domain asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainSituation {
     /// The time to the first event for which the timer hardware of any of its CPUs is programmed;
     /// not above 0 where that is past. In nanoseconds.
@@ -31,7 +30,7 @@ pub struct DomainSituation {
 }
 
 /// A kind of governor of power domains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DomainKind {
     /// genpd's as in a release of Linux.
     Genpd(Release),
@@ -74,7 +73,7 @@ impl fmt::Display for DomainKind {
 }
 
 /// The governor of one power domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DomainGovernor {
     kind: DomainKind,
     was_asked: bool,

@@ -105,10 +105,8 @@ impl fmt::Display for Kind {
 }
 
 /// The governor of one CPU.
-#[derive(Clone, Copy, Debug)]
 pub struct Governor(Inner);
 
-#[derive(Clone, Copy, Debug)]
 enum Inner {
     Menu310(Menu310),
     Menu(Menu),

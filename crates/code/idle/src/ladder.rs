@@ -11,7 +11,6 @@ use crate::states::{MAX_STATES, States};
 /// Long stays before the next deeper state is tried.
 const PROMOTIONS: u32 = 4;
 
-#[derive(Clone, Copy, Debug)]
 pub struct Ladder {
     state: usize,
     last_residency_ns: u64,

@@ -16,7 +16,6 @@ pub const DECAY: u64 = 8;
 pub const LONG_NS: u64 = 50_000_000;
 pub const US: u64 = 1_000;
 
-#[derive(Clone, Copy, Debug)]
 pub struct Menu {
     rules: Rules,
     tick_ns: u64,

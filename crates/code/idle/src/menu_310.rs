@@ -14,7 +14,6 @@ const FAR_US: u64 = 30_000;
 const MOST_US: u64 = u64::MAX / (8 * US);
 const NEUTRAL: u64 = RESOLUTION * DECAY;
 
-#[derive(Clone, Copy, Debug)]
 pub struct Menu310 {
     /// The time to the next event at the last choice, in microseconds.
     expected_us: u64,

@@ -4,7 +4,7 @@
 use core::fmt;
 
 /// A release of Linux: 6.12, 6.12.117, 6.18-rc4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release {
     /// The first number.
     pub major: u16,
@@ -87,7 +87,7 @@ impl fmt::Display for Release {
 }
 
 /// A governor that changed with the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// menu.
     Menu,
@@ -131,7 +131,7 @@ impl Family {
 }
 
 /// A rule by which a governor chooses, in the order of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// menu: with the tick stopped, a short prediction becomes the time to the next timer, not to
     /// the next event.
@@ -194,7 +194,6 @@ pub enum Rule {
 }
 
 /// A change of a governor's choices.
-#[derive(Clone, Copy, Debug)]
 pub struct Change {
     /// Name of the [`Rule`] that it brought.
     pub rule: &'static str,
@@ -214,7 +213,7 @@ pub struct Change {
 }
 
 /// Releases, parted by blanks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Releases(&'static str);
 
 impl Releases {

@@ -3,7 +3,7 @@
 use crate::{NEVER_NS, NO_LIMIT_NS};
 
 /// The time that a CPU could sleep, in nanoseconds from now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SleepLength {
     /// To the next timer, the scheduler's tick left out; [`NEVER_NS`] or more where no timer is
     /// set.
@@ -49,7 +49,7 @@ pub trait Situation {
 }
 
 /// A situation that is known beforehand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct KnownSituation {
     /// The time that the CPU could sleep.
     pub sleep_length: SleepLength,
@@ -114,7 +114,7 @@ impl Situation for KnownSituation {
 }
 
 /// The choice of a governor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// The state, by its number.
     pub state: usize,
@@ -123,7 +123,7 @@ pub struct Choice {
 }
 
 /// The outcome of a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The state that was entered, by its number; `None` where the hardware refused.
     pub entered: Option<usize>,

@@ -59,7 +59,7 @@ impl State {
 }
 
 /// Why states are no table of states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum StatesError {
     /// There are none, or more than [`MAX_STATES`].
     Count(usize),
@@ -85,7 +85,7 @@ impl fmt::Display for StatesError {
 impl core::error::Error for StatesError {}
 
 /// The states of a CPU, from shallow to deep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct States {
     states: [State; MAX_STATES],
     count: usize,

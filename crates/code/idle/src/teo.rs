@@ -12,7 +12,7 @@ const RECENT: usize = 9;
 const LATENCY_THRESHOLD_NS: u64 = SHALLOW_NS / 2;
 
 /// The stays that fell between the target residencies of a state and of the next.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Bin {
     /// Stays that ended in the bin in which the timer lay.
     hits: u32,
@@ -23,7 +23,6 @@ struct Bin {
     recent: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
 pub struct Teo {
     rules: Rules,
     tick_ns: u64,

@@ -16,7 +16,7 @@ struct Account {
 ///
 /// A blocked task's load stays on its last CPU and decays there, as in Linux. The load of a task
 /// that has ended decays as well; Linux removes it at once.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Accounts {
     tasks: Vec<Option<Account>>,
     /// The tasks that were last on each CPU and are not forgotten.
@@ -129,7 +129,6 @@ impl Accounts {
 }
 
 /// A policy that keeps no accounts itself, with accounts, so that frequencies can follow the load.
-#[derive(Clone, Debug, Default)]
 pub struct TrackingPolicy<P> {
     policy: P,
     accounts: Accounts,

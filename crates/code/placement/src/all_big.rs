@@ -7,7 +7,6 @@ use crate::view::{Move, Placement, View};
 
 /// Tasks spread evenly over the CPUs of the fastest class. A task that may run on none of those
 /// runs where it may.
-#[derive(Clone, Copy, Debug, Default)]
 pub struct AllBig;
 
 impl Placement for AllBig {

@@ -23,7 +23,7 @@ const LOOK_AGAIN: u64 = 8_000_000_000;
 ///
 /// Interrupts, and tasks that are not fair, take nothing of a CPU's capacity here; in Linux they
 /// do.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EnergyAware {
     model: Model,
     rules: Rules,
@@ -180,7 +180,7 @@ struct Group {
     utilisation: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum GroupState {
     HasSpare,
     FullyBusy,

@@ -95,7 +95,7 @@ struct Cpu {
 }
 
 /// The utilisation of all tasks and CPUs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct FairLoads {
     tasks: Vec<Option<Account>>,
     cpus: Vec<Cpu>,

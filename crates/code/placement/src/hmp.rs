@@ -13,7 +13,6 @@ use crate::view::{Doing, Move, Placement, View};
 use alloc::vec::Vec;
 
 /// Settings of [`Hmp`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HmpSettings {
     /// A task whose load is above this, of 1024, moves up.
     pub up: u32,
@@ -73,7 +72,7 @@ struct Migrations {
 }
 
 /// The policy.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Hmp {
     settings: HmpSettings,
     accounts: Accounts,

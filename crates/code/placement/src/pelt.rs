@@ -98,7 +98,7 @@ const fn segments(periods: u64, before: u32, after: u32) -> u32 {
 ///
 /// Linux keeps a load sum and a runnable sum; for a task they are the same, the load being that sum
 /// times the task's weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pelt {
     /// Until when it is known, in units of 1024 ns.
     known: u64,

@@ -17,7 +17,6 @@ pub enum Rules {
 }
 
 /// A CPU as the search knows it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuUse {
     /// The utilisation of its tasks, those that are blocked included.
     pub utilisation: u32,
@@ -30,7 +29,6 @@ pub struct CpuUse {
 }
 
 /// The task that wakes, as the search knows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WakingTask {
     /// Utilisation of the CPU.
     pub utilisation: u32,

@@ -7,7 +7,6 @@ use core::cmp::Reverse;
 use random::SplitMix64;
 
 /// Tasks stay where they are; one that may not is put on the first CPU that it may run on.
-#[derive(Clone, Copy, Debug, Default)]
 pub struct StayPut;
 
 impl Placement for StayPut {
@@ -19,7 +18,6 @@ impl Placement for StayPut {
 /// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise
 /// to the CPU with the fewest tasks; a CPU without work takes some from the fullest, and gets some
 /// in the ticks of others.
-#[derive(Clone, Copy, Debug, Default)]
 pub struct EvenSpread;
 
 impl Placement for EvenSpread {
@@ -39,7 +37,6 @@ impl Placement for EvenSpread {
 /// As [`EvenSpread`], and a new task starts on any of the CPUs with the fewest tasks: who takes all
 /// CPUs for equal has no reason to prefer the first. `EvenSpread` itself starts upwards from where
 /// it is asked for.
-#[derive(Clone, Copy, Debug)]
 pub struct AnyStart {
     random: SplitMix64,
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// A pair stays on a side for at least this long, in ps: 4 ms, assumed.
 const SETTLE: u64 = 4_000_000_000;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Pair {
     fast: usize,
     slow: usize,
@@ -37,7 +37,7 @@ impl Pair {
 /// partner stays off. The fast side is on while 1.25 times what the pair's tasks use is more than
 /// the slow side can do. Tasks spread evenly over the pairs. A task that may not run on any side
 /// that is on runs where it may.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Switcher {
     accounts: Accounts,
     pairs: Vec<Pair>,

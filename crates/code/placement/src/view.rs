@@ -30,7 +30,7 @@ pub trait View {
 }
 
 /// The activity of a task, for accounts of load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Doing {
     /// It was blocked, or had not started.
     Nothing,
@@ -41,7 +41,7 @@ pub enum Doing {
 }
 
 /// A move that the policy wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Move {
     /// The task; it may be running.
     pub task: TaskId,

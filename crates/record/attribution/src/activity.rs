@@ -3,7 +3,7 @@
 use crate::causes::Cause;
 
 /// The activity of a CPU in a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activity {
     /// Runs in a PSCI call, or comes out of low power, for this cause.
     Cause(Cause),
@@ -14,7 +14,7 @@ pub enum Activity {
 }
 
 /// A span of a CPU's time in which it did one thing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct LaneSpan {
     /// Start, in ticks of the counter.
     pub from: u64,

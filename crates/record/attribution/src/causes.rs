@@ -6,7 +6,7 @@
 use recording::metrics::{CACHE_FLUSH, Interval};
 
 /// Points by which a cause is recognised in the stamps of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Recognition {
     /// The point that starts it.
     pub begin: &'static str,
@@ -20,7 +20,7 @@ pub struct Recognition {
 }
 
 /// Resource or CPU that a CPU waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WaitFor {
     /// A lock that another CPU holds. What is left of an acquire while nobody else holds the lock
     /// is code.
@@ -30,7 +30,6 @@ pub enum WaitFor {
 }
 
 /// A row of the table of causes.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseRow {
     /// Name of the row in output for machines.
     pub name: &'static str,
@@ -82,7 +81,7 @@ const fn waiting(
 macro_rules! causes {
     ($(#[doc = $about:literal] $cause:ident = $row:expr;)*) => {
         /// The cause on which a CPU spent time.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Cause {
             $(#[doc = $about] $cause,)*
         }

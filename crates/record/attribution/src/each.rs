@@ -8,7 +8,7 @@ use recording::{Recording, Series, metrics};
 use std::collections::BTreeMap;
 
 /// A measured span of one iteration, split into causes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct SpanSplit {
     /// Variant, case and mode.
     pub series: Series,
@@ -62,7 +62,6 @@ pub fn each_of(
 pub const VERSION: u32 = 2;
 
 /// A share of a measured span: what the CPU did, and for a wait what for and who had it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpanCause {
     /// Variant, case and mode.
     pub series: Series,

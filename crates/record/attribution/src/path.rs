@@ -6,7 +6,7 @@ use crate::lanes::{Iteration, Service};
 use std::collections::BTreeMap;
 
 /// CPU or SCP that a part of a path runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Actor {
     /// A CPU.
     Cpu(u16),
@@ -15,7 +15,7 @@ pub enum Actor {
 }
 
 /// A part of a critical path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct PathPart {
     /// The address.
     pub place: Actor,

@@ -6,7 +6,7 @@ use crate::timeline::{HeldSpan, Mark, Step, Timeline};
 use std::collections::BTreeMap;
 
 /// A wait for another CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
     /// The kind of wait: a cause that has a [`Cause::wait`].
     pub cause: Cause,
@@ -19,7 +19,7 @@ pub struct Wait {
 }
 
 /// A span and its causes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Split {
     /// Ticks by cause; they add up to the span.
     pub causes: BTreeMap<Cause, u64>,
@@ -27,7 +27,7 @@ pub struct Split {
     pub waits: Vec<Wait>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Doing {
     Plain(Activity),
     /// Waiting for what has this id.

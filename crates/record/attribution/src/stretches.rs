@@ -4,7 +4,6 @@ use recording::{Lane, PointName, Recording, Series};
 use std::collections::BTreeMap;
 
 /// A stretch of time on a lane. Times are those of the recording's events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// When it begins.
     pub from: u64,
@@ -15,7 +14,7 @@ pub struct Stretch {
 }
 
 /// A mark on a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark<'r> {
     /// When.
     pub at: u64,
@@ -26,7 +25,6 @@ pub struct Mark<'r> {
 }
 
 /// A lane of a CPU, or of the whole machine.
-#[derive(Clone, Debug)]
 pub struct CpuLane<'r> {
     /// Whose events these are: a trace's, or those of one of several governors.
     pub series: Series,

@@ -38,7 +38,7 @@ const MARKS: [&str; POINTS.len() + 2 * Cause::ALL.len()] = {
 };
 
 /// A point that means something here; points of other instruments have none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mark(u8);
 
 impl Mark {
@@ -89,7 +89,7 @@ const fn same(one: &str, other: &str) -> bool {
 }
 
 /// One event of interest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) mark: Mark,
     pub(crate) ticks: u64,
@@ -97,7 +97,6 @@ pub(crate) struct Step {
 }
 
 /// A span in which a CPU had a thing for itself.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldSpan {
     pub(crate) cpu: u16,
     pub(crate) from: u64,

@@ -4,7 +4,6 @@
 const ALIKE: f64 = 0.005;
 
 /// The items at one end of a scale.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Leaders<T> {
     /// The item at the very end, and behind it those whose figures do not tell them from it.
     pub items: Vec<T>,

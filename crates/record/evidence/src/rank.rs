@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A place among the values of one iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Rank {
     /// The smallest value.
     Shortest,
@@ -34,7 +34,6 @@ pub struct Ranked<I, W> {
 }
 
 /// The values of some iterations, each of someone, such as a CPU.
-#[derive(Clone, Debug)]
 pub struct Iterations<I, W>(BTreeMap<I, Vec<(f64, W)>>);
 
 impl<I: Copy + Ord, W: Copy + Ord> FromIterator<(I, W, f64)> for Iterations<I, W> {

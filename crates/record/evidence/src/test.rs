@@ -24,7 +24,6 @@ const KEPT: f64 = 0.9;
 const Z_OF_ONE_IN_A_HUNDRED: f64 = 2.326;
 
 /// The values of a row, one of each run.
-#[derive(Clone, Debug)]
 pub struct Runs<'v> {
     /// Those of the base and of the other side, in the order in which they were made.
     pub sides: [&'v [f64]; 2],
@@ -33,7 +32,7 @@ pub struct Runs<'v> {
 }
 
 /// What the values of a row say of its change.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Tested {
     /// The logarithm of the ratio, or the difference where values have no logarithm.
     pub change: f64,
@@ -50,7 +49,6 @@ pub struct Tested {
 }
 
 /// The rows of a measure.
-#[derive(Clone, Debug)]
 pub struct TestedMeasure {
     /// Each row's, in the order given; `None` of fewer than [`FEWEST_RUNS`] runs on a side.
     pub rows: Vec<Option<Tested>>,

@@ -11,7 +11,7 @@ use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Figure {
     /// Release or configuration.
     pub variant: String,
@@ -44,7 +44,7 @@ pub struct Figure {
 }
 
 /// The figures that were read from a text.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Figures {
     /// The figures in the order of the text.
     pub figures: Vec<Figure>,

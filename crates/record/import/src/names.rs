@@ -75,7 +75,7 @@ pub fn of_title(title: &str) -> Option<CaseAndMode> {
 }
 
 /// The content of a table's column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Column {
     Cpu,
     Cluster,

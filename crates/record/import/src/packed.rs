@@ -12,7 +12,7 @@ const MOST_DICTIONARY_KIB: u32 = 128 * 1024;
 const MOST_UNPACKED: u64 = 64 << 30;
 
 /// A program that packs files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Packer {
     Gzip,
     Xz,

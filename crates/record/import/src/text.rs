@@ -19,7 +19,7 @@ const BROKEN: std::ops::RangeInclusive<usize> = 60..=80;
 const MENDED: usize = 1024;
 
 /// A line without its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     /// Bytes of the line, or a part of them.
     pub(crate) bytes: &'a [u8],
@@ -30,7 +30,7 @@ pub struct Line<'a> {
 }
 
 /// True if a line is all there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Whole {
     Yes,
     /// The file ends before the line does.

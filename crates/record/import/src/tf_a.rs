@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Why a recording cannot be written as TF-A's tables.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
     /// It has the figures of several releases.
     #[error("the recording has several releases: {0}")]

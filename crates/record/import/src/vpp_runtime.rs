@@ -17,7 +17,7 @@ const NO_ROW: &str =
     "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
 
 /// A node's row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Row {
     /// The thread's number; 0 where the text names none.
     pub thread: u16,
@@ -36,7 +36,7 @@ pub struct Row {
 }
 
 /// The content of a text.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Runtime {
     /// Seconds of each thread, by its number.
     pub seconds: Vec<(u16, f64)>,
@@ -49,7 +49,6 @@ pub struct Runtime {
 }
 
 /// A node over all threads.
-#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node<'r> {
     /// The node's name.
     pub name: &'r str,

@@ -42,7 +42,7 @@ impl Kind {
 }
 
 /// The unit of a column's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Unit {
     /// Nothing: names, indices.
     None,

@@ -110,7 +110,7 @@ pub struct Header {
 const STATE: &str = "state";
 
 /// An axis of [`Header::coordinates`] in words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// The title: "length of the interval".
     pub title: String,
@@ -124,7 +124,7 @@ pub struct Axis {
 }
 
 /// A lane of each CPU's timeline: stretches of time between two of its points, and marks at others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     /// The title, such as "idle state".
     pub title: String,
@@ -173,7 +173,7 @@ pub struct Picture {
 }
 
 /// Kind of picture.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PictureKind {
     /// A bar for each variant, made of its subjects, whose values add up.
@@ -343,7 +343,7 @@ pub struct TimerMode {
 }
 
 /// Sessions of a board other than that of a release, with the CPUs that owned the timer in them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimerOwners {
     /// The release or configuration whose modes they weigh.
     pub release: String,
@@ -377,7 +377,7 @@ pub struct Platform {
 }
 
 /// The facts that a write notes about a Parquet file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileFacts {
     /// Rows.
     pub rows: u64,

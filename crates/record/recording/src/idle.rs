@@ -22,7 +22,6 @@ pub struct IdleSum {
 }
 
 /// Counts of an idle state of a CPU.
-#[derive(Clone, Debug, PartialEq)]
 pub struct IdleCount<'r> {
     /// The kernel or machine.
     pub variant: &'r str,

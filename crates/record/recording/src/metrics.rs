@@ -8,7 +8,7 @@ use crate::units;
 use serde::Deserialize;
 
 /// Which way of a metric is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// Less is better: times, clocks.
@@ -20,7 +20,7 @@ pub enum Better {
 }
 
 /// The interval that a metric is the length of, on one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Name of the point that starts it.
     pub first: &'static str,
@@ -32,7 +32,7 @@ pub struct Interval {
 }
 
 /// A metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
     /// Name in `measures.parquet` and on the command line.
     pub name: &'static str,

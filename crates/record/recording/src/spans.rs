@@ -4,7 +4,7 @@ use crate::rows::{Event, PointName, Recording, Series};
 use std::collections::HashMap;
 
 /// A kind of span: its start, its end and what it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Pair<'a> {
     /// The name of the span: "cache-flush".
     pub name: &'a str,
@@ -17,7 +17,7 @@ pub struct Pair<'a> {
 }
 
 /// One interval on one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// Index of its [`Pair`].
     pub pair: usize,
@@ -49,7 +49,7 @@ impl Span {
 }
 
 /// The spans that [`find`] makes of a recording's events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Spans {
     /// The spans, in the order of their starts.
     pub spans: Vec<Span>,

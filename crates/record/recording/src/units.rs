@@ -3,7 +3,7 @@
 use Dimension::{Clocks, Energy, Instructions, Rate, Time};
 
 /// What a unit measures. Units of one dimension can be converted into each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dimension {
     /// Time, counted in nanoseconds.
     Time,
@@ -18,7 +18,7 @@ pub enum Dimension {
 }
 
 /// A unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Unit {
     /// The usual spelling, such as `us` for `µs`.
     pub name: &'static str,

@@ -63,7 +63,7 @@ impl Load {
 }
 
 /// The scheduler's tick.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Tick {
     /// True if it is stopped; `None` where the trace did not say yet.
     pub(crate) stopped: Option<bool>,
@@ -80,7 +80,7 @@ pub struct Tick {
 }
 
 /// Phase of a CPU on its way through an idle interval.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub enum Phase {
     /// Not idle.
     #[default]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// An idle interval of a CPU. Times count nanoseconds of the trace's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Sleep {
     /// The CPU, by the trace's number.
     pub cpu: u16,
@@ -44,7 +44,7 @@ impl Sleep {
 
 /// The time that a CPU could have slept: the time from entering the idle state to the next timer
 /// event, the tick left out. A governor asks for it when it chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SleepLength {
     /// The events of the timers say so.
     Known {
@@ -79,7 +79,7 @@ pub const WAKING_NS: u64 = 10_000;
 pub const LEAVING_NS: u64 = 5_000_000;
 
 /// Why nothing is known about a sleep length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The trace shows nothing that ended the interval.
     NoWaker,
@@ -101,7 +101,7 @@ impl Reason {
 }
 
 /// The event that ended an idle interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waker {
     /// A timer's interrupt, other than the next one.
     Timer,
@@ -134,7 +134,7 @@ impl Waker {
 }
 
 /// Counts of a whole trace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// CPUs that have idle intervals: one more than the greatest number.
     pub cpus: u16,

@@ -41,7 +41,7 @@ pub const LINE: u64 = 64;
 const SMALL: usize = 64;
 
 /// The abilities of the core and its memory. All times are in core cycles.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Parameters {
     /// Work of one packet that is not waiting for memory.
     pub work: f64,
@@ -78,7 +78,7 @@ pub struct Parameters {
 }
 
 /// An access of the program, named by whoever writes the loop; stall time is charged to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 pub struct Site(pub u8);
 
 /// Stall time of one access, and where its lines were.
@@ -114,7 +114,6 @@ struct Pending {
 }
 
 /// A line that is being fetched.
-#[derive(Clone, Copy)]
 struct Fill {
     line: u64,
     ready: f64,

@@ -9,7 +9,7 @@ use crate::task::{CpuSet, TaskId};
 use points::Point;
 
 /// A callback that was queued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Callback {
     /// The task that queued it.
     pub by: u32,
@@ -21,7 +21,6 @@ pub struct Callback {
 pub type ThreadNumber = usize;
 
 /// A kernel thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// Name of the thread.
     pub name: String,
@@ -30,7 +29,7 @@ pub struct Thread {
 }
 
 /// The CPU that a call comes from, and its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct CpuTime {
     /// The CPU.
     pub cpu: usize,
@@ -39,7 +38,7 @@ pub struct CpuTime {
 }
 
 /// The need of an idle CPU's callbacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(PartialEq)]
 pub enum IdleNeed {
     /// Nothing: the tick may stop.
     Nothing,
@@ -50,7 +49,7 @@ pub enum IdleNeed {
 }
 
 /// The code that a tick has interrupted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum InterruptedCode {
     /// A task.
     Task(TaskId),
@@ -61,7 +60,7 @@ pub enum InterruptedCode {
 }
 
 /// The next action of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Step {
     /// It goes on.
     Again,
@@ -72,7 +71,7 @@ pub enum Step {
 }
 
 /// The requests that the code under test makes of the kernel during a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct Requests {
     /// This CPU is to run [`Callbacks::softirq`] soon.
     pub softirq: bool,

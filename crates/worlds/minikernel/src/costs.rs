@@ -64,7 +64,7 @@ costs! {
 }
 
 /// A cost as a file has it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
     /// Name of the cost: one of [`Costs::NAMES`].

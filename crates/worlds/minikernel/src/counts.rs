@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The cause that woke an idle CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 pub enum WakeCause {
     /// A precise timer.
     Timer,
@@ -68,7 +68,7 @@ impl WakeCause {
 }
 
 /// Counts of a CPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuCounts {
     /// Wake-ups from idle, in the order of [`WakeCause::ALL`].
     pub wake_ups: [u64; WakeCause::ALL.len()],

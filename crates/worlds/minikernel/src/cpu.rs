@@ -12,7 +12,6 @@ use soc::{Interrupts, Work};
 use std::collections::VecDeque;
 
 /// The activity of a CPU until its next step.
-#[derive(Clone, Copy, Debug)]
 pub enum Do {
     /// It is busy for a time, with interrupts off.
     Busy(Time),
@@ -48,7 +47,7 @@ pub struct Stay {
 }
 
 /// The action of a precise timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alarm {
     /// Wakes a task, if it still is in that sleep; the time is when it should be woken.
     Wake {
@@ -61,7 +60,7 @@ pub enum Alarm {
 }
 
 /// The action of a timer of the wheel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum WheelAlarm {
     /// Wakes a task, if it still is in that sleep.
     Wake { task: TaskId, sleep: u64 },
@@ -131,7 +130,7 @@ pub struct Cpu {
 }
 
 /// True if a CPU is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Power {
     /// It is.
     Up,

@@ -52,7 +52,7 @@ pub struct IdleState {
 }
 
 /// A power domain that the kernel switches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SwitchedDomain {
     /// Name of the domain.
     pub name: String,

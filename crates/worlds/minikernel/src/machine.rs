@@ -30,7 +30,7 @@ pub enum Error {
 }
 
 /// The result of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskOutcome {
     /// Name of the task.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct TaskOutcome {
 }
 
 /// The states that a domain went through.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DomainOutcome {
     /// Name of the domain.
     pub name: String,
@@ -61,7 +61,7 @@ pub struct DomainOutcome {
 }
 
 /// The outcome of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The time that it lasted, in ps.
     pub time: Time,

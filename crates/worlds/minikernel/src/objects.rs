@@ -5,7 +5,7 @@ use crate::task::{TaskId, Workload};
 use engine::Time;
 use std::collections::VecDeque;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Mutex {
     pub(crate) name: String,
     pub(crate) holder: Option<TaskId>,
@@ -34,13 +34,13 @@ impl Mutex {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Condition {
     /// The tasks that wait, and the mutex that each wants back, if any.
     pub(crate) waiters: VecDeque<(TaskId, Option<u16>)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Semaphore {
     count: u32,
     waiters: VecDeque<TaskId>,
@@ -86,7 +86,7 @@ impl Barrier {
 }
 
 /// The objects of a workload.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Objects {
     pub(crate) mutexes: Vec<Mutex>,
     pub(crate) conditions: Vec<Condition>,

@@ -26,7 +26,7 @@ pub enum Owner {
 }
 
 /// Numbers for the owners of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Owners {
     states: usize,
     tasks: usize,

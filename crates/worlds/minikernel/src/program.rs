@@ -13,7 +13,7 @@ use std::rc::Rc;
 const SHORT_NS: u64 = 20_000;
 
 /// The state of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Life {
     /// It has not started.
     Unborn,
@@ -28,7 +28,6 @@ pub enum Life {
 }
 
 /// A task or a kernel thread.
-#[derive(Debug)]
 pub struct Task {
     pub(crate) spec: Rc<TaskSpec>,
     /// The task of the workload that it is, or is a copy of.
@@ -74,7 +73,7 @@ pub struct Task {
 }
 
 /// Position of a task in its phases.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Position {
     round: u32,
     phase: usize,

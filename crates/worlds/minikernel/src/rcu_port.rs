@@ -21,7 +21,6 @@ pub struct Rcu {
 }
 
 /// CPUs on which RCU's threads may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affinities {
     /// The thread that starts and ends grace periods.
     pub grace_periods: CpuSet,

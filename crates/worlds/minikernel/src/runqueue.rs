@@ -19,14 +19,13 @@ pub fn weight(nice: i8) -> u64 {
 }
 
 /// A fair task that waits.
-#[derive(Clone, Copy, Debug)]
 struct Fair {
     vruntime: u64,
     task: TaskId,
 }
 
 /// The tasks that wait for a CPU. The one that runs is not among them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RunQueue {
     fair: Vec<Fair>,
     /// Real-time tasks by priority, the highest first, and by arrival.

@@ -60,7 +60,7 @@ pub enum Frequency {
 }
 
 /// The rules by which fair tasks share a CPU, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fairness {
     /// Within this time each runnable task runs once.
     pub latency: u64,

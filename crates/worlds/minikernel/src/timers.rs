@@ -7,7 +7,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Precise timers. What each does is `T`.
-#[derive(Debug)]
 pub struct Precise<T> {
     heap: BinaryHeap<Reverse<(Time, u64, Time, T)>>,
     sequence: u64,
@@ -55,13 +54,12 @@ impl<T: Ord + Copy> Precise<T> {
 }
 
 /// Timers of the wheel, by jiffy.
-#[derive(Debug)]
 pub struct Wheel<T> {
     form: Form,
     timers: Vec<Entry<T>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Entry<T> {
     jiffy: u64,
     /// True if an idle CPU need not wake for it.

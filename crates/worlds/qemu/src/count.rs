@@ -19,7 +19,6 @@ pub struct Passage {
 }
 
 /// The counts, and how the machine ended.
-#[derive(Clone, Debug)]
 pub struct CountResult {
     /// The passages.
     pub counts: Counts,

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counts.so"));
 
 /// The plugin as a file, which the emulator loads, and the file that it writes.
-#[derive(Debug)]
 pub struct Plugin {
     folder: tempfile::TempDir,
     between: String,
@@ -82,7 +81,7 @@ impl Plugin {
 const NAME: &str = "libcounts.so";
 
 /// The counts of the plugin.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// The passages of each kind between marks, or each passage between addresses, in order.
     pub passages: Vec<Passages>,
@@ -106,7 +105,7 @@ pub struct Passages {
 }
 
 /// An exception, with how often it was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Taken {
     /// The last instruction before it.
     after: u64,
@@ -115,7 +114,7 @@ struct Taken {
 }
 
 /// An instruction, with how often it was executed in a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct ExecutionCount {
     frame: usize,
     address: u64,
@@ -185,7 +184,7 @@ fn read(text: &str) -> Result<Counts, String> {
 }
 
 /// The executions of a function itself, without those that it calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct Function {
     /// Instructions.
     pub instructions: u64,

@@ -15,7 +15,6 @@ const PACKAGE: &str = "qemu-system-arm";
 const LAST_LINES: usize = 20;
 
 /// A file to put into the machine's memory before it starts, and again after a reset.
-#[derive(Clone, Copy, Debug)]
 pub struct Load<'a> {
     /// The file, as it is.
     pub file: &'a Path,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Build of the EL3 image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Build {
     /// With the stamps that PMF serves.
     Instrumented,
@@ -19,7 +19,6 @@ pub enum Build {
 }
 
 /// Flat images of EL3 and of the normal-world payload.
-#[derive(Clone, Debug)]
 pub struct Images {
     /// For the start of the secure flash.
     pub firmware: PathBuf,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The kernel that a guest boots.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Kernel {
     /// The newest of Debian's kernels for arm64 whose version starts with these numbers.
     Version(Vec<u64>),

@@ -18,7 +18,6 @@ static INIT: &str = include_str!("../../../../firmware/linux/init");
 const PROGRAMS: &str = "sh mount cat ls sed sort wc echo stty uname sleep tail dmesg grep mkfifo taskset reboot poweroff";
 
 /// A kernel and what it boots into.
-#[derive(Clone, Debug)]
 pub struct Linux {
     /// The kernel's image.
     pub kernel: PathBuf,

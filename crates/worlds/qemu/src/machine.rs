@@ -1,7 +1,7 @@
 //! The emulated machine.
 
 /// Version of the interrupt controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gic {
     /// At most 8 CPUs.
     V2,
@@ -20,7 +20,7 @@ impl Gic {
 }
 
 /// QEMU's `virt` machine with a secure world.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// 1 to 32; at most 8 with [`Gic::V2`].
     pub cpus: usize,

@@ -5,7 +5,7 @@ use crate::{Error, Images};
 use std::path::{Path, PathBuf};
 
 /// Location of the payload when the firmware enters the normal world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(PartialEq)]
 pub enum Placement {
     /// Inside the image, packed by whoever built it.
     Packed,
@@ -16,7 +16,6 @@ pub enum Placement {
 }
 
 /// An EL3 firmware that is not ours.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherFirmware {
     /// The image.
     pub image: PathBuf,

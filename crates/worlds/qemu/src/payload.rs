@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The work that the payload is to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Run {
     /// Counts calls.
     Calls,

@@ -11,7 +11,7 @@ use std::path::Path;
 const LARGEST: u64 = 256 << 20;
 
 /// The functions of an ELF file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Symbols {
     /// Begin, end and name, in order of begins. A function that has another one inside stands in
     /// parts.

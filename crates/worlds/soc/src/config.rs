@@ -54,7 +54,7 @@ impl Machine {
 }
 
 /// The three texts of a machine, before they are read.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Sources {
     /// The platform file.
     pub platform: Document,

@@ -53,7 +53,7 @@ pub(crate) struct Cpu {
 }
 
 /// The event that a CPU's process waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 pub(crate) enum Waiting {
     #[default]
     Nothing,
@@ -72,7 +72,7 @@ pub(crate) enum Waiting {
 }
 
 /// Power state of a CPU.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub enum CpuState {
     /// It executes, or waits in a WFE or for a message.
     Running,

@@ -1,7 +1,7 @@
 //! The frames of a process.
 
 /// The entry of a frame of a CPU's process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Entry {
     /// The CPU that the machine starts with.

@@ -3,7 +3,7 @@
 use psci_cases::Stamps;
 
 /// A stamp of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// Simulated time in picoseconds.
     pub time: u64,
@@ -20,7 +20,6 @@ pub struct Event {
 }
 
 /// Stamps that a procedure handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcedureStamps {
     /// Iteration of the procedure.
     pub iteration: u32,

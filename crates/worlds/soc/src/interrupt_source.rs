@@ -8,7 +8,7 @@ pub const MAX_DEVICES: usize = 40;
 pub const MAX_IPIS: usize = 8;
 
 /// The source of an interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// The timer that the CPUs of a measured procedure share.
     SharedTimer,
@@ -52,7 +52,7 @@ impl Source {
 }
 
 /// A set of interrupts that are pending.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct Interrupts(u64);
 
 impl Interrupts {

@@ -15,7 +15,7 @@ pub type Energy = u128;
 pub type OwnerId = usize;
 
 /// The activity of a CPU, as far as its power goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activity {
     /// It executes instructions.
     Running,
@@ -38,7 +38,7 @@ impl Activity {
 }
 
 /// The powers of an idle state. Powers in units, energies in units times picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct IdlePower {
     /// Power of a core in it.
     pub core: u64,
@@ -51,7 +51,6 @@ pub struct IdlePower {
 }
 
 /// The parts of a domain's power.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainPower {
     /// The number of CPUs that it has; they follow those of the domain before.
     pub cpus: usize,

@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// An operating point of a domain: its frequency, what its cores get done there, and what that
 /// costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OperatingPoint {
     /// Clock in Hz.
     pub clock: u64,
@@ -20,7 +20,7 @@ pub struct OperatingPoint {
 }
 
 /// Work: capacity times picoseconds. What any core does in any time fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 pub struct Work(pub u128);
 
 impl Work {

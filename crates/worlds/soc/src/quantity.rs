@@ -4,15 +4,15 @@ use serde::de::{Deserialize, Deserializer, Error};
 use std::fmt;
 
 /// Picoseconds, written as `"1.5 us"` (ps, ns, us, ms, s).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Duration(pub u64);
 
 /// Hertz, written as `"50 MHz"` (Hz, kHz, MHz, GHz). Never 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frequency(pub u64);
 
 /// Bytes, written as `"32 KiB"` (B, KiB, MiB, GiB).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bytes(pub u64);
 
 type Units = [(&'static str, u64)];

@@ -20,7 +20,7 @@ use std::cell::Cell;
 pub const SETTLED: u32 = 2;
 
 /// Conditions under which a procedure runs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Conditions {
     /// The procedure.
     pub case: Case,
@@ -37,7 +37,6 @@ pub struct Conditions {
 }
 
 /// The outcome of a run.
-#[derive(Clone, Debug)]
 pub struct RunOutcome {
     /// Every stamp, in order of time.
     pub events: Vec<Event>,

@@ -84,7 +84,6 @@ pub(crate) struct Sleeper {
 }
 
 /// A CPU that sleeps until bits of a word of the library's are as it says.
-#[derive(Clone, Copy)]
 pub(crate) struct WordSleeper {
     pub(crate) cpu: usize,
     /// Address of the word.

@@ -21,7 +21,7 @@ pub trait System {
 }
 
 /// The state that the CPUs start in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Boot {
     /// The lead CPU of the release starts in the firmware, which enters the system; the others are
     /// off until a CPU_ON.

@@ -9,7 +9,7 @@ pub(crate) struct Instruction {
 }
 
 /// The instruction that may follow, unless an exception is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Flow {
     /// The next one.
     Next,

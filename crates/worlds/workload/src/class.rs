@@ -5,7 +5,7 @@ use document::json::Item;
 use document::{Error, quoted};
 
 /// The class of a scheduling policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Class {
     Fair,
     RealTime,

@@ -16,7 +16,7 @@ const MOST_TASKS: usize = 4_096;
 const MOST_EVENTS: usize = 1_000_000;
 
 /// The content of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct File {
     /// The tasks.
     pub workload: Workload,

@@ -26,7 +26,6 @@ const NO_EFFECT: [&str; 11] = [
 const LONGEST_S: i64 = 36_000;
 
 /// The content of `global`.
-#[derive(Clone, Debug)]
 pub struct Global {
     pub(crate) duration_ns: Option<u64>,
     pub(crate) class: Class,

@@ -42,7 +42,6 @@ impl Names {
 }
 
 /// A task as the file declares it: a number of tasks of the kernel from `first` on.
-#[derive(Clone, Debug)]
 pub struct DeclaredTask {
     pub(crate) name: String,
     pub(crate) first: TaskId,
@@ -51,7 +50,7 @@ pub struct DeclaredTask {
 }
 
 /// All shared objects.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Objects {
     pub(crate) tasks: Vec<DeclaredTask>,
     pub(crate) mutexes: Names,

@@ -60,7 +60,7 @@ pub trait Port: Debug + Sync {
 }
 
 /// True if a CPU has power.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Power {
     On,
     /// To be woken by an interrupt.
@@ -71,7 +71,7 @@ pub(crate) enum Power {
 }
 
 /// A command to the power controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Command {
     Down { cpu: u8, cluster: bool, wakes: bool },
     On { cpu: u8 },
@@ -84,7 +84,7 @@ impl Command {
 }
 
 /// Entry point of a CPU into the normal world: address and argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Entry {
     pub(crate) pc: u64,
     pub(crate) context_id: u64,
@@ -100,7 +100,6 @@ impl std::fmt::Display for Entry {
 }
 
 /// A CPU_ON that was made for a CPU, and what became of it.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct TurnOn {
     pub(crate) entry: Entry,
     pub(crate) result: Option<u64>,

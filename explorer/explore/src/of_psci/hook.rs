@@ -1,7 +1,7 @@
 //! The platform hooks of a port.
 
 /// A platform hook; its number is its place in [`NAMES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
 pub enum Hook {
     /// CPU 0 boots, before the library does; in coherency.

@@ -15,7 +15,7 @@ use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
 pub type States = [u8; 3];
 
 /// The request of a CPU in its present call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(crate) enum Request {
     #[default]
     Nothing,
@@ -64,7 +64,7 @@ struct Sleeper {
 
 /// Stays in states: how many ended in a wake-up, by state, and between which bounds their times
 /// add up.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Stays {
     began: [u64; 3],
     ended: [u64; 3],
@@ -114,7 +114,7 @@ struct CpuBooks {
     rests_since: Option<u32>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct DomainBooks {
     state: u8,
     stays: Stays,

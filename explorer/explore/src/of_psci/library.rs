@@ -15,7 +15,6 @@ use psci_faults::{
 pub type Library<'b> = Psci<'b, Board>;
 
 /// Entry of a CPU into the normal world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Landing {
     pub(crate) entry: Entry,
     /// It comes from a suspend, not from a CPU_ON.

@@ -1,7 +1,7 @@
 //! Options of a board.
 
 /// Options of a machine: its coherency, locks and atomics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineOptions {
     /// The power controller is told after the locks are released.

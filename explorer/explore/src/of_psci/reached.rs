@@ -4,7 +4,7 @@ use super::ledger::States;
 use interleavings::subject::Counter;
 
 /// A call, as it is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Call {
     On,
     Off,

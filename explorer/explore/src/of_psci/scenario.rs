@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A call that a CPU makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
     /// CPU_ON of a CPU.
@@ -122,7 +122,7 @@ impl std::fmt::Display for Ask {
 }
 
 /// The calls of each CPU, and the state in which the machine starts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// True if the OS coordinates from the start.
@@ -140,7 +140,7 @@ pub struct Scenario {
 }
 
 /// Why a scenario cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// Too few or too many CPUs.
     #[error("a scenario has 1 to {MOST_CPUS} CPUs, not {0}")]

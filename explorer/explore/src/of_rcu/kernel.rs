@@ -54,7 +54,7 @@ impl ThreadState {
 }
 
 /// The activity of a CPU, as the clock sees it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 enum Occupation {
     #[default]
     Work,

@@ -71,7 +71,6 @@ const SOON: u64 = 48;
 const STALL_LATE: u64 = 12;
 
 /// A report of a stall.
-#[derive(Clone, Copy)]
 pub(crate) struct StallReport {
     /// The grace period.
     pub(crate) number: u64,

@@ -7,7 +7,7 @@ use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
 /// A configuration of RCU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Linux 3.10, nothing offloaded.
@@ -228,7 +228,7 @@ fn jiffies_word(count: u8) -> &'static str {
 }
 
 /// The actions of each CPU of a kernel, and what of RCU's settings the mode leaves open.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelScenario {
     /// CPUs of a leaf of the tree, 1 to 16; the other nodes have two children.
@@ -256,7 +256,7 @@ pub struct KernelScenario {
 }
 
 /// Why a scenario cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum KernelScenarioError {
     /// Too few or too many CPUs.
     #[error("a scenario of a kernel has 2 to {MOST_CPUS} CPUs, not {0}")]

@@ -45,7 +45,6 @@ const REASONS: [Reason; 9] = [
 
 /// Classifies packets: cross connected or routed, tagged or not. Arcs: drop, punt, l2-input,
 /// ip4-input.
-#[derive(Default)]
 pub struct EthernetInput;
 
 /// The fields of an interface that the loop needs.

@@ -41,7 +41,6 @@ const INPUT_REASONS: [Reason; 7] = [
 ];
 
 /// Validates IPv4 headers. Arcs: drop, punt, ip4-lookup.
-#[derive(Default)]
 pub struct Ip4Input;
 
 struct Validate {
@@ -248,7 +247,6 @@ const LOOKUP_REASONS: [Reason; 5] = [
 ];
 
 /// Finds the adjacency. Arcs: drop, punt, ip4-rewrite.
-#[derive(Default)]
 pub struct Ip4Lookup;
 
 struct Lookup<'a> {
@@ -341,7 +339,6 @@ const REWRITE_REASONS: [Reason; 2] = [
 
 /// Decrements the TTL and writes the new Ethernet header. Arcs: drop, punt, the interfaces' outputs
 /// by number.
-#[derive(Default)]
 pub struct Ip4Rewrite;
 
 struct RewriteBody<'a> {

@@ -9,7 +9,6 @@ use crate::plane::{Mode, Plane};
 use crate::trace::ethernet_line;
 
 /// Sends cross-connected packets on. Arcs: drop, punt, l2-output.
-#[derive(Default)]
 pub struct L2Input;
 
 const REASONS: [Reason; 1] = [Reason::error("interface is not cross connected")];
@@ -43,7 +42,6 @@ impl Node for L2Input {
 }
 
 /// Chooses the output of the other interface. Arcs: drop, punt, the interfaces' outputs by number.
-#[derive(Default)]
 pub struct L2Output;
 
 impl Node for L2Output {

@@ -62,7 +62,6 @@ impl Device for Box<dyn Device> {
 }
 
 /// A device that takes everything and keeps nothing.
-#[derive(Default)]
 pub struct Discard;
 
 impl Device for Discard {
@@ -121,7 +120,6 @@ impl<D: Device> Node for InterfaceTx<D> {
 }
 
 /// Drops packets: their reasons were counted where they were found.
-#[derive(Default)]
 pub struct Drop;
 
 impl Node for Drop {
@@ -141,7 +139,6 @@ impl Node for Drop {
 }
 
 /// Hands packets to the host: here, they are counted and freed.
-#[derive(Default)]
 pub struct Punt;
 
 impl Node for Punt {

@@ -5,7 +5,7 @@ use crate::error::ImportError;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The counts between two dumps.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Between {
     /// The counts for each CPU, by its number.
     pub cpus: Vec<CpuCounts>,

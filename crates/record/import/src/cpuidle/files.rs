@@ -21,7 +21,7 @@ const READ: [&str; 11] = [
 ];
 
 /// The place of a file in a dump.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Place<'p> {
     /// A state's file: what stands before the CPU's folder, CPU, state, the file's name.
     OfState(&'p str, u16, usize, &'p str),

@@ -6,7 +6,7 @@ use super::state::MOST_STATES;
 use crate::error::{ImportError, printable};
 
 /// The content of a table's column: a file of the state's folder, or a word of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
     Cpu,
     /// Number or name of the state.

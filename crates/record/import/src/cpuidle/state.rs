@@ -34,7 +34,7 @@ pub struct State {
 }
 
 /// The counters of all CPUs at a moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dump {
     /// Name of the file, for errors.
     pub file: String,
@@ -62,7 +62,7 @@ pub struct Counts {
 }
 
 /// The counts for a CPU.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuCounts {
     /// Number of the CPU; `None` for a sum over CPUs.
     pub cpu: Option<u16>,

@@ -6,7 +6,7 @@ use recording::facts::DomainSleep;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The times in which all CPUs of a cluster were idle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ClusterIdle {
     /// CPUs of the cluster.
     pub cpus: Vec<u16>,
@@ -82,7 +82,7 @@ struct Cluster {
 }
 
 /// The state of a CPU.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Status {
     /// No event of it came yet. It is taken to be idle: one that sleeps throughout has no events.
     Unseen,

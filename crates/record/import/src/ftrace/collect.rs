@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 pub type Taker<'a> = &'a mut dyn FnMut(&[Event]) -> Result<(), recording::Error>;
 
 /// The content of a trace.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Trace {
     /// The format in words.
     pub format: String,

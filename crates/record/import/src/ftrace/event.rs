@@ -1,7 +1,7 @@
 //! An event of a trace that a recording keeps.
 
 /// A row in the making: 24 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// Nanoseconds of the trace's clock.
     pub time_ns: u64,
@@ -18,7 +18,7 @@ pub struct Event {
 macro_rules! points {
     ($($point:ident $name:literal $argument:literal $ticks:literal $about:literal,)*) => {
         /// The point.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Point {
             $(

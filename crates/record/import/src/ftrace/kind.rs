@@ -90,7 +90,7 @@ pub trait Fields {
 }
 
 /// The field that is missing or wrong in an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Wrong(pub &'static str);
 
 /// The state that the kernel writes for "no longer idle".

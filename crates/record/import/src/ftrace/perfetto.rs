@@ -162,7 +162,6 @@ fn error(options: &Options, at: u64, what: String) -> ImportError {
 }
 
 /// The damage of a message.
-#[derive(Debug)]
 struct Damage(&'static str);
 
 impl From<prost::DecodeError> for Damage {

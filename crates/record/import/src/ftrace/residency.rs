@@ -1,7 +1,7 @@
 //! The time in an idle state.
 
 /// The time that a CPU was in an idle state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residency {
     /// The number of times that the state was entered and left.
     pub entered: u64,

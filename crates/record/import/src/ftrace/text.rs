@@ -180,7 +180,7 @@ fn damage(line: &[u8]) -> Option<&'static str> {
 }
 
 /// True if a page of HTML holds the trace, and whether a line stands in that part of it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq)]
 enum Page {
     No,
     Outside,
@@ -630,7 +630,7 @@ impl<'a> Text<'a> {
     }
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Short {
     Before,
     After,

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A graph at full load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct GraphLoad {
     /// The graph's name.
     pub graph: String,
@@ -46,7 +46,7 @@ impl Facts for GraphLoad {
 }
 
 /// A driver of interfaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Driver {
     /// Name of the driver.
     pub name: String,
@@ -55,7 +55,7 @@ pub struct Driver {
 }
 
 /// The stride study, or the study of frame sizes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Study {
     /// Packets of a frame; 0 where it is varied.
     pub frame_size: u64,

@@ -16,7 +16,7 @@ pub struct Power {
 }
 
 /// A workload under policies of placement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(PartialEq, Serialize, Deserialize)]
 pub struct Placement {
     /// The title of the platform's idle states.
     pub title: String,
@@ -42,7 +42,7 @@ pub struct Placement {
 impl Facts for Placement {}
 
 /// More and more equal tasks on some boards.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct ManyTasks {
     /// The boards.
     pub boards: Vec<TaskBoard>,
@@ -59,7 +59,7 @@ pub struct ManyTasks {
 impl Facts for ManyTasks {}
 
 /// A board on which tasks run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct TaskBoard {
     /// The platform's name.
     pub name: String,
@@ -73,7 +73,7 @@ pub struct TaskBoard {
 }
 
 /// The benchmarks of `rcu-energy`, and what was not published of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Energy {
     /// The suite's title.
     pub title: String,
@@ -91,7 +91,7 @@ pub struct Energy {
 }
 
 /// The time that a core needs for what the fastest core does in a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct WorkOfCore {
     /// Energy of the core in units of the platform's power times seconds.
     pub energy_unit_s: f64,
@@ -100,7 +100,7 @@ pub struct WorkOfCore {
 }
 
 /// A benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Benchmark {
     /// Name of the benchmark.
     pub name: String,
@@ -113,7 +113,7 @@ pub struct Benchmark {
 }
 
 /// A quantity that was not published.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unknown {
     /// Name of the quantity.
     pub name: String,

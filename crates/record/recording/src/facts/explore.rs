@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A schedule that breaks something, and the same in sentences; and what all runs have reached.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exploration {
     /// The schedule, as `explore replay` reads it; empty if nothing broke.
     #[serde(default)]
@@ -37,7 +37,7 @@ pub const CALLS: &str = "call";
 pub const LED_HERE: &str = "led to what broke";
 
 /// The reach of an exploration's runs, and what they never did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// True if no other run is possible within the bounds of the search.
     #[serde(default)]
@@ -69,7 +69,7 @@ pub struct Coverage {
 }
 
 /// Something that is counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CoverageItem {
     /// The kind of thing: a heading.
     pub group: String,
@@ -82,7 +82,7 @@ pub struct CoverageItem {
 }
 
 /// The reach after some runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Growth {
     /// Runs.
     pub schedules: u64,

@@ -2,7 +2,7 @@ use super::{Facts, Power};
 use serde::{Deserialize, Serialize};
 
 /// Governors that were replayed on a trace.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Replay {
     /// The title of the platform's idle states.
     pub title: String,
@@ -25,7 +25,7 @@ pub struct Replay {
 }
 
 /// A governor that chose under a limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Limited {
     /// Its row.
     pub name: String,
@@ -52,7 +52,7 @@ impl Replay {
 impl Facts for Replay {}
 
 /// Clocks that were read and divisions that were made on the machine at hand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Clocks {
     /// The kernel's clock source, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub struct Clocks {
 impl Facts for Clocks {}
 
 /// A kernel's counts of its idle states in a measurement.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct IdleCounts {
     /// Source of the clusters, a clause; empty where clusters are not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -75,7 +75,7 @@ pub struct IdleCounts {
 }
 
 /// An idle state that a kernel counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct CountedState {
     /// The kernel or machine.
     pub variant: String,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A trace of a kernel: what it says of the kernel, and the names of what its events count by
 /// number.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelTrace {
     /// The idle governor; `None` where the trace does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct KernelTrace {
 }
 
 /// Who woke the CPUs. The commonest stand first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WakeUps {
     /// Wake-ups by cause.
     pub causes: Vec<WakeRow>,
@@ -54,7 +54,7 @@ pub struct WakeUps {
 }
 
 /// Wake-ups of idle CPUs. What they are not told apart by is `None`, and so is what is not known.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WakeRow {
     /// The cause: `timer`, `interrupt`, `IPI`, `task` or `unknown`, and its name.
     pub cause: String,
@@ -79,7 +79,7 @@ pub struct WakeRow {
 }
 
 /// The sleep of a cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainSleep {
     /// CPUs of the cluster.
     pub cpus: Vec<u16>,
@@ -92,7 +92,7 @@ pub struct DomainSleep {
 }
 
 /// An idle state of the traced kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IdleState {
     /// Name of the idle state.
     pub name: String,
@@ -105,7 +105,7 @@ pub struct IdleState {
 }
 
 /// The kernel's own counts of an idle state of a CPU, since it booted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IdleUsage {
     /// Time of the trace's clock in nanoseconds.
     pub at_ns: u64,

@@ -43,7 +43,7 @@ pub trait Facts: Serialize + DeserializeOwned {
 }
 
 /// A reason why a recording's facts cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum FactsError {
     /// The recording has none.
     #[error(

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A loop whose distances and batch were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TunedLoop {
     /// The loop's name.
     pub name: String,
@@ -42,7 +42,7 @@ pub struct TunedLoop {
 }
 
 /// A knob of a loop.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TunedKnob {
     /// Name of the knob.
     pub name: String,
@@ -59,7 +59,7 @@ pub struct TunedKnob {
 }
 
 /// A working set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TunedSet {
     /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
     pub name: String,
@@ -70,7 +70,7 @@ pub struct TunedSet {
 }
 
 /// Values that an engineer would have tried.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct TunedPlace {
     /// The rule that they follow; several places may follow one.
     pub name: String,

@@ -34,7 +34,7 @@ pub struct Costs {
 }
 
 /// The time that the SCP takes for a command, in picoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScpCosts {
     /// From the doorbell to the command taken: frees an SCPI slot, yields an SCMI response.

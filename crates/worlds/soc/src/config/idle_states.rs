@@ -39,7 +39,7 @@ pub struct PowerDomain {
 }
 
 /// The longest exit latency that is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LatencyLimit {
     /// The CPUs for which it holds; empty for all.
     pub cpus: Vec<u16>,
@@ -149,7 +149,7 @@ pub struct IdleStateCost {
 }
 
 /// The range in which a figure lies, by the sources that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {
     /// The lowest.
     pub low: u64,

@@ -40,7 +40,7 @@ pub struct Platform {
 }
 
 /// A type of core.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CoreType {
     /// Clock in Hz.
     pub clock: u64,
@@ -105,7 +105,7 @@ impl WorldCpu {
 }
 
 /// Order in which cores that wake at the same time get their power.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PowerUps {
     /// The SCP powers one up after the other, and takes no message meanwhile.
@@ -127,7 +127,7 @@ pub struct IdleState {
 }
 
 /// Assumed times, in picoseconds, for what no published table shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct AssumedTimes {
     /// From a wake-up to the first instruction of a core, where the costs do not say it.
     pub core_on: Option<u64>,
@@ -157,7 +157,7 @@ pub struct AssumedTimes {
 
 /// The longest of delays that nobody knows, in picoseconds: each is drawn anew, from 0 up, whenever
 /// it happens. 0 where a file says nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
     /// The time by which a CPU takes longer from a barrier to its call.
     pub start: u64,
@@ -247,7 +247,7 @@ struct FileDomain {
     _operating_points_source: Option<String>,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileOperatingPoint {
     clock: Frequency,

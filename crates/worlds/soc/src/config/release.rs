@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 
 /// Protocol between CPUs and the SCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScpProtocol {
     /// One-way: a sender waits until the slot is free, writes and goes on. The slot frees when the
@@ -19,7 +19,7 @@ pub enum ScpProtocol {
 }
 
 /// Power levels at which a release does something, for each kind of call that takes a CPU down.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Levels {
     /// Levels at which CPU_SUSPEND and its like do it.
     pub suspend: Vec<u8>,

@@ -6,7 +6,6 @@ use std::io::{Read, Seek, SeekFrom};
 pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 
 /// An error in a file, with its place.
-#[derive(Debug)]
 pub struct Bad {
     /// The byte, from 0.
     pub(super) at: u64,
@@ -128,7 +127,7 @@ impl<R: Read + Seek> File<R> {
 }
 
 /// The compression of parts of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub enum Compression {
     #[default]
     None,

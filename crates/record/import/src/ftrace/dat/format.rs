@@ -34,7 +34,6 @@ impl Addresses {
 }
 
 /// Layout of an event in memory.
-#[derive(Debug)]
 pub struct Format {
     pub(super) name: Vec<u8>,
     pub(super) kind: Option<Kind>,

@@ -45,7 +45,6 @@ pub struct Pages {
 }
 
 /// The place of the pages of a CPU.
-#[derive(Clone, Copy, Debug)]
 pub struct CpuData {
     pub(super) cpu: u16,
     pub(super) offset: u64,
@@ -54,7 +53,6 @@ pub struct CpuData {
 }
 
 /// Layout of a file's pages.
-#[derive(Clone, Copy, Debug)]
 pub struct PageLayout {
     pub(super) size: usize,
     pub(super) header: PageHeader,
@@ -65,7 +63,7 @@ pub struct PageLayout {
 }
 
 /// Layout of a page's header in memory.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct PageHeader {
     pub(super) commit_at: usize,
     pub(super) commit_size: usize,
