@@ -9,7 +9,7 @@ use console::Console;
 use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
 use miette::miette;
 use published::Published;
-use recording::{Header};
+use recording::Header;
 use std::path::{Path, PathBuf};
 
 /// Options of `import cpuidle`.

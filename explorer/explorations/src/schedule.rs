@@ -5,7 +5,7 @@ use crate::recorded::Recordable;
 use document::Document;
 use explore::{
     Counterexample, CounterexampleIn, Deviation, Failure, HooksFile, Invariant, Limits,
-    OperationIndex, Port, Script, Strategy,
+    OperationIndex, Port, Script,
 };
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@ use crate::relation::Relation;
 use crate::supply::Supply;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Answers a test: tries each execution that there is, as long as the test may take.

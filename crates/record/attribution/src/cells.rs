@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::split::Split;
-use crate::timeline::{Mark, Step, Timeline, timelines};
+use crate::timeline::{Mark, Timeline, timelines};
 use evidence::Iterations;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, Series};

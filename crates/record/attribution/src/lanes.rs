@@ -5,7 +5,7 @@ use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells_of, microseconds, window};
 use crate::each::{SpanSplit, each_of};
 use crate::split::{Split, spans};
-use crate::timeline::{Holders, Mark, Step, Timeline, timelines};
+use crate::timeline::{Holders, Mark, Timeline, timelines};
 use evidence::{Iterations, Rank, Ranked};
 use recording::metrics::METRICS;
 use recording::{Recording, Series};

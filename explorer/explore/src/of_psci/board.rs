@@ -7,7 +7,7 @@ use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
 use interleavings::Core;
-use interleavings::subject::{CPUS_PER_CLUSTER, Machine, OnMachine, Wait};
+use interleavings::subject::{Act, CPUS_PER_CLUSTER, Machine, OnMachine, Operation, Wait};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
@@ -207,8 +207,19 @@ impl Board {
         self.counts.borrow_mut()[at] += 1;
     }
 
+    /// An act of the CPU that runs.
+    pub(crate) fn does(&self, act: &'static Act, with: u64) {
+        self.act(Operation::Act { act, with });
+    }
+
+    /// Writes in the books, and fails the run if they say so: nothing is borrowed where it ends.
+    pub(crate) fn keep_books(&self, write: impl FnOnce(&mut Ledger) -> Result<(), Breach>) {
+        let result = write(&mut self.ledger.borrow_mut());
+        self.hold(result);
+    }
+
     /// The run fails if the books say so.
-    pub(crate) fn hold(&self, result: Result<(), Breach>) {
+    fn hold(&self, result: Result<(), Breach>) {
         if let Err((invariant, what)) = result {
             self.fail(invariant, what);
         }

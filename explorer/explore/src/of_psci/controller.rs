@@ -29,10 +29,7 @@ impl Board {
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
-        self.act(Operation::Act {
-            act: &WAIT_FOR_POWER_DOWN,
-            with: 0,
-        });
+        self.does(&WAIT_FOR_POWER_DOWN, 0);
         let process = self.process();
         // The port's WFI has a DSB before it.
         self.barrier_now();

@@ -59,11 +59,8 @@ impl Board {
         drop(holders);
         self.note_lock(id, true);
         if let Some(level) = level_of(id) {
-            let result = self
-                .ledger
-                .borrow_mut()
-                .acquired(cpu, level, self.step_count());
-            self.hold(result);
+            let now = self.step_count();
+            self.keep_books(|books| books.acquired(cpu, level, now));
         }
     }
 
@@ -104,11 +101,8 @@ impl Board {
     /// The states that the CPU takes itself and its domains to be in, as it comes up.
     fn note_out(&self, states: [u8; 4], counts: bool) {
         let found = [states[0], states[1], states[2]];
-        let result =
-            self.ledger
-                .borrow_mut()
-                .is_out(self.process(), counts, Some(found), self.step_count());
-        self.hold(result);
+        let (cpu, now) = (self.process(), self.step_count());
+        self.keep_books(|books| books.is_out(cpu, counts, Some(found), now));
     }
 
     /// A CPU that another one has taken a lock from does what only a holder may.
@@ -125,53 +119,13 @@ impl Board {
         }
     }
 
-    fn flush(&self, level: u8) {
-        self.act(Operation::Flush { level });
-        self.check_holder("flushes its caches");
-        let process = self.process();
-        self.memory_mut().flush(process, level > 0);
-        self.memory_mut().leave_coherency(process);
-        self.wake_pollers();
-    }
-
-    fn leave_without_flush(&self) {
-        self.act(Operation::Own);
-        let process = self.process();
-        self.memory_mut().leave_coherency(process);
-        self.wake_pollers();
-    }
-
-    fn turn_caches_on(&self) {
-        self.act(Operation::CachesOn);
-        let process = self.process();
-        let cluster = self.states[process].cluster;
-        if !self.clusters[cluster].port.get() {
-            self.fail(
-                Invariant::DomainUp,
-                format!(
-                    "CPU {process} joins coherency{} while the port of cluster {cluster} is closed",
-                    self.hook_of(process, "after")
-                ),
-            );
-        }
-        self.memory_mut().join(process);
-    }
-
     fn announce(&self, mut states: [u8; 4], wakes: bool) {
         if self.port.is_none() {
-            self.act(Operation::Act {
-                act: &POWER_DOWN,
-                with: 0,
-            });
+            self.does(&POWER_DOWN, 0);
         }
         let process = self.process();
-        let result = self.ledger.borrow().may_go(process);
-        self.hold(result);
-        let result = self
-            .ledger
-            .borrow_mut()
-            .goes_down(process, [states[0], states[1], states[2]]);
-        self.hold(result);
+        self.keep_books(|books| books.may_go(process));
+        self.keep_books(|books| books.goes_down(process, [states[0], states[1], states[2]]));
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
             self.fail(
                 Invariant::Answer,
@@ -235,10 +189,7 @@ impl Board {
 
     fn open(&self, mut states: [u8; 4], hook: Hook, counts: bool) {
         if self.port.is_none() {
-            self.act(Operation::Act {
-                act: &POWERED_UP,
-                with: 0,
-            });
+            self.does(&POWERED_UP, 0);
         }
         self.note_out(states, counts);
         let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
@@ -248,22 +199,9 @@ impl Board {
         }
     }
 
-    fn turn_on(&self, target: usize) -> bool {
-        match self.hook(Hook::On, layout::mpidr(target), &mut []) {
-            None => self.ask_for_power(target),
-            Some(result) => {
-                self.check_given(target, result);
-                result == 0
-            }
-        }
-    }
-
     /// The power controller is asked to turn a CPU on; false if it refuses.
     pub(crate) fn ask_for_power(&self, target: usize) -> bool {
-        self.act(Operation::Act {
-            act: &TURN_ON,
-            with: target as u64,
-        });
+        self.does(&TURN_ON, target as u64);
         let fails = self.answer(Kind::PowerOnFails, 2) == 1;
         self.ledger
             .borrow_mut()
@@ -274,37 +212,9 @@ impl Board {
         !fails
     }
 
-    fn keep_contents(&self, states: [u8; 4]) {
-        self.act(Operation::Act {
-            act: &STANDBY,
-            with: 0,
-        });
-        let (process, states) = (self.process(), [states[0], states[1], states[2]]);
-        let result = self.ledger.borrow_mut().goes_down(process, states);
-        self.hold(result);
-        self.barrier_now();
-        self.ledger.borrow_mut().rests(process, self.step_count());
-        self.block(Wait::Interrupt);
-        self.ledger
-            .borrow_mut()
-            .standby_ends(process, states, self.step_count());
-    }
-
-    fn is_interrupted(&self) -> bool {
-        self.act(Operation::Own);
-        let pending = self.answer(Kind::Pending, 2) == 1;
-        self.ledger.borrow_mut().looks(self.process(), pending);
-        pending
-    }
-
     /// The platform's answer for the present call.
     fn answered(&self) -> u32 {
         self.state().answered.get()
-    }
-
-    fn allows_power_down(&self) -> bool {
-        self.act(Operation::Own);
-        self.ledger.borrow_mut().is_asked(self.process())
     }
 }
 
@@ -317,11 +227,16 @@ fn level_of(id: u32) -> Option<u8> {
     }
 }
 
-/// The states of a CPU, its cluster and the system.
-fn composite([cpu, cluster, system]: [u8; 3]) -> CompositeState {
+/// The states of a CPU, its cluster, the system, and of a level that there is not.
+fn composite(states: [u8; 4]) -> CompositeState {
     CompositeState {
-        levels: [cpu, cluster, system, 0].map(LocalState),
+        levels: states.map(LocalState),
     }
+}
+
+/// The states of a CPU, its cluster and the system.
+fn composite_of([cpu, cluster, system]: [u8; 3]) -> CompositeState {
+    composite([cpu, cluster, system, 0])
 }
 
 /// The error of a call that fails.
@@ -388,19 +303,14 @@ impl Platform for Board {
 
     fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
         let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
-        let state = CompositeState {
-            levels: states.map(LocalState),
-        };
         Ok(SuspendRequest {
-            state,
+            state: composite(states),
             last_at_level,
         })
     }
 
     fn off_state(&self) -> CompositeState {
-        CompositeState {
-            levels: layout::OFF.map(LocalState),
-        }
+        composite(layout::OFF)
     }
 
     fn optional_calls(&self) -> OptionalCalls {
@@ -497,23 +407,22 @@ impl Platform for Board {
     }
 
     fn migrate(&self, _: CpuIndex) -> Result<(), Error> {
-        if self.answered() == 0 {
-            Ok(())
-        } else {
-            Err(error(self))
-        }
+        (self.answered() == 0)
+            .then_some(())
+            .ok_or_else(|| error(self))
     }
 
     fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool {
-        self.allows_power_down()
+        self.act(Operation::Own);
+        self.ledger.borrow_mut().is_asked(self.process())
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {
-        (self.answered() != 2).then(|| composite(self.system_states()))
+        (self.answered() != 2).then(|| composite_of(self.system_states()))
     }
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
-        (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
+        (self.answered() != 2).then(|| composite_of(layout::default_suspend(self.process())))
     }
 
     fn trusted_os(&self) -> TrustedOs {
@@ -555,7 +464,10 @@ impl Platform for Board {
     }
 
     fn interrupt_pending(&self) -> bool {
-        self.is_interrupted()
+        self.act(Operation::Own);
+        let pending = self.answer(Kind::Pending, 2) == 1;
+        self.ledger.borrow_mut().looks(self.process(), pending);
+        pending
     }
     fn interrupts_off(&self) {
         self.act(Operation::Own);
@@ -567,10 +479,27 @@ impl Platform for Board {
         self.act(Operation::Own);
     }
     fn flush_caches(&self, level: Level) {
-        self.flush(level);
+        self.act(Operation::Flush { level });
+        self.check_holder("flushes its caches");
+        let process = self.process();
+        self.memory_mut().flush(process, level > 0);
+        self.memory_mut().leave_coherency(process);
+        self.wake_pollers();
     }
     fn caches_on(&self) {
-        self.turn_caches_on();
+        self.act(Operation::CachesOn);
+        let process = self.process();
+        let cluster = self.states[process].cluster;
+        if !self.clusters[cluster].port.get() {
+            self.fail(
+                Invariant::DomainUp,
+                format!(
+                    "CPU {process} joins coherency{} while the port of cluster {cluster} is closed",
+                    self.hook_of(process, "after")
+                ),
+            );
+        }
+        self.memory_mut().join(process);
     }
 
     fn warm_reset(&self) {
@@ -599,15 +528,28 @@ impl Platform for Board {
     }
 
     fn standby(&self, state: &CompositeState) {
-        self.keep_contents(state.levels.map(|local| local.0));
+        self.does(&STANDBY, 0);
+        let states = state.levels.map(|local| local.0);
+        let (process, states) = (self.process(), [states[0], states[1], states[2]]);
+        self.keep_books(|books| books.goes_down(process, states));
+        self.barrier_now();
+        self.ledger.borrow_mut().rests(process, self.step_count());
+        self.block(Wait::Interrupt);
+        self.ledger
+            .borrow_mut()
+            .standby_ends(process, states, self.step_count());
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
-        if self.turn_on(target.get()) {
-            Ok(())
-        } else {
-            Err(Error::InternalFailure)
-        }
+        let target = target.get();
+        let is_on = match self.hook(Hook::On, layout::mpidr(target), &mut []) {
+            None => self.ask_for_power(target),
+            Some(result) => {
+                self.check_given(target, result);
+                result == 0
+            }
+        };
+        is_on.then_some(()).ok_or(Error::InternalFailure)
     }
 
     fn powered_up(&self, state: &CompositeState, after: PowerUp) {
@@ -620,6 +562,9 @@ impl Platform for Board {
     }
 
     fn leave_coherency(&self) {
-        self.leave_without_flush();
+        self.act(Operation::Own);
+        let process = self.process();
+        self.memory_mut().leave_coherency(process);
+        self.wake_pollers();
     }
 }

@@ -6,7 +6,7 @@ use super::board::{Board, Command, variables_of};
 use super::hook::Hook;
 use super::ledger::SYSTEM;
 use super::{layout, names};
-use interleavings::subject::{Invariant, MOST_CPUS, Operation, Order};
+use interleavings::subject::{Invariant, MOST_CPUS, Order};
 
 impl Board {
     /// Calls a hook, if there is a port that has it.
@@ -18,10 +18,7 @@ impl Board {
         if hook as usize <= Hook::SuspendFinish as usize {
             state.loaded.set(None);
             state.gave.set(None);
-            self.act(Operation::Act {
-                act: &HOOK,
-                with: hook as u64,
-            });
+            self.does(&HOOK, hook as u64);
         }
         let result = port.call(self, hook, argument, states);
         if result.is_none() {
@@ -79,29 +76,20 @@ impl Board {
 
     /// Closes the port of the own cluster.
     pub fn close_port(&self) {
-        self.act(Operation::Act {
-            act: &CLOSE_PORT,
-            with: self.state().cluster as u64,
-        });
+        self.does(&CLOSE_PORT, self.state().cluster as u64);
         self.shut_port();
     }
 
     /// Opens the port of the own cluster.
     pub fn open_port(&self) {
-        self.act(Operation::Act {
-            act: &OPEN_PORT,
-            with: self.state().cluster as u64,
-        });
+        self.does(&OPEN_PORT, self.state().cluster as u64);
         self.check_holder("opens the cluster's port");
         self.clusters[self.state().cluster].port.set(true);
     }
 
     /// Tells the power controller that the own CPU goes down at its next WFI, or with its cluster.
     pub fn cut_power(&self, cluster: bool) {
-        self.act(Operation::Act {
-            act: &POWER_DOWN,
-            with: 0,
-        });
+        self.does(&POWER_DOWN, 0);
         let (process, own) = (self.process(), self.state().cluster);
         if cluster && !self.options.coherent && self.clusters[own].port.get() {
             self.hook_fails(

@@ -332,11 +332,8 @@ fn frame(
             board.memory_mut().join(process);
             board.hook(Hook::SetUp, 0, &mut []);
             library.boot();
-            let result = board
-                .ledger
-                .borrow_mut()
-                .is_out(process, false, None, board.step_count());
-            board.hold(result);
+            let now = board.step_count();
+            board.keep_books(|books| books.is_out(process, false, None, now));
             board.state().on_since.set(1);
             board.state().off_since.set(0);
         }
@@ -377,10 +374,7 @@ fn frame(
 
 /// The CPU enters the normal world.
 fn enter(board: &Board, landing: Landing) {
-    board.act(Operation::Act {
-        act: &ENTERED,
-        with: landing.entry.pc,
-    });
+    board.does(&ENTERED, landing.entry.pc);
     let process = board.process();
     let cpu = &board.states[process];
     if !board.memory().is_coherent(process) {
@@ -435,11 +429,8 @@ fn enter(board: &Board, landing: Landing) {
     }
     cpu.on_since.set(board.step_count());
     cpu.off_since.set(0);
-    let result = board
-        .ledger
-        .borrow_mut()
-        .returns(process, None, false, board.step_count());
-    board.hold(result);
+    let now = board.step_count();
+    board.keep_books(|books| books.returns(process, None, false, now));
 }
 
 const SUCCESS: u64 = 0;
@@ -517,11 +508,8 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
     let x0 = call.make(ask);
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
-    let result = board
-        .ledger
-        .borrow_mut()
-        .returns(process, x0, resident, board.step_count());
-    board.hold(result);
+    let now = board.step_count();
+    board.keep_books(|books| books.returns(process, x0, resident, now));
     (x0, early)
 }
 
@@ -533,11 +521,6 @@ struct Call<'b> {
     entry: Entry,
     /// The number of steps of the run when the call was made.
     called: u32,
-}
-
-/// The function of a call with 64-bit arguments.
-fn wide(function: u32) -> u32 {
-    function | smc::SMC64
 }
 
 impl Call<'_> {
@@ -564,6 +547,11 @@ impl Call<'_> {
         }
     }
 
+    /// Makes a call that must return; returns X0.
+    fn ask(&self, function: u32, arguments: [u64; 3]) -> u64 {
+        returned(self.board, library::ask(self.library, function, arguments))
+    }
+
     fn others(&self) -> impl Iterator<Item = usize> {
         (0..self.board.cpus().len()).filter(|&other| other != self.process)
     }
@@ -581,17 +569,13 @@ impl Call<'_> {
     /// CPU_SUSPEND, or another call that resumes at the entry point.
     fn suspend(&self, function: u32, arguments: [u64; 3]) -> u64 {
         self.board.states[self.process].resumes_at.set(self.entry);
-        returned(
-            self.board,
-            library::ask(self.library, wide(function), arguments),
-        )
+        self.ask(function | smc::SMC64, arguments)
     }
 
     /// CPU_ON of a CPU.
     fn turn_on(&self, target: u8) -> u64 {
         let Self {
             board,
-            library,
             process,
             entry,
             ..
@@ -610,18 +594,12 @@ impl Call<'_> {
             result: None,
             entered: false,
         });
-        let x0 = returned(
-            board,
-            library::ask(
-                library,
-                wide(smc::CPU_ON),
-                [layout::mpidr(target_index), entry.pc, entry.context_id],
-            ),
+        let x0 = self.ask(
+            smc::CPU_ON | smc::SMC64,
+            [layout::mpidr(target_index), entry.pc, entry.context_id],
         );
         other.turn_ons.borrow_mut()[place].result = Some(x0);
-        // Nothing is borrowed where a run may end.
-        let result = board.ledger.borrow().turned_on(process, x0);
-        board.hold(result);
+        board.keep_books(|books| books.turned_on(process, x0));
         let entered = other.turn_ons.borrow()[place].entered;
         if x0 != SUCCESS && entered {
             board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
@@ -691,12 +669,7 @@ impl Call<'_> {
 
     /// AFFINITY_INFO of a CPU, or of its cluster.
     fn ask_affinity(&self, target: u8, cluster: bool) -> u64 {
-        let Self {
-            board,
-            library,
-            process,
-            ..
-        } = *self;
+        let Self { board, process, .. } = *self;
         let target_index = usize::from(target);
         let before: Vec<_> = board
             .states
@@ -712,10 +685,7 @@ impl Call<'_> {
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
         let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
-        let x0 = returned(
-            board,
-            library::ask(library, wide(smc::AFFINITY_INFO), arguments),
-        );
+        let x0 = self.ask(smc::AFFINITY_INFO | smc::SMC64, arguments);
         let still_on = before
             .iter()
             .any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
@@ -735,12 +705,7 @@ impl Call<'_> {
 
     /// A call that passes the platform's answer on.
     fn ask_the_platform(&self, function: u32) -> u64 {
-        let Self {
-            board,
-            library,
-            process,
-            ..
-        } = *self;
+        let Self { board, process, .. } = *self;
         let (home, answered) = (
             board.resident.get().map(usize::from),
             board.state().answered.get() as usize,
@@ -755,7 +720,7 @@ impl Call<'_> {
             unreachable!("a scenario is checked")
         };
         let (arguments, right) = right(&asked);
-        let x0 = returned(board, library::ask(library, function, arguments));
+        let x0 = self.ask(function, arguments);
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
             board.fail(
@@ -772,15 +737,11 @@ impl Call<'_> {
     fn set_mode(&self, mode: u8) -> u64 {
         let Self {
             board,
-            library,
             process,
             called,
             ..
         } = *self;
-        let x0 = returned(
-            board,
-            library::ask(library, smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]),
-        );
+        let x0 = self.ask(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]);
         let before = board.ledger.borrow().mode_before();
         let ledger = board.ledger.borrow();
         let (mut must, mut must_not) = (before == Some(mode), false);
@@ -823,12 +784,7 @@ impl Call<'_> {
 
     /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
     fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
-        let Self {
-            board,
-            library,
-            process,
-            ..
-        } = *self;
+        let Self { board, process, .. } = *self;
         let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
         let target = usize::from(of);
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
@@ -838,10 +794,7 @@ impl Call<'_> {
         } else {
             smc::PSCI_STAT_RESIDENCY
         };
-        let x0 = returned(
-            board,
-            library::ask(library, wide(function), [layout::mpidr(target), raw, 0]),
-        );
+        let x0 = self.ask(function | smc::SMC64, [layout::mpidr(target), raw, 0]);
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
         if is_count && !(counts..=began).contains(&x0) {
             board.fail(
@@ -865,10 +818,7 @@ fn returned(board: &Board, answer: Answer) -> u64 {
     board.check_holder("returns to the normal world");
     match answer {
         Answer::Return(x0) => {
-            board.act(Operation::Act {
-                act: &RETURNED,
-                with: x0,
-            });
+            board.does(&RETURNED, x0);
             x0
         }
         Answer::Enter(landing) => board.fail(

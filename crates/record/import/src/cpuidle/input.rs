@@ -8,7 +8,7 @@ use crate::error::ImportError;
 use crate::packed::{Packer, spooled};
 use crate::text;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The content of an input.
 #[derive(Clone, Debug, PartialEq)]
