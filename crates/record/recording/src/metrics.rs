@@ -60,26 +60,6 @@ pub struct Metric {
 }
 
 impl Metric {
-    const fn new(
-        name: &'static str,
-        (title, short_title): (&'static str, &'static str),
-        unit: &'static str,
-        better: Better,
-    ) -> Self {
-        Self {
-            name,
-            about: "",
-            title,
-            short_title,
-            unit,
-            better,
-            interval: None,
-            cases: &[],
-            principal: false,
-            derived: false,
-        }
-    }
-
     /// The interval from a point to a point in a call of one of these functions, in these cases.
     const fn between(
         self,
@@ -121,13 +101,39 @@ impl Metric {
     }
 }
 
+/// A metric that no row says more of.
+const PLAIN: Metric = Metric {
+    name: "",
+    about: "",
+    title: "",
+    short_title: "",
+    unit: "",
+    better: Neither,
+    interval: None,
+    cases: &[],
+    principal: false,
+    derived: false,
+};
+
 /// The cases in which CPUs go down and come up again, and the functions that they call for it.
 const POWER_CASES: &[&str] = &["suspend-deepest", "suspend-level0", "cpu-off"];
 const POWER_CALLS: &[&str] = &["CPU_SUSPEND", "CPU_OFF"];
 
 macro_rules! metrics {
-    ($($(#[doc = $about:literal])+ $id:ident = $row:expr;)*) => {
-        $($(#[doc = $about])+ pub const $id: Metric = Metric { about: concat!($($about),+).trim_ascii(), ..$row };)*
+    ($(
+        $(#[doc = $about:literal])+
+        $id:ident = ($name:literal, $title:literal, $short:literal, $unit:literal, $better:ident)
+            $(.$set:ident($($to:expr),*))*;
+    )*) => {
+        $($(#[doc = $about])+ pub const $id: Metric = Metric {
+            name: $name,
+            about: concat!($($about),+).trim_ascii(),
+            title: $title,
+            short_title: $short,
+            unit: $unit,
+            better: $better,
+            ..PLAIN$(.$set($($to),*))*
+        };)*
 
         /// All metrics, in the order in which tables show them.
         pub const METRICS: [Metric; [$(stringify!($id)),*].len()] = [$($id),*];
@@ -139,203 +145,203 @@ use Better::{Higher, Lower, Neither};
 metrics! {
     // PSCI. The points are those of the runtime instrumentation, which PMF serves.
     /// From the call to the last instruction before low power.
-    POWERDOWN = Metric::new("powerdown", ("Powerdown", "down"), "us", Lower)
+    POWERDOWN = ("powerdown", "Powerdown", "down", "us", Lower)
         .between(("enter-psci", "enter-hw-low-pwr"), POWER_CALLS, POWER_CASES).principal();
     /// From the first instruction after low power to the return to the caller.
-    WAKEUP = Metric::new("wakeup", ("Wakeup", "wake"), "us", Lower)
+    WAKEUP = ("wakeup", "Wakeup", "wake", "us", Lower)
         .between(("exit-hw-low-pwr", "exit-psci"), POWER_CALLS, POWER_CASES);
     /// The flush of the caches on the way down.
-    CACHE_FLUSH = Metric::new("cache_flush", ("Cache flush", "flush"), "us", Lower)
+    CACHE_FLUSH = ("cache_flush", "Cache flush", "flush", "us", Lower)
         .between(("enter-cflush", "exit-cflush"), POWER_CALLS, POWER_CASES);
     /// From the call to the return, of a call that does no power management.
-    LATENCY = Metric::new("latency", ("Latency", "latency"), "us", Lower)
+    LATENCY = ("latency", "Latency", "latency", "us", Lower)
         .between(("enter-psci", "exit-psci"), &["PSCI_VERSION"], &["psci-version"]).principal();
     /// The time that a CPU was in a power state, over all iterations.
-    TIME_IN_STATE = Metric::new("time_in_state", ("Time in state", "state"), "us", Neither).derived();
+    TIME_IN_STATE = ("time_in_state", "Time in state", "state", "us", Neither).derived();
     /// Mean instructions of a kind of call into the firmware.
-    CALL = Metric::new("call", ("Call", "call"), "instructions", Lower);
+    CALL = ("call", "Call", "call", "instructions", Lower);
     /// Instructions of a passage of an image.
-    PASSAGE = Metric::new("passage", ("Passage", "passage"), "instructions", Lower);
+    PASSAGE = ("passage", "Passage", "passage", "instructions", Lower);
 
     // Linux.
     /// CPUs that the kernel brought up.
-    CPUS_UP = Metric::new("cpus_up", ("CPUs up", "up"), "1", Neither);
+    CPUS_UP = ("cpus_up", "CPUs up", "up", "1", Neither);
     /// Times that a CPU was taken down and brought up again by hotplug.
-    HOTPLUG_CYCLES = Metric::new("hotplug_cycles", ("Hotplug cycles", "cycles"), "1", Neither);
+    HOTPLUG_CYCLES = ("hotplug_cycles", "Hotplug cycles", "cycles", "1", Neither);
     /// Hotplug requests that failed.
-    HOTPLUG_FAILURES = Metric::new("hotplug_failures", ("Hotplug failures", "failures"), "1", Neither);
+    HOTPLUG_FAILURES = ("hotplug_failures", "Hotplug failures", "failures", "1", Neither);
     /// 1 if the kernel came up again after a cold and a warm reset, otherwise 0.
-    REBOOTED = Metric::new("rebooted", ("Rebooted", "rebooted"), "1", Neither);
+    REBOOTED = ("rebooted", "Rebooted", "rebooted", "1", Neither);
     /// 1 if the kernel turned the machine off when it was told to, otherwise 0.
-    POWERED_OFF = Metric::new("powered_off", ("Powered off", "off"), "1", Neither);
+    POWERED_OFF = ("powered_off", "Powered off", "off", "1", Neither);
     /// Lines of the kernel's trace.
-    TRACE_LINES = Metric::new("trace_lines", ("Trace lines", "lines"), "1", Neither);
+    TRACE_LINES = ("trace_lines", "Trace lines", "lines", "1", Neither);
     /// Entries of a CPU into an idle state.
-    IDLE_ENTERED = Metric::new("idle_entered", ("Idle entered", "entered"), "1", Neither);
+    IDLE_ENTERED = ("idle_entered", "Idle entered", "entered", "1", Neither);
     /// The time that a CPU stayed in an idle state.
-    IDLE_TIME = Metric::new("idle_time", ("Idle time", "time"), "us", Neither);
+    IDLE_TIME = ("idle_time", "Idle time", "time", "us", Neither);
     /// Entries into an idle state that ended at once, because an interrupt was pending.
-    IDLE_REJECTED = Metric::new("idle_rejected", ("Idle rejected", "rejected"), "1", Neither);
+    IDLE_REJECTED = ("idle_rejected", "Idle rejected", "rejected", "1", Neither);
     /// Entries into an idle state while the system was suspended to idle.
-    IDLE_S2IDLE = Metric::new("idle_s2idle", ("Entries in suspend-to-idle", "in s2idle"), "1", Neither);
+    IDLE_S2IDLE = ("idle_s2idle", "Entries in suspend-to-idle", "in s2idle", "1", Neither);
     /// Stays in an idle state that were shorter than its target residency, while a shallower state
     /// was there.
-    IDLE_ABOVE = Metric::new("idle_above", ("Above", "above"), "1", Lower);
+    IDLE_ABOVE = ("idle_above", "Above", "above", "1", Lower);
     /// Stays in an idle state for which the next deeper state would have paid.
-    IDLE_BELOW = Metric::new("idle_below", ("Below", "below"), "1", Lower);
+    IDLE_BELOW = ("idle_below", "Below", "below", "1", Lower);
     /// The time that leaving idle states delayed the work.
-    IDLE_DELAY = Metric::new("idle_delay", ("Delay by idle states", "delay"), "us", Lower);
+    IDLE_DELAY = ("idle_delay", "Delay by idle states", "delay", "us", Lower);
     /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.
     /// A unit is that of the platform's table.
-    IDLE_ENERGY = Metric::new("idle_energy", ("Idle energy", "energy"), "unit s", Lower);
+    IDLE_ENERGY = ("idle_energy", "Idle energy", "energy", "unit s", Lower);
     /// Idle intervals of a trace.
-    IDLE_INTERVALS = Metric::new("idle_intervals", ("Idle intervals", "intervals"), "1", Neither);
+    IDLE_INTERVALS = ("idle_intervals", "Idle intervals", "intervals", "1", Neither);
     /// Share of the intervals in which a governor chose what the traced kernel chose.
-    IDLE_AGREEMENT = Metric::new("idle_agreement", ("Agreement with the traced kernel", "agreement"), "1", Higher);
+    IDLE_AGREEMENT = ("idle_agreement", "Agreement with the traced kernel", "agreement", "1", Higher);
     /// The number of times that idle CPUs were woken, per second.
-    WAKE_UP_RATE = Metric::new("wake_up_rate", ("Wake-ups of idle CPUs", "wake-ups"), "1/s", Lower);
+    WAKE_UP_RATE = ("wake_up_rate", "Wake-ups of idle CPUs", "wake-ups", "1/s", Lower);
     /// From the cause of a wake-up until the idle state was over, the median; the subject is the
     /// cause.
-    WAKE_EXIT = Metric::new("wake_exit", ("From cause to end of idle", "to exit"), "us", Lower);
+    WAKE_EXIT = ("wake_exit", "From cause to end of idle", "to exit", "us", Lower);
     /// From the end of an idle state to the first handler or task, the median; the subject is the
     /// cause.
-    WAKE_RUN = Metric::new("wake_run", ("From end of idle to run", "to run"), "us", Lower);
+    WAKE_RUN = ("wake_run", "From end of idle to run", "to run", "us", Lower);
     /// Entries into idle states while a call from another CPU was on its way.
-    IDLE_CALLED = Metric::new("idle_called", ("Entries with a call pending", "called"), "1", Lower);
+    IDLE_CALLED = ("idle_called", "Entries with a call pending", "called", "1", Lower);
     /// RCU callbacks that were queued, per second.
-    CALLBACK_RATE = Metric::new("callback_rate", ("Callbacks queued", "queued"), "1/s", Neither);
+    CALLBACK_RATE = ("callback_rate", "Callbacks queued", "queued", "1/s", Neither);
     /// Context switches of all CPUs.
-    CONTEXT_SWITCHES = Metric::new("context_switches", ("Context switches", "switches"), "1", Neither);
+    CONTEXT_SWITCHES = ("context_switches", "Context switches", "switches", "1", Neither);
     /// RCU callbacks that were invoked in a softirq, per second.
-    SOFTIRQ_CALLBACK_RATE = Metric::new("softirq_callback_rate", ("Callbacks in softirqs", "softirq"), "1/s", Neither);
+    SOFTIRQ_CALLBACK_RATE = ("softirq_callback_rate", "Callbacks in softirqs", "softirq", "1/s", Neither);
     /// RCU callbacks that were invoked in threads, per second.
-    THREAD_CALLBACK_RATE = Metric::new("thread_callback_rate", ("Callbacks in threads", "threads"), "1/s", Neither);
+    THREAD_CALLBACK_RATE = ("thread_callback_rate", "Callbacks in threads", "threads", "1/s", Neither);
     /// Energy of the work that a core of capacity 1024 does in a second.
-    ENERGY_PER_WORK = Metric::new("energy_per_work", ("Energy of work", "of work"), "unit s", Lower);
+    ENERGY_PER_WORK = ("energy_per_work", "Energy of work", "of work", "unit s", Lower);
     /// From the beginning of a task's period until the task waits for the next one.
-    RESPONSE = Metric::new("response", ("Response time", "response"), "ms", Lower);
+    RESPONSE = ("response", "Response time", "response", "ms", Lower);
     /// Periods that a task has finished.
-    PERIODS = Metric::new("periods", ("Periods", "periods"), "1", Neither);
+    PERIODS = ("periods", "Periods", "periods", "1", Neither);
     /// From when a timer should have woken a task until the task ran.
-    WAKE_LATENCY = Metric::new("wake_latency", ("Wake-up latency", "latency"), "us", Lower);
+    WAKE_LATENCY = ("wake_latency", "Wake-up latency", "latency", "us", Lower);
     /// Share of the time that a domain was in a state, or on its way into one or out of it; each
     /// domain counts as much.
-    RESIDENCY = Metric::new("residency", ("Residency", "residency"), "1", Neither);
+    RESIDENCY = ("residency", "Residency", "residency", "1", Neither);
     /// Share of the time in which at least one CPU of a domain ran.
-    RUNNING = Metric::new("running", ("Running", "running"), "1", Neither);
+    RUNNING = ("running", "Running", "running", "1", Neither);
     /// Share of the time in which all CPUs of a domain were in the domain's deepest idle state.
-    ASLEEP = Metric::new("asleep", ("Asleep", "asleep"), "1", Neither);
+    ASLEEP = ("asleep", "Asleep", "asleep", "1", Neither);
     /// Periods of a task that were over when it came to wait for the next one.
-    MISSED_PERIODS = Metric::new("missed_periods", ("Missed periods", "missed"), "1", Lower);
+    MISSED_PERIODS = ("missed_periods", "Missed periods", "missed", "1", Lower);
     /// Periods that were left out because of that.
-    SKIPPED_PERIODS = Metric::new("skipped_periods", ("Skipped periods", "skipped"), "1", Lower);
+    SKIPPED_PERIODS = ("skipped_periods", "Skipped periods", "skipped", "1", Lower);
     /// The time that a task ran.
-    CPU_TIME = Metric::new("cpu_time", ("CPU time", "CPU time"), "us", Neither);
+    CPU_TIME = ("cpu_time", "CPU time", "CPU time", "us", Neither);
     /// CPU time of a task on one CPU, which is the role.
-    CPU_TIME_ON = Metric::new("cpu_time_on", ("CPU time by CPU", "on"), "us", Neither);
+    CPU_TIME_ON = ("cpu_time_on", "CPU time by CPU", "on", "us", Neither);
     /// CPU time of a task at one operating point of a domain, which is the role.
-    CPU_TIME_AT = Metric::new("cpu_time_at", ("CPU time by operating point", "at"), "us", Neither);
+    CPU_TIME_AT = ("cpu_time_at", "CPU time by operating point", "at", "us", Neither);
     /// The number of times that a task was woken.
-    TASK_WAKE_UPS = Metric::new("task_wake_ups", ("Wake-ups of a task", "woken"), "1", Neither);
+    TASK_WAKE_UPS = ("task_wake_ups", "Wake-ups of a task", "woken", "1", Neither);
     /// Times that a task moved to another CPU.
-    MIGRATIONS = Metric::new("migrations", ("Migrations", "moves"), "1", Neither);
+    MIGRATIONS = ("migrations", "Migrations", "moves", "1", Neither);
     /// The time by which a stay in an idle state is longer by a trace than by the traced kernel's
     /// own clock.
-    TRACING = Metric::new("tracing", ("Tracing, per stay", "tracing"), "ns", Neither);
+    TRACING = ("tracing", "Tracing, per stay", "tracing", "ns", Neither);
     /// The time that a read of a clock takes.
-    CLOCK_READ = Metric::new("clock_read", ("Clock read", "read"), "ns", Lower);
+    CLOCK_READ = ("clock_read", "Clock read", "read", "ns", Lower);
     /// The time that a division takes.
-    DIVISION = Metric::new("division", ("Division", "division"), "ns", Lower);
+    DIVISION = ("division", "Division", "division", "ns", Lower);
     /// Share of choices that another clock or another division changes.
-    CHANGED_CHOICES = Metric::new("changed_choices", ("Changed choices", "choices"), "1", Neither);
+    CHANGED_CHOICES = ("changed_choices", "Changed choices", "choices", "1", Neither);
     /// Share of the energy that another clock or another division changes.
-    CHANGED_ENERGY = Metric::new("changed_energy", ("Changed energy", "energy"), "1", Neither);
+    CHANGED_ENERGY = ("changed_energy", "Changed energy", "energy", "1", Neither);
     /// Entries of a power domain into a domain idle state.
-    DOMAIN_ENTERED = Metric::new("domain_entered", ("Domain entered", "entered"), "1", Neither);
+    DOMAIN_ENTERED = ("domain_entered", "Domain entered", "entered", "1", Neither);
 
     // Energy.
     /// Energy of a whole machine. A unit is that of the platform's table.
-    ENERGY = Metric::new("energy", ("Energy", "energy"), "unit s", Lower);
+    ENERGY = ("energy", "Energy", "energy", "unit s", Lower);
     /// The time that a run took.
-    RUN_TIME = Metric::new("run_time", ("Run time", "time"), "s", Lower);
+    RUN_TIME = ("run_time", "Run time", "time", "s", Lower);
     /// Energy of an owner: the owners' sum is that of the machine.
-    OWNED_ENERGY = Metric::new("owned_energy", ("Energy by owner", "energy"), "unit s", Lower);
+    OWNED_ENERGY = ("owned_energy", "Energy by owner", "energy", "unit s", Lower);
     /// Wake-ups of idle CPUs.
-    WAKE_UPS = Metric::new("wake_ups", ("Wake-ups", "wake-ups"), "1", Lower);
+    WAKE_UPS = ("wake_ups", "Wake-ups", "wake-ups", "1", Lower);
     /// Ticks of the scheduler.
-    TICKS = Metric::new("ticks", ("Ticks", "ticks"), "1", Neither);
+    TICKS = ("ticks", "Ticks", "ticks", "1", Neither);
     /// Callbacks that were queued.
-    CALLBACKS_QUEUED = Metric::new("callbacks_queued", ("Callbacks queued", "queued"), "1", Neither);
+    CALLBACKS_QUEUED = ("callbacks_queued", "Callbacks queued", "queued", "1", Neither);
     /// Callbacks that were invoked.
-    CALLBACKS_INVOKED = Metric::new("callbacks_invoked", ("Callbacks invoked", "invoked"), "1", Neither);
+    CALLBACKS_INVOKED = ("callbacks_invoked", "Callbacks invoked", "invoked", "1", Neither);
     /// The value that a draw took for something that was not published: a number, or which of its
     /// values.
-    UNKNOWN = Metric::new("unknown", ("Drawn value", "value"), "1", Neither);
+    UNKNOWN = ("unknown", "Drawn value", "value", "1", Neither);
 
     // Explorer.
     /// Schedules that were tried.
-    SCHEDULES = Metric::new("schedules", ("Schedules tried", "schedules"), "1", Neither);
+    SCHEDULES = ("schedules", "Schedules tried", "schedules", "1", Neither);
     /// Operations of all schedules that were tried.
-    OPERATIONS_TRIED = Metric::new("operations_tried", ("Operations tried", "operations"), "1", Neither);
+    OPERATIONS_TRIED = ("operations_tried", "Operations tried", "operations", "1", Neither);
 
     // Data plane.
     /// Packets forwarded in a second.
-    RATE = Metric::new("rate", ("Rate", "rate"), "Mpps", Higher);
+    RATE = ("rate", "Rate", "rate", "Mpps", Higher);
     /// Clocks of a node, a loop or a whole graph for each packet.
-    CLOCKS_PER_PACKET = Metric::new("clocks-per-packet", ("Clocks per packet", "clocks"), "ticks", Lower);
+    CLOCKS_PER_PACKET = ("clocks-per-packet", "Clocks per packet", "clocks", "ticks", Lower);
     /// Clocks for each call of a node that had no packets.
-    CLOCKS = Metric::new("clocks", ("Clocks", "clocks"), "ticks", Lower);
+    CLOCKS = ("clocks", "Clocks", "clocks", "ticks", Lower);
     /// Calls of a node that had packets.
-    CALLS = Metric::new("calls", ("Calls", "calls"), "calls", Neither).derived();
+    CALLS = ("calls", "Calls", "calls", "calls", Neither).derived();
     /// Packets that a node was given.
-    VECTORS = Metric::new("vectors", ("Vectors", "vectors"), "packets", Neither).derived();
+    VECTORS = ("vectors", "Vectors", "vectors", "packets", Neither).derived();
     /// Share of the packets that came in which a node was given.
-    PACKET_SHARE = Metric::new("packet-share", ("Share of packets", "share"), "1", Neither);
+    PACKET_SHARE = ("packet-share", "Share of packets", "share", "1", Neither);
     /// Packets for each call of a node.
-    VECTORS_PER_CALL = Metric::new("vectors-per-call", ("Vectors per call", "vectors"), "packets", Neither);
+    VECTORS_PER_CALL = ("vectors-per-call", "Vectors per call", "vectors", "packets", Neither);
     /// Times that a node suspended itself.
-    SUSPENDS = Metric::new("suspends", ("Suspends", "suspends"), "suspends", Neither).derived();
+    SUSPENDS = ("suspends", "Suspends", "suspends", "suspends", Neither).derived();
     /// Polls of an input node that found no packet.
-    EMPTY_POLLS = Metric::new("empty-polls", ("Empty polls", "empty"), "calls", Neither).derived();
+    EMPTY_POLLS = ("empty-polls", "Empty polls", "empty", "calls", Neither).derived();
     /// Clocks of the polls that found no packet.
-    EMPTY_CLOCKS = Metric::new("empty-clocks", ("Empty clocks", "empty"), "ticks", Neither).derived();
+    EMPTY_CLOCKS = ("empty-clocks", "Empty clocks", "empty", "ticks", Neither).derived();
     /// The time that counters counted.
-    WINDOW = Metric::new("window", ("Window", "window"), "s", Neither).derived();
+    WINDOW = ("window", "Window", "window", "s", Neither).derived();
     /// Turns of the main loop.
-    LOOPS = Metric::new("loops", ("Loops", "loops"), "1", Neither).derived();
+    LOOPS = ("loops", "Loops", "loops", "1", Neither).derived();
     /// Packets that came in.
-    RECEIVED = Metric::new("received", ("Received", "in"), "packets", Neither).derived();
+    RECEIVED = ("received", "Received", "in", "packets", Neither).derived();
     /// Packets that went out.
-    SENT = Metric::new("sent", ("Sent", "out"), "packets", Neither).derived();
+    SENT = ("sent", "Sent", "out", "packets", Neither).derived();
     /// Packets that a node dropped.
-    DROPPED = Metric::new("dropped", ("Dropped", "dropped"), "packets", Neither);
+    DROPPED = ("dropped", "Dropped", "dropped", "packets", Neither);
     /// Packets that were left to the host.
-    PUNTED = Metric::new("punted", ("Punted", "punted"), "packets", Neither);
+    PUNTED = ("punted", "Punted", "punted", "packets", Neither);
     /// Packets that a device refused.
-    REFUSED = Metric::new("refused", ("Refused", "refused"), "packets", Neither);
+    REFUSED = ("refused", "Refused", "refused", "packets", Neither);
     /// From when a packet was sent until it came out; the subject says which share of the packets
     /// was as fast.
-    PACKET_LATENCY = Metric::new("packet-latency", ("Packet latency", "latency"), "us", Lower);
+    PACKET_LATENCY = ("packet-latency", "Packet latency", "latency", "us", Lower);
     /// Events of the processor or the kernel for each packet; the role says of which kind.
-    EVENTS = Metric::new("events", ("Events per packet", "events"), "1", Lower);
+    EVENTS = ("events", "Events per packet", "events", "1", Lower);
     /// Bytes that a frame touches.
-    FOOTPRINT = Metric::new("footprint", ("Footprint", "bytes"), "bytes", Neither);
+    FOOTPRINT = ("footprint", "Footprint", "bytes", "bytes", Neither);
     /// Packets that were dropped or punted for a reason.
-    PACKETS = Metric::new("packets", ("Packets", "packets"), "packets", Neither);
+    PACKETS = ("packets", "Packets", "packets", "packets", Neither);
     /// Clocks for each packet in which the core waited for an access.
-    STALL_WAITED = Metric::new("stall-waited", ("Stall waited", "waited"), "ticks", Lower);
+    STALL_WAITED = ("stall-waited", "Stall waited", "waited", "ticks", Lower);
     /// Clocks for each packet in which an access could not begin, because all fill buffers were in
     /// use.
-    STALL_BLOCKED = Metric::new("stall-blocked", ("Stall blocked", "blocked"), "ticks", Lower);
+    STALL_BLOCKED = ("stall-blocked", "Stall blocked", "blocked", "ticks", Lower);
     /// A packet's accesses that find their line in L2; the subject is the node, the role the kind
     /// of data.
-    L2_ACCESSES = Metric::new("l2-accesses", ("L2 accesses per packet", "from L2"), "accesses", Lower);
+    L2_ACCESSES = ("l2-accesses", "L2 accesses per packet", "from L2", "accesses", Lower);
     /// A packet's accesses that find their line in no cache; subject and role as for L2.
-    MEMORY_ACCESSES = Metric::new("memory-accesses", ("Memory accesses per packet", "from memory"), "accesses", Lower);
+    MEMORY_ACCESSES = ("memory-accesses", "Memory accesses per packet", "from memory", "accesses", Lower);
     /// The share of time in which a modelled memory is busy.
-    MEMORY_BUSY = Metric::new("memory-busy", ("Memory busy", "busy"), "1", Neither);
+    MEMORY_BUSY = ("memory-busy", "Memory busy", "busy", "1", Neither);
     /// Packets of an interface that were handed to another stack.
-    PUNT = Metric::new("punt", ("Punt", "punt"), "packets", Neither);
+    PUNT = ("punt", "Punt", "punt", "packets", Neither);
 }
 
 /// The ending of a metric's name for a change that a document prints beside a figure: such a

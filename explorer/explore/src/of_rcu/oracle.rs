@@ -82,6 +82,19 @@ pub(crate) struct StallReport {
 /// The invariant that broke, and how.
 pub type Breach = (Invariant, String);
 
+/// A breach where something does not hold.
+pub fn held(
+    holds: bool,
+    invariant: Invariant,
+    what: impl FnOnce() -> String,
+) -> Result<(), Breach> {
+    if holds {
+        Ok(())
+    } else {
+        Err((invariant, what()))
+    }
+}
+
 impl Oracle {
     /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
     pub(crate) fn begin(&self, readers: usize, objects: usize, cpus: usize) {
@@ -134,17 +147,10 @@ impl Oracle {
         self.start.set(self.next_moment());
         self.start_since.set(self.steps_since.get());
         self.lasts_since.set(Some(jiffy));
-        if self.started.get() == u64::from(number) {
-            Ok(())
-        } else {
-            Err((
-                Invariant::GracePeriod,
-                format!(
-                    "grace period {number} starts as the {}th",
-                    self.started.get()
-                ),
-            ))
-        }
+        let started = self.started.get();
+        held(started == u64::from(number), Invariant::GracePeriod, || {
+            format!("grace period {number} starts as the {started}th")
+        })
     }
 
     /// RCU has seen a tick: it has reported a grace period that has lasted for too long, and again
@@ -159,16 +165,11 @@ impl Oracle {
             .get()
             .filter(|&(of, had, _)| (of, had) == (self.started.get(), true))
             .map_or(since + patience, |(.., at)| at + 3 * patience);
-        if jiffy > limit + STALL_LATE {
-            Err((
-                Invariant::SoonEnough,
-                format!(
-                    "the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"
-                ),
-            ))
-        } else {
-            Ok(())
-        }
+        held(jiffy <= limit + STALL_LATE, Invariant::SoonEnough, || {
+            format!(
+                "the grace period that started in jiffy {since} is not reported as stalled in jiffy {jiffy}"
+            )
+        })
     }
 
     /// It has ended: since its start every CPU has passed a quiescent state, and every reader has
@@ -184,11 +185,9 @@ impl Oracle {
             .iter_mut()
             .filter(|callback| callback.due == 0)
         {
-            callback.due = if callback.seen != 0 && callback.seen < self.start_since.get() {
-                now
-            } else {
-                0
-            };
+            if callback.seen != 0 && callback.seen < self.start_since.get() {
+                callback.due = now;
+            }
         }
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
@@ -224,27 +223,24 @@ impl Oracle {
         let queued = self.queued.borrow()[number];
         let periods = self.started.get() - queued.started_before;
         let most = MOST_PERIODS[usize::from(queued.may_wait)];
-        if periods > most {
-            return Err((
-                Invariant::SoonEnough,
-                format!(
-                    "callback {number} is invoked after {periods} grace periods have started since it was queued, and {most} are enough"
-                ),
-            ));
-        }
+        held(periods <= most, Invariant::SoonEnough, || {
+            format!(
+                "callback {number} is invoked after {periods} grace periods have started since it was queued, and {most} are enough"
+            )
+        })?;
         let waited = self
             .done_at
             .get()
             .map_or(0, |done| jiffy - done.max(queued.jiffy));
-        if !queued.may_wait && waited > SOON {
-            return Err((
-                Invariant::SoonEnough,
+        held(
+            queued.may_wait || waited <= SOON,
+            Invariant::SoonEnough,
+            || {
                 format!(
                     "callback {number}, which may not be put off, is invoked {waited} jiffies after all work was done"
-                ),
-            ));
-        }
-        Ok(())
+                )
+            },
+        )
     }
 
     /// Something happened that the library counts as well, by its place in [`COUNTED`].
@@ -352,14 +348,9 @@ impl Oracle {
 
     /// A reader looks at an object, which must not have been freed.
     pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Breach> {
-        if self.freed.borrow()[object] {
-            Err((
-                Invariant::ReadersSafe,
-                format!("task {reader} looks at object {object}, which was freed"),
-            ))
-        } else {
-            Ok(())
-        }
+        held(!self.freed.borrow()[object], Invariant::ReadersSafe, || {
+            format!("task {reader} looks at object {object}, which was freed")
+        })
     }
 
     /// A callback is about to be queued that frees an object; returns its number.

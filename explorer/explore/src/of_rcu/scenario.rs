@@ -315,23 +315,21 @@ impl Script for KernelScenario {
     }
 
     fn plainer(&self) -> Vec<Self> {
-        let one = |change: fn(&mut Self)| {
+        let changes: [fn(&mut Self); 7] = [
+            |other| other.leaf_fanout = ONE_LEAF,
+            |other| other.preemptible = false,
+            |other| other.crowded = false,
+            |other| other.user_ticks = false,
+            |other| other.busy_end = false,
+            |other| other.exclusives = false,
+            |other| other.impatient = false,
+        ];
+        let changed = changes.map(|change| {
             let mut other = self.clone();
             change(&mut other);
             other
-        };
-        [
-            one(|scenario| scenario.leaf_fanout = ONE_LEAF),
-            one(|scenario| scenario.preemptible = false),
-            one(|scenario| scenario.crowded = false),
-            one(|scenario| scenario.user_ticks = false),
-            one(|scenario| scenario.busy_end = false),
-            one(|scenario| scenario.exclusives = false),
-            one(|scenario| scenario.impatient = false),
-        ]
-        .into_iter()
-        .filter(|other| other != self)
-        .collect()
+        });
+        changed.into_iter().filter(|other| other != self).collect()
     }
 
     fn sentences(&self) -> Vec<String> {
@@ -382,24 +380,17 @@ impl KernelScenario {
         if !(2..=MOST_CPUS).contains(&count) {
             return Err(KernelScenarioError::Cpus(count));
         }
-        let range = |what: String, value: usize, least: usize, most: usize| {
-            if (least..=most).contains(&value) {
-                Ok(())
-            } else {
-                Err(KernelScenarioError::Range {
-                    what,
-                    value,
-                    least,
-                    most,
-                })
-            }
+        let range = |what: String, value: usize, least, most| {
+            let is_right = (least..=most).contains(&value);
+            is_right.then_some(()).ok_or(KernelScenarioError::Range {
+                what,
+                value,
+                least,
+                most,
+            })
         };
-        range(
-            "`leaf_fanout`".to_owned(),
-            usize::from(self.leaf_fanout),
-            1,
-            16,
-        )?;
+        let fanout = self.leaf_fanout.into();
+        range("`leaf_fanout`".to_owned(), fanout, 1, 16)?;
         for (cpu, actions) in self.cpus.iter().enumerate() {
             range(
                 format!("the number of actions of CPU {cpu}"),
@@ -411,13 +402,13 @@ impl KernelScenario {
                 let of = |what: &str| format!("{what} of action {number} of CPU {cpu}");
                 match *action {
                     Action::Read(pointer) | Action::Replace { pointer, .. } => {
-                        range(of("the pointer"), usize::from(pointer), 0, POINTERS - 1)?;
+                        range(of("the pointer"), pointer.into(), 0, POINTERS - 1)?;
                     }
                     Action::Thread { steps, .. } => {
-                        range(of("the number of steps"), usize::from(steps), 1, 255)?
+                        range(of("the number of steps"), steps.into(), 1, 255)?
                     }
                     Action::Idle { jiffies, .. } | Action::Off(jiffies) => {
-                        range(of("the number of jiffies"), usize::from(jiffies), 1, 255)?;
+                        range(of("the number of jiffies"), jiffies.into(), 1, 255)?;
                     }
                     Action::Leave | Action::Switch(_) | Action::Jiffy => {}
                 }
