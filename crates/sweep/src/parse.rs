@@ -66,11 +66,9 @@ impl Parser<'_> {
         };
         let (axes, settings) = (self.axes(table)?, self.settings(table)?);
         self.no_key_twice(&axes, &settings)?;
-        let texts = |key: &str| {
-            table
-                .get(key)
-                .map_or(Ok(Vec::new()), |value| self.texts(value, key))
-        };
+        let metrics = table
+            .get("metrics")
+            .map_or(Ok(Vec::new()), |value| self.texts(value, "metrics"))?;
         let chunk = table
             .get("chunk")
             .map(|value| self.number(value, "chunk", 1..=1_000_000))
@@ -88,7 +86,7 @@ impl Parser<'_> {
             axes,
             chunk,
             keep: self.keep(table.get("keep"))?,
-            metrics: self.metrics(texts("metrics")?)?,
+            metrics: self.metrics(metrics)?,
             source: self.source.clone(),
         })
     }
@@ -103,7 +101,7 @@ impl Parser<'_> {
                     || format!("there are: {}", known().collect::<Vec<_>>().join(", ")),
                     |near| format!("did you mean {near}?"),
                 );
-                return self.wrong(place.clone(), &format!("nothing measures `{name}`"), &help);
+                return self.wrong(place.clone(), format!("nothing measures `{name}`"), help);
             }
         }
         Ok(given.into_iter().map(|(name, _)| name).collect())
@@ -154,8 +152,31 @@ impl Parser<'_> {
         Ok(settings)
     }
 
-    fn wrong<T>(&self, place: Range<usize>, message: &str, help: &str) -> Result<T, Error> {
+    fn wrong<T>(
+        &self,
+        place: Range<usize>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) -> Result<T, Error> {
         Err(self.source.wrong(place, message, help))
+    }
+
+    /// Refuses a key that is none of these.
+    fn known_keys(
+        &self,
+        table: &DeTable<'_>,
+        keys: &[&str],
+        of: &str,
+        help: &str,
+    ) -> Result<(), Error> {
+        let is_unknown = |key: &&Spanned<_>| !keys.contains(&AsRef::as_ref(key.get_ref()));
+        match table.keys().find(is_unknown) {
+            Some(key) => {
+                let message = format!("unknown key `{}` {of}", key.get_ref());
+                self.wrong(key.span(), message, help)
+            }
+            None => Ok(()),
+        }
     }
 
     /// The keys of a table with their values, in the order of the text. A table in it is a dotted
@@ -166,13 +187,12 @@ impl Parser<'_> {
         name: &str,
     ) -> Result<Vec<Item<'a, 'i>>, Error> {
         let DeValue::Table(table) = value.get_ref() else {
-            let help = format!(
-                "write it as a table: [{name}], and keys with their values on the lines below"
-            );
             return self.wrong(
                 value.span(),
-                &format!("`{name}` is {}", value.get_ref().type_str()),
-                &help,
+                format!("`{name}` is {}", value.get_ref().type_str()),
+                format!(
+                    "write it as a table: [{name}], and keys with their values on the lines below"
+                ),
             );
         };
         let mut found = Vec::new();
@@ -205,7 +225,7 @@ impl Parser<'_> {
             other => {
                 return self.wrong(
                     place,
-                    &format!("{} where a value must be", other.type_str()),
+                    format!("{} where a value must be", other.type_str()),
                     "a value is a text, a number, true or false",
                 );
             }
@@ -218,7 +238,7 @@ impl Parser<'_> {
             DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
             _ => self.wrong(
                 value.span(),
-                &format!("`{name}` is no text"),
+                format!("`{name}` is no text"),
                 "write it in quotes",
             ),
         }
@@ -230,11 +250,10 @@ impl Parser<'_> {
         name: &str,
     ) -> Result<Vec<(String, Range<usize>)>, Error> {
         let DeValue::Array(all) = value.get_ref() else {
-            let help = format!("write it as {name} = [\"...\"]");
             return self.wrong(
                 value.span(),
-                &format!("`{name}` is no list of texts"),
-                &help,
+                format!("`{name}` is no list of texts"),
+                format!("write it as {name} = [\"...\"]"),
             );
         };
         all.iter()
@@ -255,7 +274,7 @@ impl Parser<'_> {
         let help = format!("a whole number from {} to {}", range.start(), range.end());
         match number.filter(|number| range.contains(number)) {
             Some(number) => Ok(number),
-            None => self.wrong(value.span(), &format!("no value of `{name}`"), &help),
+            None => self.wrong(value.span(), format!("no value of `{name}`"), help),
         }
     }
 
@@ -266,7 +285,7 @@ impl Parser<'_> {
         match value.get_ref() {
             DeValue::Array(all) if all.is_empty() => self.wrong(
                 value.span(),
-                &format!("`{key}` has no value"),
+                format!("`{key}` has no value"),
                 "name one at least, or take the key out",
             ),
             DeValue::Array(all) => {
@@ -277,7 +296,7 @@ impl Parser<'_> {
                     if !seen.insert(next.value.text()) {
                         return self.wrong(
                             next.place,
-                            &format!(
+                            format!(
                                 "`{}` stands twice among the values of `{key}`",
                                 next.value.text()
                             ),
@@ -292,7 +311,7 @@ impl Parser<'_> {
                 Some((first, last)) => {
                     match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
                         (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
-                        _ => self.wrong(value.span(), &format!("`{text}` is no range"), RANGE),
+                        _ => self.wrong(value.span(), format!("`{text}` is no range"), RANGE),
                     }
                 }
                 None => Ok(Values::Each(vec![self.value(value)?])),
@@ -331,16 +350,7 @@ impl Parser<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), "`random` is no table", HELP);
         };
-        if let Some(key) = table
-            .keys()
-            .find(|key| !["points", "seed", "ranges"].contains(&key.get_ref().as_ref()))
-        {
-            return self.wrong(
-                key.span(),
-                &format!("unknown key `{}` in [random]", key.get_ref()),
-                HELP,
-            );
-        }
+        self.known_keys(table, &["points", "seed", "ranges"], "in [random]", HELP)?;
         let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
             return self.wrong(value.span(), "[random] lacks `points` or `ranges`", HELP);
         };
@@ -376,23 +386,14 @@ impl Parser<'_> {
                     .map(Span::Choice);
             }
             DeValue::Table(table) => table,
-            _ => return self.wrong(value.span(), &format!("no range for `{key}`"), HELP),
+            _ => return self.wrong(value.span(), format!("no range for `{key}`"), HELP),
         };
-        if let Some(key) = table
-            .keys()
-            .find(|key| !["from", "to", "unit", "digits"].contains(&key.get_ref().as_ref()))
-        {
-            return self.wrong(
-                key.span(),
-                &format!("unknown key `{}` of a range", key.get_ref()),
-                HELP,
-            );
-        }
+        self.known_keys(table, &["from", "to", "unit", "digits"], "of a range", HELP)?;
         let end = |name: &str| match table.get(name) {
             Some(value) => self.value(value),
             None => self.wrong(
                 value.span(),
-                &format!("the range of `{key}` lacks `{name}`"),
+                format!("the range of `{key}` lacks `{name}`"),
                 HELP,
             ),
         };
@@ -411,7 +412,7 @@ impl Parser<'_> {
             } else {
                 self.wrong(
                     value.span(),
-                    &format!("the range of `{key}` does not go up"),
+                    format!("the range of `{key}` does not go up"),
                     HELP,
                 )
             }
@@ -436,7 +437,7 @@ impl Parser<'_> {
                 }
                 _ => self.wrong(
                     value.span(),
-                    &format!("the ends of the range of `{key}` are no numbers"),
+                    format!("the ends of the range of `{key}` are no numbers"),
                     HELP,
                 ),
             },
@@ -448,16 +449,7 @@ impl Parser<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), "`seeds` is no table", HELP);
         };
-        if let Some(key) = table
-            .keys()
-            .find(|key| !["first", "count"].contains(&key.get_ref().as_ref()))
-        {
-            return self.wrong(
-                key.span(),
-                &format!("unknown key `{}` in [seeds]", key.get_ref()),
-                HELP,
-            );
-        }
+        self.known_keys(table, &["first", "count"], "in [seeds]", HELP)?;
         let Some(count) = table.get("count") else {
             return self.wrong(value.span(), "[seeds] lacks `count`", HELP);
         };
@@ -496,7 +488,7 @@ impl Parser<'_> {
                 _ => {
                     return self.wrong(
                         place,
-                        &format!("`{text}` cannot be kept"),
+                        format!("`{text}` cannot be kept"),
                         "any of \"measures\", \"events\", \"causes\" can",
                     );
                 }
@@ -523,12 +515,12 @@ impl Parser<'_> {
             };
             for (key, _) in axis.keys() {
                 if ["sweep_point", "repetition", "status", "why", "counter_hz"].contains(&key) {
-                    return self.wrong(place(key), &format!("`{key}` cannot be varied"), "the table of points has a column of that name; no experiment has a setting of it");
+                    return self.wrong(place(key), format!("`{key}` cannot be varied"), "the table of points has a column of that name; no experiment has a setting of it");
                 }
                 if !seen.insert(key) {
                     return self.wrong(
                         place(key),
-                        &format!("`{key}` is set twice"),
+                        format!("`{key}` is set twice"),
                         "leave it in one place; [settings] hold in every point",
                     );
                 }

@@ -108,28 +108,37 @@ impl<R> Column<R> {
 /// alone is an instrumentation point.
 pub const POINT: &str = "sweep_point";
 
+/// Columns behind those that say which repetition of which series a row is of.
+macro_rules! with_keys {
+    ($($column:expr),* $(,)?) => {
+        [
+            Column::new(
+                "variant",
+                "the release or configuration",
+                Get::Text(|of, row| Some(of.series_names(row.series).variant)),
+            ),
+            Column::new(
+                "case",
+                "the experiment's case",
+                Get::Text(|of, row| Some(of.series_names(row.series).case)),
+            ),
+            Column::new(
+                "mode",
+                "the case's mode; empty where it has none",
+                Get::Text(|of, row| Some(of.series_names(row.series).mode)),
+            ),
+            Column::new(
+                "iteration",
+                "the repetition, from 0",
+                Get::U32(|row| Some(row.iteration)),
+            ),
+            $($column),*
+        ]
+    };
+}
+
 /// `events.parquet`.
-pub static EVENTS: [Column<Event>; 10] = [
-    Column::new(
-        "variant",
-        "the release or configuration",
-        Get::Text(|r, e| Some(r.series_names(e.series).variant)),
-    ),
-    Column::new(
-        "case",
-        "the experiment's case",
-        Get::Text(|r, e| Some(r.series_names(e.series).case)),
-    ),
-    Column::new(
-        "mode",
-        "the case's mode; empty where it has none",
-        Get::Text(|r, e| Some(r.series_names(e.series).mode)),
-    ),
-    Column::new(
-        "iteration",
-        "the repetition, from 0",
-        Get::U32(|e| Some(e.iteration)),
-    ),
+pub static EVENTS: [Column<Event>; 10] = with_keys![
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|e| Some(e.cpu))),
     Column::new(
         "time",
@@ -162,27 +171,7 @@ pub static EVENTS: [Column<Event>; 10] = [
 ];
 
 /// `measures.parquet`.
-pub static MEASURES: [Column<Measure>; 12] = [
-    Column::new(
-        "variant",
-        "the release or configuration",
-        Get::Text(|r, m| Some(r.series_names(m.series).variant)),
-    ),
-    Column::new(
-        "case",
-        "the experiment's case",
-        Get::Text(|r, m| Some(r.series_names(m.series).case)),
-    ),
-    Column::new(
-        "mode",
-        "the case's mode; empty where it has none",
-        Get::Text(|r, m| Some(r.series_names(m.series).mode)),
-    ),
-    Column::new(
-        "iteration",
-        "the repetition, from 0",
-        Get::U32(|m| Some(m.iteration)),
-    ),
+pub static MEASURES: [Column<Measure>; 12] = with_keys![
     Column::new(
         "cpu",
         "the CPU's number, from 0",
@@ -232,27 +221,7 @@ pub static MEASURES: [Column<Measure>; 12] = [
 ];
 
 /// `causes.parquet`.
-pub static CAUSES: [Column<CauseRow>; 10] = [
-    Column::new(
-        "variant",
-        "the release or configuration",
-        Get::Text(|r, c| Some(r.series_names(c.series).variant)),
-    ),
-    Column::new(
-        "case",
-        "the experiment's case",
-        Get::Text(|r, c| Some(r.series_names(c.series).case)),
-    ),
-    Column::new(
-        "mode",
-        "the case's mode; empty where it has none",
-        Get::Text(|r, c| Some(r.series_names(c.series).mode)),
-    ),
-    Column::new(
-        "iteration",
-        "the repetition, from 0",
-        Get::U32(|c| Some(c.iteration)),
-    ),
+pub static CAUSES: [Column<CauseRow>; 10] = with_keys![
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|c| Some(c.cpu))),
     Column::new(
         "metric",

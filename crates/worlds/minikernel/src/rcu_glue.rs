@@ -21,7 +21,7 @@ impl Kernel {
         &mut self,
         soc: &Soc,
         cpu: usize,
-        call: impl FnOnce(&mut dyn Callbacks, CpuTime, &mut Requests) -> R,
+        call: impl FnOnce(&mut (dyn Callbacks + 'static), CpuTime, &mut Requests) -> R,
     ) -> Option<(R, u64)> {
         let mut callbacks = self.callbacks.take()?;
         let place = CpuTime {
@@ -128,9 +128,7 @@ impl Kernel {
 
     /// The need of the callbacks of a CPU that is about to idle.
     pub fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
-        let need = self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.idle_need(place, requests)
-        });
+        let need = self.with_callbacks(soc, cpu, Callbacks::idle_need);
         need.map_or(IdleNeed::Nothing, |(need, _)| need)
     }
 
@@ -147,9 +145,7 @@ impl Kernel {
 
     /// The CPU goes off.
     pub fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
-        let answer = self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.cpu_offline(place, requests)
-        });
+        let answer = self.with_callbacks(soc, cpu, Callbacks::cpu_offline);
         answer.map_or(Ok(()), |(answer, _)| answer)
     }
 
@@ -162,9 +158,7 @@ impl Kernel {
 
     /// The CPU comes up.
     pub fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.cpu_online(place, requests)
-        });
+        self.with_callbacks(soc, cpu, Callbacks::cpu_online);
     }
 
     pub fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {
@@ -175,9 +169,7 @@ impl Kernel {
 
     /// The softirq that looks after callbacks.
     pub fn callbacks_softirq(&mut self, soc: &Soc, cpu: usize) {
-        let softirq = self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.softirq(place, requests)
-        });
+        let softirq = self.with_callbacks(soc, cpu, Callbacks::softirq);
         let Some((more, invoked)) = softirq else {
             return;
         };

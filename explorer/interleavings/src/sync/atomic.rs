@@ -237,55 +237,43 @@ impl<T: InWord> Atomic<T> {
     }
 }
 
+/// Defines read-modify-writes: the name of each, its words, and the value that it stores.
+macro_rules! updates {
+    ($($(#[$about:meta])* $name:ident($what:literal): |$before:ident, $value:ident| $after:expr;)+) => {$(
+        $(#[$about])*
+        pub fn $name(&self, $value: T, order: Ordering) -> T {
+            self.update(order, $what, $value, |$before| $after)
+        }
+    )+};
+}
+
 impl<T: Number> Atomic<T> {
-    /// Adds, wrapping. Returns the value before.
-    pub fn fetch_add(&self, value: T, order: Ordering) -> T {
-        self.update(order, "adds to", value, |before| {
-            T::from_word(before.to_word().wrapping_add(value.to_word()))
-        })
-    }
-
-    /// Subtracts, wrapping. Returns the value before.
-    pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
-        self.update(order, "subtracts from", value, |before| {
-            T::from_word(before.to_word().wrapping_sub(value.to_word()))
-        })
-    }
-
-    /// Stores the greater of the two values. Returns the value before.
-    pub fn fetch_max(&self, value: T, order: Ordering) -> T {
-        self.update(order, "raises", value, |before| before.max(value))
-    }
-
-    /// Stores the lesser of the two values. Returns the value before.
-    pub fn fetch_min(&self, value: T, order: Ordering) -> T {
-        self.update(order, "lowers", value, |before| before.min(value))
+    updates! {
+        /// Adds, wrapping. Returns the value before.
+        fetch_add("adds to"): |before, value|
+            T::from_word(before.to_word().wrapping_add(value.to_word()));
+        /// Subtracts, wrapping. Returns the value before.
+        fetch_sub("subtracts from"): |before, value|
+            T::from_word(before.to_word().wrapping_sub(value.to_word()));
+        /// Stores the greater of the two values. Returns the value before.
+        fetch_max("raises"): |before, value| before.max(value);
+        /// Stores the lesser of the two values. Returns the value before.
+        fetch_min("lowers"): |before, value| before.min(value);
     }
 }
 
 impl<T: InWord + BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T> + Not<Output = T>>
     Atomic<T>
 {
-    /// Clears the bits that `value` has not (bitwise and). Returns the value before.
-    pub fn fetch_and(&self, value: T, order: Ordering) -> T {
-        self.update(order, "masks", value, |before| before & value)
-    }
-
-    /// Stores the complement of the bitwise and. Returns the value before.
-    pub fn fetch_nand(&self, value: T, order: Ordering) -> T {
-        self.update(order, "masks and negates", value, |before| {
-            !(before & value)
-        })
-    }
-
-    /// Sets the bits of `value` (bitwise or). Returns the value before.
-    pub fn fetch_or(&self, value: T, order: Ordering) -> T {
-        self.update(order, "sets bits of", value, |before| before | value)
-    }
-
-    /// Flips the bits of `value` (exclusive or). Returns the value before.
-    pub fn fetch_xor(&self, value: T, order: Ordering) -> T {
-        self.update(order, "flips bits of", value, |before| before ^ value)
+    updates! {
+        /// Clears the bits that `value` has not (bitwise and). Returns the value before.
+        fetch_and("masks"): |before, value| before & value;
+        /// Stores the complement of the bitwise and. Returns the value before.
+        fetch_nand("masks and negates"): |before, value| !(before & value);
+        /// Sets the bits of `value` (bitwise or). Returns the value before.
+        fetch_or("sets bits of"): |before, value| before | value;
+        /// Flips the bits of `value` (exclusive or). Returns the value before.
+        fetch_xor("flips bits of"): |before, value| before ^ value;
     }
 }
 
