@@ -105,14 +105,15 @@ impl Thread<'_> {
     /// The actions of the kernel that an event stands for.
     pub fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
         let what = format!("`{event}`");
-        let capacity = self.capacity;
+        let (source, capacity) = (self.source, self.capacity);
+        let fixed = || source.us(item, &what).map(Draw::Fixed);
         let action = match event {
             "run" => Action::Run {
-                time: Draw::Fixed(self.source.us(item, &what)?),
+                time: fixed()?,
                 capacity,
             },
-            "runtime" => Action::RunTime(Draw::Fixed(self.source.us(item, &what)?)),
-            "sleep" => Action::Sleep(Draw::Fixed(self.source.us(item, &what)?)),
+            "runtime" => Action::RunTime(fixed()?),
+            "sleep" => Action::Sleep(fixed()?),
             "stopwatt_run" => Action::Run {
                 time: self.draw(item, &what)?,
                 capacity,
@@ -146,7 +147,7 @@ impl Thread<'_> {
                 to.extend((1..count).map(|_| action));
                 action
             }
-            "exit" => Action::Exit,
+            "stopwatt_exit" => Action::Exit,
             _ => self.on_object(event, item)?,
         };
         to.push(action);
@@ -155,55 +156,34 @@ impl Thread<'_> {
 
     /// The action on the object that an event names.
     fn on_object(&mut self, event: &str, item: &Item) -> Result<Action, Error> {
-        let what = format!("`{event}`");
-        let name = |thread: &Self| thread.source.string(item, &what).map(str::to_owned);
+        let (source, at) = (self.source, item.at);
+        let name = source.string(item, &format!("`{event}`"))?;
+        let objects = &mut *self.objects;
         Ok(match event {
             "lock" => {
-                let mutex = self
-                    .objects
-                    .mutexes
-                    .number(self.source, item.at, &name(self)?)?;
+                let mutex = objects.mutexes.number(source, at, name)?;
                 self.held.push(mutex);
                 Action::Lock(mutex)
             }
             "unlock" => {
-                let mutex = self
-                    .objects
-                    .mutexes
-                    .number(self.source, item.at, &name(self)?)?;
+                let mutex = objects.mutexes.number(source, at, name)?;
                 self.held.retain(|other| *other != mutex);
                 Action::Unlock(mutex)
             }
-            "signal" => Action::Signal(self.objects.conditions.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
-            "broad" => Action::Broadcast(self.objects.conditions.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
+            "signal" => Action::Signal(objects.conditions.number(source, at, name)?),
+            "broad" => Action::Broadcast(objects.conditions.number(source, at, name)?),
             "barrier" => {
-                self.barrier = Some(item.at);
-                Action::Barrier(self.objects.barrier(self.source, item.at, &name(self)?)?)
+                self.barrier = Some(at);
+                Action::Barrier(objects.barrier(source, at, name)?)
             }
-            "sem_post" => Action::SemPost(self.objects.semaphores.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
-            "sem_wait" => Action::SemWait(self.objects.semaphores.number(
-                self.source,
-                item.at,
-                &name(self)?,
-            )?),
+            "sem_post" => Action::SemPost(objects.semaphores.number(source, at, name)?),
+            "sem_wait" => Action::SemWait(objects.semaphores.number(source, at, name)?),
             "fork" => {
-                let task = self.objects.task(self.source, item.at, &name(self)?)?.first;
-                self.objects.forked.push(task);
+                let task = objects.task(source, at, name)?.first;
+                objects.forked.push(task);
                 Action::Fork(task)
             }
-            _ => Action::Exit,
+            other => unreachable!("`{other}` is no event"),
         })
     }
 

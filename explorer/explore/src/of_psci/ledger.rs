@@ -32,6 +32,11 @@ pub(crate) enum Request {
 /// The invariant that broke, as a sentence without a full stop.
 pub type Breach = (Invariant, String);
 
+/// A breach of what the books say of states.
+fn wrong_state<T>(what: String) -> Result<T, Breach> {
+    Err((Invariant::DomainState, what))
+}
+
 /// DENIED and INVALID_PARAMETERS.
 pub const DENIED: u64 = -3i64 as u64;
 pub const INVALID_PARAMETERS: u64 = -2i64 as u64;
@@ -451,20 +456,14 @@ impl Ledger {
         let mode = self.mode_of(cpu);
         let (granted, lock_to) = self.right_states(cpu, asks, locks)?;
         if self.is_exact && lock_to != locks {
-            return Err((
-                Invariant::DomainState,
-                format!(
-                    "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
-                ),
+            return wrong_state(format!(
+                "CPU {cpu} goes down with the locks up to level {locks} held, and those up to level {lock_to} would be right"
             ));
         }
         if self.is_exact && highest(&granted) != up_to {
-            return Err((
-                Invariant::DomainState,
-                format!(
-                    "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
-                    shown(&granted)
-                ),
+            return wrong_state(format!(
+                "CPU {cpu} takes what lies above it down up to level {up_to}, and what its CPUs ask for makes {}",
+                shown(&granted)
             ));
         }
         let suspend = matches!(asks, Request::Suspend { .. });
@@ -530,17 +529,14 @@ impl Ledger {
                 };
                 if by_os {
                     if verdict != 0 && self.is_exact {
-                        return Err((
-                            Invariant::DomainState,
-                            format!(
-                                "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
-                                shown(&states),
-                                if verdict == DENIED {
-                                    "DENIED"
-                                } else {
-                                    "INVALID_PARAMETERS"
-                                },
-                            ),
+                        return wrong_state(format!(
+                            "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
+                            shown(&states),
+                            if verdict == DENIED {
+                                "DENIED"
+                            } else {
+                                "INVALID_PARAMETERS"
+                            },
                         ));
                     }
                     self.cpus[cpu].noted[1..].copy_from_slice(&states[1..]);
@@ -569,29 +565,22 @@ impl Ledger {
             }
             // Before its first run there is nothing that it could have asked for.
             _ => {
-                return Err((
-                    Invariant::DomainState,
-                    format!("CPU {cpu} goes to {} unasked", shown(&states)),
-                ));
+                return wrong_state(format!("CPU {cpu} goes to {} unasked", shown(&states)));
             }
         };
         if own.down.is_none()
             && matches!(own.asks, Request::Suspend { .. })
             && self.mode_of(cpu) == Some(1)
         {
-            return Err((
-                Invariant::DomainState,
-                format!("CPU {cpu} waits where nobody knows of it, though the OS coordinates"),
+            return wrong_state(format!(
+                "CPU {cpu} waits where nobody knows of it, though the OS coordinates"
             ));
         }
         if is_exact && right != states {
-            return Err((
-                Invariant::DomainState,
-                format!(
-                    "CPU {cpu} goes to {}, and what was asked for makes {}",
-                    shown(&states),
-                    shown(&right)
-                ),
+            return wrong_state(format!(
+                "CPU {cpu} goes to {}, and what was asked for makes {}",
+                shown(&states),
+                shown(&right)
             ));
         }
         Ok(())
@@ -624,10 +613,7 @@ impl Ledger {
         now: u32,
     ) -> Result<(), Breach> {
         let Some(down) = self.cpus[cpu].down.take() else {
-            return Err((
-                Invariant::DomainState,
-                format!("CPU {cpu} comes up from no state"),
-            ));
+            return wrong_state(format!("CPU {cpu} comes up from no state"));
         };
         let mut states = [down.granted[0], 0, 0];
         for (level, state) in states
@@ -642,13 +628,10 @@ impl Ledger {
             }
         }
         if let Some(found) = found.filter(|found| self.is_exact && *found != states) {
-            return Err((
-                Invariant::DomainState,
-                format!(
-                    "CPU {cpu} comes up from {}, and it and its domains were in {}",
-                    shown(&found),
-                    shown(&states)
-                ),
+            return wrong_state(format!(
+                "CPU {cpu} comes up from {}, and it and its domains were in {}",
+                shown(&found),
+                shown(&states)
             ));
         }
         let own = &mut self.cpus[cpu];
