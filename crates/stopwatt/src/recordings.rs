@@ -283,6 +283,7 @@ pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use recording::Header;
 
     #[test]
     fn a_recording_is_a_folder_of_the_disk_or_of_a_commit() {

@@ -1,5 +1,6 @@
 //! A chunk is run and written.
 
+use itertools::Itertools;
 use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
 use crate::error::Error;
@@ -255,7 +256,7 @@ fn words(error: &experiment::Error) -> String {
     if let Some(help) = error.help() {
         text = format!("{text} ({help})");
     }
-    document::printable_lines(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    document::printable_lines(&text.split_whitespace().join(" "))
 }
 
 /// The table of points: its number, a column for each key, and what became of it.

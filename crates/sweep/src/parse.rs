@@ -1,5 +1,6 @@
 //! The text of a plan.
 
+use itertools::Itertools;
 use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
@@ -98,7 +99,7 @@ impl Parser<'_> {
             if known().all(|known| known != name) {
                 let near = nearest(name, known());
                 let help = near.map_or_else(
-                    || format!("there are: {}", known().collect::<Vec<_>>().join(", ")),
+                    || format!("there are: {}", known().join(", ")),
                     |near| format!("did you mean {near}?"),
                 );
                 return self.wrong(place.clone(), format!("nothing measures `{name}`"), help);

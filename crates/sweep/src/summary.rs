@@ -1,6 +1,7 @@
 //! A data set summed up, point by point: one figure for each measure of a point, so that the
 //! rows of a hundred thousand points need not be held.
 
+use itertools::Itertools;
 use crate::axis::Value;
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -84,7 +85,7 @@ impl Summary {
 pub fn summary(folder: &Path) -> Result<Summary, Error> {
     let dataset = Dataset::open(folder)?;
     let plan = dataset.plan();
-    let mut keys: Vec<String> = plan.keys().into_iter().map(|(key, _)| key).collect();
+    let mut keys = plan.keys().into_iter().map(|(key, _)| key).collect_vec();
     if plan.repeats() {
         keys.push("repetition".to_owned());
     }
@@ -156,7 +157,7 @@ fn settings_at(plan: &crate::plan::Plan, keys: &[String], number: u64) -> Vec<Op
         let (_, value) = varied.find(|(name, _)| name == key)?;
         Some(value.clone())
     };
-    let mut settings: Vec<Option<Value>> = keys.iter().map(value).collect();
+    let mut settings = keys.iter().map(value).collect_vec();
     if plan.repeats()
         && let Some(last) = settings.last_mut()
     {

@@ -1,5 +1,6 @@
 //! `stopwatt explore faults`.
 
+use itertools::Itertools;
 use crate::printout::Printout;
 use clap::Args;
 use console::Console;
@@ -167,10 +168,10 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
             let mut row = vec![format!("{library}/{}", fault.name)];
             row.extend(tries.iter().flat_map(cells));
             rows.push(row);
-            let tries: Vec<Value> = (options.seed..)
+            let tries = (options.seed..)
                 .zip(&tries)
                 .map(|(seed, one)| value(seed, one))
-                .collect();
+                .collect_vec();
             values.push(json!({ "library": library, "name": fault.name, "commit": fault.commit, "tries": tries }));
         }
     }
@@ -188,7 +189,7 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
             ["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")),
         );
     }
-    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let headings = headings.iter().map(String::as_str).collect_vec();
     let table = report::table_text(&headings, rows, 1, console.style());
     let end = if all {
         "All were found, and what is left of each repeats itself."

@@ -1,5 +1,6 @@
 //! What `stopwatt explore psci` and `stopwatt explore rcu` are told, and the plan that it makes.
 
+use itertools::Itertools;
 use clap::{Args, ValueEnum};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
@@ -159,7 +160,7 @@ impl PsciOptions {
                 ..own
             },
         };
-        let machines: Vec<MachineOptions> = self.machine.iter().map(machine).collect();
+        let machines = self.machine.iter().map(machine).collect_vec();
         let machines = if machines.is_empty() {
             MachineOptions::all()
         } else {
@@ -315,7 +316,7 @@ fn mode(name: &str) -> Result<Mode, String> {
         .into_iter()
         .find(|mode| mode.name() == name)
         .ok_or_else(|| {
-            let names: Vec<&str> = Mode::ALL.iter().map(|mode| mode.name()).collect();
+            let names = Mode::ALL.iter().map(|mode| mode.name()).collect_vec();
             format!("there is no mode `{name}`; {} are right", names.join(", "))
         })
 }

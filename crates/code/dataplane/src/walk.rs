@@ -152,7 +152,6 @@ pub fn walk<M: PacketMemory, B: Body<M>>(
 /// Bytes of the machine code of a shape's loop over a body, without what runs for rare packets;
 /// `None` where it cannot be found out.
 pub fn code_bytes<M: PacketMemory, B: Body<M>>(shape: Shape) -> Option<usize> {
-    type Loop<M, B> = fn(Strides, &mut M, &mut Frame, &mut B) -> Verdict;
     let function = match shape {
         Shape::Single => walk_lanes::<1, M, B>,
         Shape::Dual => walk_lanes::<2, M, B>,

@@ -1,6 +1,7 @@
 //! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's
 //! documents, whose tables have no header.
 
+use itertools::Itertools;
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
 use crate::text::{self, Cleaned};
@@ -93,7 +94,7 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
     };
     for column in ["case", "metric", "value", "unit"] {
         if !header.iter().any(|name| name == column) {
-            let shown = header.iter().collect::<Vec<_>>().join(",");
+            let shown = header.iter().join(",");
             return Err(ImportError::new(
                 &options.file,
                 1,
@@ -107,7 +108,7 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
     for (line, record) in records {
         let shown = record.as_ref().map_or_else(
             |_| String::new(),
-            |record| record.iter().collect::<Vec<_>>().join(","),
+            |record| record.iter().join(","),
         );
         let figure = match record {
             Ok(record) => document::row(&record, &header)
@@ -201,12 +202,12 @@ fn rows_without_header(
             } else {
                 &COLUMNS
             };
-            let columns: Vec<_> = headers
+            let columns = headers
                 .iter()
                 .filter_map(|header| names::of_column(header))
-                .collect();
-            let headers: Vec<String> = headers.iter().map(|&header| header.to_owned()).collect();
-            let cells: Vec<&str> = record.iter().map(String::as_str).collect();
+                .collect_vec();
+            let headers = headers.iter().map(|&header| header.to_owned()).collect_vec();
+            let cells = record.iter().map(String::as_str).collect_vec();
             let table = rows::Table {
                 columns: &columns,
                 headers: &headers,

@@ -262,8 +262,6 @@ pub fn decimals(text: &str) -> usize {
 fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, String)> {
     let mut found = Vec::new();
     // By release, case and mode: the first figure, and the CPUs.
-    type Test<'a> = (&'a str, &'a str, &'a str);
-    type Cpus = BTreeSet<(u16, u16)>;
     let mut cpus = BTreeMap::new();
     for (at, figure) in figures.iter().enumerate() {
         cpus.entry((&figure.variant, &figure.case, &figure.mode))

@@ -5,6 +5,7 @@
 //! its cells removed, and here and there a letter. So nothing is read from columns of characters: a
 //! row is what stands between bars, a rule is a line of `+`, `-` and `=`.
 
+use itertools::Itertools;
 use crate::Options;
 use crate::error::{ImportError, printable};
 use crate::figures::{Figure, Figures};
@@ -31,7 +32,7 @@ const RIGHT: &str = "a table is a grid of +---+ and | cell |, or a csv-table, wi
 /// cell that is no figure, a table without a case or a unit, a cell that comes twice.
 pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportError> {
     let text = text::text(document, &options.file, None)?;
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let lines = text.lines().map(str::trim).collect_vec();
     let mut reader = Reader {
         options,
         found: Figures::default(),
@@ -55,9 +56,9 @@ pub fn rst(document: impl Read, options: &Options) -> Result<Figures, ImportErro
         ));
     }
     let mut found = reader.found;
-    let mut doubts: Vec<ImportError> = name_variants(&mut found.figures, options)
+    let mut doubts = name_variants(&mut found.figures, options)
         .into_iter()
-        .collect();
+        .collect_vec();
     doubts.extend(repeated_cpus(&mut found.figures, options));
     let mut found = found.finish(options, false)?;
     doubts.extend(doubtful(&found.figures, options));
@@ -118,11 +119,11 @@ fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> 
     let mut doubts = Vec::new();
     for (name, rows) in tables.iter().filter(|(_, rows)| rows.len() == known.len()) {
         let count = |place: (u16, u16)| rows.values().filter(|other| **other == place).count();
-        let wrong: Vec<_> = rows
+        let wrong = rows
             .iter()
             .zip(&known)
             .filter(|((_, place), right)| place != right)
-            .collect();
+            .collect_vec();
         let explained = wrong
             .iter()
             .all(|((_, place), right)| count(**place) > 1 && count(**right) == 0);
@@ -231,9 +232,9 @@ impl Reader<'_> {
                 .iter()
                 .take_while(|line| !line.is_empty() && !is_grid(line))
                 .count();
-            let parts: Vec<&str> = std::iter::once(caption.trim())
+            let parts = std::iter::once(caption.trim())
                 .chain(lines[at + 1..=at + more].iter().copied())
-                .collect();
+                .collect_vec();
             self.caption = Some(parts.join(" "));
             return Ok(at + more + 1);
         }
@@ -242,11 +243,11 @@ impl Reader<'_> {
         }
         if is_rule(line) {
             let count = lines[at..].iter().take_while(|line| is_grid(line)).count();
-            let grid: Vec<_> = lines[at..at + count]
+            let grid = lines[at..at + count]
                 .iter()
                 .zip(at as u64 + 1..)
                 .map(|(text, number)| GridLine { number, text })
-                .collect();
+                .collect_vec();
             if self.is_chosen() {
                 self.table(&grid)?;
             }
@@ -429,7 +430,7 @@ impl Reader<'_> {
                 titles: &titles,
             };
             let read = record.and_then(|record| {
-                let cells: Vec<&str> = record.iter().map(String::as_str).collect();
+                let cells = record.iter().map(String::as_str).collect_vec();
                 rows::row(self.options, before + line, &cells, &table)
             });
             match read {
@@ -449,7 +450,7 @@ impl Reader<'_> {
 
     fn table(&mut self, grid: &[GridLine<'_>]) -> Result<(), ImportError> {
         // What stands above the header in a cell as wide as the table is a title of its own.
-        let mut titles: Vec<String> = self.caption.iter().cloned().collect();
+        let mut titles = self.caption.iter().cloned().collect_vec();
         let mut header: Option<(Vec<Column>, Vec<String>)> = None;
         for (index, row) in grid.iter().enumerate() {
             if is_rule(row.text) {

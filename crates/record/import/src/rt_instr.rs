@@ -1,5 +1,6 @@
 //! UART logs of the Trusted Firmware-A test framework.
 
+use itertools::Itertools;
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
 use crate::text::Cleaned;
@@ -65,7 +66,7 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
             .iter()
             .any(|mark| memmem::find(&bytes, mark).is_some());
         boots.boot += u32::from(is_boot);
-        let begins: Vec<usize> = memmem::find_iter(&bytes, BEGIN).collect();
+        let begins = memmem::find_iter(&bytes, BEGIN).collect_vec();
         for (at, begin) in begins.iter().enumerate() {
             let text =
                 &bytes[begin + BEGIN.len()..begins.get(at + 1).copied().unwrap_or(bytes.len())];
@@ -153,7 +154,7 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
     // Terminal programs turn tabs into blanks; LAVA writes a line as a text in quotes, with marks
     // for them.
     let text = text.replace("\\t", "\t");
-    let fields: Vec<&str> = text.split_whitespace().collect();
+    let fields = text.split_whitespace().collect_vec();
     let [test, cluster, core, times @ ..] = fields.as_slice() else {
         return Err(format!(
             "{} fields where there must be 4 or 6",

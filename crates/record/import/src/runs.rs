@@ -4,6 +4,7 @@
 //! again. Counting the lines of each CPU alone would shift all later runs of a CPU of which one
 //! line was lost, and put its figures beside those of other runs.
 
+use itertools::Itertools;
 use crate::Options;
 use crate::error::ImportError;
 use crate::figures::Figure;
@@ -109,14 +110,14 @@ pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
 /// count where all do.
 fn runs_of(lines: &[Line]) -> Vec<u32> {
     let mut counts = HashMap::new();
-    let counted: Vec<u32> = lines
+    let counted = lines
         .iter()
         .map(|line| {
             let count = counts.entry(line.place).or_default();
             *count += 1;
             *count - 1
         })
-        .collect();
+        .collect_vec();
     let most = counts.values().max().copied().unwrap_or(0);
     // There are as many runs as the CPU with the most lines has, or hardly more, where every CPU
     // lost a line. With few runs that cannot be told from a log in another order.
@@ -175,11 +176,11 @@ fn missing(lines: &[Line], numbers: &[u32]) -> impl Iterator<Item = (u64, String
     let mut found: Vec<(u64, String)> = Vec::new();
     let mut more = 0;
     for (run, (first, there)) in of_run {
-        let lost: Vec<String> = places
+        let lost = places
             .iter()
             .filter(|place| !there.contains(place))
             .map(|p| format!("{}.{}", p.0, p.1))
-            .collect();
+            .collect_vec();
         match (lost.is_empty(), found.len() < MOST_NAMED) {
             (true, _) => {}
             (false, true) => found.push((

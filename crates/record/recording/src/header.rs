@@ -1,5 +1,6 @@
 //! `recording.toml`.
 
+use itertools::Itertools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -264,13 +265,13 @@ impl Header {
             .get("fit")?
             .get("gate")?
             .as_table()?;
-        let reasons = gate
+        let mut reasons = gate
             .get("reasons")
             .and_then(toml::Value::as_array)
             .into_iter()
             .flatten()
             .filter_map(toml::Value::as_str);
-        (gate.get("passed") == Some(&false.into())).then(|| reasons.collect::<Vec<_>>().join("; "))
+        (gate.get("passed") == Some(&false.into())).then(|| reasons.join("; "))
     }
 
     /// True if the same inputs give the same values: see [`Header::repeatable`].

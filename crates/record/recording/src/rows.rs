@@ -1,5 +1,6 @@
 //! A recording in memory.
 
+use itertools::Itertools;
 use crate::header::Header;
 use crate::metrics::Metric;
 use crate::names::{Name, Names};
@@ -475,7 +476,7 @@ impl Recording {
 
     /// Forgets the measures of all metrics but some.
     pub fn keep_metrics(&mut self, is_kept: impl Fn(&str) -> bool) {
-        let kept: Vec<bool> = self.names.all().map(is_kept).collect();
+        let kept = self.names.all().map(is_kept).collect_vec();
         self.measures
             .retain(|measure| kept[measure.metric.0 as usize]);
     }
@@ -505,13 +506,13 @@ impl Recording {
         kinds: RowKinds,
         rename: impl Fn(&str) -> String,
     ) {
-        let series: Vec<Series> = other
+        let series = other
             .all_series()
             .map(|s| {
                 let (variant, case, mode) = other.series_texts(s);
                 self.series(&rename(variant), case, mode)
             })
-            .collect();
+            .collect_vec();
         // A name stands in many rows, and is looked up once.
         let mut moved = vec![None; other.names.len()];
         let names = &mut self.names;
@@ -541,7 +542,7 @@ impl Recording {
             }));
         }
         if kinds.events {
-            let points: Vec<PointName> = (0..other.points.len())
+            let points = (0..other.points.len())
                 .map(|index| {
                     let point = PointName(index as u16);
                     let argument = other
@@ -551,7 +552,7 @@ impl Recording {
                     self.set_point_argument(point, argument);
                     point
                 })
-                .collect();
+                .collect_vec();
             self.events.extend(other.events.iter().map(|event| Event {
                 series: series[event.series.0 as usize],
                 point: points[event.point.0 as usize],

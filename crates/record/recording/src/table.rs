@@ -1,5 +1,6 @@
 //! Tables of columns that are known only at run time, as Parquet files: the points of a sweep.
 
+use itertools::Itertools;
 use crate::error::Error;
 use crate::header::FileFacts;
 use crate::writer::{Out, failed};
@@ -130,11 +131,11 @@ fn column_of<T: DataType, V>(
     values: &[Option<V>],
     to: impl Fn(&V) -> T::T,
 ) -> Result<(), ParquetError> {
-    let levels: Vec<i16> = values
+    let levels = values
         .iter()
         .map(|value| i16::from(value.is_some()))
-        .collect();
-    let there: Vec<T::T> = values.iter().flatten().map(to).collect();
+        .collect_vec();
+    let there = values.iter().flatten().map(to).collect_vec();
     writer
         .typed::<T>()
         .write_batch(&there, Some(&levels), None)

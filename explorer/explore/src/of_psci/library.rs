@@ -1,6 +1,7 @@
 //! The PSCI library on a board: its second compilation, whose branches are counted, and which does
 //! the same as the first while no fault is on.
 
+use itertools::Itertools;
 use super::board::{Board, Entry, Port, variables_of};
 use super::layout;
 use super::options::MachineOptions;
@@ -66,12 +67,12 @@ pub fn with_library<R>(
         parent: Some(0),
         level: 1,
     }));
-    let table: Vec<_> = (0..cpus)
+    let table = (0..cpus)
         .map(|cpu| CpuDesc {
             mpidr: layout::mpidr(cpu),
             parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16,
         })
-        .collect();
+        .collect_vec();
     let topology = Topology {
         domains: &domains,
         cpus: &table,
@@ -80,12 +81,12 @@ pub fn with_library<R>(
     // that.
     let blank = Board::new(cpus, &[], options, port);
     let ((mut records, mut domain_records, words, system), values) = made_by(|| {
-        let records: Vec<CpuRecord<Board>> = table.iter().map(|_| CpuRecord::new(&blank)).collect();
-        let domain_records: Vec<DomainRecord<Board>> = domains
+        let records = table.iter().map(|_| CpuRecord::new(&blank)).collect_vec();
+        let domain_records = domains
             .iter()
             .map(|domain| DomainRecord::new(&blank, domain.level))
-            .collect();
-        let words: Vec<_> = (0..2 * cpus).map(|_| BakeryWord::new()).collect();
+            .collect_vec();
+        let words = (0..2 * cpus).map(|_| BakeryWord::new()).collect_vec();
         (records, domain_records, words, SystemRecord::new())
     });
     let of_port = variables_of(port).len();

@@ -1,5 +1,6 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
+use itertools::Itertools;
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
@@ -333,16 +334,16 @@ impl Script for KernelScenario {
     }
 
     fn sentences(&self) -> Vec<String> {
-        let mut sentences: Vec<String> = self
+        let mut sentences = self
             .cpus
             .iter()
             .enumerate()
             .filter(|(_, actions)| !actions.is_empty())
             .map(|(cpu, actions)| {
-                let actions: Vec<String> = actions.iter().map(ToString::to_string).collect();
+                let actions = actions.iter().map(ToString::to_string).collect_vec();
                 format!("CPU {cpu} {}.", actions.join(", then "))
             })
-            .collect();
+            .collect_vec();
         let mut settings = vec![match self.leaf_fanout {
             1 => "Each CPU has a leaf of its own".to_owned(),
             ONE_LEAF => "All CPUs share a leaf".to_owned(),

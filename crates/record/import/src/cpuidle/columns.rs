@@ -1,5 +1,6 @@
 //! Tables of columns: what was counted, or counters before and after.
 
+use itertools::Itertools;
 use super::difference::{Between, between};
 use super::state::{Counts, CpuCounts, Dump, MOST_STATES, State};
 use crate::error::{ImportError, printable};
@@ -29,13 +30,13 @@ struct Row {
 
 /// True if a text's first line names the columns.
 pub fn is_table(text: &str) -> bool {
-    let header: Vec<&str> = text
+    let header = text
         .lines()
         .next()
         .unwrap_or_default()
         .split(',')
         .map(str::trim)
-        .collect();
+        .collect_vec();
     header.contains(&"state") && (header.contains(&"above") || header.contains(&"below"))
 }
 
@@ -61,7 +62,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
         .iter()
         .find(|column| !header.iter().any(|name| name == **column))
     {
-        let shown = header.iter().collect::<Vec<_>>().join(",");
+        let shown = header.iter().join(",");
         return Err(ImportError::new(
             file,
             1,
@@ -74,7 +75,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
     for (line, record) in records {
         let shown = record.as_ref().map_or_else(
             |_| String::new(),
-            |record| record.iter().collect::<Vec<_>>().join(","),
+            |record| record.iter().join(","),
         );
         let wrong = |message: String| ImportError::new(file, line, &shown, message, RIGHT);
         let row: Row = match record {

@@ -1,5 +1,6 @@
 //! The counts between two dumps, and dumps that do not belong together.
 
+use itertools::Itertools;
 use super::state::{CpuCounts, Dump, State};
 use crate::error::ImportError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,12 +56,12 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
             .map(|(first, last)| minus(first, last))
             .collect(),
     };
-    let cpus: Vec<CpuCounts> = before
+    let cpus = before
         .cpus
         .iter()
         .zip(&after.cpus)
         .map(|((cpu, first), (_, last))| difference(*cpu, first, last))
-        .collect();
+        .collect_vec();
     for cpu in &cpus {
         let idle_us = cpu
             .states
@@ -145,7 +146,7 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
         after.cpus.keys().copied().collect(),
     );
     let missing = |of: &BTreeSet<u16>, other: &BTreeSet<u16>| {
-        let missing: Vec<String> = other.difference(of).map(u16::to_string).collect();
+        let missing = other.difference(of).map(u16::to_string).collect_vec();
         match missing.len() {
             0 => None,
             1..=8 => Some(missing.join(", ")),
@@ -247,9 +248,9 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
                     })
             })
     };
-    let back: Vec<_> = all()
+    let back = all()
         .filter(|(_, _, _, first, last, _)| last < first)
-        .collect();
+        .collect_vec();
     let on = all()
         .filter(|(_, _, _, first, last, _)| last > first)
         .count();
@@ -356,7 +357,7 @@ fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>,
             let mut kinds: Vec<Vec<_>> = Vec::new();
             let mut clusters = Vec::new();
             for (cpu, states) in &dump.cpus {
-                let kind: Vec<_> = states.iter().map(State::kind).collect();
+                let kind = states.iter().map(State::kind).collect_vec();
                 let at = kinds
                     .iter()
                     .position(|known| *known == kind)

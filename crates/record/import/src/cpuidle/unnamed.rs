@@ -1,6 +1,7 @@
 //! The output of `cat cpu*/cpuidle/state*/*`: the files of each state in alphabetical order,
 //! without names.
 
+use itertools::Itertools;
 use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};
 
@@ -42,17 +43,17 @@ struct ParseStop {
 /// A line that cannot be where it stands; the text ends within a state.
 pub fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
     // What `cat` says of folders may stand between, where somebody kept its errors too.
-    let lines: Vec<(u64, &str)> = (1..)
+    let lines = (1..)
         .zip(text.lines())
         .map(|(number, line)| (number, line.trim_matches(['\0', '\r', ' ', '\t'])))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with("cat: "))
-        .collect();
+        .collect_vec();
     let mut furthest: Option<ParseStop> = None;
     for lacked in LACKED {
-        let form: Vec<&str> = ALL
+        let form = ALL
             .split(' ')
             .filter(|name| !lacked.contains(name))
-            .collect();
+            .collect_vec();
         match states(file, &lines, &form) {
             Ok(states) => return cpus(file, states),
             Err(stopped) => {
@@ -153,7 +154,7 @@ fn cpus(file: &str, states: Vec<State>) -> Result<Dump, ImportError> {
             "at most 8192 can be read",
         ));
     }
-    let mut numbers: Vec<u16> = (0..cpus.len()).map(|cpu| cpu as u16).collect();
+    let mut numbers = (0..cpus.len()).map(|cpu| cpu as u16).collect_vec();
     numbers.sort_by_key(u16::to_string);
     let cpus = numbers.into_iter().zip(cpus).collect();
     Dump {

@@ -1,11 +1,12 @@
 //! The recording of a trace.
 
+use itertools::Itertools;
 use super::collect::Trace;
 use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
 use crate::cpuidle::{self, State};
-use recording::{Header, Lane, PointName, Recording, Series, Writer, metrics, metrics::Metric};
+use recording::{Header, Lane, Recording, Series, Writer, metrics, metrics::Metric};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -29,13 +30,13 @@ pub fn record(
     let mut writer = Writer::create(folder, &header)?;
     let mut part = Recording::new(header.clone());
     let series = part.series(variant, "trace", "");
-    let points: Vec<PointName> = Point::ALL
+    let points = Point::ALL
         .iter()
         .map(|point| match point.argument() {
             "" => part.point(point.name()),
             argument => part.point_with_argument(point.name(), argument),
         })
-        .collect();
+        .collect_vec();
     let mut take = |events: &[Event]| {
         for event in events {
             let point = points[event.point as usize];
@@ -167,11 +168,11 @@ fn describe(trace: &Trace, header: &mut Header) {
         .notes
         .extend(trace.doubts.iter().map(|doubt| format!("{doubt}.")));
     if !trace.others.is_empty() {
-        let kinds: Vec<String> = trace
+        let kinds = trace
             .others
             .iter()
             .map(|(name, count)| format!("{name} {count}"))
-            .collect();
+            .collect_vec();
         header.notes.push(format!(
             "Events that are counted and not kept: {}.",
             kinds.join(", ")

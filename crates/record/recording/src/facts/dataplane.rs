@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A graph at full load.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 pub struct GraphLoad {
     /// The graph's name.
     pub graph: String,
@@ -55,7 +55,7 @@ pub struct Driver {
 }
 
 /// The stride study, or the study of frame sizes.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 pub struct Study {
     /// Packets of a frame; 0 where it is varied.
     pub frame_size: u64,

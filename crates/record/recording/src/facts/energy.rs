@@ -16,7 +16,7 @@ pub struct Power {
 }
 
 /// A workload under policies of placement.
-#[derive(PartialEq, Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Placement {
     /// The title of the platform's idle states.
     pub title: String,

@@ -1,5 +1,6 @@
 //! Columns to rows.
 
+use itertools::Itertools;
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
 use crate::columns::{Column, Kind, POINT};
@@ -117,14 +118,14 @@ impl<R> TableReader<R> {
             if let Some(place) = place {
                 check_type(path, column, &there.column(place))?;
             } else if !column.optional {
-                let needed = columns
+                let mut needed = columns
                     .iter()
                     .filter(|column| !column.optional)
                     .map(|column| format!("{} ({})", column.name, column.kind().name()));
                 return Err(no_column(
                     path,
                     column.name,
-                    &needed.collect::<Vec<_>>().join(", "),
+                    &needed.join(", "),
                 ));
             }
             places.push(place);

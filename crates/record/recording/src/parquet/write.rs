@@ -1,5 +1,6 @@
 //! Rows to columns.
 
+use itertools::Itertools;
 use super::GROUP_ROWS;
 use crate::columns::{Column, Get, Kind, POINT, Unit};
 use crate::header::Header;
@@ -131,10 +132,10 @@ impl<R, W: Write + Send> TableWriter<R, W> {
                     ParquetError::General(format!("no writer for column {POINT}"))
                 })?;
                 let from = place * GROUP_ROWS;
-                let values: Vec<i64> = numbers[from..from + rows.len()]
+                let values = numbers[from..from + rows.len()]
                     .iter()
                     .map(|number| number.cast_signed())
-                    .collect();
+                    .collect_vec();
                 writer
                     .typed::<Int64Type>()
                     .write_batch(&values, None, None)?;
@@ -358,11 +359,11 @@ fn write_column<R>(
             typed::<Int32Type>(writer).write_batch(&values, levels.as_deref(), None)?;
         }
         Get::U64(get) => {
-            let values: Vec<i64> = rows.iter().map(|row| get(row).cast_signed()).collect();
+            let values = rows.iter().map(|row| get(row).cast_signed()).collect_vec();
             typed::<Int64Type>(writer).write_batch(&values, None, None)?;
         }
         Get::F64(get) => {
-            let values: Vec<f64> = rows.iter().map(get).collect();
+            let values = rows.iter().map(get).collect_vec();
             typed::<DoubleType>(writer).write_batch(&values, None, None)?;
         }
     }
