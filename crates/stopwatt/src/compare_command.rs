@@ -236,7 +236,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::
     if let Some((path, format)) = report {
         output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
     }
-    let text = text(options.format, console.style());
+    let text = text(options.format, console.style);
     match options.format {
         CompareFormat::Term => output::print_text(console, &text)?,
         _ => console.print(text.as_bytes())?,

@@ -110,7 +110,7 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
             words,
         )
     });
-    text += &report::table_text(&["experiment", "runs", ""], rows, 3, console.style());
+    text += &report::table_text(&["experiment", "runs", ""], rows, 3, console.style);
     let rows = abilities.iter().map(|ability| {
         let words = match &ability.found {
             Ok(found) => found.clone(),
@@ -118,7 +118,7 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
         };
         row(ability.name.to_owned(), ability.found.is_ok(), words)
     });
-    text += &report::table_text(&["machine", "there", ""], rows, 3, console.style());
+    text += &report::table_text(&["machine", "there", ""], rows, 3, console.style);
     output::print_text(console, &text)
 }
 

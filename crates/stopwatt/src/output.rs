@@ -11,7 +11,7 @@ use std::path::Path;
 /// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that,
 /// but for words that cannot be broken.
 pub fn print_text(console: &Console, text: &str) -> miette::Result<()> {
-    match console.folds_at() {
+    match console.folds_at {
         Some(width) => console.print(report::folded(text, width).as_bytes()),
         None => console.print(text.as_bytes()),
     }

@@ -128,7 +128,7 @@ fn sweep_report(
 ) -> miette::Result<Answer> {
     let (style, all) = match options.output {
         Some(_) => (Style::PLAIN, true),
-        None => (console.style(), options.all),
+        None => (console.style, options.all),
     };
     let bytes = report::sweep_report(summary, &folder.display().to_string(), format, style, all)
         .ok_or_else(|| {
@@ -291,8 +291,8 @@ pub fn tell(
         output::print_json(console, &told.run_json())?;
     } else {
         let mut text = match folder {
-            Some(_) => told.run_text(console.style(), how.all),
-            None => told.story_text(console.style(), how.all),
+            Some(_) => told.run_text(console.style, how.all),
+            None => told.story_text(console.style, how.all),
         };
         if left.is_none() {
             text.push_str("No recording was written: name a folder with --output.\n");
@@ -354,7 +354,7 @@ pub fn write(
     let (style, all) = if out.is_some() {
         (Style::PLAIN, true)
     } else {
-        (console.style(), all)
+        (console.style, all)
     };
     let bytes = report.render(format, style, all);
     match out {

@@ -77,7 +77,7 @@ pub struct SweepOptions {
 /// missing.
 pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
-        (Some(folder), _) => (Dataset::open(folder)?.plan().clone(), folder.clone()),
+        (Some(folder), _) => (Dataset::open(folder)?.plan, folder.clone()),
         (None, Some(path)) => (
             read_plan(path)?,
             options
@@ -257,7 +257,7 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
             dataset.size().1
         );
     }
-    let _ = writeln!(text, ". Data set: {}", dataset.folder().display());
+    let _ = writeln!(text, ". Data set: {}", dataset.folder.display());
     text
 }
 
@@ -274,7 +274,7 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
         .iter()
         .map(|it| json!({ "chunk": it.chunk, "why": it.why.to_string() }));
     json!({
-        "dataset": dataset.folder().display().to_string(),
+        "dataset": dataset.folder.display().to_string(),
         "points": outcome.points,
         "chunks": outcome.chunks.len(),
         "chunks_there_before": outcome.there,
@@ -352,10 +352,10 @@ fn complaint(
     let help = if again {
         format!(
             "what is missing or failed runs with: stopwatt sweep --resume {}{shard}",
-            dataset.folder().display()
+            dataset.folder.display()
         )
     } else {
-        format!("stopwatt report {} shows them", dataset.folder().display())
+        format!("stopwatt report {} shows them", dataset.folder.display())
     };
     Some(miette!(help = help, "{}", lines.join("\n")))
 }

@@ -267,7 +267,7 @@ fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::R
         output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
     }
     let format = output::format(matches);
-    let text = text(format, console.style());
+    let text = text(format, console.style);
     if format == "term" {
         output::print_text(console, &text)
     } else {

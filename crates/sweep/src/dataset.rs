@@ -38,9 +38,11 @@ pub fn is_sweep(folder: &Path) -> bool {
 
 /// The folder of a data set.
 pub struct Dataset {
-    folder: PathBuf,
+    /// Folder of the dataset.
+    pub folder: PathBuf,
     marks: Marks,
-    plan: Plan,
+    /// The plan that it was begun with.
+    pub plan: Plan,
 }
 
 impl Dataset {
@@ -189,16 +191,6 @@ impl Dataset {
             ));
         }
         Ok(())
-    }
-
-    /// Folder of the dataset.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// The plan that it was begun with.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
     }
 
     /// The experiment's name.

@@ -28,7 +28,7 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     let mut points = BTreeMap::new();
     let note = each_point(&dataset, |number, part| {
         let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
-        let suffix = suffix(dataset.plan(), number);
+        let suffix = suffix(&dataset.plan, number);
         to.append_as(&part, |variant| format!("{variant}{suffix}"));
         points.extend(
             part.all_series()
@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
     // A data set of which no chunk has rows was refused.
     let mut whole = whole.expect("a point has rows");
     whole.header.notes.extend(note);
-    describe(&mut whole, dataset.plan(), &points);
+    describe(&mut whole, &dataset.plan, &points);
     Ok(whole)
 }
 
@@ -75,7 +75,7 @@ fn each_point(
     }
     if !any {
         return Err(Error::folder(
-            dataset.folder(),
+            &dataset.folder,
             format!("has rows of no point yet ({there} of {chunks} chunks are there)"),
             "finish it first: stopwatt sweep --resume DIR",
         ));
@@ -94,7 +94,7 @@ pub fn rows_of_chunk(
 ) -> Result<BTreeMap<u64, Recording>, Error> {
     let mut files = said.files.clone();
     files.remove(POINTS_FILE);
-    let damaged = |error| Error::of_rows(dataset.folder(), error);
+    let damaged = |error| Error::of_rows(&dataset.folder, error);
     let mut reader =
         Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
     let mut part = Recording::new(header.clone());

@@ -520,7 +520,7 @@ impl<'d> Note<'d> {
     }
 
     fn write(&self) {
-        let path = self.dataset.folder().join(RUNS).join(&self.name);
+        let path = self.dataset.folder.join(RUNS).join(&self.name);
         let text = toml::to_string(&self.run).map_err(|error| unwritable(&path, &error));
         let _ = text.and_then(|text| write(&path, &text));
     }

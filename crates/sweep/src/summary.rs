@@ -84,8 +84,8 @@ impl Summary {
 /// It is no data set, or is damaged.
 pub fn summary(folder: &Path) -> Result<Summary, Error> {
     let dataset = Dataset::open(folder)?;
-    let plan = dataset.plan();
-    let mut keys = plan.keys().into_iter().map(|(key, _)| key).collect_vec();
+    let plan = &dataset.plan;
+    let mut keys: Vec<String> = plan.keys().into_iter().map(|(key, _)| key).collect();
     if plan.repeats() {
         keys.push("repetition".to_owned());
     }
@@ -101,7 +101,7 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         complaints.append(&mut said.complaints);
         let Some(header) = said.header else { continue };
         said.files.retain(|name, _| name == MEASURES_FILE);
-        let damaged = |error| Error::of_rows(dataset.folder(), error);
+        let damaged = |error| Error::of_rows(&dataset.folder, error);
         let files = &said.files;
         let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), files)
             .map_err(damaged)?;

@@ -65,7 +65,7 @@ fn list(console: &Console, options: &FaultsOptions) -> Printout {
     let headings = ["library", "fault", "what is wrong", "published"];
     Printout::text(
         Answer::Yes,
-        report::table_text(&headings, rows, 4, console.style()),
+        report::table_text(&headings, rows, 4, console.style),
     )
 }
 
@@ -189,8 +189,8 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
             ["s", "runs", "left", "s to\nshrink"].map(|column| format!("seed {seed}\n{column}")),
         );
     }
-    let headings = headings.iter().map(String::as_str).collect_vec();
-    let table = report::table_text(&headings, rows, 1, console.style());
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let table = report::table_text(&headings, rows, 1, console.style);
     let end = if all {
         "All were found, and what is left of each repeats itself."
     } else {

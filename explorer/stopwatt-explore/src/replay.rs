@@ -120,7 +120,7 @@ fn replay_of<S: Recordable>(
     if let Some(recording) = &recording {
         text.push_str(
             &Report::new(recording, &folder, &Published::default())
-                .run_text(console.style(), options.all),
+                .run_text(console.style, options.all),
         );
     }
     text.push_str(&match (&ran.failure, same) {

@@ -139,9 +139,9 @@ fn tell<S: Recordable>(
     let (folder, published) = (plan.folder.display().to_string(), Published::default());
     let report = Report::new(&recording, &folder, &published);
     let story = if is_recorded {
-        report.run_text(console.style(), plan.told.all)
+        report.run_text(console.style, plan.told.all)
     } else {
-        report.story_text(console.style(), plan.told.all)
+        report.story_text(console.style, plan.told.all)
     };
     let of = if plan.time == Duration::MAX {
         String::new()

@@ -15,10 +15,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub struct Console {
     quiet: bool,
-    verbose: bool,
-    style: Style,
+    pub(crate) verbose: bool,
+    /// Colour and width of text.
+    pub style: Style,
     /// The width at which lines of text for people are broken, if they are.
-    folds_at: Option<usize>,
+    pub folds_at: Option<usize>,
     shared: Arc<SharedState>,
 }
 
@@ -92,17 +93,6 @@ impl Console {
             .map(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Colour and width of text.
-    pub fn style(&self) -> Style {
-        self.style
-    }
-
-    /// The width at which lines of text for people are broken: on a terminal, and where COLUMNS is
-    /// given. Elsewhere lines stay whole, for programs that look for words in them.
-    pub fn folds_at(&self) -> Option<usize> {
-        self.folds_at
-    }
-
     /// Prints bytes. A reader that has seen enough, such as `head`, is no failure.
     ///
     /// # Errors
@@ -154,10 +144,6 @@ impl Console {
     /// The progress of the run that is going on, if there is one.
     pub fn progress(&self) -> Option<Arc<Progress>> {
         self.running().progress()
-    }
-
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.verbose
     }
 
     pub(crate) fn shows_progress(&self) -> bool {

@@ -51,7 +51,7 @@ impl Shown {
         let over = Arc::new(AtomicBool::new(false));
         let thread = (!console.is_kept()).then(|| {
             let (console, over) = (console.clone(), over.clone());
-            let is_bar = std::io::stderr().is_terminal() && !console.is_verbose();
+            let is_bar = std::io::stderr().is_terminal() && !console.verbose;
             thread::spawn(move || {
                 let look = Look {
                     console: &console,
@@ -155,7 +155,7 @@ fn lines(look: &Look<'_>, over: &AtomicBool) {
     let (start, mut last, mut told) = (Instant::now(), Instant::now(), String::new());
     while !over.load(Relaxed) {
         let doing = progress.doing();
-        let is_new = console.is_verbose() && doing != told;
+        let is_new = console.verbose && doing != told;
         if is_new || last.elapsed() >= LINE_EVERY {
             last = Instant::now();
             let (done, total) = progress.steps();

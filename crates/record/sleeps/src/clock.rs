@@ -55,7 +55,9 @@ impl Offset {
 /// A tick's length is what all differences between the tick's expiries are multiples of.
 #[derive(Default)]
 pub struct Jiffies {
-    tick_ns: u64,
+    /// A tick's length in nanoseconds, or a multiple of it while few ticks were seen; 0 before the
+    /// second.
+    pub tick_ns: u64,
     last_expiry_ns: Option<u64>,
     /// Least difference between a time and the count of ticks then, in nanoseconds.
     least_ns: Option<u64>,
@@ -76,12 +78,6 @@ impl Jiffies {
                 self.tick_ns = a;
             }
         }
-    }
-
-    /// A tick's length in nanoseconds, or a multiple of it while few ticks were seen; 0 before the
-    /// second.
-    pub const fn tick_ns(&self) -> u64 {
-        self.tick_ns
     }
 
     /// Learns what the count stood at.
@@ -139,7 +135,7 @@ mod tests {
         for expiry in [8_000_000, 20_000_000, 24_000_000, 16_000_000] {
             jiffies.tick(expiry);
         }
-        assert_eq!(jiffies.tick_ns(), 4_000_000);
+        assert_eq!(jiffies.tick_ns, 4_000_000);
         // The count begins five minutes before it wraps.
         let first = 0_u64.wrapping_sub(75_000);
         jiffies.learn(25_700_000, first.wrapping_add(6));

@@ -270,7 +270,7 @@ impl<'a> Walk<'a> {
 
     fn tick_started(&mut self, event: &Event) {
         self.jiffies.tick(event.ticks);
-        let tick_ns = self.jiffies.tick_ns();
+        let tick_ns = self.jiffies.tick_ns;
         let soon = self
             .offset
             .to_monotonic(event.time)

@@ -320,7 +320,7 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
             }
         })
         .collect();
-    let integral = meter.integral();
+    let integral = meter.integral;
     drop(meter);
     let cpus = kernel.cpus.into_iter().map(|cpu| {
         let states = kernel.hardware.domains[cpu.domain].states.len();

@@ -346,7 +346,7 @@ impl Kernel {
         let owner = self.owners.id(crate::owners::Owner::Task(of));
         let mut copy = Task::new(Rc::clone(&self.specs[of]), of, owner, random);
         copy.cpu = cpu;
-        copy.vruntime = self.cpus[cpu].queue.floor();
+        copy.vruntime = self.cpus[cpu].queue.floor;
         self.tasks.push(copy);
         self.wake(soc, cpu, number, WakeCause::Task);
     }

@@ -31,7 +31,7 @@ pub struct RunQueue {
     /// Real-time tasks by priority, the highest first, and by arrival.
     real_time: VecDeque<(u8, TaskId)>,
     /// The least virtual run time that anybody here had: newcomers start there.
-    floor: u64,
+    pub floor: u64,
 }
 
 impl RunQueue {
@@ -41,10 +41,6 @@ impl RunQueue {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    pub fn floor(&self) -> u64 {
-        self.floor
     }
 
     /// Raises the floor to what the running task has, unless somebody who waits has less.
@@ -144,11 +140,11 @@ mod tests {
         let mut queue = RunQueue::default();
         queue.add(1, Policy::Fair { nice: 0 }, 50, false);
         queue.raise_floor(Some(70));
-        assert_eq!(queue.floor(), 50);
+        assert_eq!(queue.floor, 50);
         queue.raise_floor(Some(20));
-        assert_eq!(queue.floor(), 50);
+        assert_eq!(queue.floor, 50);
         queue.take();
         queue.raise_floor(Some(70));
-        assert_eq!(queue.floor(), 70);
+        assert_eq!(queue.floor, 70);
     }
 }

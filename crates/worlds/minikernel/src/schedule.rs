@@ -51,7 +51,7 @@ impl Kernel {
         self.cpus[target].queue.raise_floor(running);
         let floor = self.cpus[target]
             .queue
-            .floor()
+            .floor
             .saturating_sub(self.settings.fairness.latency * 1_000 / 2);
         let sleeper = &mut self.tasks[task];
         sleeper.vruntime = sleeper.vruntime.max(floor);
@@ -78,7 +78,7 @@ impl Kernel {
         if from == to {
             return;
         }
-        let (old, new) = (self.cpus[from].queue.floor(), self.cpus[to].queue.floor());
+        let (old, new) = (self.cpus[from].queue.floor, self.cpus[to].queue.floor);
         let moved = &mut self.tasks[task];
         moved.vruntime = (new + moved.vruntime).saturating_sub(old);
         moved.cpu = to;

@@ -19,7 +19,8 @@ pub fn create_folder(folder: &Path) -> Result<(), Error> {
 /// A folder of packages.
 pub struct Packages {
     cache: PathBuf,
-    folder: PathBuf,
+    /// The place of the packages.
+    pub folder: PathBuf,
     sources: PathBuf,
 }
 
@@ -81,11 +82,6 @@ impl Packages {
             .lines()
             .map(str::to_owned)
             .collect())
-    }
-
-    /// The place of the packages.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The package whose file name starts so; the last one if there are several.

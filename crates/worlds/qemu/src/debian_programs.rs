@@ -71,7 +71,7 @@ pub fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>
 /// Fetches and unpacks what is not there yet.
 fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Error> {
     let packages = Packages::open(cache, wanted.name)?;
-    let list = packages.folder().join(LIST);
+    let list = packages.folder.join(LIST);
     if !list.exists() {
         packages.update()?;
         let names = packages.with_libraries(&wanted.packages())?;

@@ -54,8 +54,8 @@ impl Kernel {
             Self::Version(version) => version,
         };
         let packages = Packages::of_suites(cache)?;
-        if let Some(image) = newest(&images(packages.folder())?, version) {
-            let named = packages.folder().join(&image);
+        if let Some(image) = newest(&images(&packages.folder)?, version) {
+            let named = packages.folder.join(&image);
             return Ok((named.clone(), debian::version(&named)));
         }
         packages.update()?;

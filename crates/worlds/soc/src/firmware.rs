@@ -52,7 +52,8 @@ impl Firmware<'_> {
         // The first call after a power-up finds its code in no cache.
         let warm = self
             .soc
-            .costs()
+            .machine
+            .costs
             .smc_warm
             .filter(|_| this.has_called.replace(true));
         self.soc.advance(warm.unwrap_or(this.costs.smc));

@@ -94,7 +94,8 @@ pub struct Meter {
     /// The owner of round trips.
     moving: OwnerId,
     energy: Vec<Energy>,
-    integral: Energy,
+    /// All energy, integrated beside the owners' shares.
+    pub integral: Energy,
     begin: Time,
     end: Time,
 }
@@ -243,11 +244,6 @@ impl Meter {
         self.energy[domain * self.owners + owner]
     }
 
-    /// All energy, integrated beside the owners' shares.
-    pub fn integral(&self) -> Energy {
-        self.integral
-    }
-
     /// The times, in ps, that a CPU of the domain ran (number 0), all were at least on the way into
     /// or out of state s (2s + 1), and all were in state s or deeper (2s + 2).
     pub fn domain_times(&self, domain: usize) -> &[Time] {
@@ -368,7 +364,7 @@ mod tests {
             energies(&meter),
             [2000 + 2634 + 2000 + 2633, 2000 + 2633, 0, 0]
         );
-        assert_eq!(meter.integral(), 3 * 2000 + 7900);
+        assert_eq!(meter.integral, 3 * 2000 + 7900);
     }
 
     #[test]
@@ -384,7 +380,7 @@ mod tests {
             [10 * (2000 + 7900), 10, 20 * 3 + 10 * 70, 500]
         );
         assert_eq!(meter.downs(0, 1), 0, "the domain never was down");
-        assert_eq!(meter.integral(), energies(&meter).iter().sum());
+        assert_eq!(meter.integral, energies(&meter).iter().sum());
     }
 
     #[test]
@@ -405,7 +401,7 @@ mod tests {
             (meter.downs(0, 1), meter.domain_times(0)),
             (2, &[80, 0, 0, 40, 80][..])
         );
-        assert_eq!(meter.integral(), energies(&meter).iter().sum());
+        assert_eq!(meter.integral, energies(&meter).iter().sum());
     }
 
     #[test]

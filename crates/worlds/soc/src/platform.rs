@@ -339,7 +339,7 @@ impl Platform for Soc {
         let cluster = self.is_power_down(1, state.at(1));
         if cluster {
             self.stamp(points::INTERCONNECT, 0);
-            self.advance(self.costs().interconnect_exit);
+            self.advance(self.machine.costs.interconnect_exit);
             self.stamp(points::INTERCONNECT_END, 0);
         }
         self.advance(self.current_cpu().costs.power_down);
@@ -401,7 +401,7 @@ impl Platform for Soc {
         if self.is_power_down(1, state.at(1)) {
             self.stamp(points::INTERCONNECT, 1);
             let own = self.current_cpu().costs.interconnect_enter;
-            self.advance(own.unwrap_or(self.costs().interconnect_enter));
+            self.advance(own.unwrap_or(self.machine.costs.interconnect_enter));
             self.stamp(points::INTERCONNECT_END, 1);
         }
     }

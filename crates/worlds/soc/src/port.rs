@@ -20,7 +20,7 @@ impl Soc {
         while left > 0 {
             let cores = self.flushing.borrow().len() as u64;
             most = most.max(cores);
-            let slowdown = MILLION + self.costs().flush_port_share * (cores - 1);
+            let slowdown = MILLION + self.machine.costs.flush_port_share * (cores - 1);
             let begin = self.scheduler.now();
             let duration =
                 (u128::from(left) * u128::from(slowdown)).div_ceil(u128::from(MILLION)) as u64;

@@ -23,7 +23,7 @@ impl Soc {
         let lock = self.channel_lock(number);
         lock.acquire(self, CpuIndex(cpu as u16));
         self.stamp(points::SCP_WAIT, number as u32);
-        match self.protocol() {
+        match self.machine.release.scp_protocol {
             ScpProtocol::Scpi => {
                 self.wait_on(channel, cpu, || channel.slot.get().is_none());
                 self.post(number, command);
@@ -75,9 +75,11 @@ impl Soc {
                 self.scheduler.wait(None);
                 continue;
             };
-            self.advance(self.costs().scp.take);
+            self.advance(self.machine.costs.scp.take);
             channel.slot.set(None);
-            channel.answered.set(self.protocol() == ScpProtocol::Scmi);
+            channel
+                .answered
+                .set(self.machine.release.scp_protocol == ScpProtocol::Scmi);
             self.stamp_for(command.sender(), points::SCP_TAKES, number as u32);
             self.wake_waiter(channel);
             match command {
@@ -107,13 +109,13 @@ impl Soc {
 
     fn turn_off(&self, channel: usize, cpu: usize, cluster: bool, wakes: bool) {
         self.wait_for_wfi(cpu, self.channel_process(channel));
-        self.advance(self.costs().scp.core_off);
+        self.advance(self.machine.costs.scp.core_off);
         // An SCP that powers cores up itself knows which of them run. Beside hardware that powers
         // them up, it turns the cluster off as the message says.
         let knows = self.machine.platform.power_ups == PowerUps::OneByOne;
         if cluster && !(knows && self.keeps_cluster_up(cpu)) {
             self.flush_shared_by_hardware(cpu);
-            self.advance(self.costs().scp.cluster_off);
+            self.advance(self.machine.costs.scp.cluster_off);
             self.domains_on[self.machine.platform.topology.cpus[cpu].domain].set(false);
         }
         self.lose_power(cpu, cluster, wakes);
@@ -170,7 +172,7 @@ impl Soc {
             self.flush_by_hardware(
                 cpu,
                 target.l2_lines + target.l3_lines,
-                self.costs().hardware_shared_line,
+                self.machine.costs.hardware_shared_line,
                 dirty,
             );
         }
@@ -198,7 +200,7 @@ impl Soc {
     /// The process of a CPU's power unit: hardware that serves no other CPU, so that nobody waits
     /// for it.
     pub(crate) fn run_power_unit(&self, cpu: usize) {
-        let costs = self.costs().power_units.unwrap_or_default();
+        let costs = self.machine.costs.power_units.unwrap_or_default();
         loop {
             let Some(Command::Down { cluster, wakes, .. }) = self.cpus[cpu].unit.take() else {
                 self.scheduler.wait(None);

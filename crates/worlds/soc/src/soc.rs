@@ -1,6 +1,6 @@
 //! The simulated machine: its state, and the small steps that its operations are made of.
 
-use crate::config::{Costs, Machine, ScpProtocol, Spread, WorldCpu};
+use crate::config::{Machine, Spread, WorldCpu};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
 use crate::event::{Event, ProcedureStamps};
@@ -211,14 +211,6 @@ impl Soc {
         } else {
             0
         }
-    }
-
-    pub(crate) fn costs(&self) -> &Costs {
-        &self.machine.costs
-    }
-
-    pub(crate) fn protocol(&self) -> ScpProtocol {
-        self.machine.release.scp_protocol
     }
 
     pub(crate) fn memory_access(&self) -> Time {

@@ -135,7 +135,7 @@ fn read_file(
                         let name = String::from_utf8_lossy(&format.name);
                         let what = format!("`{name}` has no `{field}` that could be used");
                         let bad = Bad {
-                            at: pages.at(),
+                            at: pages.page_at,
                             what,
                             right: file::RECORD_AGAIN,
                         };

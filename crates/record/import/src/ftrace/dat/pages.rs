@@ -35,7 +35,7 @@ pub struct Pages {
     big: bool,
     page: Vec<u8>,
     /// The place of the page in the file, or its chunk.
-    page_at: u64,
+    pub(super) page_at: u64,
     at: usize,
     used: usize,
     time: u64,
@@ -113,11 +113,6 @@ impl Pages {
     /// The event's bytes.
     pub fn event(&self) -> &[u8] {
         self.event.map_or(&[], |(from, to)| &self.page[from..to])
-    }
-
-    /// The place of the event in the file, or the chunk that it is packed in.
-    pub fn at(&self) -> u64 {
-        self.page_at
     }
 
     /// Events that were lost before this one; the number where the kernel counted them.
