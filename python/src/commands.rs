@@ -141,7 +141,7 @@ pub fn run_sweep(
         let dataset = Dataset::open(&folder)?;
         let fitting = sweep_command::fitting(dataset.plan.clone())?;
         // Also where it was begun by another program: its build must be this one.
-        let dataset = Dataset::begin(dataset.folder, &fitting)?;
+        let dataset = Dataset::begin(&dataset.folder, &fitting)?;
         let share = chunks.map_or(Share::All, Share::Chunks);
         let outcome = sweep_command::run_share(
             &Data::find(None)?,

@@ -1,6 +1,5 @@
 //! A chunk is run and written.
 
-use itertools::Itertools;
 use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
 use crate::error::Error;
@@ -9,6 +8,7 @@ use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, FailedPoint};
 use crate::plan::Point;
 use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
+use itertools::Itertools;
 use miette::Diagnostic;
 use recording::table::{self, Column, Values};
 use recording::{Header, PartWriter, Recording};

@@ -1,10 +1,10 @@
 //! The text of a plan.
 
-use itertools::Itertools;
 use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
+use itertools::Itertools;
 use recording::{RowKinds, metrics};
 use std::collections::BTreeSet;
 use std::ops::Range;

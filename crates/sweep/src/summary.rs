@@ -1,12 +1,12 @@
 //! A data set summed up, point by point: one figure for each measure of a point, so that the
 //! rows of a hundred thousand points need not be held.
 
-use itertools::Itertools;
 use crate::axis::Value;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::manifest::FailedPoint;
 use evidence::{Iterations, Rank};
+use itertools::Itertools;
 use recording::metrics::{self, Better};
 use recording::{Measure, Reader, Recording};
 use std::collections::{BTreeMap, HashMap};

@@ -1,12 +1,12 @@
 //! `stopwatt explore faults`.
 
-use itertools::Itertools;
 use crate::printout::Printout;
 use clap::Args;
 use console::Console;
 use console::Progress;
 use explorations::Recordable;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
+use itertools::Itertools;
 use miette::IntoDiagnostic;
 use seeded::Fault;
 use serde_json::{Value, json};

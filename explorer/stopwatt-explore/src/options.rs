@@ -1,10 +1,10 @@
 //! What `stopwatt explore psci` and `stopwatt explore rcu` are told, and the plan that it makes.
 
-use itertools::Itertools;
 use clap::{Args, ValueEnum};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Script, Strategy};
+use itertools::Itertools;
 use miette::miette;
 use seeded::Fault;
 use std::path::{Path, PathBuf};

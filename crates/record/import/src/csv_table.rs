@@ -1,12 +1,12 @@
 //! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's
 //! documents, whose tables have no header.
 
-use itertools::Itertools;
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
 use crate::text::{self, Cleaned};
 use crate::{Options, names, rows};
 use document::{Record, RecordError, Records};
+use itertools::Itertools;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -106,10 +106,9 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
     }
     let mut runs = Vec::new();
     for (line, record) in records {
-        let shown = record.as_ref().map_or_else(
-            |_| String::new(),
-            |record| record.iter().join(","),
-        );
+        let shown = record
+            .as_ref()
+            .map_or_else(|_| String::new(), |record| record.iter().join(","));
         let figure = match record {
             Ok(record) => document::row(&record, &header)
                 .and_then(|row| figure(row, line, &mut runs, options)),
@@ -206,7 +205,10 @@ fn rows_without_header(
                 .iter()
                 .filter_map(|header| names::of_column(header))
                 .collect_vec();
-            let headers = headers.iter().map(|&header| header.to_owned()).collect_vec();
+            let headers = headers
+                .iter()
+                .map(|&header| header.to_owned())
+                .collect_vec();
             let cells = record.iter().map(String::as_str).collect_vec();
             let table = rows::Table {
                 columns: &columns,

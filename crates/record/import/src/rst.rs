@@ -5,13 +5,13 @@
 //! its cells removed, and here and there a letter. So nothing is read from columns of characters: a
 //! row is what stands between bars, a rule is a line of `+`, `-` and `=`.
 
-use itertools::Itertools;
 use crate::Options;
 use crate::error::{ImportError, printable};
 use crate::figures::{Figure, Figures};
 use crate::names::{self, Column};
 use crate::rows::{self, Table};
 use crate::text;
+use itertools::Itertools;
 use recording::units;
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,10 +1,10 @@
 //! UART logs of the Trusted Firmware-A test framework.
 
-use itertools::Itertools;
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
 use crate::text::Cleaned;
 use crate::{Options, names, runs};
+use itertools::Itertools;
 use memchr::memmem;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};

@@ -4,11 +4,11 @@
 //! again. Counting the lines of each CPU alone would shift all later runs of a CPU of which one
 //! line was lost, and put its figures beside those of other runs.
 
-use itertools::Itertools;
 use crate::Options;
 use crate::error::ImportError;
 use crate::figures::Figure;
 use crate::names::LINUX;
+use itertools::Itertools;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The rules that tell that a run is over.

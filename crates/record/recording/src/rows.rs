@@ -1,9 +1,9 @@
 //! A recording in memory.
 
-use itertools::Itertools;
 use crate::header::Header;
 use crate::metrics::Metric;
 use crate::names::{Name, Names};
+use itertools::Itertools;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

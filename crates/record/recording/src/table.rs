@@ -1,9 +1,9 @@
 //! Tables of columns that are known only at run time, as Parquet files: the points of a sweep.
 
-use itertools::Itertools;
 use crate::error::Error;
 use crate::header::FileFacts;
 use crate::writer::{Out, failed};
+use itertools::Itertools;
 use parquet::basic::{
     Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical,
 };

@@ -236,7 +236,6 @@ struct Model<'a> {
     cells: &'a [Cell],
 }
 
-
 impl Model<'_> {
     /// The scales with the least squares of those found from each start of the plan, and those of
     /// other valleys that fit alike. Where CPUs change places, the cells bend, and a fit may not

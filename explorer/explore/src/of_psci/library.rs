@@ -1,11 +1,11 @@
 //! The PSCI library on a board: its second compilation, whose branches are counted, and which does
 //! the same as the first while no fault is on.
 
-use itertools::Itertools;
 use super::board::{Board, Entry, Port, variables_of};
 use super::layout;
 use super::options::MachineOptions;
 use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
+use itertools::Itertools;
 use psci_faults::lock::BakeryWord;
 use psci_faults::{
     Call, CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Outcome, PowerUp,

@@ -1,10 +1,10 @@
 //! Tables of columns: what was counted, or counters before and after.
 
-use itertools::Itertools;
 use super::difference::{Between, between};
 use super::state::{Counts, CpuCounts, Dump, MOST_STATES, State};
 use crate::error::{ImportError, printable};
 use document::{RecordError, Records};
+use itertools::Itertools;
 use serde::Deserialize;
 
 const RIGHT: &str = "the columns are state, name, usage, above, below and, where they are known, kernel, test, cpu, when \
@@ -73,10 +73,9 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
     }
     let mut parts: Vec<Part> = Vec::new();
     for (line, record) in records {
-        let shown = record.as_ref().map_or_else(
-            |_| String::new(),
-            |record| record.iter().join(","),
-        );
+        let shown = record
+            .as_ref()
+            .map_or_else(|_| String::new(), |record| record.iter().join(","));
         let wrong = |message: String| ImportError::new(file, line, &shown, message, RIGHT);
         let row: Row = match record {
             Ok(record) => document::row(&record, &header).map_err(wrong)?,

@@ -1,8 +1,8 @@
 //! The counts between two dumps, and dumps that do not belong together.
 
-use itertools::Itertools;
 use super::state::{CpuCounts, Dump, State};
 use crate::error::ImportError;
+use itertools::Itertools;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The counts between two dumps.

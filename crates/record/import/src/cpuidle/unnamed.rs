@@ -1,9 +1,9 @@
 //! The output of `cat cpu*/cpuidle/state*/*`: the files of each state in alphabetical order,
 //! without names.
 
-use itertools::Itertools;
 use super::state::{Dump, FORMS, MOST_CPUS, State};
 use crate::error::{ImportError, printable};
+use itertools::Itertools;
 
 /// The files of a state's folder since Linux 5.10, in their order.
 const ALL: &str =

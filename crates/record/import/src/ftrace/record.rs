@@ -1,11 +1,11 @@
 //! The recording of a trace.
 
-use itertools::Itertools;
 use super::collect::Trace;
 use super::event::{Event, Point};
 use super::input::Options;
 use super::{Error, read};
 use crate::cpuidle::{self, State};
+use itertools::Itertools;
 use recording::{Header, Lane, Recording, Series, Writer, metrics, metrics::Metric};
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};

@@ -1,6 +1,5 @@
 //! Columns to rows.
 
-use itertools::Itertools;
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
 use crate::columns::{Column, Kind, POINT};
@@ -8,6 +7,7 @@ use crate::error::Error;
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
 use document::printable;
+use itertools::Itertools;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -122,11 +122,7 @@ impl<R> TableReader<R> {
                     .iter()
                     .filter(|column| !column.optional)
                     .map(|column| format!("{} ({})", column.name, column.kind().name()));
-                return Err(no_column(
-                    path,
-                    column.name,
-                    &needed.join(", "),
-                ));
+                return Err(no_column(path, column.name, &needed.join(", ")));
             }
             places.push(place);
         }

@@ -1,12 +1,12 @@
 //! Rows to columns.
 
-use itertools::Itertools;
 use super::GROUP_ROWS;
 use crate::columns::{Column, Get, Kind, POINT, Unit};
 use crate::header::Header;
 use crate::names::Name;
 use crate::rows::Recording;
 use bytes::Bytes;
+use itertools::Itertools;
 use parquet::basic::{Compression, Encoding, IntType, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{
     ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut as typed,

@@ -2,7 +2,8 @@
 //! row for each point is in CSV alone.
 
 use crate::blocks::{
-    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, whole};
+    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, whole,
+};
 use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
@@ -43,7 +44,9 @@ pub fn sweep_report(
             text.into_bytes()
         }
         Format::Markdown => markup::markdown::document(&title, &source, told.blocks().all()).into(),
-        Format::Html => crate::html::plain_page(&title, &words::points(summary), &told.blocks()).into(),
+        Format::Html => {
+            crate::html::plain_page(&title, &words::points(summary), &told.blocks()).into()
+        }
         Format::Json => format!("{:#}\n", told.json()).into_bytes(),
         Format::Csv => markup::csv::csv(&told.rows()).into_bytes(),
         Format::Perfetto | Format::Folded => return None,

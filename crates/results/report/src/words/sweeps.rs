@@ -130,11 +130,7 @@ pub fn sweep(
     };
     let of = &summary.quantities[quantity];
     let value = |of: &Leaders<&PointSummary>| figure(of.items[0].figures[quantity]);
-    let (points, name, unit) = (
-        self::points(summary),
-        self::quantity(of),
-        &of.unit,
-    );
+    let (points, name, unit) = (self::points(summary), self::quantity(of), &of.unit);
     let (low, high) = (value(&least), value(&most));
     if least.behind == 0 {
         return vec![format!(
