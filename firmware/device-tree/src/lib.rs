@@ -174,7 +174,8 @@ fn is_within(node: &FdtNode<'_>, left: usize) -> bool {
 }
 
 fn text(node: &DeviceTreeNode, name: &str) -> Option<String> {
-    let value = node.property(name)?.value().strip_suffix(b"\0")?;
+    let property = node.property(name)?;
+    let value = property.value().strip_suffix(b"\0")?;
     Some(String::from(core::str::from_utf8(value).ok()?))
 }
 
