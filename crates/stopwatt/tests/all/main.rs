@@ -35,3 +35,4 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod tune;
 mod what_if;
+mod words;

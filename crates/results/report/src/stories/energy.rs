@@ -5,7 +5,7 @@ use crate::blocks::{
     Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, percent,
     scientific,
 };
-use crate::words::energy::rcu;
+use crate::words::energy as words;
 use findings::Interval;
 use findings::energy::{
     CONFIGURATIONS, Cell as CellFacts, DecidingUnknown, Effects, REFERENCE, Reference, Savings,
@@ -20,7 +20,7 @@ fn points(value: f64) -> Number {
 
 impl Story for Savings<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(rcu(self));
+        told.answer(words::rcu(self));
         told.picture(picture(self));
         if let Some(reference) = self.reference {
             told.note(format!(
@@ -260,21 +260,16 @@ impl Story for Effects<'_> {
                 .numbers("p50", |row| figure(row.p50))
                 .numbers("p99", |row| figure(row.p99))
                 .numbers("p99.9", |row| figure(row.p999));
-            let verdict = if below > above {
-                "agrees more often than not"
-            } else {
-                "refuted here"
-            };
             let title = format!(
                 "How late {}'s threads run after their timers, in us, medians over the predictions:",
                 self.latency_us.benchmark
             );
-            told.table(table.done().titled(title).noted(format!(
-                "The talk offloads callbacks for the sake of jitter: {verdict}. Offload's p99.9 is below the reference's in {:.0} % of \
-                 the predictions, and above it in {:.0} %.",
-                100.0 * below,
-                100.0 * above
-            )));
+            told.table(
+                table
+                    .done()
+                    .titled(title)
+                    .noted(words::jitter(below, above)),
+            );
         }
         let Some(first) = self.big_cluster_down.first() else {
             return;
@@ -306,14 +301,7 @@ fn compared(savings: &Savings<'_>, told: &mut Blocks) {
         });
     let title =
         "The medians beside predictors that know nothing of RCU, over all published benefits:";
-    let [nearest, order] =
-        [savings.nearest, savings.best_order].map(|of| of.unwrap_or("several alike"));
-    told.table(
-        table
-            .done()
-            .titled(title)
-            .noted(format!("Nearest: {nearest}. Best order: {order}.")),
-    );
+    told.table(table.done().titled(title).noted(words::predictors(savings)));
 }
 
 fn claimed(savings: &Savings<'_>, told: &mut Blocks) {

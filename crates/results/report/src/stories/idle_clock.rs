@@ -191,10 +191,7 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
 
 /// The result of a shift in the place of a division of a time, beside what was published of it.
 fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
-    told.paragraph(format!(
-        "A shift by 10 bits counts {} % less than a division by 1000.",
-        100.0 * clocks.shift_bias
-    ));
+    told.paragraph(words::shift(clocks));
     let Some(reference) = clocks.reference else {
         return;
     };

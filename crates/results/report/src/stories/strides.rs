@@ -248,7 +248,7 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         let table = scores(&rest.scores);
         let [least, most] = rest.ns_over_cells;
         told.table(table.done().titled("Errors of the rate of the whole path, Mpps").noted(format!(
-            "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps less the \
+            "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps minus the \
              published clocks.",
             rest.ns
         )));

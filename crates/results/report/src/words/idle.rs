@@ -369,3 +369,9 @@ fn woke(wake_ups: &WakeUps) -> String {
     });
     format!("{told}{}.", called.unwrap_or_default())
 }
+
+/// The result of a shift in the place of a division of a time.
+pub fn shift(clocks: &Clocks<'_>) -> String {
+    let percent = 100.0 * clocks.shift_bias;
+    format!("A shift by 10 bits counts {percent} % less than a division by 1000.")
+}
