@@ -24,7 +24,7 @@ pub struct Ranked<I, W> {
     pub iteration: I,
     /// The smallest and the largest over the iterations.
     pub ends: [f64; 2],
-    /// The rank's value in each iteration that has so many values, in order of iterations.
+    /// The rank's value in each iteration that has all values, in order of iterations.
     pub each: Vec<(I, f64)>,
     /// Everyone who has the rank's value in the iteration with the median: several where values are
     /// the same.
@@ -71,17 +71,19 @@ impl<I: Copy + Ord, W: Copy + Ord> Iterations<I, W> {
             .collect()
     }
 
-    /// A rank over all iterations that have it; `None` where none has.
+    /// A rank over all iterations that have as many values as any: where one is missing, others have
+    /// its place. `None` where there is none.
     pub fn ranked(&self, rank: Rank) -> Option<Ranked<I, W>> {
-        let in_one = |(iteration, values): (I, &[(f64, W)])| {
-            let place = match rank {
-                Rank::Shortest => 0,
-                Rank::Nth(place) => place,
-                Rank::Longest => values.len().checked_sub(1)?,
-            };
-            Some((iteration, values.get(place)?.0))
+        let places = self.places();
+        let place = match rank {
+            Rank::Shortest => 0,
+            Rank::Nth(place) => place,
+            Rank::Longest => places.checked_sub(1)?,
         };
-        let each: Vec<(I, f64)> = self.all().filter_map(in_one).collect();
+        let whole = self.all().filter(|(_, values)| values.len() == places);
+        let in_one =
+            |(iteration, values): (I, &[(f64, W)])| Some((iteration, values.get(place)?.0));
+        let each: Vec<(I, f64)> = whole.filter_map(in_one).collect();
         let mut values: Vec<f64> = each.iter().map(|(_, value)| *value).collect();
         let median = median(&values)?;
         values.sort_by(f64::total_cmp);

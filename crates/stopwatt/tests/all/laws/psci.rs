@@ -401,3 +401,53 @@ fn units_of_a_table_give_one_answer() {
         },
     );
 }
+
+#[test]
+fn an_iteration_that_lacks_a_cpu_gives_no_longest() {
+    let folder = tempfile::tempdir().unwrap();
+    let gone = prop::collection::vec((0..9_usize, 0..6_usize), 0..4);
+    holds(6, "import rt-instr", 40, (log(), gone), |(log, gone)| {
+        // The first iteration is whole.
+        let lacks = |at: usize, cpu: usize| at > 0 && gone.contains(&(at, cpu));
+        let line = |at: usize, cpu: usize| {
+            let (cluster, core) = PLACES[cpu];
+            let ns = log[at][cpu];
+            let line = format!(
+                "<RT_INSTR:test_rt_instr_cpu_susp_parallel\t{cluster}\t{core}\t{ns}\t19500\t7300/>\n"
+            );
+            if lacks(at, cpu) { String::new() } else { line }
+        };
+        let text: String = (0..log.len())
+            .flat_map(|at| (0..6).map(move |cpu| (at, cpu)))
+            .map(|(at, cpu)| line(at, cpu))
+            .collect();
+        let recording = folder.path().join("import").to_str().unwrap().to_owned();
+        let file = written(folder.path(), "log", &text);
+        let noted = said(&[
+            "import",
+            "rt-instr",
+            &file,
+            "-o",
+            &recording,
+            "--platform",
+            "juno-r1",
+        ]);
+        let facts = json(&["report", &recording])["cases"][0].clone();
+        let whole = |at: &usize| (0..6).all(|cpu| !lacks(*at, cpu));
+        let longest = (0..log.len())
+            .filter(whole)
+            .map(|at| *log[at].iter().max().unwrap());
+        let mut longest: Vec<u32> = longest.collect();
+        longest.sort_unstable();
+        prop_assert_eq!(
+            facts["longest"].as_f64(),
+            Some(f64::from(longest[(longest.len() - 1) / 2]) / 1e3),
+            "{}",
+            noted
+        );
+        prop_assert_eq!(facts["iterations"].as_u64(), Some(longest.len() as u64));
+        let all_there = longest.len() == log.len();
+        prop_assert!(all_there || noted.contains("has no line of CPU"), "{noted}");
+        Ok(())
+    });
+}
