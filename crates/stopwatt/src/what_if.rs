@@ -382,7 +382,7 @@ fn what_is_measured(recording: &Recording, metric: String, about: &About) -> Opt
         release: variant.to_owned(),
         measured: (case.to_owned(), mode.to_owned(), metric),
         points: Vec::new(),
-        more: draws.map_or("a longer run".to_owned(), |name| format!("`--{name} 20`")),
+        draws,
     })
 }
 

@@ -47,8 +47,8 @@ pub struct WhatIf {
     pub of: String,
     /// The combinations, in order.
     pub points: Vec<WhatIfPoint>,
-    /// What draws more of what chance decides, such as `--seeds 20`.
-    pub more: String,
+    /// The setting that says how much is drawn of what chance decides; `None` without one.
+    pub draws: Option<&'static str>,
 }
 
 /// The effect of one setting on the largest value, from its first value to its last, all else the
@@ -351,7 +351,7 @@ mod tests {
             measured: Default::default(),
             of: String::new(),
             points: points.iter().map(point).collect(),
-            more: String::new(),
+            draws: None,
         };
         what_if.effects()
     }

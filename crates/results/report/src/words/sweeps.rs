@@ -41,7 +41,7 @@ pub fn what_if(what_if: &WhatIf) -> Vec<String> {
         told.push(match times {
             None => format!(
                 "It cannot be told whether {subject} differs with {key}={from} and {key}={to}; {} may tell.",
-                what_if.more
+                more(what_if)
             ),
             Some([1.0, 1.0]) => format!("{} is the same with {key}={from} and {key}={to}{in_all}.", capital(&subject)),
             Some(times) => format!(
@@ -77,6 +77,14 @@ pub fn what_if(what_if: &WhatIf) -> Vec<String> {
     };
     told.push(sure);
     told
+}
+
+/// What draws more of what chance decides.
+fn more(what_if: &WhatIf) -> String {
+    let drawn = |point: &WhatIfPoint| point.seeds.len().max(point.measured.len());
+    let most = what_if.points.iter().map(drawn).max().unwrap_or(0);
+    let more = |name| format!("`--{name} {}`", (4 * most).max(20));
+    what_if.draws.map_or("a longer run".to_owned(), more)
 }
 
 /// A range of quotients in words: "20.3 to 75.1 % less", "4 to 15 times as long".

@@ -125,7 +125,7 @@ fn of_seeds(settings: &[&str], rest: usize, seeds: impl Fn(usize, usize) -> Vec<
         points: of
             .flat_map(|(at, setting)| (0..rest).map(move |of| point(at, setting, of)))
             .collect(),
-        more: "--vary free-seeds=100".to_owned(),
+        draws: Some("free-seeds"),
     }
 }
 
@@ -231,4 +231,30 @@ fn the_sentence_of_a_what_if_has_the_figures_of_its_points() {
         );
         Ok(())
     });
+}
+
+/// What is asked for next is more than there was.
+#[test]
+fn a_what_if_that_cannot_tell_asks_for_more_seeds() {
+    holds(
+        12,
+        "what-if",
+        100,
+        (any::<u64>(), 2..200_usize),
+        |(seed, seeds)| {
+            let text = what_if_text(
+                &of_seeds(&["1", "2"], 1, draws(seed, seeds, 1.0)),
+                false,
+                Style::PLAIN,
+            );
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            if text.contains("cannot be told") {
+                prop_assert!(
+                    first_number(&text, "`--free-seeds ") as usize > seeds,
+                    "{text}"
+                );
+            }
+            Ok(())
+        },
+    );
 }
