@@ -33,7 +33,7 @@ pub fn tell(findings: &Findings<'_>) -> StoryContent {
             "ticks" => (words::clocks::unit(&ticks), ticks.factor()),
             unit => (unit, 1.0),
         };
-        blocks.answer(words::measured::answer(&rows, unit, factor));
+        blocks.answer(words::measured::answer(findings, &rows, unit, factor));
         if header.world == "host" {
             let apart = rows.iter().map(|(_, row)| row.apart());
             words::clocks::noise(&Steadiness::new(apart, []), &mut blocks);

@@ -3,13 +3,18 @@
 use super::capital;
 use crate::blocks::figure;
 use evidence::Leaders;
-use findings::MeasureRow;
+use findings::{Findings, MeasureRow};
 use itertools::Itertools;
-use recording::metrics::{CLOCKS_PER_PACKET, heading};
+use recording::metrics::{CLOCKS_PER_PACKET, VECTORS_PER_CALL, heading};
 
 /// From the least to the most of a measure, and which rows those are; where parts add up to a
 /// whole, the whole and its largest part.
-pub fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> String {
+pub fn answer(
+    findings: &Findings<'_>,
+    rows: &[(String, &MeasureRow)],
+    unit: &str,
+    factor: f64,
+) -> String {
     let ends = |(_, row): &&(String, &MeasureRow)| Some(row.quartiles);
     let amount = |row: &MeasureRow| figure(factor * row.median);
     let metric = &rows[0].1.metric;
@@ -18,11 +23,19 @@ pub fn answer(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> String
         rows.iter().partition(|(_, row)| !row.subject.is_empty());
     if let ([(_, whole)], false) = (&wholes[..], parts.is_empty()) {
         let most = Leaders::most(parts, ends);
-        let most = most
-            .as_ref()
-            .and_then(|most| most.alone())
-            .map(|(_, part)| format!("; {} of them in {}", amount(part), part.subject))
-            .unwrap_or_default();
+        let most = most.as_ref().and_then(|most| most.alone());
+        let most = most.map_or_else(String::new, |(_, part)| {
+            let is_idle = |row: &MeasureRow| {
+                row.metric == VECTORS_PER_CALL.name
+                    && row.subject == part.subject
+                    && row.median < 0.5
+            };
+            let idle = match findings.measures().iter().any(is_idle) {
+                true => ", most of whose calls found no packet",
+                false => "",
+            };
+            format!("; {} of them in {}{idle}", amount(part), part.subject)
+        });
         return match *metric == CLOCKS_PER_PACKET.name {
             true => format!("A packet takes {} {unit}{most}.", amount(whole)),
             false => format!("{heading}: {} {unit} in all{most}.", amount(whole)),

@@ -269,3 +269,35 @@ fn a_node_that_one_text_lacks_is_told_first() {
         },
     );
 }
+
+/// What idle polls cost is not taken for what a packet costs.
+#[test]
+fn a_node_that_polls_in_vain_is_told_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = (1_000..100_000_u64, 1..20_u64, any::<bool>());
+    holds(
+        20,
+        "import vpp-runtime",
+        30,
+        inputs,
+        |(calls, packets, is_idle)| {
+            let calls = if is_idle { calls } else { packets };
+            let clocks = 100.0 * calls as f64 / packets as f64 + 500.0;
+            let row = |node: &str, calls: u64, clocks: f64| {
+                format!(
+                    "{node} polling {calls} {packets} 0 {clocks:.2e} {:.2}\n",
+                    packets as f64 / calls as f64
+                )
+            };
+            let text = format!(
+                "Time 10.0, 10 sec\n  vector rates in {:e}, out 0, drop 0, punt 0\nName State Calls Vectors Suspends Clocks Vectors/Call\n{}{}",
+                packets as f64 / 10.0,
+                row("dpdk-input", calls, clocks),
+                row("eth0-tx", packets, 80.0)
+            );
+            let told = imported(folder.path(), &text).text;
+            prop_assert_eq!(told.contains("found no packet"), is_idle, "{}", told);
+            Ok(())
+        },
+    );
+}
