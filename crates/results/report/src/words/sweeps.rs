@@ -5,6 +5,7 @@ use crate::blocks::{figure, grouped};
 use evidence::Leaders;
 use findings::sweep_effects::{Effect, is_chance};
 use findings::what_if::{self, WhatIf, WhatIfPoint};
+use itertools::Itertools;
 use recording::metrics;
 use sweep::{PointSummary, Quantity, Summary};
 
@@ -141,8 +142,10 @@ pub fn sweep(
     let (points, name, unit) = (self::points(summary), self::quantity(of), &of.unit);
     let (low, high) = (value(&least), value(&most));
     if least.behind == 0 {
+        let mut figures = least.items.iter().map(|point| point.figures[quantity]);
+        let within = if figures.all_equal() { "" } else { " within 0.5 %" };
         return vec![format!(
-            "The {name} is the same in all {points}: {low} {unit}."
+            "The {name} is the same{within} in all {points}: {low} {unit}."
         )];
     }
     let mut told = vec![format!(

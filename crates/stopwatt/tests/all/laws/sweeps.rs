@@ -94,6 +94,9 @@ fn the_ends_of_a_sweep_are_those_of_its_points() {
                 let value = json["quantities"][0][key]["value"].as_f64().unwrap();
                 prop_assert!((value / end - 1.0).abs() < 1e-12, "{value} {end}");
             }
+            if ends[1] / ends[0] < 1.0051 && text.contains(" is the same within 0.5 % ") {
+                return Ok(());
+            }
             prop_assert!(
                 is_printed(first_number(&text, " goes from "), ends[0]),
                 "{ends:?}: {text}"
