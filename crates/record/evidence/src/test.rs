@@ -20,6 +20,9 @@ const SLOPE_FROM: usize = 5;
 /// What is kept of the level for the drawn variance being an approximation.
 const KEPT: f64 = 0.9;
 
+/// The least variance of logarithms: values that repeat themselves to the last digit scatter, too.
+const LEAST: f64 = 1e-12;
+
 /// Autocorrelation is taken for real where independent values show as much once in a hundred rows.
 const Z_OF_ONE_IN_A_HUNDRED: f64 = 2.326;
 
@@ -93,7 +96,7 @@ pub fn test_pairs(pairs: &[[f64; 2]], level: f64) -> Option<Tested> {
     let scatter = Scatter {
         by: mean(&ratios),
         residuals: Vec::new(),
-        variance: squares(&about_mean(&ratios)) / (ratios.len() as f64 - 1.0),
+        variance: (squares(&about_mean(&ratios)) / (ratios.len() as f64 - 1.0)).max(LEAST),
         freedom: ratios.len() as f64 - 1.0,
         factor: 1.0 / ratios.len() as f64,
         is_ratio: true,
@@ -160,7 +163,7 @@ impl Scatter {
         let per = values_per_independent(&residuals, sides.each_ref().map(Vec::len));
         Self {
             by: mean(&sides[1]) - mean(&sides[0]),
-            variance: (squares(&residuals) / freedom).max(least).max(1e-12),
+            variance: (squares(&residuals) / freedom).max(least).max(LEAST),
             residuals,
             freedom,
             factor: per * (1.0 / counts[0] + 1.0 / counts[1]),

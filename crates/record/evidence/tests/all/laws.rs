@@ -190,6 +190,8 @@ fn pairs_of_a_seed_are_tested_by_their_ratios() {
             .differs
     );
     assert!(test_pairs(&pairs([1.1; 4])[..2], 0.05).is_none());
+    let same = test_pairs(&pairs([1.0; 4]), 0.05).unwrap();
+    assert!(!same.differs && same.change == 0.0, "{same:?}");
 }
 
 /// Sides that change places change the signs, a unit changes nothing, and the interval holds 0 where

@@ -158,8 +158,10 @@ fn least_energy(placement: &Placement<'_>) -> Option<String> {
         ([], [one]) => format!("Energy of {one}{}.", energy(&names)),
         ([], all) if done.iter().all(is_same) => format!("{} take the same energy.", listed(all)),
         ([], all) => format!(
-            "No policy takes the least energy with every seed{}.",
-            energy(all)
+            "Which policy takes the least energy{} cannot be told with {} seeds; `--seeds {}` may tell.",
+            energy(all),
+            placement.seeds,
+            (4 * placement.seeds).max(20)
         ),
         (policies, _) => least(placement, policies, "the least energy of all"),
     })

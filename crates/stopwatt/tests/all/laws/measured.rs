@@ -24,6 +24,7 @@ fn remeasured(
 ) -> (String, Value) {
     let mut drawn = Recording::new(of.header.clone());
     drawn.header.files.clear();
+    drawn.header.iterations = iterations;
     for iteration in 0..iterations {
         for measure in of
             .measures()
@@ -265,4 +266,49 @@ fn as_many_windows_again_are_told_alike() {
             Ok(())
         },
     );
+}
+
+/// Policies whose energies are alike but for chance, and one that takes half.
+#[test]
+fn chance_is_seldom_the_least_energy() {
+    let (folder, of) = (tempfile::tempdir().unwrap(), stored("placement"));
+    let (mut broken, mut cells) = (Vec::new(), 0);
+    for seeds in [2, 3, 6] {
+        let all = cases(40);
+        let drawn = |seed: u64, times: f64| {
+            let mut random = random(seed);
+            let mut drawn = of.clone();
+            drawn
+                .header
+                .settings
+                .insert("seeds".to_owned(), seeds.to_string());
+            remeasured(folder.path(), &drawn, seeds, |of, measure, _| {
+                let (policy, ..) = of.series_texts(measure.series);
+                match of.text(measure.metric) {
+                    "energy" => {
+                        (0.02 * normal(&mut random)).exp()
+                            * if policy == "hmp" { times } else { 1.0 }
+                    }
+                    _ => measure.value,
+                }
+            })
+        };
+        let claims = (0..all as u64).filter(|seed| {
+            drawn(*seed, 1.0)
+                .0
+                .contains("takes the least energy of all")
+        });
+        let claims = claims.count() as f64;
+        cells += 1;
+        let all = all as f64;
+        if claims > 0.05 * all + 2.0 * (0.0475 * all).sqrt() {
+            broken.push(format!("{seeds} seeds: {claims} of {all}"));
+        }
+        let (told, _) = drawn(1, 0.1);
+        let is_told = told.contains("hmp takes the least energy of all");
+        if is_told != (seeds > 2) || !is_told && !told.contains("`--seeds 20` may tell") {
+            broken.push(format!("{seeds} seeds, a tenth: {told}"));
+        }
+    }
+    told(10, "placement", cells, &broken);
 }
