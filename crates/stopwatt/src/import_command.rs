@@ -7,14 +7,13 @@ use clap::Args;
 use comparison::FEWEST_RUNS;
 use console::Console;
 use import::vpp_runtime;
-use import::{Figures, ImportError, Options};
-use itertools::Itertools;
+use import::{Figures, Options};
 use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of the three.
 #[derive(Args)]
@@ -90,22 +89,19 @@ pub fn run(
         .as_deref()
         .map(|name| PlatformFiles::open(&files, name))
         .transpose()?;
-    let described = match &platform {
-        Some(platform) => Some(soc::config::Platform::read(platform.document())?),
-        None => None,
-    };
+    let described = platform
+        .as_ref()
+        .map(|platform| soc::config::Platform::read(platform.document()))
+        .transpose()?;
     let file = import::shown(&options.file);
-    let stem = Path::new(&file)
-        .file_stem()
-        .map(|name| name.to_string_lossy().into_owned());
     let how = Options {
+        variant: recordings::variant(options.variant.as_ref(), &file),
         file,
-        variant: options.variant.clone().or(stem).unwrap_or_default(),
         prefix: options.prefix.clone(),
         unit: options.unit.clone(),
         section: options.section.clone(),
         cpus: described.map(|platform| platform.topology.places()),
-        beside: options.file.parent().map(Path::to_owned),
+        beside: options.file.parent().map(Into::into),
         lenient: options.lenient,
     };
     let file = || import::open(&options.file, &how.file).map(BufReader::new);
@@ -125,10 +121,7 @@ pub fn run(
         None => None,
     };
     let mut recording = import::record(&figures, &how, name);
-    recording.header.run = provenance::this_run();
-    // The file was measured elsewhere; this machine only read it.
-    recording.header.run.machine = None;
-    recording.header.run.kernel = None;
+    recording.header.run = recordings::imported_run();
     recording.header.platform = platform.map(|platform| Platform {
         name: platform.name().to_owned(),
         text: platform.document().text().to_owned(),
@@ -216,8 +209,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
                 "metrics": metrics,
             })
         })
-        .collect_vec();
-    let warning = |warning: &ImportError| json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help });
+        .collect();
     json!({
         "recording": options.output.display().to_string(),
         "figures": figures.figures.len(),
@@ -225,8 +217,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "rows": comparison::row_count(recording),
         "runs_needed": FEWEST_RUNS,
         "tables": tables,
-        "warnings": figures.warnings.iter().map(warning).collect_vec(),
-        "doubts": figures.doubts.iter().map(warning).collect_vec(),
+        "warnings": figures.warnings.iter().map(recordings::warning_json).collect::<Vec<_>>(),
+        "doubts": figures.doubts.iter().map(recordings::warning_json).collect::<Vec<_>>(),
     })
 }
 
@@ -263,9 +255,7 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
-    header.run = provenance::this_run();
-    // The text was measured elsewhere; this machine only read it.
-    (header.run.machine, header.run.kernel) = (None, None);
+    header.run = recordings::imported_run();
     header.time.counter_hz = options.counter_hz;
     let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;

@@ -78,9 +78,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     let before = import::shown(&options.before);
     let (counts, between) = counted(options, &before, first, last)?;
     let mut header = Header::new("cpuidle", "import", "us");
-    header.run = provenance::this_run();
-    // The dumps were taken elsewhere; this machine only read them.
-    (header.run.machine, header.run.kernel) = (None, None);
+    header.run = recordings::imported_run();
     finish(
         console,
         data,

@@ -10,7 +10,7 @@ use miette::miette;
 use recording::Header;
 use serde_json::json;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of `import ftrace`.
 #[derive(Args)]
@@ -60,13 +60,8 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
         Some(folder) => {
             recordings::check_import(folder, options.replace)?;
             let mut header = Header::new("ftrace", "import", "ns");
-            header.run = provenance::this_run();
-            // The trace was taken elsewhere; this machine only read it.
-            (header.run.machine, header.run.kernel) = (None, None);
-            let stem = Path::new(&path)
-                .file_stem()
-                .map(|name| name.to_string_lossy().into_owned());
-            let variant = options.variant.clone().or(stem).unwrap_or_default();
+            header.run = recordings::imported_run();
+            let variant = recordings::variant(options.variant.as_ref(), &path);
             ftrace::record(file, &how, &variant, header, folder)
         }
     };
@@ -237,8 +232,8 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
     let warnings = trace
         .warnings
         .iter()
-        .map(|warning| json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help }))
-        .collect_vec();
+        .map(recordings::warning_json)
+        .collect();
     json!({
         "recording": options.output.as_ref().map(|folder| folder.display().to_string()),
         "trace_format": trace.format,

@@ -280,6 +280,26 @@ pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
         .map_err(|error| miette!(help = "name another folder with --output", "{error}"))
 }
 
+/// What is said of the run of a recording that was measured elsewhere: this machine only read it.
+pub fn imported_run() -> recording::Run {
+    recording::Run {
+        machine: None,
+        kernel: None,
+        ..provenance::this_run()
+    }
+}
+
+/// The name of what was measured: that which is given, or else the file's.
+pub fn variant(given: Option<&String>, file: &str) -> String {
+    let stem = || Some(Path::new(file).file_stem()?.to_string_lossy().into_owned());
+    given.cloned().or_else(stem).unwrap_or_default()
+}
+
+/// A line that was left out, or a doubt.
+pub fn warning_json(warning: &import::ImportError) -> serde_json::Value {
+    serde_json::json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
