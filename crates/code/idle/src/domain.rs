@@ -8,7 +8,7 @@ use crate::rules::Release;
 use core::fmt;
 
 /// An idle state of a power domain. Times are nanoseconds.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DomainState {
     /// The time that entering it takes at worst.
     pub off_ns: u64,

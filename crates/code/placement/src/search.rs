@@ -17,6 +17,7 @@ pub enum Rules {
 }
 
 /// A CPU as the search knows it.
+#[derive(Debug)]
 pub struct CpuUse {
     /// The utilisation of its tasks, those that are blocked included.
     pub utilisation: u32,
@@ -29,6 +30,7 @@ pub struct CpuUse {
 }
 
 /// The task that wakes, as the search knows it.
+#[derive(Debug)]
 pub struct WakingTask {
     /// Utilisation of the CPU.
     pub utilisation: u32,
