@@ -148,23 +148,21 @@ impl PsciOptions {
         let scenario = scenario(&self.search, Psci::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 6)?;
         let own = MachineOptions::default();
+        let coherent = MachineOptions {
+            coherent: true,
+            ..own
+        };
         let machine = |kind: &MachineKind| match kind {
             MachineKind::Leaves => own,
-            MachineKind::Coherent => MachineOptions {
-                coherent: true,
-                ..own
-            },
+            MachineKind::Coherent => coherent,
             MachineKind::CoherentTicket => MachineOptions {
-                coherent: true,
                 ticket: true,
-                ..own
+                ..coherent
             },
         };
-        let machines = self.machine.iter().map(machine).collect_vec();
-        let machines = if machines.is_empty() {
-            MachineOptions::all()
-        } else {
-            machines
+        let machines = match &self.machine[..] {
+            [] => MachineOptions::all(),
+            given => given.iter().map(machine).collect(),
         };
         let load = |hooks: &PathBuf| -> miette::Result<_> {
             self.search.check_for_hooks()?;
@@ -190,14 +188,13 @@ impl RcuOptions {
     pub fn plan(&self) -> miette::Result<Plan<Rcu>> {
         let scenario = scenario(&self.search, Rcu::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 4)?;
-        let modes = if self.mode.is_empty() {
-            Mode::ALL.to_vec()
-        } else {
-            self.mode.clone()
+        let modes = match &self.mode[..] {
+            [] => &Mode::ALL[..],
+            given => given,
         };
         let subject = Rcu {
             cpus,
-            modes,
+            modes: modes.to_vec(),
             fault: self.fault,
         };
         self.search
@@ -246,13 +243,14 @@ impl SearchOptions {
             (None, None) => Duration::from_secs(10),
         };
         let name = experiment::<S>();
+        let name = match subject.fault() {
+            Some(fault) => format!("{name}-{}", fault.name),
+            None => name,
+        };
         let folder = self
             .output
             .clone()
-            .unwrap_or_else(|| match subject.fault() {
-                Some(fault) => Path::new("recordings").join(format!("{name}-{}", fault.name)),
-                None => Path::new("recordings").join(&name),
-            });
+            .unwrap_or_else(|| Path::new("recordings").join(name));
         let told = self.told.clone();
         let always_recorded = self.output.is_some() || told.report.is_some();
         Ok(Plan {

@@ -11,6 +11,7 @@ use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::panic::Location;
+use std::sync::{Arc as Owned, Weak as Borrowed};
 
 /// A counted reference, as `std::sync::Arc`.
 ///
@@ -29,13 +30,13 @@ use std::panic::Location;
 /// ```
 pub struct Arc<T: ?Sized> {
     // Taken out where the value is moved out, or the count was given back.
-    value: Option<std::sync::Arc<T>>,
+    value: Option<Owned<T>>,
     counts: Counts,
 }
 
 /// A reference that is no owner, as `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
-    value: std::sync::Weak<T>,
+    value: Borrowed<T>,
     counts: Counts,
 }
 
@@ -69,7 +70,7 @@ impl<T> Arc<T> {
     /// A value with one owner.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Self::from(std::sync::Arc::new(value))
+        Self::from(Owned::new(value))
     }
 
     /// The value, if this is its only owner.
@@ -102,14 +103,14 @@ impl<T> Arc<T> {
     }
 
     fn take(&mut self) -> Option<T> {
-        self.value.take().and_then(std::sync::Arc::into_inner)
+        self.value.take().and_then(Owned::into_inner)
     }
 }
 
-impl<T: ?Sized> From<std::sync::Arc<T>> for Arc<T> {
+impl<T: ?Sized> From<Owned<T>> for Arc<T> {
     /// Counts a value that has no other owner so far, such as one of a type without a size.
     #[track_caller]
-    fn from(value: std::sync::Arc<T>) -> Self {
+    fn from(value: Owned<T>) -> Self {
         let [strong, weak] = [(); 2].map(|()| machine().make_word(1, Location::caller()));
         Self {
             value: Some(value),
@@ -131,7 +132,7 @@ impl<T: ?Sized> Arc<T> {
         this.value
             .as_mut()
             .filter(|_| is_only)
-            .and_then(std::sync::Arc::get_mut)
+            .and_then(Owned::get_mut)
     }
 
     /// The number of owners.
@@ -157,12 +158,12 @@ impl<T: ?Sized> Arc<T> {
             let _ = machine().wait_for_change(this.counts.weak, u64::MAX, Limit::Never);
         }
         Weak {
-            value: std::sync::Arc::downgrade(this.owned()),
+            value: Owned::downgrade(this.owned()),
             counts: this.counts,
         }
     }
 
-    fn owned(&self) -> &std::sync::Arc<T> {
+    fn owned(&self) -> &Owned<T> {
         self.value
             .as_ref()
             .expect("an owner has the value until it is dropped")

@@ -401,21 +401,18 @@ impl Condvar {
 
     /// Wakes one of the threads that wait.
     pub fn notify_one(&self) {
-        let _ = change(
-            self.0,
-            AtomicOrder::Release,
-            "tells one of those who wait for",
-            |queue| (queue != 0).then_some(queue >> NUMBER),
-        );
+        self.tell("tells one of those who wait for", |queue| queue >> NUMBER);
     }
 
     /// Wakes all threads that wait.
     pub fn notify_all(&self) {
-        let _ = change(
-            self.0,
-            AtomicOrder::Release,
-            "tells all who wait for",
-            |queue| (queue != 0).then_some(0),
-        );
+        self.tell("tells all who wait for", |_| 0);
+    }
+
+    /// Leaves a part of the queue, if somebody waits.
+    fn tell(&self, what: &'static str, rest: fn(u64) -> u64) {
+        let _ = change(self.0, AtomicOrder::Release, what, |queue| {
+            (queue != 0).then(|| rest(queue))
+        });
     }
 }
