@@ -8,6 +8,7 @@ use comparison::FEWEST_RUNS;
 use console::Console;
 use import::vpp_runtime;
 use import::{Figures, Options};
+use itertools::Itertools;
 use platforms::PlatformFiles;
 use recording::{Header, Platform, Recording};
 use serde_json::json;
@@ -209,7 +210,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
                 "metrics": metrics,
             })
         })
-        .collect();
+        .collect_vec();
     json!({
         "recording": options.output.display().to_string(),
         "figures": figures.figures.len(),

@@ -233,7 +233,7 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         .warnings
         .iter()
         .map(recordings::warning_json)
-        .collect();
+        .collect_vec();
     json!({
         "recording": options.output.as_ref().map(|folder| folder.display().to_string()),
         "trace_format": trace.format,

@@ -143,7 +143,11 @@ pub fn sweep(
     let (low, high) = (value(&least), value(&most));
     if least.behind == 0 {
         let mut figures = least.items.iter().map(|point| point.figures[quantity]);
-        let within = if figures.all_equal() { "" } else { " within 0.5 %" };
+        let within = if figures.all_equal() {
+            ""
+        } else {
+            " within 0.5 %"
+        };
         return vec![format!(
             "The {name} is the same{within} in all {points}: {low} {unit}."
         )];
