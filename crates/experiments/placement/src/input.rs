@@ -352,7 +352,7 @@ impl Board {
     /// Reads the platform of a name or a file, with idle states of another name or file where one
     /// is given, without those that are `disabled`. `part` is where in its range a round trip into
     /// an idle state lies, of 1024; `set` are keys of the platform's files.
-    pub(crate) fn read(
+    pub fn read(
         platforms: &dyn Files,
         given: &str,
         idle: Option<String>,

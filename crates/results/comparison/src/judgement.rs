@@ -26,7 +26,7 @@ pub struct Judge<'r> {
 
 impl Judge<'_> {
     /// The rows with their changes, and what the rows of each measure have in common.
-    pub(crate) fn judge(&self, matched: &[Matched<'_>]) -> (Vec<Row>, Vec<Shift>) {
+    pub fn judge(&self, matched: &[Matched<'_>]) -> (Vec<Row>, Vec<Shift>) {
         let mut rows = matched.iter().map(|of| self.row(of)).collect_vec();
         let mut shifts = Vec::new();
         for side in 1..self.sides.len() {

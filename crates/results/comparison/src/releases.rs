@@ -16,14 +16,14 @@ pub enum ComparedReleases {
 }
 
 impl ComparedReleases {
-    pub(crate) fn takes(&self, side: usize, variant: &str) -> bool {
+    pub fn takes(&self, side: usize, variant: &str) -> bool {
         match self {
             Self::One(by_side) => by_side[side].iter().any(|name| name == variant),
             Self::Common(names) => names.iter().any(|name| name == variant),
         }
     }
 
-    pub(crate) fn key(&self, variant: &str) -> Option<String> {
+    pub fn key(&self, variant: &str) -> Option<String> {
         match self {
             Self::One(_) => Some(String::new()),
             Self::Common(_) => Some(variant.to_owned()),

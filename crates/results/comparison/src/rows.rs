@@ -45,11 +45,7 @@ pub struct SideRows {
 impl SideRows {
     /// Puts the runs of a side together, each with one value of a row: the median of its
     /// iterations. Where iterations are runs, and of what repeats itself, all of them are values.
-    pub(crate) fn new(
-        input: &Input<'_>,
-        policy: &Policy,
-        read: impl Fn(&Findings<'_>) -> Table,
-    ) -> Self {
+    pub fn new(input: &Input<'_>, policy: &Policy, read: impl Fn(&Findings<'_>) -> Table) -> Self {
         let runs = input.more.len() + 1;
         let has_runs = policy.iterations == Iterations::OfOneRun
             && (runs > 1 || !input.header().is_repeatable());

@@ -113,7 +113,7 @@ pub struct Samples {
 
 impl Samples {
     /// The lower of the middle two of some values: one that occurred.
-    pub(crate) fn occurred(values: &[f64]) -> f64 {
+    pub fn occurred(values: &[f64]) -> f64 {
         median_index(values).map_or(f64::NAN, |index| values[index])
     }
 }
@@ -174,7 +174,7 @@ impl Samples {
 
 impl Table {
     /// The samples of each row.
-    pub(crate) fn by_key(&self) -> HashMap<&Key, &Samples> {
+    pub fn by_key(&self) -> HashMap<&Key, &Samples> {
         self.rows
             .iter()
             .map(|(key, samples)| (key, samples))
@@ -183,7 +183,7 @@ impl Table {
 
     /// The rows of the variants that `variant` renames; those for which it has nothing are left
     /// out.
-    pub(crate) fn new(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn new(timelines: &Timelines<'_>, variant: impl Fn(&str) -> Option<String>) -> Self {
         let recording = timelines.recording();
         let splits = timelines
             .each()

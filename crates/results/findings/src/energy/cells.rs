@@ -115,13 +115,13 @@ pub struct Cells<'r> {
 }
 
 impl<'r> Cells<'r> {
-    pub(super) fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
+    pub fn reference(&self, benchmark: &str) -> Option<&Reference<'r>> {
         self.references
             .iter()
             .find(|reference| reference.benchmark == benchmark)
     }
 
-    pub(super) fn read(
+    pub fn read(
         run: &Run<'r>,
         measured: &EnergyMeasures<'r>,
         benchmarks: &[facts::Benchmark],

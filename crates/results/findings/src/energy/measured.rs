@@ -30,7 +30,7 @@ pub struct EnergyMeasures<'r> {
 
 impl<'r> EnergyMeasures<'r> {
     /// Reads a recording.
-    pub(super) fn read(recording: &'r Recording) -> Self {
+    pub fn read(recording: &'r Recording) -> Self {
         let rows = named(recording);
         let of = |metric: Metric, subject: &str| -> Values<'r> {
             let mut values = Values::new();

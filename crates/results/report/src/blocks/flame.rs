@@ -21,7 +21,7 @@ pub struct Node {
 
 impl Flame {
     /// The stacks as one tree, whose root has the flame's name.
-    pub(crate) fn tree(&self) -> Node {
+    pub fn tree(&self) -> Node {
         let mut root = Node {
             name: self.name.clone(),
             ..Node::default()
@@ -53,7 +53,7 @@ impl Flame {
 
 impl Node {
     /// The greatest number of functions in a stack.
-    pub(crate) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.called
             .iter()
             .map(|node| 1 + node.depth())

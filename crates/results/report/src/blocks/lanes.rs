@@ -53,7 +53,7 @@ pub struct NamedStretch {
 
 impl NamedMark {
     /// The number with which the mark's name begins, if it does.
-    pub(crate) fn number(&self) -> Option<&str> {
+    pub fn number(&self) -> Option<&str> {
         let (number, _) = self.what.split_once(". ")?;
         number
             .bytes()
@@ -87,7 +87,7 @@ pub fn argument_name(lane: &recording::Lane, argument: u32) -> String {
 impl Lanes {
     /// The lanes of each case over a part of the time in which at most `stretches` stretches lie,
     /// in at most `rows` rows; none where the recording declares none, or has no event on them.
-    pub(crate) fn from_recording(
+    pub fn from_recording(
         recording: &Recording,
         most_stretches: usize,
         most_rows: usize,
@@ -147,7 +147,7 @@ impl Lanes {
 
     /// Those operations of an explored run alone that led to what broke, side by side; `None` where
     /// those are all, or nobody knows which they are.
-    pub(crate) fn folded(&self) -> Option<Self> {
+    pub fn folded(&self) -> Option<Self> {
         let led = |row: &Row| {
             row.marks
                 .iter()
@@ -211,7 +211,7 @@ impl Lanes {
     }
 
     /// The same rows with those of a variant together; `None` where that is no other order.
-    pub(crate) fn by_variant(&self) -> Option<Self> {
+    pub fn by_variant(&self) -> Option<Self> {
         let mut variants = Vec::new();
         for row in &self.rows {
             if !variants.contains(&row.variant.as_str()) {
@@ -247,7 +247,7 @@ impl Lanes {
     }
 
     /// The names of the stretches of each track, by its title.
-    pub(crate) fn kinds_by_title(&self) -> Vec<(&str, Vec<&str>)> {
+    pub fn kinds_by_title(&self) -> Vec<(&str, Vec<&str>)> {
         let of_title = |title: &str| {
             let mut kinds = self.kinds();
             let rows = || self.rows.iter().filter(|row| row.title == title);
@@ -266,13 +266,13 @@ impl Lanes {
     }
 
     /// A time in microseconds from the window's begin.
-    pub(crate) fn us(&self, time: u64) -> f64 {
+    pub fn us(&self, time: u64) -> f64 {
         time.saturating_sub(self.from) as f64 / self.per_us
     }
 
     /// The microseconds, or the operations, of a unit in which a length is read best; and that
     /// unit.
-    pub(crate) fn unit(&self, length: f64) -> (f64, &'static str) {
+    pub fn unit(&self, length: f64) -> (f64, &'static str) {
         if self.is_order {
             (1.0, "operations")
         } else {
@@ -281,13 +281,13 @@ impl Lanes {
     }
 
     /// A length in words: "84.42 us", "70 operations".
-    pub(crate) fn length(&self, length: f64) -> String {
+    pub fn length(&self, length: f64) -> String {
         let (per, unit) = self.unit(length);
         format!("{} {unit}", quantity(length / per, unit))
     }
 
     /// The window's length in words.
-    pub(crate) fn span(&self) -> String {
+    pub fn span(&self) -> String {
         self.length(self.us(self.to))
             + if self.is_folded {
                 " that led to what broke"
@@ -297,17 +297,17 @@ impl Lanes {
     }
 
     /// The window's begin in seconds.
-    pub(crate) fn zero_s(&self) -> f64 {
+    pub fn zero_s(&self) -> f64 {
         self.from as f64 / self.per_us / 1e6
     }
 
     /// The titles of the tracks, in words.
-    pub(crate) fn titles(&self) -> String {
+    pub fn titles(&self) -> String {
         self.titles.join(", ")
     }
 
     /// The names of all stretches, in order of their first.
-    pub(crate) fn kinds(&self) -> Vec<&str> {
+    pub fn kinds(&self) -> Vec<&str> {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for stretch in self.rows.iter().flat_map(|row| &row.stretches) {
             let next = kinds.len();
@@ -319,7 +319,7 @@ impl Lanes {
     }
 
     /// The parts that are not shown, in words; `None` if all are.
-    pub(crate) fn left_out(&self) -> Option<String> {
+    pub fn left_out(&self) -> Option<String> {
         let shown: usize = self.rows.iter().map(|row| row.stretches.len()).sum();
         let rows = self.all_rows - self.rows.len();
         let parts = [(self.all_stretches - shown, "stretches"), (rows, "rows")]

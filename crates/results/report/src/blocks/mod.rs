@@ -66,7 +66,7 @@ pub enum Block {
 
 impl Block {
     /// A heading whose words are its anchor.
-    pub(crate) fn heading(depth: usize, words: impl Into<Text>) -> Self {
+    pub fn heading(depth: usize, words: impl Into<Text>) -> Self {
         let words = words.into();
         let anchor = anchor(&words.plain());
         Self::Heading {
@@ -99,56 +99,56 @@ pub struct Blocks {
 
 impl Blocks {
     /// Adds the answer: sentences that end with a full stop.
-    pub(crate) fn answer(&mut self, words: impl Into<Text>) {
+    pub fn answer(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Answer(words.into()));
     }
 
     /// Adds the heading of a part.
-    pub(crate) fn heading(&mut self, words: impl Into<Text>) {
+    pub fn heading(&mut self, words: impl Into<Text>) {
         self.all.push(Block::heading(1, words));
     }
 
     /// Adds a paragraph.
-    pub(crate) fn paragraph(&mut self, words: impl Into<Text>) {
+    pub fn paragraph(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Paragraph(words.into()));
     }
 
     /// Adds a list; nothing where there is no item.
-    pub(crate) fn list(&mut self, items: Vec<Text>) {
+    pub fn list(&mut self, items: Vec<Text>) {
         if !items.is_empty() {
             self.all.push(Block::List(items));
         }
     }
 
     /// Adds what could turn the answer: a terminal shows the first of them at once.
-    pub(crate) fn warning(&mut self, words: impl Into<Text>) {
+    pub fn warning(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Warning(words.into()));
     }
 
     /// Adds a note.
-    pub(crate) fn note(&mut self, words: impl Into<Text>) {
+    pub fn note(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Note(words.into()));
     }
 
     /// Adds a table without the columns in which no row has anything; nothing where it has no row.
-    pub(crate) fn table(&mut self, table: Table) {
+    pub fn table(&mut self, table: Table) {
         if !table.rows.is_empty() {
             self.all.push(Block::Table(table.without_empty_columns()));
         }
     }
 
     /// Adds a picture.
-    pub(crate) fn picture(&mut self, picture: Picture) {
+    pub fn picture(&mut self, picture: Picture) {
         self.all.push(Block::Picture(picture));
     }
 
     /// Adds text of another program.
-    pub(crate) fn verbatim(&mut self, lines: impl Into<String>) {
+    pub fn verbatim(&mut self, lines: impl Into<String>) {
         self.all.push(Block::Verbatim(lines.into()));
     }
 
     /// Puts a block behind the answer.
-    pub(crate) fn put_behind_answer(&mut self, block: Block) {
+    pub fn put_behind_answer(&mut self, block: Block) {
         let at = self
             .all
             .iter()
@@ -158,17 +158,17 @@ impl Blocks {
     }
 
     /// All blocks.
-    pub(crate) fn all(&self) -> &[Block] {
+    pub fn all(&self) -> &[Block] {
         &self.all
     }
 
     /// Adds blocks.
-    pub(crate) fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
+    pub fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
         self.all.extend(blocks);
     }
 
     /// The pictures, in order.
-    pub(crate) fn pictures(&self) -> impl Iterator<Item = &Picture> {
+    pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         self.all.iter().filter_map(|block| match block {
             Block::Picture(picture) => Some(picture),
             _ => None,

@@ -106,25 +106,25 @@ pub fn unit_of_us(us: f64) -> (f64, &'static str) {
 
 impl Number {
     /// With its sign, be it plus.
-    pub(crate) fn signed(mut self) -> Self {
+    pub fn signed(mut self) -> Self {
         self.signed = true;
         self
     }
 
     /// With something before it, such as `<`.
-    pub(crate) fn before(mut self, words: &'static str) -> Self {
+    pub fn before(mut self, words: &'static str) -> Self {
         self.before = words;
         self
     }
 
     /// With something behind it, such as ` %` or a mark.
-    pub(crate) fn after(mut self, words: impl Into<String>) -> Self {
+    pub fn after(mut self, words: impl Into<String>) -> Self {
         self.after.push_str(&words.into());
         self
     }
 
     /// With a colour that means something.
-    pub(crate) fn tone(mut self, tone: Tone) -> Self {
+    pub fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }

@@ -57,7 +57,7 @@ pub struct Axis {
 
 impl Axis {
     /// The axis of a key, with its words where the recording has some.
-    pub(crate) fn new(key: &str, words: Option<&recording::Axis>) -> Self {
+    pub fn new(key: &str, words: Option<&recording::Axis>) -> Self {
         let (title, places) = words
             .cloned()
             .map_or_else(Default::default, |axis| (axis.title, axis.places));
@@ -74,7 +74,7 @@ impl Axis {
     }
 
     /// A place on the axis in words.
-    pub(crate) fn place(&self, number: f64) -> String {
+    pub fn place(&self, number: f64) -> String {
         let named = || {
             self.places
                 .get(&(number as u32))
@@ -208,7 +208,7 @@ impl Curve {
     }
 
     /// The points with the least value, as far as three digits tell them apart.
-    pub(crate) fn least(&self) -> Option<Leaders<(f64, Figure)>> {
+    pub fn least(&self) -> Option<Leaders<(f64, Figure)>> {
         Leaders::least(self.points.iter().copied(), |(_, figure)| {
             Some([figure.value; 2])
         })
@@ -216,7 +216,7 @@ impl Curve {
 
     /// The curve with the places between which it is within a share of its least value, where its
     /// points go on to both sides.
-    pub(crate) fn with_best(mut self, share: f64) -> Self {
+    pub fn with_best(mut self, share: f64) -> Self {
         let least = self
             .points
             .iter()
@@ -318,7 +318,7 @@ pub struct Sample {
 
 impl Picture {
     /// A picture without a note.
-    pub(crate) fn new(
+    pub fn new(
         title: impl Into<String>,
         quantity: impl Into<String>,
         unit: &str,
@@ -335,14 +335,14 @@ impl Picture {
     }
 
     /// With a note.
-    pub(crate) fn noted(mut self, note: impl Into<Text>) -> Self {
+    pub fn noted(mut self, note: impl Into<Text>) -> Self {
         self.note = note.into();
         self
     }
 
     /// The names that a colour stands for, those that take most of the picture first; none where
     /// the picture's rows say all names. A name has one colour on a whole page.
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub fn names(&self) -> Vec<&str> {
         let all = match &self.drawing {
             Drawing::Bars(bars) if bars.iter().all(|bar| bar.parts.len() < 2) => Vec::new(),
             Drawing::Bars(bars) => bars

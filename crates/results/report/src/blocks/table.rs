@@ -46,7 +46,7 @@ pub enum Cell {
 
 impl Cell {
     /// The cell's words, with no colour and no mark-up; a bar's are its parts with their lengths.
-    pub(crate) fn plain(&self) -> String {
+    pub fn plain(&self) -> String {
         match self {
             Self::Empty => String::new(),
             Self::Text(text) | Self::Toned(text, _) => text.plain(),
@@ -76,7 +76,7 @@ fn between(low: &Number, high: &Number) -> String {
 
 impl Paint {
     /// The part's name.
-    pub(crate) fn title(&self) -> &str {
+    pub fn title(&self) -> &str {
         match self {
             Self::Spent(spent) => spent.title(),
             Self::Name(name) => name,
@@ -86,7 +86,7 @@ impl Paint {
 
 impl Bars {
     /// The parts with their lengths.
-    pub(crate) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let part = |(paint, length): &(Paint, f64)| {
             format!("{} {}", paint.title(), super::figure(*length))
         };
@@ -131,7 +131,7 @@ pub struct Column {
 
 impl Column {
     /// The heading with its group on one line.
-    pub(crate) fn whole_title(&self) -> String {
+    pub fn whole_title(&self) -> String {
         [&self.group, &self.heading]
             .into_iter()
             .filter(|part| !part.is_empty())
@@ -166,7 +166,7 @@ impl Table {
     }
 
     /// A table with a row for each item, to which columns are added.
-    pub(crate) fn with_rows<R>(items: &[R]) -> Columns<'_, R> {
+    pub fn with_rows<R>(items: &[R]) -> Columns<'_, R> {
         Columns {
             items,
             table: Self::of_rows(items.len()),
@@ -174,7 +174,7 @@ impl Table {
     }
 
     /// Without the columns in which no row has anything.
-    pub(crate) fn without_empty_columns(mut self) -> Self {
+    pub fn without_empty_columns(mut self) -> Self {
         let is_empty = |at: usize| {
             self.rows
                 .iter()
@@ -192,31 +192,31 @@ impl Table {
     }
 
     /// With a title.
-    pub(crate) fn titled(mut self, title: impl Into<Text>) -> Self {
+    pub fn titled(mut self, title: impl Into<Text>) -> Self {
         self.title = title.into();
         self
     }
 
     /// With a note.
-    pub(crate) fn noted(mut self, note: impl Into<Text>) -> Self {
+    pub fn noted(mut self, note: impl Into<Text>) -> Self {
         self.note = note.into();
         self
     }
 
     /// With a class of the page's style sheet.
-    pub(crate) fn of_class(mut self, class: &'static str) -> Self {
+    pub fn of_class(mut self, class: &'static str) -> Self {
         self.class = class;
         self
     }
 
     /// As one of which the last rows matter most.
-    pub(crate) fn ending(mut self) -> Self {
+    pub fn ending(mut self) -> Self {
         self.last_matter = true;
         self
     }
 
     /// True if a column has a heading above its own.
-    pub(crate) fn has_groups(&self) -> bool {
+    pub fn has_groups(&self) -> bool {
         self.columns.iter().any(|column| !column.group.is_empty())
     }
 }
@@ -239,7 +239,7 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds a column of words.
-    pub(crate) fn words<C: Into<Cell>>(
+    pub fn words<C: Into<Cell>>(
         self,
         heading: impl Into<String>,
         cell: impl Fn(&'i R) -> C,
@@ -254,7 +254,7 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds a column of numbers, whose heading ends with their unit where they have one.
-    pub(crate) fn numbers<C: Into<Cell>>(
+    pub fn numbers<C: Into<Cell>>(
         self,
         heading: impl Into<String>,
         cell: impl Fn(&'i R) -> C,
@@ -263,7 +263,7 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds a column of numbers that shares a heading with its neighbours.
-    pub(crate) fn grouped<C: Into<Cell>>(
+    pub fn grouped<C: Into<Cell>>(
         self,
         group: impl Into<String>,
         heading: impl Into<String>,
@@ -278,12 +278,12 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// Adds columns if a condition holds.
-    pub(crate) fn when(self, holds: bool, add: impl FnOnce(Self) -> Self) -> Self {
+    pub fn when(self, holds: bool, add: impl FnOnce(Self) -> Self) -> Self {
         if holds { add(self) } else { self }
     }
 
     /// Adds columns for each of some items.
-    pub(crate) fn each<T>(
+    pub fn each<T>(
         self,
         items: impl IntoIterator<Item = T>,
         add: impl Fn(Self, T) -> Self,
@@ -292,7 +292,7 @@ impl<'i, R> Columns<'i, R> {
     }
 
     /// The table.
-    pub(crate) fn done(self) -> Table {
+    pub fn done(self) -> Table {
         self.table
     }
 }

@@ -22,7 +22,7 @@ pub enum Span {
 
 impl Span {
     /// The span without its kind.
-    pub(crate) fn plain(&self) -> &str {
+    pub fn plain(&self) -> &str {
         match self {
             Self::Words(text) | Self::Code(text) | Self::Link { words: text, .. } => text,
             Self::Cause(cause) => cause.title(),
@@ -37,26 +37,26 @@ pub fn code(text: impl Into<String>) -> Span {
 
 /// Words of a story.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text(pub(crate) Vec<Span>);
+pub struct Text(pub Vec<Span>);
 
 impl Text {
     /// The spans, in order.
-    pub(crate) fn spans(&self) -> &[Span] {
+    pub fn spans(&self) -> &[Span] {
         &self.0
     }
 
     /// True if there is nothing to read.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.iter().all(|span| span.plain().is_empty())
     }
 
     /// The words without what tells spans apart.
-    pub(crate) fn plain(&self) -> String {
+    pub fn plain(&self) -> String {
         self.0.iter().map(Span::plain).collect()
     }
 
     /// Adds another text at the end.
-    pub(crate) fn push(&mut self, other: impl Into<Self>) {
+    pub fn push(&mut self, other: impl Into<Self>) {
         self.0.extend(other.into().0);
     }
 }

@@ -56,12 +56,7 @@ impl Open {
 }
 
 impl<'c> Writer<'c> {
-    pub(super) fn new(
-        blocks: &[Block],
-        detail: Detail,
-        source: Text,
-        cases: Option<Cases<'c>>,
-    ) -> Self {
+    pub fn new(blocks: &[Block], detail: Detail, source: Text, cases: Option<Cases<'c>>) -> Self {
         Self {
             detail,
             palette: Palette::new(blocks),
@@ -73,7 +68,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Blocks as mark-up: headings open sections and articles.
-    pub(super) fn write(&mut self, blocks: &[Block]) -> Markup {
+    pub fn write(&mut self, blocks: &[Block]) -> Markup {
         let (mut out, mut open, mut articles, mut skipped) =
             (String::new(), Open::default(), 0, false);
         for block in blocks {

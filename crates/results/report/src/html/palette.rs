@@ -17,7 +17,7 @@ pub struct Palette(HashMap<String, usize>);
 
 impl Palette {
     /// The first names of each picture and of each table's bars have colours before all others.
-    pub(super) fn new(blocks: &[Block]) -> Self {
+    pub fn new(blocks: &[Block]) -> Self {
         const FIRST: usize = 5;
         let mut lists = Vec::new();
         add(&mut lists, blocks);
@@ -55,7 +55,7 @@ impl Palette {
     }
 
     /// The class of a part of a bar in the style sheet.
-    pub(super) fn class(&self, paint: &Paint) -> String {
+    pub fn class(&self, paint: &Paint) -> String {
         match paint {
             Paint::Spent(Spent::Cause(cause)) => crate::drawn::drawn(*cause).class.to_owned(),
             // As the SCP's own lane is drawn.
@@ -66,7 +66,7 @@ impl Palette {
     }
 
     /// The colours of a picture with some names.
-    pub(super) fn of<'p>(&'p self, names: Vec<&'p str>) -> Colours<'p> {
+    pub fn of<'p>(&'p self, names: Vec<&'p str>) -> Colours<'p> {
         Colours {
             palette: Some(self),
             names,
@@ -88,19 +88,19 @@ impl Colours<'_> {
     }
 
     /// The class of a name.
-    pub(super) fn class(&self, name: &str) -> &'static str {
+    pub fn class(&self, name: &str) -> &'static str {
         self.palette
             .filter(|_| self.at(name).is_some())
             .map_or(PLAIN, |palette| palette.name_class(name))
     }
 
     /// True if a name shares its colour with others.
-    pub(super) fn is_other(&self, name: &str) -> bool {
+    pub fn is_other(&self, name: &str) -> bool {
         self.at(name).is_some() && self.palette.is_some_and(|palette| palette.is_other(name))
     }
 
     /// The number of a name in the picture, from 1; empty where it has no colour of its own.
-    pub(super) fn number(&self, name: &str) -> String {
+    pub fn number(&self, name: &str) -> String {
         self.names
             .iter()
             .filter(|name| !self.is_other(name))
@@ -110,7 +110,7 @@ impl Colours<'_> {
     }
 
     /// The class of the form of a name's marks.
-    pub(super) fn form(&self, name: &str) -> &'static str {
+    pub fn form(&self, name: &str) -> &'static str {
         ["s0", "s1", "s2", "s3"][self.at(name).unwrap_or(0) % 4]
     }
 }

@@ -31,7 +31,7 @@ pub struct Scale {
 impl Scale {
     /// A scale on which the values have room; outliers may lie beyond its ends. It begins at 0, or
     /// if not `from_zero`, near the least value.
-    pub(super) fn new(words: &str, mut values: Vec<f64>, from_zero: bool) -> Self {
+    pub fn new(words: &str, mut values: Vec<f64>, from_zero: bool) -> Self {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let (least, most) = (
@@ -73,7 +73,7 @@ impl Scale {
     }
 
     /// The same from a whole mark to another.
-    pub(super) fn rounded(words: &str, values: &[f64]) -> Self {
+    pub fn rounded(words: &str, values: &[f64]) -> Self {
         let (low, high) = values
             .iter()
             .fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| {
@@ -87,7 +87,7 @@ impl Scale {
     }
 
     /// A scale with marks at some places in order, as far as they have room.
-    pub(super) fn of_places(
+    pub fn of_places(
         words: &str,
         ends: (f64, f64),
         places: &[f64],
@@ -114,7 +114,7 @@ impl Scale {
     }
 
     /// A scale between two ends.
-    pub(super) fn between(words: &str, ends: (f64, f64)) -> Self {
+    pub fn between(words: &str, ends: (f64, f64)) -> Self {
         let is_logarithmic = is_logarithmic(ends);
         let words = if is_logarithmic {
             format!("{words}, logarithmic")
@@ -158,17 +158,17 @@ impl Scale {
     }
 
     /// The place of a value, in percent of the length.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         (100.0 * on_axis(value, self.ends)).clamp(0.0, 100.0)
     }
 
     /// True if a value has no place on the axis.
-    pub(super) fn is_beyond(&self, value: f64) -> bool {
+    pub fn is_beyond(&self, value: f64) -> bool {
         self.is_torn && (value < self.ends.0 || value > self.ends.1)
     }
 
     /// Where something lies that goes from one value to another, as a style.
-    pub(super) fn between_style(&self, from: f64, to: f64) -> String {
+    pub fn between_style(&self, from: f64, to: f64) -> String {
         let (from, to) = (self.at(from), self.at(to));
         format!("left:{from:.2}%;width:{:.2}%", (to - from).max(0.0))
     }
@@ -231,7 +231,7 @@ pub struct Rows {
 
 impl Rows {
     /// The rows with a scale above them.
-    pub(super) fn on(&self, scale: &Scale) -> Markup {
+    pub fn on(&self, scale: &Scale) -> Markup {
         let longest = |of: fn(&(String, Markup, String)) -> &String, most: usize| {
             self.rows
                 .iter()

@@ -19,7 +19,7 @@ pub struct StoryContent {
 }
 
 impl StoryContent {
-    pub(super) fn new(story: &impl Story) -> Self {
+    pub fn new(story: &impl Story) -> Self {
         let mut blocks = Blocks::default();
         story.tell(&mut blocks);
         Self {

@@ -65,17 +65,17 @@ impl Axis {
     }
 
     /// Width of a fold, in ticks.
-    pub(super) fn fold(&self) -> f64 {
+    pub fn fold(&self) -> f64 {
         self.kept_ticks() as f64 * FOLD
     }
 
     /// Width of the whole, folds included, in ticks.
-    pub(super) fn width(&self) -> f64 {
+    pub fn width(&self) -> f64 {
         self.kept_ticks() as f64 + self.fold() * self.kept.len().saturating_sub(1) as f64
     }
 
     /// The place where a tick is, from 0 to [`Axis::width`].
-    pub(super) fn place(&self, tick: u64) -> f64 {
+    pub fn place(&self, tick: u64) -> f64 {
         let mut at = 0.0;
         let mut end = 0;
         for (index, &(from, to)) in self.kept.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Axis {
     }
 
     /// True if some of the span is kept.
-    pub(super) fn shows(&self, from: u64, to: u64) -> bool {
+    pub fn shows(&self, from: u64, to: u64) -> bool {
         self.kept
             .iter()
             .any(|&(begin, end)| from < end && to > begin)
@@ -141,7 +141,7 @@ pub struct Extent<'a> {
 }
 
 impl Picture {
-    pub(super) fn new(
+    pub fn new(
         iteration: &Iteration<'_>,
         names: &Names,
         tick_us: f64,
@@ -205,12 +205,12 @@ impl Picture {
     }
 
     /// Number of a lane.
-    pub(super) fn lane_of(&self, place: Actor) -> Option<usize> {
+    pub fn lane_of(&self, place: Actor) -> Option<usize> {
         self.lanes.iter().position(|lane| lane.place == place)
     }
 
     /// The causes that an axis shows, in the order of tables.
-    pub(super) fn causes(&self, axis: &Axis) -> Vec<Cause> {
+    pub fn causes(&self, axis: &Axis) -> Vec<Cause> {
         let shown = |cause: &Cause| {
             self.lanes
                 .iter()

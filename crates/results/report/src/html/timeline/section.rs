@@ -17,12 +17,12 @@ pub struct Section<'a> {
 
 impl Section<'_> {
     /// True if it is the case of that release, case and mode.
-    pub(crate) fn is_of(&self, release: &str, case: &str, mode: &str) -> bool {
+    pub fn is_of(&self, release: &str, case: &str, mode: &str) -> bool {
         (self.group.release, self.group.case, self.group.mode) == (release, case, mode)
     }
 
     /// The longest time of its slowest CPU over all iterations, in microseconds.
-    pub(crate) fn longest(&self) -> f64 {
+    pub fn longest(&self) -> f64 {
         self.chosen
             .as_ref()
             .map_or(0.0, |chosen| chosen.longest.ends[1])
