@@ -54,6 +54,8 @@ pub struct ImportOptions {
     /// Also write the figures as reference rows, in the columns of published/juno-psci.csv.
     #[arg(long, value_name = "FILE")]
     as_published: Option<PathBuf>,
+    #[command(flatten)]
+    measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -122,7 +124,7 @@ pub fn run(
         None => None,
     };
     let mut recording = import::record(&figures, &how, name);
-    recording.header.run = recordings::imported_run();
+    options.measured.note(&mut recording.header);
     recording.header.platform = platform.map(|platform| Platform {
         name: platform.name().to_owned(),
         text: platform.document().text().to_owned(),
@@ -238,6 +240,8 @@ pub struct ImportRuntimeOptions {
     /// Frequency of the counter that the clocks count, where it is known.
     #[arg(long, value_name = "HZ")]
     counter_hz: Option<u64>,
+    #[command(flatten)]
+    measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -256,7 +260,7 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
-    header.run = recordings::imported_run();
+    options.measured.note(&mut header);
     header.time.counter_hz = options.counter_hz;
     let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;

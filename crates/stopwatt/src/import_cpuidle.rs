@@ -39,6 +39,8 @@ pub struct ImportCpuidleOptions {
     /// The seconds between the dumps, for rates.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     seconds: Option<f64>,
+    #[command(flatten)]
+    measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced. Without it the files are
     /// only looked at.
     #[arg(short, long, value_name = "DIR")]
@@ -78,7 +80,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> mi
     let before = import::shown(&options.before);
     let (counts, between) = counted(options, &before, first, last)?;
     let mut header = Header::new("cpuidle", "import", "us");
-    header.run = recordings::imported_run();
+    options.measured.note(&mut header);
     finish(
         console,
         data,

@@ -34,6 +34,8 @@ pub struct ImportTraceOptions {
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
+    #[command(flatten)]
+    measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced. Without it the file is only
     /// looked at.
     #[arg(short, long, value_name = "DIR")]
@@ -60,7 +62,7 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()
         Some(folder) => {
             recordings::check_import(folder, options.replace)?;
             let mut header = Header::new("ftrace", "import", "ns");
-            header.run = recordings::imported_run();
+            options.measured.note(&mut header);
             let variant = recordings::variant(options.variant.as_ref(), &path);
             ftrace::record(file, &how, &variant, header, folder)
         }

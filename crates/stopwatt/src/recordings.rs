@@ -5,7 +5,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
 use itertools::Itertools;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use recording::{Reader, Recording};
+use recording::{Header, Reader, Recording};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -280,8 +280,36 @@ pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
         .map_err(|error| miette!(help = "name another folder with --output", "{error}"))
 }
 
+/// What is told of a measurement that is imported.
+#[derive(clap::Args)]
+pub struct Measured {
+    /// What was not under test and can move figures, such as machine=board-2; may be given again.
+    /// `stopwatt compare` judges no row where it differs.
+    #[arg(long = "condition", value_name = "KEY=VALUE", value_parser = condition)]
+    conditions: Vec<(String, String)>,
+}
+
+fn condition(text: &str) -> Result<(String, String), String> {
+    let parts = text
+        .split_once('=')
+        .map(|(key, value)| (key.trim(), value.trim()));
+    let parts = parts.filter(|(key, value)| !key.is_empty() && !value.is_empty());
+    let (key, value) = parts.ok_or("expected KEY=VALUE, such as machine=board-2")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+impl Measured {
+    /// Notes it in the header of the import.
+    pub fn note(&self, header: &mut Header) {
+        header.run = imported_run();
+        for (key, value) in &self.conditions {
+            header.set_condition("", key, value);
+        }
+    }
+}
+
 /// What is said of the run of a recording that was measured elsewhere: this machine only read it.
-pub fn imported_run() -> recording::Run {
+fn imported_run() -> recording::Run {
     recording::Run {
         machine: None,
         kernel: None,
@@ -303,7 +331,6 @@ pub fn warning_json(warning: &import::ImportError) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use recording::Header;
 
     #[test]
     fn a_recording_is_a_folder_of_the_disk_or_of_a_commit() {

@@ -14,7 +14,7 @@ type Name = (String, String, String);
 /// The conditions that differ between the base and each other recording.
 pub fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
     let mut found = (1..sides.len())
-        .filter_map(|side| other_machine(headers, side))
+        .flat_map(|side| other_runs(headers, side))
         .collect_vec();
     found.extend(other_orders(tables, headers, sides));
     found.extend(other_timers(tables[0], headers, sides));
@@ -62,21 +62,35 @@ fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differ
     found
 }
 
-/// Another machine that was measured. Who ran a simulation does not matter, nor who imported.
-fn other_machine(headers: &[&Header], side: usize) -> Option<Differing> {
-    let both = [headers[0], headers[side]];
-    let is_measured = both
-        .iter()
-        .all(|header| !header.is_repeatable() && header.world != "import");
-    let [base, other] = both.map(|header| header.run.machine.clone());
-    let values = [base?, other?];
-    (is_measured && values[0] != values[1]).then_some(Differing {
-        condition: Condition::Machine,
-        side,
-        values,
-        table: None,
-        remedy: None,
-    })
+/// Another machine that was measured, or another condition that an import was given. Who ran a
+/// simulation does not matter, nor who imported.
+fn other_runs(headers: &[&Header], side: usize) -> Vec<Differing> {
+    let [own, others] = [headers[0], headers[side]].map(|header| {
+        let mut known = header.conditions.get("").cloned().unwrap_or_default();
+        let machine = header.run.machine.clone();
+        if !header.is_repeatable() && header.world != "import" {
+            known.extend(machine.map(|machine| ("machine".to_owned(), machine)));
+        }
+        known
+    });
+    let differing = |(key, own): (String, String)| {
+        let other = others.get(&key).filter(|other| **other != own)?.clone();
+        let (condition, values) = match &*key {
+            "machine" => (Condition::Machine, [own, other]),
+            _ => (
+                Condition::Given,
+                [own, other].map(|value| format!("{key} {value}")),
+            ),
+        };
+        Some(Differing {
+            condition,
+            side,
+            values,
+            table: None,
+            remedy: None,
+        })
+    };
+    own.into_iter().filter_map(differing).collect()
 }
 
 /// The tables whose rows of roles the order decides. A mode whose iterations draw it is a sample of
@@ -147,7 +161,7 @@ impl Differing {
             && match self.condition {
                 Condition::Order => matches!(key.who, Who::Nth { .. } | Who::LastMan { .. }),
                 Condition::Timer => key.metric == WAKEUP.name,
-                Condition::Machine | Condition::Session => true,
+                Condition::Machine | Condition::Given | Condition::Session => true,
             }
     }
 }

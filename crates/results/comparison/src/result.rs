@@ -163,6 +163,8 @@ pub struct Differing {
 pub enum Condition {
     /// The machine that was measured.
     Machine,
+    /// What whoever imported a measurement said of it.
+    Given,
     /// The order in which CPUs came.
     Order,
     /// The CPU whose timer wakes the others.
@@ -176,6 +178,7 @@ impl Condition {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Machine => "machine",
+            Self::Given => "given",
             Self::Order => "order",
             Self::Timer => "timer",
             Self::Session => "session",

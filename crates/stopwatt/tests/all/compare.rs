@@ -631,3 +631,42 @@ fn a_change_of_calls_is_told_in_time_of_a_board() {
     let wrong = stopwatt(&["compare", &before, &after, "--on", "tc3"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("there is no platform `tc3`"));
 }
+
+/// What whoever imports a measurement says of it is a condition, as the machine of our own runs is.
+#[test]
+fn rows_of_another_given_condition_are_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let import = |name: &str, value: u32, condition: &str| {
+        let [file, to] = [format!("{name}.csv"), name.to_owned()]
+            .map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+        let text = format!("case,metric,value,unit\nparse,time,{value},us\n");
+        std::fs::write(&file, text).unwrap();
+        let output = stopwatt(&["import", "csv", &file, "-o", &to, "--condition", condition]);
+        assert!(output.status.success(), "{output:?}");
+        to
+    };
+    let of = |side: &str, value: u32, condition: &str| {
+        [0, 1, 2].map(|run| import(&format!("{side}{run}"), value + run, condition))
+    };
+    let (a, same) = (of("a", 1000, "kernel=6.1"), of("s", 5000, "kernel=6.1"));
+    let other = of("b", 5000, "kernel=6.6");
+    let compare = |b: &[String; 3]| {
+        let sides = ["compare"].into_iter().chain(a.iter().map(String::as_str));
+        let sides = sides.chain(["--with"]).chain(b.iter().map(String::as_str));
+        stopwatt(&sides.collect::<Vec<_>>())
+    };
+    assert_eq!(compare(&same).status.code(), Some(1), "a regression");
+    let output = compare(&other);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output));
+    let said = text(&output);
+    assert!(
+        said.contains("was measured with kernel 6.6, not kernel 6.1, so 1 row is not judged"),
+        "{said}"
+    );
+    let wrong = stopwatt(&["import", "csv", "x.csv", "-o", "y", "--condition", "kernel"]);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(
+        said.contains("expected KEY=VALUE, such as machine=board-2"),
+        "{said}"
+    );
+}

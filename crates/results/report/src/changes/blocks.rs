@@ -219,6 +219,7 @@ fn rank(verdict: Verdict) -> Option<usize> {
         Verdict::Large,
         Verdict::Unjudged(Condition::Session),
         Verdict::Unjudged(Condition::Machine),
+        Verdict::Unjudged(Condition::Given),
         Verdict::TooFew,
         Verdict::Small,
     ]
@@ -725,6 +726,7 @@ fn summary(comparison: &Comparison) -> String {
             "decided by the owner of the timer",
         ),
         (Verdict::Unjudged(Condition::Machine), "of another machine"),
+        (Verdict::Unjudged(Condition::Given), "of another condition"),
         (
             Verdict::Unjudged(Condition::Session),
             "no larger than between two sessions",

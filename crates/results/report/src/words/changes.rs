@@ -131,6 +131,7 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
             Condition::Machine => {
                 format!("{name} was measured on another machine ({other}, not {base})")
             }
+            Condition::Given => format!("{name} was measured with {other}, not {base}"),
             Condition::Order if of[0].values.contains(&"chance".to_owned()) => {
                 "Chance had the order of the CPUs".to_owned()
             }
