@@ -4,7 +4,7 @@ use crate::Run;
 use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
-use evidence::Leaders;
+use evidence::{Leaders, Runs};
 use itertools::Itertools;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
@@ -230,6 +230,8 @@ pub struct Gain {
     pub clocks: f64,
     /// Its quartiles over the repetitions.
     pub quartiles: [f64; 2],
+    /// True if repetitions tell that it is faster than the single loop without prefetch.
+    pub is_faster: bool,
 }
 
 /// The gains of each loop that has a cell without prefetch, and of the best of all.
@@ -432,18 +434,17 @@ fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
 
 fn gains(cells: &[Cells]) -> Gains {
     // Without prefetch no strides are apart: the split loop is the single one.
-    let none = |name| {
+    let plain = |name| {
         let name = if name == "single-split" {
             "single"
         } else {
             name
         };
-        of_loop(cells, name)
-            .find(|cell| cell.is_plain())
-            .map(|cell| cell.clocks_per_packet)
+        of_loop(cells, name).find(|cell| cell.is_plain())
     };
     let gain = |name| {
-        let (base, best, none) = (none("single")?, fewest(of_loop(cells, name))?, none(name)?);
+        let (single, best) = (plain("single")?, fewest(of_loop(cells, name))?);
+        let (base, none) = (single.clocks_per_packet, plain(name)?.clocks_per_packet);
         let (gain_parallel, gain_prefetch) = (base / none, none / best.clocks_per_packet);
         Some(Gain {
             loop_name: best.loop_name.clone(),
@@ -454,6 +455,7 @@ fn gains(cells: &[Cells]) -> Gains {
             gain: gain_parallel * gain_prefetch,
             clocks: best.clocks_per_packet,
             quartiles: best.quartiles(),
+            is_faster: is_faster(cells, single, best),
         })
     };
     let gains = LOOPS.into_iter().filter_map(gain).collect_vec();
@@ -467,6 +469,22 @@ fn gains(cells: &[Cells]) -> Gains {
         gain_parallel,
         gains,
     }
+}
+
+/// True if repetitions tell that the best cell takes less than a base, all cells being looked at; of
+/// a world that repeats itself, if it does.
+fn is_faster(cells: &[Cells], base: &Cells, best: &Cells) -> bool {
+    if base.values.len() < 2 {
+        return best.clocks_per_packet < base.clocks_per_packet;
+    }
+    let runs = cells.iter().map(|cell| Runs {
+        sides: [&base.values, &cell.values],
+        tick: 0.0,
+    });
+    let tested = evidence::test(&[runs.collect()], 0.05).remove(0);
+    let mut rows = cells.iter().zip(tested.rows);
+    let of_best = rows.find(|(cell, _)| std::ptr::eq(*cell, best));
+    of_best.is_some_and(|(_, row)| row.is_some_and(|row| row.differs && row.change < 0.0))
 }
 
 /// The gains of the loops that are best of all, as far as repetitions tell them apart.

@@ -104,10 +104,15 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool) -> Option<String> {
             listed(leaders.items.iter().map(|gain| &gain.loop_name))
         ),
     };
-    Some(format!(
-        "{said}. It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
-        best.gain, best.gain_parallel, best.gain_prefetch
-    ))
+    Some(match best.is_faster {
+        false => format!(
+            "{said}. Repetitions do not tell it from the single loop without prefetch."
+        ),
+        true => format!(
+            "{said}. It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
+            best.gain, best.gain_parallel, best.gain_prefetch
+        ),
+    })
 }
 
 /// What prefetch gains in the model, and how far it misses what no fit used.

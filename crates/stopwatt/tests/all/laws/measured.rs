@@ -312,3 +312,43 @@ fn chance_is_seldom_the_least_energy() {
     }
     told(10, "placement", cells, &broken);
 }
+
+/// Loops that take as long at every stride, and one that takes a tenth.
+#[test]
+fn chance_is_seldom_the_loop_with_the_least_time() {
+    let (folder, of) = (tempfile::tempdir().unwrap(), stored("prefetch-host"));
+    let (mut broken, mut cells) = (Vec::new(), 0);
+    for repetitions in [3, 5, 11] {
+        let all = cases(60);
+        let drawn = |seed: u64, times: f64| {
+            let mut random = random(seed);
+            remeasured(folder.path(), &of, repetitions, |of, measure, _| {
+                let subject = measure.subject.map_or("", |name| of.text(name));
+                let times = if subject.starts_with("quad+") {
+                    times
+                } else {
+                    1.0
+                };
+                100.0 * times * (0.02 * normal(&mut random)).exp()
+            })
+            .0
+        };
+        let is_told = |told: &str| {
+            let is_first = told.contains("The loop ") && told.contains(" takes the least time");
+            is_first || told.contains(" times as fast")
+        };
+        let claims = (0..all as u64)
+            .filter(|seed| is_told(&drawn(*seed, 1.0)))
+            .count() as f64;
+        cells += 1;
+        let all = all as f64;
+        if claims > 0.05 * all + 2.0 * (0.0475 * all).sqrt() {
+            broken.push(format!("{repetitions} repetitions: {claims} of {all}"));
+        }
+        let tenth = drawn(1, 0.1);
+        if !tenth.contains("The loop quad takes the least time") {
+            broken.push(format!("{repetitions} repetitions, a tenth: {tenth}"));
+        }
+    }
+    told(10, "run prefetch", cells, &broken);
+}
