@@ -422,3 +422,43 @@ fn governors_that_are_called_alike_are_so_in_all_domains() {
         );
     }
 }
+
+/// What is said of the choices that a clock changes is what the replays counted.
+#[test]
+fn the_choices_that_a_clock_changes_are_one_count() {
+    let folder = tempfile::tempdir().unwrap();
+    holds(14, "run idle-clock", 8, stays(), |stays| {
+        let file = written(
+            folder.path(),
+            "clock.trace",
+            &(header() + &trace(&stays, &[0, 1], FROM, &[])),
+        );
+        let recording = folder.path().join("clock").to_str().unwrap().to_owned();
+        let facts = json(&[
+            "run",
+            "idle-clock",
+            "--world",
+            "sim",
+            &file,
+            "--replace",
+            "-o",
+            &recording,
+        ]);
+        let told = told(&recording);
+        let changes = facts["changes"].as_array().unwrap();
+        let changed = changes
+            .iter()
+            .any(|change| change["changed_choices"].as_f64().unwrap() > 0.0);
+        prop_assert_eq!(
+            told.starts_with("No choice changes with another clock"),
+            !changed,
+            "{}",
+            told
+        );
+        prop_assert!(
+            told.contains(&format!("in {} replays", changes.len())) || changed,
+            "{told}"
+        );
+        Ok(())
+    });
+}
