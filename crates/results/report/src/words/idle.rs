@@ -278,11 +278,16 @@ fn entries(test: &Test<'_>) -> String {
     let misses = misses.map(|(misses, (above, below))| {
         format!("; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)")
     });
+    let rejected = test.sum.rejected.filter(|count| *count > 0.0);
+    let rejected = rejected.map(|count| {
+        format!(", and the hardware refused {} more", grouped(count as u64))
+    });
     format!(
-        "On {}, {who} entered idle states {} times{}{}.",
+        "On {}, {who} entered idle states {} times{}{}{}.",
         title(test),
         grouped(test.entered as u64),
         seconds.unwrap_or_default(),
+        rejected.unwrap_or_default(),
         misses.unwrap_or_default()
     )
 }

@@ -258,3 +258,38 @@ fn kernels_that_counted_the_same_are_told_as_the_same() {
         },
     );
 }
+
+/// Entries that the hardware refused are on the first screen, with their number.
+#[test]
+fn what_the_hardware_refused_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    holds(
+        6,
+        "import cpuidle",
+        30,
+        (counts(), 0..100_000_u64),
+        |(counts, refused)| {
+            let before = written(folder.path(), "before", &dump(&counts, 0, &USUAL));
+            let after = dump(&counts, 1, &USUAL).replacen(
+                "rejected:1000000",
+                &format!("rejected:{}", 1_000_000 + refused),
+                1,
+            );
+            let after = written(folder.path(), "after", &after);
+            let recording = folder.path().join("import").to_str().unwrap().to_owned();
+            said(&["import", "cpuidle", &before, &after, "-o", &recording]);
+            let told = told(&recording);
+            let number: String = told
+                .split("the hardware refused ")
+                .nth(1)
+                .unwrap_or_default()
+                .split(" more")
+                .next()
+                .unwrap()
+                .split(' ')
+                .collect();
+            prop_assert_eq!(number.parse().unwrap_or(0), refused, "{}", told);
+            Ok(())
+        },
+    );
+}
