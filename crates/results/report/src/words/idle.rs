@@ -123,7 +123,12 @@ fn of_energy(
 fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> String {
     let [own, others] = [best, other].map(|of| plain(of.wrong_percent, tenths));
     let (name, than) = (best.name, other.name);
+    let is_same = best.wrong_percent == other.wrong_percent;
+    let is_known = best.wrong_percent.is_some_and(|of| of.low == of.high);
     let said = match replay.verdict.is_certain {
+        _ if is_same && is_known => {
+            format!("{name} and {than} are wrong in {own} % of their sleeps on this trace.")
+        }
         true => {
             format!("{name} is wrong in {own} % of its sleeps on this trace, {than} in {others} %.")
         }

@@ -409,6 +409,19 @@ fn governors_that_are_called_alike_are_so_in_all_domains() {
                 for name in alike {
                     prop_assert_eq!(Some(choices(&replay, name)), first.clone());
                 }
+                let wrong = |name: &Value| {
+                    let governors = replay["governors"].as_array().unwrap();
+                    let of = governors.iter().find(|of| of["name"] == *name);
+                    of.and_then(|of| of["wrong_percent"].as_f64())
+                };
+                let verdict = &replay["verdict"];
+                let [best, other] = ["best", "reference"].map(|who| wrong(&verdict[who]));
+                prop_assert!(
+                    best.is_none()
+                        || best != other
+                        || !told.contains("wrong less often on this trace cannot"),
+                    "{told}"
+                );
                 if law == 13 {
                     prop_assert_eq!(
                         told.contains("enter the same states in all"),
