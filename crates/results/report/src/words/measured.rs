@@ -44,7 +44,14 @@ pub fn answer(
     let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
     if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
         let (amount, all) = (amount(rows[0].1), all.items.len());
-        return format!("{heading}: {amount} {unit}, the same in all {all} rows.");
+        if all == 1 {
+            return format!("{heading}: {amount} {unit}.");
+        }
+        let within = match rows.iter().map(|(_, row)| row.median).all_equal() {
+            true => "",
+            false => " within repetitions and 0.5 %",
+        };
+        return format!("{heading}: {amount} {unit}, the same{within} in all {all} rows.");
     }
     let end = |of: Leaders<&(String, &MeasureRow)>| {
         let which = match of.alone() {
