@@ -41,12 +41,12 @@ pub fn answer(
             false => format!("{heading}: {} {unit} in all{most}.", amount(whole)),
         };
     }
+    if let [(_, row)] = rows {
+        return format!("{heading}: {} {unit}.", amount(row));
+    }
     let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
     if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
         let (amount, all) = (amount(rows[0].1), all.items.len());
-        if all == 1 {
-            return format!("{heading}: {amount} {unit}.");
-        }
         let within = match rows.iter().map(|(_, row)| row.median).all_equal() {
             true => "",
             false => " within repetitions and 0.5 %",
@@ -61,9 +61,6 @@ pub fn answer(
         format!("{} {unit} ({which})", amount(of.items[0].1))
     };
     let ends = least.into_iter().chain(most.filter(|most| most.behind > 0));
-    let over = match rows.len() {
-        1 => String::new(),
-        several => format!(", over {several} rows"),
-    };
-    format!("{heading}: {}{over}.", ends.map(end).join(" to "))
+    let (ends, all) = (ends.map(end).join(" to "), rows.len());
+    format!("{heading}: {ends}, over {all} rows.")
 }
