@@ -84,8 +84,8 @@ fn tuned(
 fn chance_is_seldom_a_better_distance() {
     let (folder, of) = (tempfile::tempdir().unwrap(), stored("tune"));
     let (mut broken, mut cells) = (Vec::new(), 0);
-    for rounds in [8, 20] {
-        let all = cases(60);
+    for rounds in [8, 14] {
+        let all = cases(40);
         let claims = (0..all as u64).filter(|seed| {
             let (_, json) = tuned(folder.path(), &of, *seed, rounds, 1.0, 0.02);
             let less = &json["best"]["less_than_today"]["interval"];
@@ -107,8 +107,8 @@ fn half_the_time_is_a_better_distance_and_the_same_time_is_none() {
     holds(
         9,
         "tune",
-        30,
-        (any::<u64>(), 6..40_u32),
+        12,
+        (any::<u64>(), 6..16_u32),
         |(seed, rounds)| {
             let (told, json) = tuned(folder.path(), &of, seed, rounds, 10.0, 0.02);
             let less = json["best"]["less_than_today"]["percent"].as_f64().unwrap();
@@ -122,8 +122,8 @@ fn half_the_time_is_a_better_distance_and_the_same_time_is_none() {
     holds(
         13,
         "tune",
-        30,
-        (any::<u64>(), 6..40_u32),
+        12,
+        (any::<u64>(), 6..16_u32),
         |(seed, rounds)| {
             let (told, _) = tuned(folder.path(), &of, seed, rounds, 1.0, 0.0);
             let is_same = told.contains("takes the same time")
@@ -135,8 +135,8 @@ fn half_the_time_is_a_better_distance_and_the_same_time_is_none() {
     holds(
         14,
         "tune",
-        30,
-        (any::<u64>(), 6..40_u32, 0.5..2.0_f64),
+        12,
+        (any::<u64>(), 6..16_u32, 0.5..2.0_f64),
         |(seed, rounds, times)| {
             let (told, json) = tuned(folder.path(), &of, seed, rounds, times, 0.01);
             let clocks = json["best"]["clocks"].as_f64().unwrap();
