@@ -103,7 +103,7 @@ impl Fitting {
                     keys.iter().try_for_each(|drawn| self.check_drawn(drawn))?;
                 }
                 Axis::Repetitions(count) if self.world == World::Sim => {
-                    return Err(self.plan.source.wrong_as_a_whole(&format!(
+                    return Err(self.plan.source.wrong_as_a_whole(format!(
                         "{count} repetitions in the world sim, where the same inputs give the same figures"
                     ), "vary the seed instead: [seeds] with count = N"));
                 }

@@ -93,14 +93,14 @@ impl Plan {
         match self.points() {
             Some(points) if points <= most => Ok(points),
             Some(points) => Err(self.source.wrong_as_a_whole(
-                &format!(
+                format!(
                     "{points} points ({}); at most {most} are run",
                     self.product()
                 ),
                 help(&points.to_string()),
             )),
             None => Err(self.source.wrong_as_a_whole(
-                &format!(
+                format!(
                     "more than 2^64 points ({}); at most {most} are run",
                     self.product()
                 ),

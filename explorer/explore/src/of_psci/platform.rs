@@ -145,15 +145,15 @@ impl Board {
         } else if cluster {
             self.shut_port();
         }
-        if layout::loses(2, states[2]) && !self.options.coherent {
-            if let Some(other) = (0..self.cpus().len())
+        if layout::loses(2, states[2])
+            && !self.options.coherent
+            && let Some(other) = (0..self.cpus().len())
                 .find(|&other| other != process && self.memory().is_coherent(other))
-            {
-                self.fail(
-                    Invariant::DomainUp,
-                    format!("CPU {process} takes the system down while CPU {other} runs"),
-                );
-            }
+        {
+            self.fail(
+                Invariant::DomainUp,
+                format!("CPU {process} takes the system down while CPU {other} runs"),
+            );
         }
         if !hooked {
             self.send(Command::Down {

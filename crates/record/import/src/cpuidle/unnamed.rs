@@ -79,7 +79,7 @@ pub fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         stopped.line,
         &stopped.text,
         stopped.message,
-        &format!(
+        format!(
             "a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)"
         ),
     ))

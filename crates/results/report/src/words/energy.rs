@@ -88,7 +88,9 @@ fn on_board(found: &EasEnergy<'_>, board: &Board<'_>) -> String {
         );
     }
     let Some(gain) = board.gain_percent else {
-        return format!("On {name} nothing is compared: `--rules eas,off` tells what the energy model saves.");
+        return format!(
+            "On {name} nothing is compared: `--rules eas,off` tells what the energy model saves."
+        );
     };
     let taken = share_less([gain.low, gain.high].map(|percent| percent / 100.0));
     let energy = format!("{taken} energy than the same kernel without one");

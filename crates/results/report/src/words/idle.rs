@@ -284,9 +284,8 @@ fn entries(test: &Test<'_>) -> String {
         format!("; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)")
     });
     let rejected = test.sum.rejected.filter(|count| *count > 0.0);
-    let rejected = rejected.map(|count| {
-        format!(", and the hardware refused {} more", grouped(count as u64))
-    });
+    let rejected =
+        rejected.map(|count| format!(", and the hardware refused {} more", grouped(count as u64)));
     format!(
         "On {}, {who} entered idle states {} times{}{}{}.",
         title(test),

@@ -105,9 +105,9 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool) -> Option<String> {
         ),
     };
     Some(match best.is_faster {
-        false => format!(
-            "{said}. Repetitions do not tell it from the single loop without prefetch."
-        ),
+        false => {
+            format!("{said}. Repetitions do not tell it from the single loop without prefetch.")
+        }
         true => format!(
             "{said}. It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
             best.gain, best.gain_parallel, best.gain_prefetch
