@@ -24,6 +24,7 @@ pub struct Batch<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// Published bytes that a frame touches.
+    #[serde(skip)]
     pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
 }
 

@@ -34,6 +34,7 @@ pub struct Clocks<'r> {
     /// The clocks whose difference is saved.
     pub saved_by: String,
     /// Published figures of clocks and divisions.
+    #[serde(skip)]
     pub reference: Option<&'r ClockReference>,
 }
 

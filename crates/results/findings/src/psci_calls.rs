@@ -26,6 +26,7 @@ pub struct Calls<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_function: Option<Functions>,
     /// Published counts of other firmware on the same cores.
+    #[serde(skip)]
     pub reference: Option<CallReference>,
     /// The model of these cores, if all published counts are of others.
     pub unpublished_cores: Option<&'r str>,

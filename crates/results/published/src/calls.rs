@@ -2,14 +2,13 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Name of the reference about PSCI calls in other firmware.
 pub const CALLS: &str = "psci-calls-qemu";
 
 /// A measured figure.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallFigure {
     /// Which call.
@@ -25,7 +24,7 @@ pub struct CallFigure {
 }
 
 /// Figures of other firmware, with how they were taken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug)]
 pub struct CallReference {
     /// Conditions under which all of them were measured.
     pub conditions: String,
@@ -44,7 +43,7 @@ struct File {
 }
 
 /// A firmware that was measured.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     /// The name.

@@ -2,14 +2,13 @@
 
 use document::{Document, Error, Spanned};
 use experiment::{Conditions, Files};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Name of the reference about clocks.
 pub const CLOCKS: &str = "cpuidle-clock";
 
 /// A published statistic of a clock.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFigure {
     /// Which clock.
@@ -23,7 +22,7 @@ pub struct ClockFigure {
 }
 
 /// The results of two divisions of a time.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DivisionFigure {
     /// The time in nanoseconds.
@@ -35,7 +34,7 @@ pub struct DivisionFigure {
 }
 
 /// Published costs of clocks, with how they were taken.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug)]
 pub struct ClockReference {
     /// The source.
     pub source: String,

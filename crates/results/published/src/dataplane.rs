@@ -2,8 +2,7 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The clocks of a node.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -28,7 +27,7 @@ pub struct NodeFigure {
 }
 
 /// The footprint of a frame's packets in the caches, in KB of 1024 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FootprintFigure {
     /// Packets of the frame.
@@ -42,7 +41,7 @@ pub struct FootprintFigure {
 }
 
 /// Figures of a data plane on a platform.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DataplaneReference<F> {
     /// The title.
     pub title: String,

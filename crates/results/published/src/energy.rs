@@ -2,14 +2,13 @@
 
 use document::{Error, Spanned};
 use experiment::Files;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Name of the reference about RCU and energy.
 pub const ENERGY: &str = "rcu-energy";
 
 /// A benchmark in a configuration, as published.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyFigure {
     /// The benchmark.
@@ -28,7 +27,7 @@ pub struct EnergyFigure {
 }
 
 /// The published table.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug)]
 pub struct EnergyReference {
     /// The source.
     pub source: String,

@@ -60,6 +60,7 @@ pub struct Savings<'r> {
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
     /// The published figures of this platform.
+    #[serde(skip)]
     pub reference: Option<&'r EnergyReference>,
     /// `draws`, or `central` where nothing was drawn: what intervals are over.
     pub mode: &'static str,

@@ -36,7 +36,6 @@ use findings::Findings;
 use findings::accuracy::Accuracy;
 use itertools::Itertools;
 use recording::conditions;
-use std::fmt::Display;
 
 /// A case's title as the documents have it, without the mode.
 pub fn case_title(case: &str) -> &str {
@@ -213,12 +212,15 @@ pub fn folded(text: &str, width: usize) -> String {
 }
 
 /// "a", "a and b", "a, b and c".
-pub fn listed(items: impl IntoIterator<Item: Display>) -> String {
-    let items = items.into_iter().map(|item| item.to_string()).collect_vec();
-    match &items[..] {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => items.concat(),
+pub fn listed(items: impl IntoIterator<Item: ToString>) -> String {
+    // One for all kinds of items, since there are many.
+    fn of(items: &[String]) -> String {
+        match items {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            _ => items.concat(),
+        }
     }
+    of(&items.into_iter().map(|item| item.to_string()).collect_vec())
 }
 
 #[cfg(test)]
