@@ -58,17 +58,20 @@ pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String
     let limits = read(root)?;
     for limit in &limits {
         let value = match limit.name.as_str() {
-            "rust-tokens" => Some(weight.rust as f64),
-            "explorer-tokens" => Some(weight.explorer as f64),
-            "python-tokens" => Some(weight.python as f64),
-            "c-tokens" => Some(weight.c as f64),
-            "script-tokens" => Some(weight.script as f64),
-            "document-words" => Some(weight.words as f64),
-            "program-bytes" => Some(bytes as f64),
-            "release-seconds" => seconds,
-            _ => None,
+            "rust-tokens" => weight.rust,
+            "explorer-tokens" => weight.explorer,
+            "python-tokens" => weight.python,
+            "c-tokens" => weight.c,
+            "script-tokens" => weight.script,
+            "document-words" => weight.words,
+            "program-bytes" => bytes as usize,
+            "release-seconds" => {
+                wrong.extend(seconds.and_then(|seconds| held(limit, seconds)));
+                continue;
+            }
+            _ => continue,
         };
-        wrong.extend(value.and_then(|value| held(limit, value)));
+        wrong.extend(held(limit, value as f64));
     }
     wrong.extend(shown(root, &limits)?);
     wrong.extend(raised(&limits)?);

@@ -3,7 +3,7 @@
 use crate::runner::{self, Outcome, Program};
 use crate::tools::{
     at, built, cargo, check, copy, cpu_seconds_of_children, create, entries, hold_known, read,
-    root, said, slow_tests, words,
+    remove, root, said, slow_tests, words,
 };
 use crate::{dependencies, limits, needs, python as package};
 use std::path::{Path, PathBuf};
@@ -432,8 +432,7 @@ fn packages() -> Result<(), String> {
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
     if target.exists() {
-        std::fs::remove_dir_all(&target)
-            .map_err(|error| format!("cannot remove {}: {error}", target.display()))?;
+        remove(&target)?;
     }
     let packages = LIBRARIES.map(|package| format!("--package {package}"));
     check(&mut cargo(&format!(
@@ -449,28 +448,20 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
     let home = home
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
         .ok_or("there is no home directory")?;
-    let Ok(registries) = std::fs::read_dir(home.join("registry/src")) else {
-        return Ok(());
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     };
-    for registry in registries.filter_map(Result::ok) {
+    for registry in entries(&home.join("registry/src")).unwrap_or_default() {
         // A registry on disk has no host, so its directory's name starts with the dash before the
         // hash.
-        if !registry.file_name().to_string_lossy().starts_with('-') {
+        if !name(&registry).starts_with('-') {
             continue;
         }
-        for unpacked in std::fs::read_dir(registry.path())
-            .into_iter()
-            .flatten()
-            .filter_map(Result::ok)
-        {
-            let name = unpacked.file_name();
-            let ours = crates
-                .iter()
-                .any(|package| name.to_string_lossy().starts_with(&format!("{package}-")));
-            if ours {
-                let path = unpacked.path();
-                std::fs::remove_dir_all(&path)
-                    .map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
+        for unpacked in entries(&registry).unwrap_or_default() {
+            let is_of = |package: &&str| name(&unpacked).starts_with(&format!("{package}-"));
+            if crates.iter().any(is_of) {
+                remove(&unpacked)?;
             }
         }
     }

@@ -90,6 +90,12 @@ pub fn create(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(at(folder))
 }
 
+/// Removes a folder with all that is in it.
+pub fn remove(folder: &Path) -> Result<(), String> {
+    std::fs::remove_dir_all(folder)
+        .map_err(|error| format!("cannot remove {}: {error}", folder.display()))
+}
+
 /// Copies a file.
 pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::copy(from, to)
