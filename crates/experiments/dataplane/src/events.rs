@@ -6,7 +6,7 @@ use perf_event::{Builder, Counter, Group};
 use std::io::ErrorKind;
 
 /// Which events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Events {
     /// The processor's.
     Hardware,

@@ -5,7 +5,6 @@ use core_model::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// A cell that may be used, with what was measured on the hardware.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsedCell {
     /// The loop and its strides.
     pub cell: Cell,
@@ -89,7 +88,6 @@ impl Costs {
 }
 
 /// The result of a fit.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The costs.
     pub costs: Costs,
@@ -118,7 +116,7 @@ pub const STARTS: [Start; 3] = [
 const STEPS: [f64; 5] = [2.0, 8.0, 20.0, 20.0, 30.0];
 
 /// Start of a search, and how far its first steps go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Start {
     /// The costs, in the order of [`Costs::NAMES`].
     pub values: [f64; 5],

@@ -4,7 +4,6 @@ use dataplane::buffers::{Buffer, LINE};
 use dataplane::frame::{FRAME_SIZES, LANE_BYTES};
 
 /// A row of the footprint table, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// Packets of a frame.
     pub frame_size: usize,

@@ -25,7 +25,7 @@ pub const INDEX: u64 = 4;
 pub const BUFFER_LINES: u64 = 2;
 
 /// The nodes that a frame goes through, in their order: those of the slides' cross connect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Node {
     /// Takes packets from the device.
     Receive,
@@ -76,7 +76,7 @@ impl Node {
 }
 
 /// A kind of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     /// The packet's place and length, as device and core hand them to each other.
     Descriptor,
@@ -101,7 +101,7 @@ impl Kind {
 }
 
 /// A way through the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct FramePath {
     /// Packets of a frame.
     pub frame_size: usize,
@@ -116,7 +116,6 @@ pub struct FramePath {
 }
 
 /// The accesses of a node to a kind of data, per packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     /// The node.
     pub node: Node,

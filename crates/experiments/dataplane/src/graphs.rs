@@ -20,7 +20,7 @@ use crate::latency::Percentiles;
 use crate::slice::Slices;
 
 /// A graph to load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum GraphKind {
     /// An L2 cross connect of two interfaces.
     L2CrossConnect,
@@ -42,7 +42,7 @@ impl GraphKind {
 }
 
 /// The load of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Load {
     /// The graph.
     pub kind: GraphKind,
@@ -241,7 +241,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
 }
 
 /// One window of load.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Window {
     /// Length of the window.
     pub seconds: f64,
@@ -254,7 +254,7 @@ pub struct Window {
 }
 
 /// The share of a worker in a window.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Share {
     /// Length of its window.
     pub seconds: f64,
@@ -290,7 +290,6 @@ impl Window {
 }
 
 /// The result of a load.
-#[derive(Clone, Debug, PartialEq)]
 pub struct LoadResult {
     /// The windows, in order.
     pub windows: Vec<Window>,
@@ -308,7 +307,7 @@ pub struct LoadResult {
 }
 
 /// Events of nodes, of all workers together.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EventCounts {
     /// The names of what was counted, by the order in
     /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
@@ -521,7 +520,7 @@ const TRACES_SHOWN: usize = 50;
 
 /// Packets of a node that were dropped or handed to the host for a reason, or something else that
 /// it counted.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ErrorCount {
     /// The node's name.
     pub node: String,

@@ -15,7 +15,7 @@ use recording::facts;
 use std::hint::black_box;
 
 /// The memory layout of a packet's metadata.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Layout {
     /// A line of its own in front of the data, as on the slides: two lines per packet.
     InBuffer,
@@ -34,7 +34,7 @@ impl Layout {
 }
 
 /// Settings of a study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Study {
     /// Packets of a frame.
     pub frame_size: usize,

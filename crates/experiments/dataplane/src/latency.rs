@@ -13,7 +13,6 @@ const KEPT: [(&str, f64); 6] = [
 ];
 
 /// Percentiles of a histogram, in microseconds.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Percentiles {
     /// Values that there were.
     pub count: u64,

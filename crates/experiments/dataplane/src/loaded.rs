@@ -24,7 +24,6 @@ use std::time::Duration;
 pub struct Dataplane;
 
 /// A graph that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
 enum GraphAsked {
     /// One of ours.
     Ours(GraphKind),
@@ -151,7 +150,7 @@ const TRACE: Or<Number<usize>> = Number::new(
 .or(0);
 
 /// The events that are counted for each packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Counting {
     Hardware,
     Software,

@@ -15,7 +15,7 @@ use dataplane::walk::{Shape, Strides, walk};
 pub const SLOT: u64 = 4096 + core_model::LINE;
 
 /// The accesses of the study's loop, by the name that a result shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Access {
     /// The first read of the metadata's line.
     HeaderLoad,
@@ -129,7 +129,7 @@ impl PacketMemory for ModelMemory {
 }
 
 /// A cell of the study: a loop with its strides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     /// Packets an iteration.
     pub shape: Shape,
@@ -138,7 +138,7 @@ pub struct Cell {
 }
 
 /// The cost of a cell on the modelled core.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Outcome {
     /// Core cycles per packet.
     pub cycles_per_packet: f64,
@@ -149,7 +149,7 @@ pub struct Outcome {
 }
 
 /// Effort of a cell's run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Effort {
     /// Packets of a frame.
     pub frame_size: usize,
@@ -231,7 +231,6 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
 }
 
 /// Cores that run the same cell at the same time, each on packets of its own.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Together {
     /// The number of cores.
     pub cores: u32,

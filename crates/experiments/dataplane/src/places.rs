@@ -3,7 +3,7 @@
 use experiment::Error;
 
 /// The cache level that holds a cache line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum CacheLevel {
     /// The core's second-level cache, and not its first.
     L2,
@@ -40,7 +40,7 @@ impl CacheLevel {
 }
 
 /// The cache levels that hold a packet's two cache lines before a loop comes to the packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct CacheLevels {
     /// The metadata's.
     pub header: CacheLevel,

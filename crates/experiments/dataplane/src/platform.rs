@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A core as its platform file describes it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorePlatform {
     /// Name and one line about it.
@@ -36,7 +36,7 @@ pub struct CorePlatform {
 }
 
 /// `[platform]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// As on the command line.
@@ -46,7 +46,7 @@ pub struct About {
 }
 
 /// `[core]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoreFacts {
     /// The core's name.
@@ -65,7 +65,7 @@ fn one() -> u32 {
 }
 
 /// `[counter]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hz {
     /// Frequency.
@@ -86,7 +86,7 @@ const MOST_ENTRIES: usize = 1 << 16;
 const MOST_CORES: u32 = 1024;
 
 /// `[l1]`, `[l2]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheFacts {
     /// Size.
@@ -101,7 +101,7 @@ pub struct CacheFacts {
 }
 
 /// `[memory]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryFacts {
     /// The most that it delivers in a second.
@@ -109,7 +109,7 @@ pub struct MemoryFacts {
 }
 
 /// `[fill_buffers]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FillBuffers {
     /// The count.
@@ -117,7 +117,7 @@ pub struct FillBuffers {
 }
 
 /// `[tlb]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tlb {
     /// Entries.
@@ -130,7 +130,7 @@ pub struct Tlb {
 }
 
 /// `[prefetch]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrefetchFacts {
     /// Cost of issuing one.
@@ -309,7 +309,7 @@ pub fn costs_file_of(platform: &str) -> String {
 }
 
 /// Fitted costs, as a calibration wrote them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CostsFile {
     /// Cycles, by name.
@@ -319,7 +319,7 @@ pub struct CostsFile {
 }
 
 /// `[fit]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitTable {
     /// The reference.

@@ -11,7 +11,7 @@ const AGAIN: u32 = 3;
 const LACK: (Duration, f64) = (Duration::from_micros(30), 0.05);
 
 /// The slices of a measurement.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Slices {
     /// Slices that may still be measured again.
     left: u32,

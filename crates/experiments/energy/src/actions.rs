@@ -4,7 +4,7 @@
 use minikernel::Draw;
 
 /// A number, or the name of the unknown that it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// This number.
     Is(u64),
@@ -13,7 +13,7 @@ pub enum Term {
 }
 
 /// The steps of a task, with others by their names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Do {
     /// Computes.
     Run(Draw),

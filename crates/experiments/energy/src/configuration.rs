@@ -1,7 +1,7 @@
 //! The talk's configurations of RCU.
 
 /// A configuration of RCU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Configuration {
     /// Callbacks are invoked where they were queued, and an idle CPU that has some keeps its tick.
     Reference,

@@ -10,7 +10,7 @@ use experiment::{Error, Progress};
 use rayon::prelude::*;
 
 /// A kind of points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Draws from the ranges.
     Draws,
@@ -29,7 +29,6 @@ impl Kind {
 }
 
 /// A point, and what it is one of.
-#[derive(Clone, Debug)]
 pub struct Visit<'s> {
     /// Kind of the run.
     pub kind: Kind,
@@ -42,7 +41,6 @@ pub struct Visit<'s> {
 }
 
 /// The results of every configuration at a point.
-#[derive(Clone, Debug)]
 pub struct PointResults<'s> {
     /// The point.
     pub visit: Visit<'s>,

@@ -6,7 +6,7 @@ use crate::unknown::Value;
 use engine::SplitMix64;
 
 /// A value for each unknown of a suite, and the seed of what tasks leave to chance.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Point<'s> {
     suite: &'s Suite,
     /// Values in the order of the suite's unknowns, then of its switches.

@@ -10,7 +10,7 @@ use minikernel::{Affinities, Frequency, Hardware, Outcome, Owner, Rcu, Settings,
 use placement::Placement;
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct RunResult {
     /// The time that it took, in ps.
     pub time: u64,

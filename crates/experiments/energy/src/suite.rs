@@ -12,7 +12,7 @@ use std::ops::Range as Bytes;
 use toml::Spanned;
 
 /// Benchmarks, and what was not published of them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Suite {
     /// One line about them.
     pub title: String,
@@ -37,7 +37,7 @@ pub struct Suite {
 }
 
 /// A benchmark.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Benchmark {
     /// Name of the benchmark.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct Benchmark {
 }
 
 /// The time that a benchmark runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// The seconds.
     Seconds(u64),
@@ -65,7 +65,7 @@ pub enum Length {
 }
 
 /// A word, or the name of the unknown that it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Text {
     /// This word.
     Is(String),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::fmt;
 
 /// A value of an unknown.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// A number, in the unknown's unit.
@@ -24,7 +24,7 @@ impl fmt::Display for Value {
 }
 
 /// The range of an unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Range {
     /// One of these, each as likely as the others.
     Values(Vec<Value>),
@@ -40,7 +40,7 @@ pub enum Range {
 }
 
 /// Something that was not published.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Unknown {
     /// Name of the unknown.
     pub name: String,

@@ -61,7 +61,6 @@ impl About {
 }
 
 /// The words of an experiment about a world that it runs in.
-#[derive(Debug)]
 pub struct WorldAbout {
     /// The world.
     pub world: World,
@@ -72,7 +71,7 @@ pub struct WorldAbout {
 }
 
 /// A thing that must be there for an experiment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Need {
     /// QEMU for Arm.
     Qemu,
@@ -93,7 +92,6 @@ impl Need {
 }
 
 /// A command line that is worth showing.
-#[derive(Debug)]
 pub struct Example {
     /// The arguments behind `stopwatt run NAME`; may be empty.
     pub arguments: &'static str,

@@ -46,7 +46,6 @@ pub trait Files: Sync {
 }
 
 /// A folder of this machine.
-#[derive(Clone, Debug)]
 pub struct Folder(pub PathBuf);
 
 impl Files for Folder {

@@ -27,7 +27,7 @@ pub struct Request<'a> {
 
 /// Under what conditions published runs ran: the order of CPUs, the cells of a study. Never what
 /// they measured. A clone shares them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conditions(Arc<BTreeMap<String, Vec<String>>>);
 
 impl Conditions {

@@ -48,7 +48,7 @@ pub trait Setting: Sync {
 }
 
 /// The description of a setting, whatever its kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct SettingDescription {
     /// Name of the setting, in lower case with hyphens; `--name` on the command line.
     pub name: &'static str,
@@ -64,7 +64,7 @@ pub struct SettingDescription {
 }
 
 /// The kind of value that a setting takes, for help and for checks by others.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Kind {
     /// A whole number.
     Number,
@@ -125,7 +125,7 @@ impl Kind {
 }
 
 /// A setting that takes values of a kind.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct DeclaredSetting<K> {
     described: SettingDescription,
     takes: K,
@@ -265,7 +265,7 @@ impl<K: One> Takes for K {
 }
 
 /// A kind of setting with a default.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct WithDefault<K: One> {
     one: K,
     usual: K::Usual,
@@ -310,7 +310,7 @@ pub type Or<S> = DeclaredSetting<WithDefault<<S as Single>::Kind>>;
 pub type Number<N = u64> = DeclaredSetting<Whole<N>>;
 
 /// Takes a whole number in a range, both ends included.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Whole<N> {
     least: N,
     most: N,
@@ -358,7 +358,7 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N>
 pub type Switch = DeclaredSetting<OnOrOff>;
 
 /// Takes nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct OnOrOff;
 
 impl DeclaredSetting<OnOrOff> {
@@ -391,7 +391,7 @@ impl Takes for OnOrOff {
 pub type Choice<T> = DeclaredSetting<OneOf<T>>;
 
 /// Takes one of some words, with the value that each stands for and what it means.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct OneOf<T: 'static>(&'static [(&'static str, T, &'static str)]);
 
 impl<T: Copy> DeclaredSetting<OneOf<T>> {
@@ -446,7 +446,6 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
 pub type CheckedSetting<T> = DeclaredSetting<Read<T>>;
 
 /// Takes a word that a function reads.
-#[derive(Debug)]
 pub struct Read<T> {
     value_name: &'static str,
     parse: fn(&str) -> Result<T, String>,

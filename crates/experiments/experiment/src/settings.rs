@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The values of an experiment's settings. Everything in it was checked; a setting that was not
 /// given has its default.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Settings {
     about: &'static About,
     given: BTreeMap<&'static str, Vec<String>>,
@@ -154,7 +154,7 @@ mod tests {
     use crate::about::{Example, WorldAbout};
     use crate::setting::{CheckedSetting, Choice, Keys, Number, Or, Switch};
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     enum Graph {
         CrossConnect,
         Route,

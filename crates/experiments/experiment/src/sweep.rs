@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A key and the values that it is to have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Vary {
     /// The name of a setting, or a key as `--set` takes it.
     pub key: String,
@@ -20,7 +20,7 @@ pub type Settings = Vec<(String, String)>;
 pub const MOST_COMBINATIONS: usize = 10_000;
 
 /// Why keys cannot be varied so.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum VaryError {
     /// No key, or no value.
     #[error(

@@ -1,7 +1,7 @@
 //! The kinds of worlds.
 
 /// The kinds of worlds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum World {
     /// Simulated hardware.
     Sim,

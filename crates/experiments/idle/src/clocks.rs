@@ -8,7 +8,7 @@ use std::fs;
 use std::hint::black_box;
 
 /// A clock of this machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Clock {
     /// The processor's counter, by its own instruction.
     Counter,
@@ -19,7 +19,7 @@ pub enum Clock {
 }
 
 /// A clock of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     /// `CLOCK_MONOTONIC`.
     Monotonic,

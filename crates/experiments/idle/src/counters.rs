@@ -12,11 +12,11 @@ use sleeps::Sleep;
 use std::collections::BTreeMap;
 
 /// The kernel's counts between the first mark of a trace and the last, by CPU and state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Counters(BTreeMap<(u16, usize), Growth>);
 
 /// The growth of one state's counts on one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Growth {
     from_ns: u64,
     to_ns: u64,
@@ -25,7 +25,7 @@ struct Growth {
 }
 
 /// The same time by two accounts: sums over all CPUs and states.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct Accounts {
     /// Usage by the kernel's counts.
     pub kernel: Usage,

@@ -12,7 +12,6 @@ use crate::trace::TracedIntervals;
 use idle::MAX_STATES;
 
 /// A time in which all CPUs of a domain are idle.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     /// The time that it lasts, in nanoseconds.
     pub ns: u64,
@@ -25,7 +24,7 @@ pub(crate) struct Segment {
 }
 
 /// All times in which all CPUs of a domain are idle. They depend on the trace alone.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Segments {
     pub(crate) all: Vec<Segment>,
     /// CPU and number of the interval, for each CPU of each segment.

@@ -13,7 +13,6 @@ use itertools::Itertools;
 use sleeps::Sleep;
 
 /// The least and the most of each count over all that may have been chosen.
-#[derive(Clone, Debug)]
 pub struct Envelope {
     /// By state: the least, and the most.
     pub states: [Vec<Usage>; 2],

@@ -35,7 +35,6 @@ pub(crate) const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
 const MOST_US: u64 = 1_000_000_000;
 
 /// What is asked: limits for some CPUs, or for all.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     /// CPUs as they were given; empty for all.
     cpu_list: String,
@@ -73,7 +72,7 @@ fn latencies(text: &str) -> Result<Asked, String> {
 }
 
 /// A limit under which a governor chooses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Limit {
     /// The longest exit latency that is allowed, in us; `None` where any is.
     pub latency_us: Option<u64>,

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 /// Each interval takes the state that is cheapest for the core, and each segment the one that is
 /// cheapest for the domain. Where the two exclude each other no real choice reaches the sum: it is
 /// a lower bound for every governor, and says so.
-#[derive(Clone, Debug)]
 pub struct Oracle {
     /// Energy at each point.
     pub energy: Energies,
@@ -220,7 +219,7 @@ fn choice(
 }
 
 /// An interval that cost more than it had to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Excess {
     /// The CPU.
     pub cpu: u16,

@@ -6,7 +6,7 @@ use engine::SplitMix64;
 use idle::Clock;
 
 /// The published figures of a clock's reads, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Spread {
     /// Average.
     pub average: f64,
@@ -50,7 +50,6 @@ const PER_MAXIMUM: u64 = 1_000_000;
 
 /// Draws reads. The same seed gives the same reads, whatever the clock: a draw is a place among the
 /// quantiles.
-#[derive(Clone, Debug)]
 pub struct Reads {
     quantiles: Vec<u64>,
     maximum: u64,

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 
 /// Times of a read or a division in nanoseconds, over rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Times {
     /// Mean.
     pub average: f64,
@@ -49,7 +49,7 @@ impl Times {
 }
 
 /// The amount that is measured: a number of rounds, each of a number of reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Effort {
     /// Rounds.
     pub rounds: usize,
@@ -85,7 +85,7 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Time
 }
 
 /// A way to make microseconds of nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Division {
     /// Division by 1000.
     By1000,

@@ -10,7 +10,7 @@ use idle::{
 use sleeps::{Sleep, SleepLength as Known};
 
 /// What is taken for what a trace does not say: each is one end of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 pub struct Unsaid {
     /// True if no timer was set where the sleep length is not known; else a timer was about to fire
     /// at the interval's end.
@@ -99,7 +99,7 @@ impl Unsaid {
 }
 
 /// The one who chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Chooser {
     /// The traced kernel, as recorded.
     Recorded,
@@ -118,7 +118,6 @@ pub trait Reading {
 }
 
 /// Reads that take no time, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
 pub struct Ideal;
 
 impl Reading for Ideal {
@@ -132,7 +131,7 @@ impl Reading for Ideal {
 }
 
 /// The choices of a governor on a trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct GovernorReplay {
     /// For each interval of each CPU the state in which it ended.
     pub chosen: Vec<Vec<u8>>,
@@ -154,7 +153,7 @@ pub struct GovernorReplay {
 }
 
 /// What became of a power domain.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct DomainReplay {
     /// By state of the domain.
     pub states: Vec<idle::Usage>,
@@ -165,7 +164,7 @@ pub struct DomainReplay {
 }
 
 /// A stay of a domain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub(crate) struct DomainStay {
     pub from_ns: u64,
     pub to_ns: u64,
@@ -173,7 +172,7 @@ pub(crate) struct DomainStay {
 }
 
 /// The number of times that work was delayed by how many microseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Delays(Vec<u64>);
 
 impl Delays {
@@ -463,7 +462,6 @@ fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
 
 /// The choices that a governor would have made beside those of the traced kernel, its past being
 /// the kernel's own choices.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
     /// Intervals with a known sleep length, after the first of each CPU: by recorded state and by
     /// the governor's.

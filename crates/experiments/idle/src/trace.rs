@@ -12,7 +12,7 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// The idle intervals of a trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct TracedIntervals {
     /// Sleeps of each CPU, in the order of time.
     pub cpus: Vec<Vec<Sleep>>,

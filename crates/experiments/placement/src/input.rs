@@ -26,7 +26,7 @@ const POLICIES: [Kind; 6] = [
 pub const RATE_LIMIT_NS: u64 = 10_000_000;
 
 /// Configuration of RCU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum RcuChoice {
     /// Each CPU invokes its callbacks, and keeps its tick while it has some.
     Ordinary,
@@ -61,7 +61,7 @@ pub const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
 );
 
 /// The rule by which frequencies are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum FrequencyRule {
     Highest,
     Schedutil,

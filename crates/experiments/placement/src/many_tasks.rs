@@ -17,7 +17,7 @@ use recording::{Header, Recording, facts, metrics};
 const FORM: &str = "tasks";
 
 /// The rules by which tasks are placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum PlacementRules {
     Searching(Rules),
     WithoutEnergy,
@@ -31,7 +31,7 @@ const PLACINGS: [(&str, PlacementRules); 3] = [
 ];
 
 /// What no source says, in one of the ways in which it may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Assumed {
     /// The mode of its measures.
     name: &'static str,

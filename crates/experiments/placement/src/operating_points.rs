@@ -7,7 +7,6 @@ pub const WORK: u32 = 1024;
 
 /// The cost of work at an operating point. Energies are in units of the platform's table times
 /// seconds, for the work that a core of capacity 1024 does in a second.
-#[derive(Clone, Debug, PartialEq)]
 pub struct PointCost {
     /// The domain's name.
     pub domain: String,

@@ -6,7 +6,7 @@ use minikernel::placement::Kind;
 use minikernel::{Outcome, Owner, WakeCause};
 
 /// The result of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct SeedResult {
     /// The time that it lasted, in ps.
     pub time: u64,
@@ -33,7 +33,7 @@ pub struct SeedResult {
 }
 
 /// The result of a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct TaskResult {
     /// Name of the task.
     pub name: String,

@@ -61,7 +61,7 @@ const FREE_SEEDS: Number<u32> = Number::new(
 const USUAL_FREE_SEEDS: [u32; 2] = [100, 20];
 
 /// The order in which CPUs reach the SCP in the compared run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(PartialEq)]
 enum Order {
     Declared,
     Free,

@@ -23,7 +23,7 @@ const STAY: Or<Number<u32>> = Number::new("stay", 1..=60, "How long it idles in 
     .or(1);
 
 /// The one who coordinates the states of power domains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Coordinator {
     Platform,
     Os,

@@ -11,7 +11,6 @@ use soc::config::{Costs, Machine};
 use std::collections::BTreeMap;
 
 /// What a board says of its firmware's calls.
-#[derive(Clone, Debug)]
 pub struct BoardCalls {
     /// Name of the platform.
     pub platform: String,

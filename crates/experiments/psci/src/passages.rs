@@ -10,7 +10,6 @@ use recording::facts::Functions;
 pub const EXPERIMENT: &str = "count";
 
 /// Passages that were counted, and their names.
-#[derive(Clone, Debug)]
 pub struct CountedPassages<'c> {
     /// Name of the image, which is the variant of the recording's measures.
     pub image: &'c str,

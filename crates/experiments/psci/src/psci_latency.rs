@@ -22,7 +22,6 @@ pub const NAME: &str = "psci-latency";
 pub const FREE_RUNNING: &str = "parallel-free";
 
 /// One release on its machine.
-#[derive(Clone, Debug)]
 pub struct Release {
     /// The machine, costs included.
     pub machine: Machine,
@@ -35,7 +34,6 @@ pub struct Release {
 }
 
 /// Options of the experiment.
-#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Repetitions of each case, in one boot. At least 1.
     pub iterations: u32,

@@ -7,11 +7,10 @@ use soc::config::Machine;
 use std::cmp::Reverse;
 
 /// Names of other sessions by the number of the CPU that owned the timer in them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtherSessions(Vec<Vec<String>>);
 
 /// A CPU that may own the timer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Owner {
     /// The CPU, as cluster.core.
     pub(crate) cpu: String,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The uncertainty of the costs of a release, as their file says it. Empty for costs that were not
 /// fitted: nothing is drawn then.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Uncertainty {
     keys: Vec<String>,
     /// The lower triangle of a factor of the covariance, by rows, in microseconds or as a share.

@@ -23,7 +23,7 @@ const CALLBACKS_WAIT: u32 = 1;
 const GRACE_PERIOD: u32 = 2;
 
 /// The timelines of a recording's runs.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Timelines {
     /// Names of tasks; the number of a task is its place and 1 more, for 0 is the idle loop.
     tasks: Vec<String>,

@@ -22,7 +22,7 @@ const COPY_BYTES: usize = 64 << 20;
 const MOST_BYTES: usize = 1 << 30;
 
 /// The first call of a copy, and the second one, whose changes count.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq)]
 pub enum Turn {
     /// What only happens once, such as the look-up of a function's address, happens in it.
     First,

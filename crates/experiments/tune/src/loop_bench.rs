@@ -20,7 +20,6 @@ pub const FIRST_RECORDS: u64 = 1000;
 const MOST_SPACE: u64 = 4;
 
 /// A working set: the records that are gone through before one comes again.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingSet {
     /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
     pub name: &'static str,

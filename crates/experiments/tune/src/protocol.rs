@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Origin of a loop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// Path of the shared object.
     pub path: PathBuf,
@@ -13,7 +13,7 @@ pub struct Source {
 }
 
 /// A knob of a loop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnobAbout {
     /// The name that tables have.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct KnobAbout {
 }
 
 /// The kind of a knob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum KnobKind {
     /// A prefetch distance.
     Distance,
@@ -67,7 +67,7 @@ impl KnobAbout {
 }
 
 /// A loop, as it describes itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopAbout {
     /// Name of the loop.
     pub name: String,
@@ -80,7 +80,7 @@ pub struct LoopAbout {
 }
 
 /// A cell that is to be measured once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
     /// Records that are gone through before one comes again.
     pub records: u64,
@@ -93,7 +93,7 @@ pub struct Measure {
 }
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Load a loop.
     Open(Source),
@@ -114,7 +114,7 @@ pub enum Request {
 }
 
 /// Records that were made.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// The share of the first record's mapping that lies in huge pages; `None` where the system
     /// does not say.
@@ -124,7 +124,7 @@ pub struct Made {
 }
 
 /// What a call of a loop changed in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// Words whose value is another one.
     pub words: u64,
@@ -133,7 +133,7 @@ pub struct Changed {
 }
 
 /// A reply: each request has one kind of it, so none says which it is.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// The loop is there.

@@ -53,7 +53,7 @@ pub trait Bench {
 }
 
 /// Candidates that were measured in the same rounds.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug)]
 pub struct Compared {
     /// The candidates, in the last comparison the pick first.
     pub values: Vec<Vec<u32>>,

@@ -24,14 +24,13 @@ const RULE: u32 = 12;
 const TRIED: [u32; 4] = [4, 8, 16, 32];
 
 /// The values of a loop's knobs, in batches of one size.
-#[derive(Clone, Copy)]
 pub struct Space<'a> {
     knobs: &'a [KnobAbout],
     batch: u64,
 }
 
 /// A place where a search starts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Start {
     /// The name that the answer gives it.
     pub name: &'static str,

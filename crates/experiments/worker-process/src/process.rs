@@ -30,7 +30,6 @@ pub fn start_with(command: Vec<OsString>) {
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Why there is no answer.
-#[derive(Debug)]
 pub enum Failure {
     /// The request cannot be met; the process goes on.
     Refused(Error),

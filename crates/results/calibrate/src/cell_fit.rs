@@ -3,7 +3,6 @@
 use published::Cell;
 
 /// A used cell and what the fit makes of it.
-#[derive(Clone, Debug)]
 pub struct CellFit {
     /// The published cell.
     pub cell: Cell,

@@ -19,7 +19,6 @@ use std::iter;
 
 /// Parameters that the used cells cannot tell apart: all can move together and the cells hardly
 /// change.
-#[derive(Clone, Debug)]
 pub struct Indistinct {
     /// Keys with their part of the direction, largest first; the sign says which move against each
     /// other.
@@ -30,7 +29,6 @@ pub struct Indistinct {
 }
 
 /// A fit and all that belongs to it.
-#[derive(Clone, Debug)]
 pub struct Calibration {
     /// The release.
     pub release: String,

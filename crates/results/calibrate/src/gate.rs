@@ -6,7 +6,7 @@ use itertools::Itertools;
 use nalgebra::DMatrix;
 
 /// The figures by which a fit is judged.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Gate {
     /// Values of the model that differ by 50 ns or more. Cells with the same value are one
     /// observation to the fit: equal cores, each alone, give equal values.
@@ -28,7 +28,7 @@ pub struct Gate {
 
 /// The quality with which a fit to all other values foretells a distinct value, by linear
 /// approximation at the fit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct LeaveOneOut {
     /// Distinct values that the others say something about.
     pub values: usize,

@@ -7,7 +7,7 @@ use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
 use soc::quantity::Duration;
 
 /// Plan of a fit of a platform's costs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Plan {
     /// The release whose fitted values the carried parameters of the others start from, if any
     /// does.
@@ -17,7 +17,7 @@ pub struct Plan {
     entries: Vec<Entry>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Entry {
     key: String,
     prior: f64,
@@ -27,7 +27,7 @@ struct Entry {
 }
 
 /// Start of a parameter, and its weight.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Prior {
     /// Value in microseconds, or as a share.
     pub value: f64,
@@ -36,7 +36,7 @@ pub struct Prior {
 }
 
 /// A cost that is fitted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Parameter {
     /// Dotted key in the costs file.
     pub key: String,

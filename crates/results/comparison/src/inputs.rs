@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// An input that is not the same in all recordings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Difference {
     /// The key: `costs.scp.take`, `psci.scp_send`, `seed`.
     pub key: String,

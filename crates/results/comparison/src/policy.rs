@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 /// Thresholds for all rows and for some.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Policy {
     /// A change of fewer percent than this does not matter. From 0.
@@ -39,7 +39,7 @@ impl Default for Policy {
 }
 
 /// What becomes of changes that too few runs stand behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unjudged {
     /// The comparison says that it cannot tell.
@@ -52,7 +52,7 @@ pub enum Unjudged {
 }
 
 /// What iterations of a recording are that was measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Iterations {
     /// Parts of one run: they say nothing about the next run.
@@ -63,7 +63,7 @@ pub enum Iterations {
 }
 
 /// A rule for the rows that agree with all that it names.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
     /// The case.

@@ -59,7 +59,7 @@ impl<'r> Input<'r> {
 }
 
 /// The options of a comparison of recordings.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Options {
     /// The policy: which changes count as a regression.
     pub policy: Policy,
@@ -71,7 +71,7 @@ pub struct Options {
 }
 
 /// Why recordings cannot be compared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// One recording says nothing.
     #[error(

@@ -9,7 +9,7 @@ use recording::metrics::Better;
 use std::collections::BTreeSet;
 
 /// The facts about a recording as a whole.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Side {
     /// The name.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Side {
 }
 
 /// Recordings side by side.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Comparison {
     /// The recordings; the first is the base.
     pub sides: Vec<Side>,
@@ -75,7 +75,7 @@ pub struct Comparison {
 pub type CallChange = (String, f64, f64);
 
 /// A change of PSCI calls' instructions in time of a board.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct OnBoard {
     /// The board's platform.
     pub platform: String,
@@ -109,7 +109,7 @@ impl OnBoard {
 }
 
 /// What one side lacks and another has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Missing {
     /// The place of the side that lacks it.
     pub side: usize,
@@ -120,7 +120,7 @@ pub struct Missing {
 }
 
 /// What of a row a side lacks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Lack {
     /// All of it.
     Row,
@@ -131,7 +131,7 @@ pub enum Lack {
 }
 
 /// A run that is unlike the other runs of its side in most rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct OddRun {
     /// The side.
     pub side: usize,
@@ -144,7 +144,7 @@ pub struct OddRun {
 }
 
 /// A condition of a run that differs, or that chance had, and that decides rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Differing {
     /// What it is.
     pub condition: Condition,
@@ -159,7 +159,7 @@ pub struct Differing {
 }
 
 /// What was not the thing under test and can move a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition {
     /// The machine that was measured.
     Machine,
@@ -216,7 +216,7 @@ pub struct BoardCost {
 }
 
 /// A test that kernels counted their idle states in, summed over CPUs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct IdleTest {
     /// The kernel; empty where the recordings' only ones are compared, whatever they are called.
     pub variant: String,
@@ -231,7 +231,7 @@ pub struct IdleTest {
 }
 
 /// A state's share in each recording.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct IdleShare {
     /// Name of the idle share.
     pub state: String,
@@ -322,7 +322,7 @@ pub enum Basis {
 }
 
 /// The common change of all rows of a measure, run against run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Shift {
     /// The recording's place among the sides.
     pub side: usize,
@@ -341,7 +341,7 @@ pub struct Shift {
 }
 
 /// What a comparison comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Outcome {
     /// Something became worse.
     Regression,
@@ -363,7 +363,7 @@ impl Outcome {
 }
 
 /// The verdict on a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// No change: equal to a tick, or the interval lies within the threshold.
     Same,
@@ -386,7 +386,7 @@ pub enum Verdict {
 }
 
 /// A cause in the base and in the other.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CauseChange {
     /// The cause.
     pub cause: Cause,
@@ -398,7 +398,7 @@ pub struct CauseChange {
 
 /// The critical paths of the CPUs that took longest in a table of rows, each in the iteration that
 /// stands for its case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct TablePaths {
     /// As in [`Key`].
     pub variant: String,
@@ -422,7 +422,6 @@ pub struct CriticalPath {
 }
 
 /// A part of the base's critical path and of another's.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathChange {
     /// Activity that takes the time.
     pub spent: Spent,
@@ -574,7 +573,7 @@ impl Verdict {
 }
 
 /// A call by function, in each recording.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct CallFunctions {
     /// The build; empty where one build of each recording is compared.
     pub build: String,
@@ -587,7 +586,7 @@ pub struct CallFunctions {
 }
 
 /// A function of a call, in each recording; 0 where it was not executed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct FunctionRow {
     /// The name.
     pub name: String,

@@ -100,7 +100,7 @@ impl Key {
 }
 
 /// The values of a row, with the causes of its median where events tell them.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Samples {
     pub(crate) unit: String,
     /// Values in the order of the iterations.

@@ -12,7 +12,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A recorded cell and the published one that it is compared with, if there is one.
-#[derive(Clone, Debug)]
 pub struct ComparedCell {
     /// The recording.
     pub recorded: CellResult,
@@ -35,7 +34,7 @@ pub struct ComparedCell {
 
 /// The place of a figure with a probability of 90 %, if one of some CPUs owns the timer that wakes
 /// the others.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(PartialEq, Serialize, JsonSchema)]
 pub struct Mode {
     /// The CPUs, as cluster.core.
     pub timers: Vec<String>,
@@ -275,7 +274,7 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
 }
 
 /// The powerdown of the n-th CPU to finish, where its order is left to chance.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Spread {
     /// Release or configuration.
     pub release: String,
@@ -290,7 +289,7 @@ pub struct Spread {
 }
 
 /// The range of some values.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Range {
     /// The smallest.
     pub min: f64,

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The range of some values, or what a further draw lies between with 95 %; and their median.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
     /// The least value; of 39 draws and more, a further one lies below it with 2.5 %.
     pub low: f64,

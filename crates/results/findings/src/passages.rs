@@ -33,7 +33,7 @@ pub struct Passages<'r> {
 }
 
 /// Instructions of a passage.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Range {
     /// The fewest.
     pub least: u64,

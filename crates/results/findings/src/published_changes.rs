@@ -6,7 +6,7 @@ use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
 
 /// The result of checking the printed changes of a release.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PublishedChanges {
     /// The release against which they would be.
     pub base: String,
@@ -23,7 +23,7 @@ pub struct PublishedChanges {
 }
 
 /// A printed change that cannot be re-made.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PrintedChange {
     /// Case, mode, metric and CPU.
     pub label: String,

@@ -35,7 +35,7 @@ pub struct Findings<'a> {
 }
 
 /// A measure over all iterations.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 pub struct MeasureRow {
     /// Release or configuration.
     pub variant: String,

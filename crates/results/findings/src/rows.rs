@@ -18,7 +18,7 @@ pub fn measures_of<'r>(
 }
 
 /// A measure with its names.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Row<'r> {
     /// The release or configuration.
     pub variant: &'r str,
@@ -120,7 +120,7 @@ pub fn counter(recording: &Recording) -> &str {
 }
 
 /// Values by name in the order in which they came; a map in JSON.
-#[derive(Clone, JsonSchema)]
+#[derive(JsonSchema)]
 pub struct InOrder<'r, V>(
     /// Name and value of each, in order.
     #[schemars(with = "std::collections::BTreeMap<String, V>")]

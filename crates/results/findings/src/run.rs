@@ -4,7 +4,6 @@ use published::Published;
 use recording::Recording;
 
 /// A recording in its folder, with all published figures.
-#[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// The recording.
     pub recording: &'a Recording,

@@ -10,7 +10,7 @@ use serde::Serialize;
 const SCATTER: f64 = 0.1;
 
 /// The range of some values.
-#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Spread {
     /// The least and the greatest.
     pub range: [f64; 2],
@@ -53,7 +53,7 @@ pub(crate) fn scatters(values: &[f64]) -> bool {
 }
 
 /// Whether a machine repeats itself, over all that an experiment measured several times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Steadiness {
     /// The number of cells that were measured more than once.
     pub cells: usize,

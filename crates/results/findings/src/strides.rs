@@ -166,7 +166,7 @@ pub struct Cores {
 }
 
 /// A cell of the study.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Cells {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
@@ -199,7 +199,7 @@ pub struct Cells {
 
 /// Ticks per packet that the core stood still at an access: waiting for its data, or finding no
 /// fill buffer free.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Stall {
     /// The access, in words.
     pub access: String,
@@ -210,7 +210,7 @@ pub struct Stall {
 }
 
 /// The parts of a loop's gain. The whole gain is their product.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Gain {
     /// The loop's name, such as `single` or `dual`.
     #[serde(rename = "loop")]
@@ -246,7 +246,7 @@ pub struct Gains {
 }
 
 /// The score of something that predicts a table.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Score {
     /// The loop whose table is predicted.
     #[serde(rename = "loop")]
@@ -576,7 +576,7 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
 /// The path outside of the loop, whose time is the same whatever the strides: what is left of a
 /// packet's published time without its published clocks. Its mean over the single loop's cells,
 /// which the model was fitted to, makes rates of modelled clocks.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Rest {
     /// Nanoseconds per packet outside of the loop.
     pub ns: f64,

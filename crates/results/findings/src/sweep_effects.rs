@@ -146,7 +146,7 @@ fn parts(groups: Vec<Group>) -> Vec<Group> {
 }
 
 /// The effect of a key on a quantity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Effect {
     /// The key.
     pub key: String,

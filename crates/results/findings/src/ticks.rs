@@ -9,7 +9,7 @@ use serde::Serialize;
 const LONGEST_CLOCK_NS: f64 = 1.5;
 
 /// The counter of a recording.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Ticks {
     /// The name of the counter whose ticks are clocks.
     pub counter: String,

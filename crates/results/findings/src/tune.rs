@@ -40,7 +40,7 @@ pub struct Tune<'r> {
 }
 
 /// A candidate, measured.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct TunedCell {
     /// The working set's name.
     pub set: String,
@@ -98,7 +98,7 @@ impl Less {
 }
 
 /// The best values, and what is nearly as good.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Best {
     /// The best value of each knob.
     pub values: Vec<u32>,
@@ -123,7 +123,7 @@ pub struct Best {
 }
 
 /// Values that may be better than the best.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Rival {
     /// A value for each knob.
     pub values: Vec<u32>,
@@ -132,7 +132,7 @@ pub struct Rival {
 }
 
 /// A rule that an engineer would follow.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Beside {
     /// The rule.
     pub name: String,
@@ -145,7 +145,7 @@ pub struct Beside {
 }
 
 /// A working set with a batch.
-#[derive(Default, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Group {
     /// The working set's name.
     pub set: String,

@@ -9,7 +9,7 @@ use recording::{Measure, Recording, Series, stats};
 use serde::Serialize;
 
 /// A combination of settings, and what it came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct WhatIfPoint {
     /// Keys with their values.
     pub settings: Vec<(String, String)>,
@@ -37,7 +37,6 @@ pub struct WhatIfPoint {
 }
 
 /// The measurements of a what-if.
-#[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     /// The release that it starts from.
     pub release: String,
@@ -53,7 +52,7 @@ pub struct WhatIf {
 
 /// The effect of one setting on the largest value, from its first value to its last, all else the
 /// same.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Effect {
     /// The setting's key.
     pub key: String,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub const EAS: &str = "eas-energy";
 
 /// The energy of a number of tasks, as published.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EasFigure {
     /// The number of tasks.
@@ -22,7 +22,6 @@ pub struct EasFigure {
 }
 
 /// The published table.
-#[derive(Clone, Debug)]
 pub struct EasReference {
     /// The source.
     pub source: String,

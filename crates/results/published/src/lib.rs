@@ -27,7 +27,7 @@ use document::Error;
 use experiment::{Conditions, Files};
 
 /// The published figures that stand beside those of an experiment.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Published {
     /// PSCI latencies, by platform.
     pub psci: Vec<PsciReference>,

@@ -38,7 +38,7 @@ pub struct Cell {
 }
 
 /// Published PSCI latencies of a platform.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PsciReference {
     /// The platform's name.
     pub platform: String,
@@ -125,7 +125,7 @@ struct Rule {
     place: Option<CpuPosition>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum CpuPosition {
     Last,

@@ -6,7 +6,6 @@ use experiment::{Conditions, Files};
 use serde::Deserialize;
 
 /// A published cell of the stride study.
-#[derive(Clone, Debug, PartialEq)]
 pub struct StrideCell {
     /// Loop of the cell, as published: `single`, `dual`, `single-split`.
     pub loop_name: String,
@@ -40,7 +39,6 @@ impl StrideCell {
 }
 
 /// The published stride study of a platform.
-#[derive(Clone, Debug, PartialEq)]
 pub struct StrideReference {
     /// The platform's name.
     pub platform: String,

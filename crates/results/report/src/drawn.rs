@@ -4,7 +4,7 @@ use attribution::Cause;
 
 /// The pattern over a cause's colour, so that causes can be told apart without it. Lengths in
 /// pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(PartialEq)]
 pub enum Pattern {
     /// Nothing.
     Plain,
@@ -29,7 +29,7 @@ pub enum Pattern {
 }
 
 /// Colours of a cause on a page, as CSS writes them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Colours {
     /// The ground.
     pub(crate) ground: &'static str,
@@ -38,7 +38,6 @@ pub struct Colours {
 }
 
 /// The drawing of a cause.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// Colour in a terminal: the code of an SGR sequence.
     pub(crate) terminal: &'static str,

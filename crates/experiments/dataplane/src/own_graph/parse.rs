@@ -39,7 +39,7 @@ pub struct PacketsEntry {
 }
 
 /// How the output interface of a packet is chosen.
-#[derive(Default, PartialEq, Eq, Deserialize)]
+#[derive(Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// By routes.

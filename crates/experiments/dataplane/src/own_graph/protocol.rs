@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// A request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Load shared objects, and describe their nodes.
     Load(Vec<PathBuf>),
@@ -26,7 +26,7 @@ pub enum Request {
 }
 
 /// A reply: each request has one kind of it, so none says which it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// The nodes of all shared objects.
@@ -44,7 +44,7 @@ pub enum Reply {
 }
 
 /// A node of a shared object, as it describes itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeAbout {
     /// Name of the node.
     pub name: String,
@@ -59,7 +59,7 @@ pub struct NodeAbout {
 }
 
 /// A node that cannot be set up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefusedNode {
     /// The name of the node in the graph.
     pub node: String,
@@ -68,7 +68,7 @@ pub struct RefusedNode {
 }
 
 /// A graph that was found to be right.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Nodes and arcs, as [`dataplane::wiring`] reads them.
     pub wiring: String,
@@ -87,7 +87,7 @@ pub struct Plan {
 }
 
 /// A node of a shared object in a graph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedNode {
     /// Name of the node in the graph.
     pub name: String,
@@ -100,7 +100,7 @@ pub struct PlannedNode {
 }
 
 /// A source of packets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Packets {
     /// As many flows as the load says.
     Generator,
@@ -111,7 +111,7 @@ pub enum Packets {
 }
 
 /// Packets that are alike: UDP, 60 bytes without the frame check sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The address that they are from.
@@ -145,7 +145,7 @@ mod usual {
 }
 
 /// The rest of what a graph tells.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ending {
     /// Rounds that were timed.
     pub rounds: u64,

@@ -69,7 +69,6 @@ pub struct Savings<'r> {
 }
 
 /// Published benefits beside predicted ones, over all cells.
-#[derive(Clone, Copy)]
 pub struct Judgement {
     /// The number of published benefits, at least 1.
     pub published: usize,

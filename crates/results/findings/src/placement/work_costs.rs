@@ -9,7 +9,7 @@ use serde::Serialize;
 const CASES: [&str; 3] = ["core", "core-and-cluster", "full-cluster"];
 
 /// An operating point with the energy of work there.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Point<'r> {
     /// The domain's name.
     pub domain: &'r str,
@@ -27,7 +27,7 @@ pub struct Point<'r> {
 }
 
 /// The top points of the fastest domain and of the slowest.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Serialize, JsonSchema)]
 pub struct Top<'r> {
     /// The fastest domain.
     pub fast: &'r str,

@@ -10,7 +10,7 @@ pub struct Flame {
 }
 
 /// A function in a stack, with what lies above it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Node {
     pub(crate) name: String,
     /// With all that it called.

@@ -28,7 +28,7 @@ pub use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub use text::{Span, Text, code};
 
 /// A part of a story.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub enum Block {
     /// The answer of the story, or of a part of it: one to three sentences with figures.
     Answer(Text),
@@ -92,7 +92,7 @@ pub fn anchor(words: &str) -> String {
 }
 
 /// The blocks of a story: first what answers, then the rest.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct Blocks {
     all: Vec<Block>,
 }

@@ -1,7 +1,7 @@
 //! Numbers with their precision, and how they are written.
 
 /// The meaning of a colour. Where there are no colours, words say the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Tone {
     /// None.
     #[default]
@@ -17,7 +17,7 @@ pub enum Tone {
 }
 
 /// The digits with which a number is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Digits {
     /// Four or so, and three of what is small: 1234, 123.4, 12.34, 0.0213.
     Few,

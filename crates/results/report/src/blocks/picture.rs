@@ -30,7 +30,7 @@ pub fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
 }
 
 /// A picture of the values of one quantity.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Picture {
     /// The words above it, a line.
     pub title: String,

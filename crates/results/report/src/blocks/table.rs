@@ -5,7 +5,7 @@ use super::text::Text;
 use itertools::Itertools;
 
 /// The colour of a part of a bar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Paint {
     /// The colour of what a critical path is spent on.
     Spent(attribution::Spent),
@@ -119,7 +119,7 @@ impl<C: Into<Self>> From<Option<C>> for Cell {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Column {
     /// The heading that it shares with its neighbours; may be empty.
     pub(crate) group: String,
@@ -140,7 +140,7 @@ impl Column {
 }
 
 /// A table: columns, and rows with a cell for each.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Table {
     /// The title; may be empty.
     pub(crate) title: Text,

@@ -28,7 +28,7 @@ const EXPLICIT: i32 = 3;
 /// The one sequence of packets; any number but 0.
 const SEQUENCE: u32 = 1;
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct TracePacket {
     #[prost(uint64, optional, tag = "8")]
     timestamp: Option<u64>,
@@ -44,7 +44,7 @@ struct TracePacket {
     track_descriptor: Option<TrackDescriptor>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct TrackEvent {
     #[prost(uint64, repeated, packed = "false", tag = "3")]
     category_iids: Vec<u64>,
@@ -62,7 +62,7 @@ struct TrackEvent {
     terminating_flow_ids: Vec<u64>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct DebugAnnotation {
     #[prost(uint64, optional, tag = "1")]
     name_iid: Option<u64>,
@@ -72,7 +72,7 @@ struct DebugAnnotation {
     string_value: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct InternedData {
     #[prost(message, repeated, tag = "1")]
     event_categories: Vec<InternedNames>,
@@ -83,7 +83,7 @@ struct InternedData {
 }
 
 /// `EventCategory`, `EventName` and `DebugAnnotationName` alike.
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct InternedNames {
     #[prost(uint64, optional, tag = "1")]
     iid: Option<u64>,
@@ -91,7 +91,7 @@ struct InternedNames {
     name: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct TrackDescriptor {
     #[prost(uint64, optional, tag = "1")]
     uuid: Option<u64>,
@@ -107,7 +107,7 @@ struct TrackDescriptor {
     sibling_order_rank: Option<i32>,
 }
 
-#[derive(Clone, PartialEq, Message)]
+#[derive(Message)]
 struct ProcessDescriptor {
     #[prost(int32, optional, tag = "1")]
     pid: Option<i32>,

@@ -1,7 +1,7 @@
 //! The part of a recording that a page shows, and what it leaves out for that.
 
 /// The part of a recording that a page shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Detail {
     /// Whole iterations, or the measured times only.
     pub(super) whole: bool,

@@ -12,7 +12,6 @@ const OTHER: usize = CLASSES.len() - 1;
 const PLAIN: &str = "mp";
 
 /// The colours that a page gives to names.
-#[derive(Default)]
 pub struct Palette(HashMap<String, usize>);
 
 impl Palette {

@@ -15,7 +15,6 @@ use recording::metrics::{LATENCY, Metric, POWERDOWN, WAKEUP};
 use std::collections::BTreeSet;
 
 /// The answer of a metric of a case.
-#[derive(Clone, Debug)]
 pub struct Headline {
     /// The answer, a sentence.
     pub(crate) text: String,

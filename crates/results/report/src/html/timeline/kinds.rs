@@ -7,7 +7,6 @@ use attribution::{Cause, WaitFor};
 use serde_json::{Value, json};
 
 /// The form of a span in its lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A bar with a label.
     Bar,

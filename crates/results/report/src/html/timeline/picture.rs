@@ -7,7 +7,7 @@ use recording::metrics::{LATENCY, Metric};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The subject of a span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum What {
     Cause(Cause),
     NormalWorld,
@@ -21,7 +21,7 @@ pub enum What {
 }
 
 /// A span of a lane; times in ticks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Span {
     pub(super) from: u64,
     pub(super) to: u64,
