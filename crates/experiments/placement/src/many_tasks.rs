@@ -194,10 +194,11 @@ impl TasksRequest {
         } else {
             USUAL_SEEDS[full]
         };
-        let names = settings
-            .is_given(&PLATFORM)
-            .then(|| settings.get(PLATFORM))
-            .unwrap_or_else(|| USUAL_PLATFORMS[full].to_owned());
+        let names = if settings.is_given(&PLATFORM) {
+            settings.get(PLATFORM)
+        } else {
+            USUAL_PLATFORMS[full].to_owned()
+        };
         let names = names.split(',').map(str::trim).collect_vec();
         let read = |name: &&str| {
             let of = |assumed: Assumed| {

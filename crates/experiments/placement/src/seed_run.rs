@@ -124,17 +124,11 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
             .iter()
             .map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
     });
-    let woken = |cause: WakeCause| {
-        outcome
-            .cpus
-            .iter()
-            .map(|cpu| cpu.woken_by(cause))
-            .sum::<u64>()
-    };
+    let cpus = || outcome.cpus.iter();
+    let woken = |cause| cpus().map(|cpu| cpu.woken_by(cause)).sum::<u64>();
     let wake_ups = WakeCause::ALL
         .into_iter()
         .map(|cause| (cause.name(), woken(cause)));
-    let cpus = || outcome.cpus.iter();
     let callbacks = [
         cpus().map(|cpu| cpu.queued).sum(),
         cpus().map(|cpu| cpu.invoked_in_softirq).sum(),

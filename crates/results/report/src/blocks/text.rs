@@ -70,7 +70,7 @@ impl From<Span> for Text {
 impl From<&str> for Text {
     /// What stands between two backticks is code.
     fn from(words: &str) -> Self {
-        let is_marked = words.matches('`').count() % 2 == 0;
+        let is_marked = words.matches('`').count().is_multiple_of(2);
         let span = |(at, part): (usize, &str)| match at % 2 {
             1 => code(part),
             _ => Span::Words(part.to_owned()),

@@ -89,7 +89,7 @@ pub fn details(wake_ups: &WakeUps, told: &mut Blocks) {
 pub fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
     let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).join(" ");
     let table = Table::with_rows(domains)
-        .words("CPUs", |row| cpus(row))
+        .words("CPUs", cpus)
         .words("what slept", |row| Cell::from(row.what.as_str()))
         .numbers("entries", |row| row.entered.map(grouped))
         .numbers("time, ms", |row| fixed(row.total_ns as f64 / 1e6, 3))
