@@ -57,7 +57,8 @@ pub struct Placement<'r> {
     pub notes: &'r [String],
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
-    /// The settings of the run.
+    /// The settings of the run; its class in Python would be called as this one is.
+    #[serde(skip)]
     pub facts: facts::Placement,
 }
 
