@@ -65,7 +65,7 @@ def test_the_example_of_the_documentation_runs(root, recording, tmp_path, monkey
 
 def test_what_the_types_do_not_describe_is_named():
     steadiness = {"cells": 0, "scattering": 0, "apart_percent": 0.0, "repeats": False}
-    whole = {"rows": [], "steadiness": steadiness, "counter": "TSC", "tick_ns": 0.4, "recording": "r"}
+    whole = {"rows": [], "steadiness": steadiness, "counter": "TSC", "tick_ns": 0.4, "core_hz": 1e9, "recording": "r"}
 
     def read(**other):
         fields = {key: value for key, value in {**whole, **other}.items() if value is not None}
@@ -83,6 +83,7 @@ def test_what_the_types_do_not_describe_is_named():
         "bytes": [1, 2, 3, 4],
         "instruction_bytes": 0,
         "published_kb": [1, 2.5, 4],
+        "repetitions": [[1.0], [2.5]],
     }
     with pytest.raises(stopwatt.DataError, match="Batch.rows.outlier is 1"):
         read(rows=[{**row, "outlier": 1}])
