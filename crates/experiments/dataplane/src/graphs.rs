@@ -426,6 +426,7 @@ fn together(graphs: &mut [Graph], length: Duration, rounds: &mut [Histogram<u64>
                     until(graph, length, rounds)
                 })
             })
+            // All run before the first is waited for.
             .collect_vec()
             .into_iter()
             .map(|thread| thread.join().expect("a worker that does not panic"))

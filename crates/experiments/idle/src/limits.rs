@@ -34,7 +34,7 @@ pub(crate) const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
 /// Linux takes a limit as a 32-bit number of us; none of its states takes this long.
 const MOST_US: u64 = 1_000_000_000;
 
-/// What is asked: limits for some CPUs, or for all.
+/// The limits that the command line gives for some CPUs, or for all.
 pub(crate) struct Asked {
     /// CPUs as they were given; empty for all.
     cpu_list: String,
@@ -142,7 +142,7 @@ impl Limit {
             cpus: self.cpus.clone(),
             ns: us.saturating_mul(1000),
         });
-        // What cannot be switched off was refused when it was asked for.
+        // The command line has already refused a state that cannot be switched off.
         let _ = platforms::disable(&mut platform, &self.disabled);
         platform
     }

@@ -172,8 +172,8 @@ impl Point {
                 chosen.push(of_cpu);
             }
         }
-        // Where a deeper state takes more power, a shorter time of a domain may want a deeper state
-        // than its longest.
+        // If a deeper state of a domain takes more power, the best state for a short stay may be deeper
+        // than the best one for a long stay.
         is_bound |= domains.iter().any(|domain| {
             !domain
                 .states

@@ -76,6 +76,7 @@ pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Time
     let all = thread::scope(|scope| {
         (0..threads)
             .map(|_| scope.spawn(one))
+            // All run before the first is waited for.
             .collect_vec()
             .into_iter()
             .flat_map(|thread| thread.join().unwrap_or_default())

@@ -9,7 +9,7 @@ use idle::{
 };
 use sleeps::{Sleep, SleepLength as Known};
 
-/// What is taken for what a trace does not say: each is one end of it.
+/// The assumptions for what a trace does not say; each value is one end of what is possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsaid {
     /// True if no timer was set where the sleep length is not known; else a timer was about to fire

@@ -33,12 +33,12 @@ pub struct PacketsEntry {
     pub from: Word,
     /// The first node.
     pub start: Option<Word>,
-    /// How the output of a packet is chosen; by routes where the file has none.
+    /// The rule that chooses a packet's output; by routes where the file names no rule.
     #[serde(default)]
     pub mode: Mode,
 }
 
-/// How the output interface of a packet is chosen.
+/// The rule that chooses the output interface of a packet.
 #[derive(Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
