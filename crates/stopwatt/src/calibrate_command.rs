@@ -324,7 +324,6 @@ fn as_text(calibration: &Calibration) -> String {
             .zip(valley)
             .filter(|((parameter, ..), _)| parameter.starts.len() > 1)
             .map(|((parameter, ..), value)| format!("{} {value:.1} us", parameter.key))
-            .collect::<Vec<_>>()
             .join(", ");
         let _ = writeln!(
             out,

@@ -220,8 +220,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "rows": comparison::row_count(recording),
         "runs_needed": FEWEST_RUNS,
         "tables": tables,
-        "warnings": figures.warnings.iter().map(recordings::warning_json).collect::<Vec<_>>(),
-        "doubts": figures.doubts.iter().map(recordings::warning_json).collect::<Vec<_>>(),
+        "warnings": figures.warnings.iter().map(recordings::warning_json).collect_vec(),
+        "doubts": figures.doubts.iter().map(recordings::warning_json).collect_vec(),
     })
 }
 

@@ -101,7 +101,6 @@ fn ranges(cpus: &[u16]) -> String {
                 format!("{first}-{last}")
             }
         })
-        .collect::<Vec<_>>()
         .join(",")
 }
 
@@ -228,7 +227,7 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
                 json!({
                     "state": state, "entered": of.entered, "total_ns": of.total_ns, "min_ns": of.shortest_ns, "max_ns": of.longest_ns,
                 })
-            }).collect::<Vec<_>>() })
+            }).collect_vec() })
         })
         .collect_vec();
     let warnings = trace

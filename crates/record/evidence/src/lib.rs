@@ -7,7 +7,7 @@ mod rank;
 mod size;
 mod test;
 
-pub use order::Leaders;
+pub use order::{ALIKE, Leaders};
 pub use rank::{Iterations, Rank, Ranked, median};
 pub use size::share_less;
 pub use test::{FEWEST_RUNS, Runs, Tested, TestedMeasure, test, test_pairs};

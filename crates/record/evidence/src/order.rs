@@ -1,7 +1,7 @@
 //! Superlatives: the items that have the least or the most, as far as figures tell items apart.
 
 /// Figures that differ by less than this share read alike with three digits.
-const ALIKE: f64 = 0.005;
+pub const ALIKE: f64 = 0.005;
 
 /// The items at one end of a scale.
 pub struct Leaders<T> {

@@ -603,9 +603,6 @@ impl Rest {
         }
         let constant = of_loop(cells, "single")
             .filter_map(|cell| cell.published_mpps)
-            .collect_vec()
-            .iter()
-            .copied()
             .fold(0.0, f64::max);
         let mut scores = Vec::new();
         for loop_name in ["single", "dual", "single-split"] {

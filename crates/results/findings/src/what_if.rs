@@ -101,14 +101,14 @@ impl WhatIf {
                 |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
             Some((before, self.points.iter().find(is_pair)?))
         });
-        let pairs: Vec<_> = pairs.collect();
+        let pairs = pairs.collect_vec();
         // Of all combinations together at most so many tell what is not so.
         let level = LEVEL / (pairs.len() * self.points[0].settings.len()) as f64;
         let times = pairs
             .iter()
             .map(|(before, after)| times(before, after, level));
-        let quotients: Vec<Option<f64>> = times.collect();
-        let told: Vec<f64> = quotients.iter().flatten().copied().collect();
+        let quotients = times.collect_vec();
+        let told = quotients.iter().flatten().copied().collect_vec();
         let times = Interval::of_all(&told).map(|all| [all.low, all.high]);
         let key = self.points[0].settings[at].0.clone();
         let (told, of) = (told.len(), quotients.len());
@@ -136,7 +136,7 @@ fn times(before: &WhatIfPoint, after: &WhatIfPoint, level: f64) -> Option<f64> {
     let both = [&before.measured, &after.measured];
     let is_told = if !before.seeds.is_empty() {
         let pairs = before.seeds.iter().zip(&after.seeds);
-        let pairs: Vec<[f64; 2]> = pairs.map(|(before, after)| [*before, *after]).collect();
+        let pairs = pairs.map(|(before, after)| [*before, *after]).collect_vec();
         let tested = evidence::test_pairs(&pairs, level);
         tested.is_some_and(|tested| tested.differs && tested.change * times.ln() > 0.0)
     } else if both.iter().any(|values| !values.is_empty()) {

@@ -76,9 +76,7 @@ const MOST_BARS: usize = 60;
 fn blocks(what_if: &WhatIf) -> Blocks {
     let (case, mode, metric) = &what_if.measured;
     let mut told = Blocks::default();
-    for answer in words::what_if(what_if) {
-        told.answer(answer);
-    }
+    told.answers(words::what_if(what_if));
     told.picture(chart(what_if));
     let seeds = what_if.points.first().map_or(0, |point| point.seeds.len());
     let of_cpus = what_if.points.iter().any(|point| point.cpus > 0);

@@ -103,6 +103,11 @@ impl Blocks {
         self.all.push(Block::Answer(words.into()));
     }
 
+    /// Adds answers, in order.
+    pub(crate) fn answers(&mut self, words: impl IntoIterator<Item = String>) {
+        words.into_iter().for_each(|words| self.answer(words));
+    }
+
     /// Adds the heading of a part.
     pub fn heading(&mut self, words: impl Into<Text>) {
         self.all.push(Block::heading(1, words));

@@ -75,9 +75,10 @@ impl From<&str> for Text {
             1 => code(part),
             _ => Span::Words(part.to_owned()),
         };
-        match is_marked {
-            true => Self(words.split('`').enumerate().map(span).collect()),
-            false => Span::Words(words.to_owned()).into(),
+        if is_marked {
+            Self(words.split('`').enumerate().map(span).collect())
+        } else {
+            Span::Words(words.to_owned()).into()
         }
     }
 }

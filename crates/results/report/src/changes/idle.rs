@@ -26,8 +26,6 @@ pub fn tell(told: &mut Blocks, comparison: &Comparison) {
     let rows = tests
         .iter()
         .flat_map(|test| (0..sides).map(move |side| (test, side)))
-        .collect_vec()
-        .into_iter()
         .filter(|(test, side)| test.sums[*side].is_some())
         .collect_vec();
     let table = Table::with_rows(&rows)

@@ -145,10 +145,8 @@ fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
         .numbered()
         .into_iter()
         .filter(|(at, _)| board.published[*at].is_some())
-        .collect_vec()
-        .iter()
         .enumerate()
-        .map(|(at, (_, tasks))| (at, *tasks))
+        .map(|(at, (_, tasks))| (at, tasks))
         .collect_vec();
     Table::with_rows(&board.predictors)
         .words("predictor", |predictor| predictor.name.clone())

@@ -183,8 +183,8 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
             .iter()
             .filter(|figure| figure.clock == clock)
             .map(|figure| format!("{} {}", figure.statistic, figure.value))
-            .collect_vec();
-        format!("{clock}: {} ns", figures.join(", ")).into()
+            .join(", ");
+        format!("{clock}: {figures} ns").into()
     };
     told.list(reference.names().into_iter().map(item).collect());
 }

@@ -33,9 +33,7 @@ impl Story for Latency<'_> {
                 })
             })
             .collect_vec();
-        for words in words::answer(findings, &cases) {
-            told.answer(words);
-        }
+        told.answers(words::answer(findings, &cases));
         told.extend([Block::heading(1, "Overview")]);
         told.table(overview(findings, &cases));
         let accuracy = findings.accuracy();

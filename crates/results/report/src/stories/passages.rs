@@ -14,9 +14,7 @@ impl Story for Passages<'_> {
     fn tell(&self, told: &mut Blocks) {
         let by_function = self.by_function.as_ref().and_then(words::by_function);
         told.answer(words::passage(self));
-        if let Some(words) = by_function {
-            told.answer(words);
-        }
+        told.answers(by_function);
         if self.lengths.len() > 1 {
             let shown = &self.lengths[..self.lengths.len().min(MOST_LENGTHS)];
             let mut table = Table::with_rows(shown)

@@ -15,9 +15,7 @@ impl Story for Calls<'_> {
     fn tell(&self, told: &mut Blocks) {
         let builds: &[&str] = self.calls.first().map_or(&[], |call| &call.builds);
         let by_function = self.by_function.as_ref().and_then(words::by_function);
-        for words in words::first_call(self).into_iter().chain(by_function) {
-            told.answer(words);
-        }
+        told.answers(words::first_call(self).into_iter().chain(by_function));
         let reference = self.reference.as_ref();
         let implementations = reference.map_or(&[][..], |reference| &reference.implementations);
         let mut table =

@@ -76,9 +76,7 @@ impl Story for Strides<'_> {
 
 impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
-        if let Some(words) = packets::measured(self) {
-            told.answer(words);
-        }
+        told.answers(packets::measured(self));
         clocks::noise(&self.steadiness, told);
         if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
@@ -134,9 +132,7 @@ impl Story for PredictedStudy<'_> {
             .cells
             .iter()
             .any(|cell| cell.published_clocks_per_packet.is_some());
-        if let Some(words) = packets::predicted(self) {
-            told.answer(words);
-        }
+        told.answers(packets::predicted(self));
         if let Some(picture) = picture(&self.cells, &self.ticks) {
             told.picture(picture);
         }
@@ -167,10 +163,9 @@ impl Story for PredictedStudy<'_> {
             .burst_of_eight
             .iter()
             .map(|blocked| format!("{blocked:.2}"))
-            .collect_vec();
+            .join("  ");
         told.paragraph(format!(
-            "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {}",
-            burst.join("  ")
+            "A burst of eight prefetches of lines beyond L2, ticks that each waits for a fill buffer: {burst}"
         ));
         if !self.cannot_tell.is_empty() {
             told.heading("What the fitted cells cannot tell");

@@ -8,9 +8,7 @@ use findings::working_set::{LATER, Node, NodeTime, Prediction, Way, WorkingSet};
 impl Story for WorkingSet<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(packets::kept(self));
-        if let Some(words) = packets::whole_path(self) {
-            told.answer(words);
-        }
+        told.answers(packets::whole_path(self));
         let by_stride = |stride: u64| {
             let points = self
                 .frame_sizes

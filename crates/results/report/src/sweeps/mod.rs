@@ -147,9 +147,12 @@ impl<'s> SweepStory<'s> {
         let mut told = Blocks::default();
         if let Some(&first) = self.order.first() {
             let settings = |point: &PointSummary| self.settings(point);
-            for sentence in words::sweep(self.summary, first, &self.effects[first], &settings) {
-                told.answer(sentence);
-            }
+            told.answers(words::sweep(
+                self.summary,
+                first,
+                &self.effects[first],
+                &settings,
+            ));
         }
         self.warn(&mut told);
         if let Some(&first) = self.order.first() {

@@ -33,15 +33,16 @@ pub fn rcu(savings: &Savings<'_>) -> String {
         .minmax_by(f64::total_cmp)
         .into_option()
         .unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
-    let saved = match is_drawn {
-        true => format!(
+    let saved = if is_drawn {
+        format!(
             "The sign of the saving is certain in {} of {} cells, whose medians are {} to {} %.",
             savings.certain(),
             medians.len(),
             fixed(least, 2),
             fixed(most, 2)
-        ),
-        false => few_draws(savings.draws),
+        )
+    } else {
+        few_draws(savings.draws)
     };
     judged.unwrap_or_default() + &saved
 }
@@ -117,9 +118,10 @@ pub fn not_varied(found: &EasEnergy<'_>) -> String {
 
 /// Whether offloading makes jitter smaller, by the shares of the predictions below and above.
 pub fn jitter(below: f64, above: f64) -> String {
-    let verdict = match below > above {
-        true => "agrees more often than not",
-        false => "refuted here",
+    let verdict = if below > above {
+        "agrees more often than not"
+    } else {
+        "refuted here"
     };
     format!(
         "The talk offloads callbacks for the sake of jitter: {verdict}. Offload's p99.9 is below the reference's in {:.0} % of the \

@@ -1,7 +1,7 @@
 //! Idle states: what governors would have done, what limits cost, what a kernel counted and who
 //! woke it, and what a read of a clock costs.
 
-use super::listed;
+use super::{listed, within};
 use crate::blocks::{Cell, Number, figure, fixed, grouped, whole};
 use evidence::{Leaders, share_less};
 use findings::cpuidle::{KernelCounts, Test};
@@ -136,11 +136,10 @@ fn of_misses(replay: &Replay<'_>, best: &Governor<'_>, other: &Governor<'_>) -> 
             "Which is wrong less often on this trace cannot be told: {name} ({own} % of its sleeps) or {than} ({others} %)."
         ),
     };
-    match !replay.powers_sourced && best.energy_unit_s.is_some() {
-        true => format!(
-            "{said} The platform's powers have no source, so energy stands last in the table."
-        ),
-        false => said,
+    if !replay.powers_sourced && best.energy_unit_s.is_some() {
+        format!("{said} The platform's powers have no source, so energy stands last in the table.")
+    } else {
+        said
     }
 }
 
@@ -168,9 +167,10 @@ fn limit(replay: &Replay<'_>) -> String {
     let [own, others] = [under, without].map(|of| plain(time_percent(of, state), tenths));
     let energy = limit.less.map_or_else(String::new, |less| {
         let share = share_less([less.low, less.high]);
-        match (less.low > 0.0) == (less.high > 0.0) {
-            true => format!(" It takes {share} energy than without the limit."),
-            false => format!(" Whether it takes more energy cannot be told: {share}."),
+        if (less.low > 0.0) == (less.high > 0.0) {
+            format!(" It takes {share} energy than without the limit.")
+        } else {
+            format!(" Whether it takes more energy cannot be told: {share}.")
         }
     });
     format!(
@@ -234,8 +234,9 @@ fn choices(clocks: &Clocks<'_>) -> Option<String> {
             format!("No choice changes with another clock, in {of} replays.")
         }
         None if most.is_all() => {
+            let within = within(clocks.changes.iter().map(|of| of.changed_choices), "");
             format!(
-                "{percent} % of the choices change with another clock, the same in all {of} replays."
+                "{percent} % of the choices change with another clock, the same{within} in all {of} replays."
             )
         }
         None => format!(
@@ -340,8 +341,12 @@ fn misses(tests: &[Test<'_>]) -> String {
         ),
         Some((least, _)) => {
             format!(
-                "{all}; {} % of the entries were wrong, the same in all of them.",
-                percent(&least)
+                "{all}; {} % of the entries were wrong, the same{} in all of them.",
+                percent(&least),
+                within(
+                    least.items.iter().filter_map(|test| test.misses_percent),
+                    ""
+                )
             )
         }
         None => format!("{all}."),

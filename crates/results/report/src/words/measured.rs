@@ -1,6 +1,6 @@
 //! Measures that no experiment of ours made: from the least to the most.
 
-use super::capital;
+use super::{capital, within};
 use crate::blocks::figure;
 use evidence::Leaders;
 use findings::{Findings, MeasureRow};
@@ -30,15 +30,17 @@ pub fn answer(
                     && row.subject == part.subject
                     && row.median < 0.5
             };
-            let idle = match findings.measures().iter().any(is_idle) {
-                true => ", most of whose calls found no packet",
-                false => "",
+            let idle = if findings.measures().iter().any(is_idle) {
+                ", most of whose calls found no packet"
+            } else {
+                ""
             };
             format!("; {} of them in {}{idle}", amount(part), part.subject)
         });
-        return match *metric == CLOCKS_PER_PACKET.name {
-            true => format!("A packet takes {} {unit}{most}.", amount(whole)),
-            false => format!("{heading}: {} {unit} in all{most}.", amount(whole)),
+        return if *metric == CLOCKS_PER_PACKET.name {
+            format!("A packet takes {} {unit}{most}.", amount(whole))
+        } else {
+            format!("{heading}: {} {unit} in all{most}.", amount(whole))
         };
     }
     if let [(_, row)] = rows {
@@ -47,10 +49,8 @@ pub fn answer(
     let [least, most] = [Leaders::least(rows, ends), Leaders::most(rows, ends)];
     if let Some(all) = least.as_ref().filter(|least| least.is_all()) {
         let (amount, all) = (amount(rows[0].1), all.items.len());
-        let within = match rows.iter().map(|(_, row)| row.median).all_equal() {
-            true => "",
-            false => " within repetitions and 0.5 %",
-        };
+        let medians = rows.iter().map(|(_, row)| row.median);
+        let within = within(medians, "repetitions and ");
         return format!("{heading}: {amount} {unit}, the same{within} in all {all} rows.");
     }
     let end = |of: Leaders<&(String, &MeasureRow)>| {

@@ -81,6 +81,16 @@ pub fn borrowed(findings: &Findings<'_>, release: &str) -> String {
     }
 }
 
+/// What values that are alike are the same within: nothing where they are the same to the last digit,
+/// else `besides` and the share that leaves figures alike.
+pub fn within(values: impl IntoIterator<Item = f64>, besides: &str) -> String {
+    if values.into_iter().all_equal() {
+        String::new()
+    } else {
+        format!(" within {besides}{} %", 100.0 * evidence::ALIKE)
+    }
+}
+
 /// The explanation of the guess that stands beside a model's accuracy.
 pub const GUESS: &str = "guess: what the tables alone foretell of the same cells. A powerdown is the published one of the CPU before, \
      which the model is not given, and a constant; a cache flush and a wakeup are the serial ones, but that a wakeup from the deepest level may be \

@@ -1,7 +1,7 @@
 //! Packets: what a graph at full load does, which loops and strides take least time, and which
 //! frames stay in the caches.
 
-use super::{clocks, listed};
+use super::{clocks, listed, within};
 use crate::blocks::{figure, fixed};
 use findings::batch::{Batch, best};
 use findings::loaded::LoadedGraph;
@@ -80,10 +80,11 @@ pub fn settings(facts: &facts::GraphLoad) -> String {
 
 /// The best loop of a study on this machine, and its gains where the machine repeats itself.
 pub fn measured(study: &MeasuredStudy<'_>) -> Option<String> {
-    gains(&study.gains, &study.ticks, study.steadiness.repeats)
+    let more = format!("; `--repetitions {}` may", (4 * study.repetitions).max(15));
+    gains(&study.gains, &study.ticks, study.steadiness.repeats, &more)
 }
 
-fn gains(of: &Gains, ticks: &Ticks, repeats: bool) -> Option<String> {
+fn gains(of: &Gains, ticks: &Ticks, repeats: bool, more: &str) -> Option<String> {
     let leaders = best_gains(&of.gains)?;
     let best = leaders.items[0];
     let takes = format!("{} per packet", clocks::words(ticks, best.clocks));
@@ -104,14 +105,13 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool) -> Option<String> {
             listed(leaders.items.iter().map(|gain| &gain.loop_name))
         ),
     };
-    Some(match best.is_faster {
-        false => {
-            format!("{said}. Repetitions do not tell it from the single loop without prefetch.")
-        }
-        true => format!(
+    Some(if !best.is_faster {
+        format!("{said}. Repetitions do not tell it from the single loop without prefetch{more}.")
+    } else {
+        format!(
             "{said}. It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
             best.gain, best.gain_parallel, best.gain_prefetch
-        ),
+        )
     })
 }
 
@@ -124,7 +124,7 @@ pub fn predicted(study: &PredictedStudy<'_>) -> Option<String> {
     let errors = errors.map(percent).join(" and ");
     let missed = (!errors.is_empty())
         .then(|| format!("The model misses the published loops that no fit used, {errors} (rms)."));
-    let said = gains(&study.gains, &study.ticks, true)
+    let said = gains(&study.gains, &study.ticks, true, "")
         .into_iter()
         .chain(missed)
         .join(" ");
@@ -141,8 +141,12 @@ pub fn frames(batch: &Batch<'_>) -> String {
         .map(|row| row.frame_size);
     match &best {
         Some(best) if best.is_all() => format!(
-            "Frames of all {} sizes take the same time: {} per packet with prefetch at stride +4.",
+            "Frames of all {} sizes take the same time{}: {} per packet with prefetch at stride +4.",
             best.items.len(),
+            within(
+                best.items.iter().map(|row| row.clocks_per_packet[1]),
+                "repetitions and "
+            ),
             taken(best.items[0].clocks_per_packet[1])
         ),
         Some(best) if best.behind > 0 => {

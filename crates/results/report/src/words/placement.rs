@@ -1,9 +1,9 @@
 //! Placement of tasks: what was left undone or late, which policy is fast, and which takes least
 //! energy.
 
-use super::listed;
+use super::{listed, within};
 use crate::blocks::{Cell, Number, figure, fixed};
-use evidence::Leaders;
+use evidence::{ALIKE, Leaders};
 use findings::Interval;
 use findings::placement::{Placement, Policy, Top, YARDSTICK};
 use itertools::Itertools;
@@ -95,9 +95,10 @@ fn late(placement: &Placement<'_>) -> Option<String> {
         some if some == all => format!("all {all} policies"),
         some => format!("{some} policies"),
     };
-    let asked = match load > 100.0 {
-        true => format!(": {} % of its CPUs' time is asked for", fixed(load, 0)),
-        false => String::new(),
+    let asked = if load > 100.0 {
+        format!(": {} % of its CPUs' time is asked for", fixed(load, 0))
+    } else {
+        String::new()
     };
     Some(format!(
         "{task} is late in {} % of its periods under {under}{asked}.",
@@ -113,10 +114,10 @@ fn latency(placement: &Placement<'_>) -> Option<String> {
         .copied()
         .or(Some(placement.policies.first()?.name));
     let ms = figure(placement.find(first?)?.p95(placement.task)?);
-    let with = match lowest.is_empty() {
-        false => format!(" with {}, the lowest", listed(lowest)),
-        true if all > 1 => format!(" under all {all} policies"),
-        true => String::new(),
+    let with = match lowest.len() {
+        0 if all > 1 => format!(" under all {all} policies"),
+        0 => String::new(),
+        _ => format!(" with {}, the lowest", listed(lowest)),
     };
     Some(format!("The p95 of {} is {ms} ms{with}.", placement.task?))
 }
@@ -150,13 +151,16 @@ fn least_energy(placement: &Placement<'_>) -> Option<String> {
     let names = done.iter().map(|policy| policy.name).collect_vec();
     let is_same = |policy: &&Policy<'_>| {
         let mut pairs = policy.integrals.iter().zip(&done[0].integrals);
-        pairs.all(|(own, first)| (own / first - 1.0).abs() < 0.005)
+        pairs.all(|(own, first)| (own / first - 1.0).abs() < ALIKE)
     };
     let energy = |policies: &[&str]| energy(placement, policies);
     Some(match (&placement.wins.energy[..], &names[..]) {
         ([], []) => return None,
         ([], [one]) => format!("Energy of {one}{}.", energy(&names)),
-        ([], all) if done.iter().all(is_same) => format!("{} take the same energy.", listed(all)),
+        ([], all) if done.iter().all(is_same) => {
+            let sums = done.iter().map(|policy| policy.integrals.iter().sum());
+            format!("{} take the same energy{}.", listed(all), within(sums, ""))
+        }
         ([], all) => format!(
             "Which policy takes the least energy{} cannot be told with {} seeds; `--seeds {}` may tell.",
             energy(all),

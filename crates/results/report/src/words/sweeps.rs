@@ -1,11 +1,10 @@
 //! What settings do: each by itself in a what-if, and over the points of a sweep.
 
-use super::{capital, three};
+use super::{capital, three, within};
 use crate::blocks::{figure, grouped};
 use evidence::Leaders;
 use findings::sweep_effects::{Effect, is_chance};
 use findings::what_if::{self, WhatIf, WhatIfPoint};
-use itertools::Itertools;
 use recording::metrics;
 use sweep::{PointSummary, Quantity, Summary};
 
@@ -114,9 +113,10 @@ fn changed([low, high]: [f64; 2], times_as: &str) -> String {
 /// "480 points", or "360 of 480 points" where some have no figures.
 pub fn points(summary: &Summary) -> String {
     let (there, planned) = (summary.points.len() as u64, summary.planned);
-    match there < planned {
-        true => format!("{} of {} points", grouped(there), grouped(planned)),
-        false => format!("{} points", grouped(there)),
+    if there < planned {
+        format!("{} of {} points", grouped(there), grouped(planned))
+    } else {
+        format!("{} points", grouped(there))
     }
 }
 
@@ -142,12 +142,7 @@ pub fn sweep(
     let (points, name, unit) = (self::points(summary), self::quantity(of), &of.unit);
     let (low, high) = (value(&least), value(&most));
     if least.behind == 0 {
-        let mut figures = least.items.iter().map(|point| point.figures[quantity]);
-        let within = if figures.all_equal() {
-            ""
-        } else {
-            " within 0.5 %"
-        };
+        let within = within(least.items.iter().map(|point| point.figures[quantity]), "");
         return vec![format!(
             "The {name} is the same{within} in all {points}: {low} {unit}."
         )];

@@ -106,11 +106,8 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
                 format!("{} {from} to {to}", knob.name)
             }
         })
-        .collect_vec();
-    told.paragraph(format!(
-        "Within 2 % of it, one at a time: {}.",
-        near.join(", ")
-    ));
+        .join(", ");
+    told.paragraph(format!("Within 2 % of it, one at a time: {near}."));
     if facts.at_the_end {
         told.warning(
             "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
