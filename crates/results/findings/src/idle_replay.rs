@@ -677,6 +677,15 @@ impl<'r> Governor<'r> {
         Bounds::new(pairs.map(|(_, own, theirs)| 1.0 - own / theirs))
     }
 
+    /// True if either of two may take less at one cost of a round trip, so that what the trace does
+    /// not say decides between them.
+    pub fn hangs_on_trace(&self, other: &Self) -> bool {
+        let signs = self
+            .pairs(other)
+            .map(|(at, own, theirs)| (at, own < theirs));
+        !signs.unique().map(|(at, _)| at).all_unique()
+    }
+
     /// The energies of two governors at the same points, with the points, where the same is taken
     /// for what the trace does not say.
     fn pairs(&self, other: &Self) -> impl Iterator<Item = (&'r str, f64, f64)> {

@@ -243,7 +243,26 @@ pub struct Gains {
     pub gain_prefetch: Option<f64>,
     /// The factor by which parallelism speeds up the best of all loops.
     pub gain_parallel: Option<f64>,
+    /// The percentage by which a model misses published loops, at least 0: the largest root mean
+    /// square of a loop's errors. 0 of what was measured.
+    pub missed_percent: f64,
 }
+
+impl Gains {
+    /// The loops that take least of all, as far as repetitions and what a model misses tell them
+    /// apart.
+    pub fn least(&self) -> Option<Leaders<&Gain>> {
+        let missed = self.missed_percent / 100.0;
+        Leaders::least(&self.gains, |gain| {
+            let [low, high] = gain.quartiles;
+            Some([low * (1.0 - missed), high * (1.0 + missed)])
+        })
+    }
+}
+
+/// The percentage that a model is taken to miss where nothing was published of what it predicts:
+/// what it misses at most where something was (docs/prefetch.md).
+const USUALLY_MISSED: f64 = 5.0;
 
 /// The score of something that predicts a table.
 #[derive(Serialize, JsonSchema)]
@@ -321,8 +340,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     let header = &recording.header;
     let facts = header.facts()?;
     let mut cells = cells(run, &facts);
-    let gains = gains(&cells);
     if is_modelled(recording) {
+        let scores = scores(&cells);
+        let models = scores.iter().filter(|score| score.predictor == "model");
+        let missed = models.map(|score| score.rms_percent).reduce(f64::max);
+        let gains = gains(&cells, missed.unwrap_or(USUALLY_MISSED));
         let rest = Rest::new(&mut cells, tick_ns(recording));
         return Ok(Strides::Predicted(PredictedStudy {
             world: &header.world,
@@ -331,7 +353,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
                 .as_ref()
                 .map_or("", |platform| &platform.name),
             ticks: Ticks::new(recording),
-            scores: scores(&cells),
+            scores,
             cores: cores(recording, rest.as_ref()),
             rest,
             best: best_strides(&cells),
@@ -345,6 +367,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
             cells,
         }));
     }
+    let gains = gains(&cells, 0.0);
     let layout = measures_of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
     Ok(Strides::Measured(MeasuredStudy {
         world: &header.world,
@@ -432,7 +455,7 @@ fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
     cells.min_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet))
 }
 
-fn gains(cells: &[Cells]) -> Gains {
+fn gains(cells: &[Cells], missed_percent: f64) -> Gains {
     // Without prefetch no strides are apart: the split loop is the single one.
     let plain = |name| {
         let name = if name == "single-split" {
@@ -459,14 +482,11 @@ fn gains(cells: &[Cells]) -> Gains {
         })
     };
     let gains = LOOPS.into_iter().filter_map(gain).collect_vec();
-    let best = best_gains(&gains).map(|best| best.items[0]);
-    let (gain_prefetch, gain_parallel) = (
-        best.map(|gain| gain.gain_prefetch),
-        best.map(|gain| gain.gain_parallel),
-    );
+    let first = gains.iter().min_by(|a, b| a.clocks.total_cmp(&b.clocks));
     Gains {
-        gain_prefetch,
-        gain_parallel,
+        gain_prefetch: first.map(|gain| gain.gain_prefetch),
+        gain_parallel: first.map(|gain| gain.gain_parallel),
+        missed_percent,
         gains,
     }
 }
@@ -485,11 +505,6 @@ fn is_faster(cells: &[Cells], base: &Cells, best: &Cells) -> bool {
     let mut rows = cells.iter().zip(tested.rows);
     let of_best = rows.find(|(cell, _)| std::ptr::eq(*cell, best));
     of_best.is_some_and(|(_, row)| row.is_some_and(|row| row.differs && row.change < 0.0))
-}
-
-/// The gains of the loops that are best of all, as far as repetitions tell them apart.
-pub fn best_gains(gains: &[Gain]) -> Option<Leaders<&Gain>> {
-    Leaders::least(gains, |gain| Some(gain.quartiles))
 }
 
 /// Whether the machine repeats itself, above all at the loops without prefetch and at the best

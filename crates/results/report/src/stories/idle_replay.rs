@@ -13,6 +13,9 @@ impl Story for Replay<'_> {
         if let Some(picture) = picture(self) {
             told.picture(picture);
         }
+        if let Some(next) = words::undecided(self) {
+            told.warning(next);
+        }
         if self.powers_sourced {
             told.warning(
                 "Energies are intervals: sources for the cost of a transition differ by a factor of several hundred.",

@@ -8,7 +8,7 @@ impl Story for Boot<'_> {
     fn tell(&self, told: &mut Blocks) {
         let yes = |is| if is { "yes" } else { "no" };
         told.answer(format!(
-            "{}, {}: {} CPUs up, {} hotplug cycles per CPU, {} failures.",
+            "{} ({}) started {} CPUs and took each down and up in {} cycles, with {} failures.",
             self.kernel, self.busybox, self.cpus, self.cycles, self.failures
         ));
         let parts = self.states.iter().map(|state| (state.name, state.all()));

@@ -55,7 +55,7 @@ fn few_draws(draws: u32) -> String {
         draws => format!("{draws} draws were made"),
     };
     format!(
-        "{cause} of what was not published, which tells no saving: `stopwatt run rcu-energy --full` draws 256 in some minutes."
+        "{cause} of what was not published, too few to tell a saving: `stopwatt run rcu-energy --full` draws 256 in some minutes."
     )
 }
 

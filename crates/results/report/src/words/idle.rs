@@ -105,17 +105,49 @@ fn of_energy(
         "takes"
     };
     let (name, than) = (best.name, other.name);
-    let said = match replay.verdict.saving {
-        Some(_) => format!("{name} {takes} {share} energy than {than} on this trace."),
+    match replay.verdict.saving {
+        Some(_) => format!(
+            "{name} {takes} {share} energy than {than} on this trace. They take {} and {} {}.",
+            taken(best),
+            taken(other),
+            unit.replace(
+                "oracle's",
+                "what a governor takes that knows each sleep's length (oracle)"
+            )
+        ),
         None => format!(
             "Whether {name} takes less energy than {than} on this trace cannot be told: {share}."
         ),
+    }
+}
+
+/// The input that would decide what the answer cannot tell.
+pub fn undecided(replay: &Replay<'_>) -> Option<String> {
+    let verdict = &replay.verdict;
+    let (one, other, is_told) = match replay.limits.first() {
+        Some(limit) => {
+            let less = limit.less.filter(|less| less.low <= 0.0 && less.high > 0.0);
+            (limit.name, limit.of, limit.is_same || less.is_none())
+        }
+        None => (verdict.best?, verdict.reference?, verdict.is_certain),
     };
-    format!(
-        "{said} They take {} and {} {unit}.",
-        taken(best),
-        taken(other)
-    )
+    let hangs_on_costs = replay.powers_sourced
+        && !replay
+            .governor(one)?
+            .hangs_on_trace(replay.governor(other)?);
+    let of = &replay.intervals;
+    match of.bounded + of.unknown {
+        _ if is_told || !verdict.outside.is_empty() => None,
+        _ if hangs_on_costs => Some(
+            "A source for what each round trip costs (`[[domain.state.round_trip]]` of the platform's file) may tell."
+                .to_owned(),
+        ),
+        0 => None,
+        some => Some(format!(
+            "The trace does not tell the length of {some} of {} sleeps; `trace-cmd record -e power -e irq -e timer` may tell it.",
+            some + of.known
+        )),
+    }
 }
 
 /// Which of two is wrong less often, if that can be told; where powers have no source, or nothing

@@ -5,7 +5,7 @@ use super::{clocks, listed, within};
 use crate::blocks::{figure, fixed};
 use findings::batch::{Batch, best};
 use findings::loaded::LoadedGraph;
-use findings::strides::{Gains, MeasuredStudy, PredictedStudy, Score, best_gains, label};
+use findings::strides::{Gains, MeasuredStudy, PredictedStudy, Score, label};
 use findings::ticks::Ticks;
 use findings::working_set::{HARDLY_ANY, LATER, NodeTime, Way, WorkingSet};
 use itertools::Itertools;
@@ -85,8 +85,8 @@ pub fn measured(study: &MeasuredStudy<'_>) -> Option<String> {
 }
 
 fn gains(of: &Gains, ticks: &Ticks, repeats: bool, more: &str) -> Option<String> {
-    let leaders = best_gains(&of.gains)?;
-    let best = leaders.items[0];
+    let leaders = of.least()?;
+    let best = leaders.items.first()?;
     let takes = format!("{} per packet", clocks::words(ticks, best.clocks));
     let (name, at) = (
         &best.loop_name,
@@ -100,8 +100,11 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool, more: &str) -> Option<String>
         }
         (true, Some(_)) => format!("The loop {name} takes the least time, {takes} at {at}"),
         (true, None) if of.gains.len() < 2 => format!("The loop {name} takes {takes} at {at}"),
+        (true, None) if leaders.is_all() => {
+            format!("No loop is told to take less time than another; {name} takes {takes} at {at}")
+        }
         (true, None) => format!(
-            "The loops {} take the least time, no one less than another: {takes} at {at}",
+            "The loops {} take the least time, and none is told from another: {takes} with {name} at {at}",
             listed(leaders.items.iter().map(|gain| &gain.loop_name))
         ),
     };
@@ -109,7 +112,7 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool, more: &str) -> Option<String>
         format!("{said}. Repetitions do not tell it from the single loop without prefetch{more}.")
     } else {
         format!(
-            "{said}. It is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
+            "{said}. {name} is {:.2} times as fast as the single loop without prefetch: {:.2} times by parallelism and {:.2} times by prefetch.",
             best.gain, best.gain_parallel, best.gain_prefetch
         )
     })
@@ -165,7 +168,7 @@ pub fn frames(batch: &Batch<'_>) -> String {
                 .into_option()
                 .unwrap_or((f64::INFINITY, 0.0));
             format!(
-                "No size of frames is told to be best: with prefetch at stride +4 a packet takes {} to {}.",
+                "Which size of frames takes the least time cannot be told: a packet takes {} to {} with prefetch at stride +4.",
                 taken(least),
                 taken(most)
             )

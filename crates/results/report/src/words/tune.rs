@@ -54,7 +54,8 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
             format!("Nothing that was tried takes less time than `{of}` {today}: {found}, {takes}")
         }
         None => format!(
-            "`{of}` took {takes} with {found}; the rounds are too few to compare that with today's values"
+            "`{of}` took {takes} with {found}; {} rounds are too few to compare that with today's values, and `--rounds 15` may tell",
+            tune.facts.rounds
         ),
     }
 }

@@ -252,7 +252,7 @@ fn a_few_draws_of_rcu_tell_no_saving() {
             ]);
             let told = told(&recording);
             let first = told.split(". ").take(2).collect::<Vec<_>>().join(". ");
-            prop_assert!(first.contains("tells no saving"), "{told}");
+            prop_assert!(first.contains("too few to tell a saving"), "{told}");
             Ok(())
         },
     );
