@@ -16,7 +16,6 @@ pub mod eas_energy;
 pub mod energy;
 pub mod errors;
 pub mod exploration;
-mod finding;
 pub mod functions;
 pub mod idle_clock;
 pub mod idle_replay;
@@ -40,9 +39,91 @@ pub mod tune;
 pub mod what_if;
 pub mod working_set;
 
-pub use finding::{Finding, schema};
 pub use interval::Interval;
 pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;
 pub use run::Run;
+
+use recording::facts::FactsError;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+
+/// Makes [`Finding`] of its rows. A row has a name, which the class in Python has as well; the type
+/// in its module; the experiments; and a call of the module's `read`.
+macro_rules! findings {
+    ($d:tt, $run:ident, $findings:ident, { $($name:ident($module:ident::$type:ident): $($experiment:literal)|+ $(if $is:expr)? => $read:expr;)* }) => {
+        /// What an experiment found.
+        #[derive(Serialize, JsonSchema)]
+        #[expect(missing_docs, reason = "the words about a finding stand at its type")]
+        #[expect(clippy::large_enum_variant, reason = "a recording has one finding, and nothing copies it")]
+        pub enum Finding<'r> {
+            $($name(crate::$module::$type<'r>),)*
+        }
+
+        impl<'r> Finding<'r> {
+            /// Reads the finding of a recording; `None` if its experiment has none.
+            ///
+            /// # Errors
+            /// The recording's facts are missing, or are of another version or form.
+            pub fn read($run: &Run<'r>, $findings: &'r Findings<'r>) -> Result<Option<Self>, FactsError> {
+                // Whatever made them, latencies of PSCI calls are told in one way.
+                let has_latencies = !$findings.compared().is_empty();
+                let experiment = $run.recording.header.experiment.as_str();
+                Ok(Some(match if has_latencies { "psci-latency" } else { experiment } {
+                    $($($experiment)|+ $(if $is)? => {
+                        use crate::$module::read;
+                        Self::$name($read)
+                    })*
+                    _ => return Ok(None),
+                }))
+            }
+
+            /// The names of the experiments that have findings.
+            pub const EXPERIMENTS: &'static [&'static str] = &[$($($experiment),+),*];
+
+            /// Each finding's name, with the experiments that have it.
+            pub const NAMES: &'static [(&'static str, &'static [&'static str])] =
+                &[$((stringify!($name), &[$($experiment),+])),*];
+        }
+
+        /// Does the same with a finding, whatever its experiment is:
+        /// `of_any!(finding, it => it.tell())`.
+        #[macro_export]
+        macro_rules! of_any {
+            ($d finding:expr, $d inner:ident => $d does:expr) => {
+                match $d finding {
+                    $($crate::Finding::$name($d inner) => $d does,)*
+                }
+            };
+        }
+    };
+}
+
+findings!($, run, findings, {
+    PsciLatency(latency::Latency): "psci-latency" if !findings.compared().is_empty() => read(findings);
+    Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(run)?;
+    PsciCalls(psci_calls::Calls): "psci-calls" => read(run)?;
+    Count(passages::Passages): "count" => read(run)?;
+    LinuxBoot(linux::Boot): "linux-boot" => read(run);
+    Dataplane(loaded::LoadedGraph): "dataplane" => read(run)?;
+    Prefetch(strides::Strides): "prefetch" => read(run)?;
+    WorkingSet(working_set::WorkingSet): "batch" if crate::working_set::is_of(run.recording) => read(run);
+    Batch(batch::Batch): "batch" => read(run);
+    Tune(tune::Tune): "tune" => read(run)?;
+    IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
+    IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
+    Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(run.recording) => read(findings)?;
+    RcuEnergy(energy::Savings): "rcu-energy" => read(run)?;
+    EasEnergy(eas_energy::EasEnergy): "placement" if run.recording.header.form == "tasks" => read(run)?;
+    Placement(placement::Placement): "placement" => read(run)?;
+});
+
+/// The schema of [`Finding`] as JSON: a key with the finding's name, and the finding below it.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<Finding<'_>>()
+}
