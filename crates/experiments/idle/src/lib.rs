@@ -23,6 +23,7 @@
 #![deny(unsafe_code)]
 
 mod asked;
+mod clock_read;
 pub mod clocks;
 pub mod counters;
 pub mod energy;
@@ -42,5 +43,6 @@ mod row;
 pub mod trace;
 
 pub use asked::no_governor;
+pub use clock_read::ClockRead;
 pub use idle_clock::IdleClock;
 pub use idle_replay::IdleReplay;
