@@ -14,7 +14,6 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &tune_experiments::Tune,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
-    &idle_experiments::ClockRead,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
 ];

@@ -23,7 +23,6 @@
 #![deny(unsafe_code)]
 
 mod asked;
-mod clock_read;
 pub mod clocks;
 pub mod counters;
 pub mod energy;
@@ -43,6 +42,5 @@ mod row;
 pub mod trace;
 
 pub use asked::no_governor;
-pub use clock_read::ClockRead;
 pub use idle_clock::IdleClock;
 pub use idle_replay::IdleReplay;

@@ -10,7 +10,6 @@ pub mod accuracy;
 pub mod batch;
 mod beside;
 pub mod cases;
-pub mod clock_read;
 pub mod compared;
 pub mod cpuidle;
 pub mod eas_energy;
@@ -115,7 +114,6 @@ findings!($, run, findings, {
     Tune(tune::Tune): "tune" => read(run)?;
     IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
     IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
-    ClockRead(clock_read::ClockRead): "clock-read" => read(run);
     Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(run.recording) => read(findings)?;
     RcuEnergy(energy::Savings): "rcu-energy" => read(run)?;
     EasEnergy(eas_energy::EasEnergy): "placement" if run.recording.header.form == "tasks" => read(run)?;

@@ -3,7 +3,6 @@
 //! A recording of an experiment that has no story is told by tables of its measures.
 
 mod batch;
-mod clock_read;
 mod cpuidle;
 mod eas_energy;
 mod energy;
