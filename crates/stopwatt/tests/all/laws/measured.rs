@@ -352,3 +352,57 @@ fn chance_is_seldom_the_loop_with_the_least_time() {
     }
     told(10, "run prefetch", cells, &broken);
 }
+
+/// Loops of the modelled core with other clocks: one is least only by more than the model misses.
+#[test]
+fn a_modelled_loop_is_least_by_more_than_the_model_misses() {
+    let (folder, of) = (tempfile::tempdir().unwrap(), stored("prefetch-sim"));
+    let names = ["single", "dual", "quad", "single-split"];
+    let times = prop::array::uniform4(0.9..1.1_f64);
+    holds(20, "run prefetch, sim", 20, times, |times| {
+        let (told, json) = remeasured(folder.path(), &of, 1, |of, measure, _| {
+            let subject = measure.subject.map_or("", |name| of.text(name));
+            let of_loop = subject.split('+').next().unwrap_or_default();
+            let place = names.iter().position(|name| *name == of_loop);
+            measure.value * place.map_or(1.0, |place| times[place])
+        });
+        let missed = json["missed_percent"].as_f64().unwrap() / 100.0;
+        prop_assert!(missed > 0.0);
+        let mut clocks = json["gains"].as_array().unwrap().clone();
+        let clocks_of = |gain: &Value| gain["clocks"].as_f64().unwrap();
+        clocks.sort_by(|a, b| clocks_of(a).total_cmp(&clocks_of(b)));
+        let [first, second] = [&clocks[0], &clocks[1]].map(clocks_of);
+        let name = clocks[0]["loop"].as_str().unwrap();
+        let is_told = told.starts_with(&format!("The loop {name} takes the least time"));
+        let is_apart = first * (1.0 + missed) < second * (1.0 - missed);
+        prop_assert!(is_told == is_apart, "{first} and {second}: {told}");
+        Ok(())
+    });
+}
+
+/// Clocks of this machine whose reads take other times.
+#[test]
+fn the_fastest_clock_is_named_with_the_time_of_its_table() {
+    let (folder, of) = (tempfile::tempdir().unwrap(), stored("idle-clock-host"));
+    let times = (any::<u64>(), 0.2..5.0_f64);
+    holds(14, "run idle-clock", 20, times, |(seed, spread)| {
+        let mut random = random(seed);
+        let mut factors = std::collections::BTreeMap::new();
+        let (told, json) = remeasured(folder.path(), &of, 1, |of, measure, _| {
+            let clock = of.series_texts(measure.series);
+            let factor = factors
+                .entry(format!("{clock:?}"))
+                .or_insert_with(|| (spread * normal(&mut random)).exp());
+            measure.value * *factor
+        });
+        let clocks = json["clocks"].as_array().unwrap().iter();
+        let alone = clocks.filter(|clock| clock["threads"] == 1);
+        let usual = |clock: &&Value| clock["p50_ns"].as_f64().unwrap();
+        let least = alone.min_by(|a, b| usual(a).total_cmp(&usual(b))).unwrap();
+        let name = least["name"].as_str().unwrap();
+        let printed = first_number(&told, "A read takes ");
+        prop_assert!(is_printed(printed, usual(&least)), "{told}");
+        prop_assert!(told.contains(&format!(") of {name}")), "{name}: {told}");
+        Ok(())
+    });
+}
