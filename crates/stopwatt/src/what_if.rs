@@ -330,15 +330,32 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<Stri
             Err(miette!("{}", missing(recording, wanted)))
         };
     }
-    match metrics::METRICS
+    let measured = metrics::METRICS
         .iter()
-        .find(|metric| metric.principal && names().any(|name| name == metric.name))
+        .filter(|metric| names().any(|name| name == metric.name));
+    let first = measured
+        .clone()
+        .find(|metric| metric.principal)
         .map(|metric| metric.name)
         .or_else(|| names().next())
+        .ok_or_else(|| miette!("the run measured nothing"))?;
+    // A count of what was there says nothing of what a setting does.
+    let is_neither = |metric: &&metrics::Metric| metric.better == metrics::Better::Neither;
+    let directed = measured.clone().filter(|metric| !is_neither(metric));
+    if measured
+        .filter(is_neither)
+        .any(|metric| metric.name == first)
+        && directed.clone().next().is_some()
     {
-        Some(name) => Ok(name.to_owned()),
-        None => Err(miette!("the run measured nothing")),
+        return Err(miette!(
+            help = format!(
+                "give --metric, one of {}",
+                directed.map(|metric| metric.name).join(", ")
+            ),
+            "a run measures several things"
+        ));
     }
+    Ok(first.to_owned())
 }
 
 /// Why there is no such metric, and which there are.
