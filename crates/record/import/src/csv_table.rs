@@ -75,7 +75,9 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
             .first()
             .is_some_and(u8::is_ascii_digit)
     }) {
-        return without_header(text, options);
+        let mut found = Figures::default();
+        rows_without_header(text, options, &mut found)?;
+        return found.finish(options, false);
     }
     let mut found = Figures::default();
     let mut records = Records::new(text, b',');
@@ -92,23 +94,11 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
         }
         None => Record::new(),
     };
-    for column in ["case", "metric", "value", "unit"] {
-        if !header.iter().any(|name| name == column) {
-            let shown = header.iter().join(",");
-            return Err(ImportError::new(
-                &options.file,
-                1,
-                &shown,
-                format!("there is no column `{column}`"),
-                RIGHT,
-            ));
-        }
-    }
+    let needed = ["case", "metric", "value", "unit"];
+    rows::has_columns(&header, &needed, &options.file, RIGHT)?;
     let mut runs = Vec::new();
     for (line, record) in records {
-        let shown = record
-            .as_ref()
-            .map_or_else(|_| String::new(), |record| record.iter().join(","));
+        let shown = rows::shown(&record);
         let figure = match record {
             Ok(record) => document::row(&record, &header)
                 .and_then(|row| figure(row, line, &mut runs, options)),
@@ -121,15 +111,9 @@ pub fn csv_table(text: impl Read, options: &Options) -> Result<Figures, ImportEr
                 ));
             }
         };
-        match figure {
-            Ok(figure) => found.take([figure], options)?,
-            Err(message) => {
-                found.wrong(
-                    options,
-                    ImportError::new(&options.file, line, &shown, message, RIGHT),
-                )?;
-            }
-        }
+        let wrong = |message| ImportError::new(&options.file, line, &shown, message, RIGHT);
+        let read = figure.map(|figure| vec![figure]).map_err(wrong);
+        found.take(read, options)?;
     }
     found.finish(options, true)
 }
@@ -174,14 +158,7 @@ pub fn csv_tables(folder: &Path, options: &Options) -> Result<Figures, ImportErr
     found.finish(options, false)
 }
 
-/// Reads the file of a table of TF-A's documents.
-fn without_header(text: impl Read, options: &Options) -> Result<Figures, ImportError> {
-    let mut found = Figures::default();
-    rows_without_header(text, options, &mut found)?;
-    found.finish(options, false)
-}
-
-/// Adds the figures of such a file.
+/// Adds the figures of the file of a table of TF-A's documents.
 fn rows_without_header(
     text: impl Read,
     options: &Options,
@@ -217,18 +194,11 @@ fn rows_without_header(
             };
             rows::row(options, line, &cells, &table)
         });
-        match read {
-            Ok(figures) => found.take(figures, options)?,
-            Err(message) => {
-                let shown = text
-                    .lines()
-                    .nth((line as usize).saturating_sub(1))
-                    .unwrap_or_default();
-                let error =
-                    ImportError::new(&options.file, line, shown, message, RIGHT_WITHOUT_HEADER);
-                found.wrong(options, error)?;
-            }
-        }
+        let wrong = |message| {
+            let shown = text::line(&text, line);
+            ImportError::new(&options.file, line, shown, message, RIGHT_WITHOUT_HEADER)
+        };
+        found.take(read.map_err(wrong), options)?;
     }
     Ok(())
 }
@@ -286,7 +256,6 @@ fn figure(
         },
         case,
         mode,
-        cpu: None,
         place,
         role: named(&row.role, "role")?,
         metric,
@@ -295,7 +264,7 @@ fn figure(
         unit,
         printed_change_percent: row.printed_change_percent,
         run: run as u32,
-        iteration: 0,
         line,
+        ..Figure::default()
     })
 }

@@ -59,10 +59,39 @@ impl ImportError {
         }
     }
 
+    /// A file that cannot be read.
+    pub(crate) fn unreadable(file: &str, error: &std::io::Error) -> Self {
+        Self::whole(
+            file,
+            format!("cannot be read: {error}"),
+            "name a file that can be read",
+        )
+    }
+
     /// An error about the file as a whole.
     pub(crate) fn whole(file: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(file, 0, "", message, help)
     }
+}
+
+/// More warnings than a person reads are counted and not kept.
+const WARNINGS_KEPT: usize = 100;
+
+/// Fails with an error, or notes and counts it where the options are lenient.
+pub fn pass_over(
+    error: ImportError,
+    lenient: bool,
+    warnings: &mut Vec<ImportError>,
+    left_out: &mut u64,
+) -> Result<(), ImportError> {
+    if !lenient {
+        return Err(error);
+    }
+    *left_out += 1;
+    if warnings.len() < WARNINGS_KEPT {
+        warnings.push(error);
+    }
+    Ok(())
 }
 
 /// The text without anything that would move a terminal's cursor or change its colours.
@@ -80,6 +109,11 @@ pub fn printable(text: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// Bytes as such a text, whatever they are.
+pub fn printable_bytes(bytes: &[u8]) -> String {
+    printable(&String::from_utf8_lossy(bytes))
 }
 
 impl Diagnostic for ImportError {

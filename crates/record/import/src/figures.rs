@@ -1,6 +1,6 @@
 //! Figures that were read, and the recording of them.
 
-use crate::error::{ImportError, printable};
+use crate::error::{ImportError, pass_over, printable};
 use crate::{Options, names};
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, PRINTED_CHANGE, by_name};
 use recording::units::{
@@ -11,7 +11,7 @@ use recording::{Header, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// One figure.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Figure {
     /// Release or configuration.
     pub variant: String,
@@ -56,8 +56,6 @@ pub struct Figures {
     pub doubts: Vec<ImportError>,
 }
 
-/// More warnings than a person reads are counted and not kept.
-const WARNINGS_KEPT: usize = 100;
 /// Combinations of release, case and mode; far more than documents have, far fewer than a recording
 /// holds.
 const MOST_SERIES: usize = 4096;
@@ -76,23 +74,23 @@ impl Figures {
         options: &Options,
         error: ImportError,
     ) -> Result<(), ImportError> {
-        if !options.lenient {
-            return Err(error);
-        }
-        self.left_out += 1;
-        if self.warnings.len() < WARNINGS_KEPT {
-            self.warnings.push(error);
-        }
-        Ok(())
+        let Self {
+            warnings, left_out, ..
+        } = self;
+        pass_over(error, options.lenient, warnings, left_out)
     }
 
-    /// Takes what was read of a line.
+    /// Takes what was read of a line, or fails with what is wrong there, or notes it where the
+    /// options are lenient.
     pub(crate) fn take(
         &mut self,
-        figures: impl IntoIterator<Item = Figure>,
+        read: Result<Vec<Figure>, ImportError>,
         options: &Options,
     ) -> Result<(), ImportError> {
-        self.figures.extend(figures);
+        match read {
+            Ok(figures) => self.figures.extend(figures),
+            Err(error) => return self.wrong(options, error),
+        }
         if self.figures.len() <= MOST_FIGURES {
             return Ok(());
         }
@@ -303,44 +301,33 @@ pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
             help,
         ));
     };
-    let (mut zero, mut longer) = ((0, None), (0, None));
-    let count = |of: &mut (u32, Option<usize>), at: usize| {
-        of.0 += 1;
-        of.1.get_or_insert(at);
+    let mut say_of_lines = |is_wrong: fn(&&[Figure]) -> bool, what: &str, help: &str| {
+        let lines = figures.chunk_by(|a, b| a.line == b.line && a.place == b.place);
+        let mut wrong = lines.filter(is_wrong);
+        if let Some(first) = wrong.next() {
+            let count = 1 + wrong.count();
+            let message = format!("{what}, in {count} lines from this one on");
+            say(&first[0], message, help);
+        }
     };
-    let mut from = 0;
-    for line in figures.chunk_by(|a, b| a.line == b.line && a.place == b.place) {
-        if line.iter().all(|figure| figure.value == 0.0) {
-            count(&mut zero, from);
-        }
-        let of = |name: &str| {
-            line.iter()
-                .find(|figure| figure.metric == name)
-                .map(|figure| figure.value)
-        };
-        if let (Some(powerdown), Some(flush)) = (of(POWERDOWN.name), of(CACHE_FLUSH.name))
-            && flush > powerdown
-        {
-            count(&mut longer, from);
-        }
-        from += line.len();
-    }
-    if let (lines, Some(first)) = zero {
-        say(
-            &figures[first],
-            format!("all times are 0, in {lines} lines from this one on"),
-            "is the counter running, and are the points compiled in?",
-        );
-    }
-    if let (lines, Some(first)) = longer {
-        let help = "the fields are powerdown, wakeup, cache flush; is their order another?";
-        let what = "the cache flush is longer than the powerdown that it is part of";
-        say(
-            &figures[first],
-            format!("{what}, in {lines} lines from this one on"),
-            help,
-        );
-    }
+    say_of_lines(
+        |line| line.iter().all(|figure| figure.value == 0.0),
+        "all times are 0",
+        "is the counter running, and are the points compiled in?",
+    );
+    say_of_lines(
+        |line| {
+            let of = |name: &str| {
+                let figure = line.iter().find(|figure| figure.metric == name);
+                figure.map(|figure| figure.value)
+            };
+            of(CACHE_FLUSH.name)
+                .zip(of(POWERDOWN.name))
+                .is_some_and(|(flush, powerdown)| flush > powerdown)
+        },
+        "the cache flush is longer than the powerdown that it is part of",
+        "the fields are powerdown, wakeup, cache flush; is their order another?",
+    );
     for (first, message) in alone(figures, options) {
         say(first, message, "is the log whole?");
     }

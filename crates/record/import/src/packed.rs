@@ -1,6 +1,7 @@
 //! Files that gzip, xz or zstd packed, and standard input, read as if they were plain files.
 
 use crate::error::ImportError;
+use crate::text::some_bytes;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -78,13 +79,7 @@ pub fn shown(path: &Path) -> String {
 /// # Errors
 /// It cannot be read; what packed it was cut off; there is no room for it unpacked.
 pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
-    let wrong = |error: io::Error| {
-        ImportError::whole(
-            name,
-            format!("cannot be read: {error}"),
-            "name a file that can be read",
-        )
-    };
+    let wrong = |error: io::Error| ImportError::unreadable(name, &error);
     if path == Path::new("-") {
         return spooled(&mut io::stdin().lock(), name);
     }
@@ -113,31 +108,24 @@ pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
         .take(6)
         .read_to_end(&mut start)
         .map_err(no_room)?;
-    let known = start.clone();
-    let whole = known.as_slice().chain(input);
-    let mut out = tempfile::tempfile().map_err(no_room)?;
     let packer = Packer::of_start(&start);
-    let failed = |error: &io::Error| match packer {
-        Some(packer) => packer.damaged(name, error),
-        None => ImportError::whole(
-            name,
-            format!("cannot be read: {error}"),
-            "name a file that can be read",
-        ),
+    let whole = start.as_slice().chain(input);
+    let mut out = tempfile::tempfile().map_err(no_room)?;
+    let failed = |error: io::Error| match packer {
+        Some(packer) => packer.damaged(name, &error),
+        None => ImportError::unreadable(name, &error),
     };
     let mut from: Box<dyn Read + '_> = match packer {
-        Some(packer) => packer.unpack(whole).map_err(|error| failed(&error))?,
+        Some(packer) => packer.unpack(whole).map_err(failed)?,
         None => Box::new(whole),
     };
     let mut buffer = vec![0; 1 << 16];
     let mut length = 0;
     loop {
-        let read = match from.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(failed(&error)),
-        };
+        let read = some_bytes(&mut from, &mut buffer).map_err(failed)?;
+        if read == 0 {
+            break;
+        }
         length += read as u64;
         if length > MOST_UNPACKED {
             return Err(ImportError::whole(

@@ -1,10 +1,11 @@
 //! A row of a table of CPUs, from a grid or from comma-separated values.
 
 use crate::Options;
-use crate::error::printable;
-use crate::figures::{self, Figure};
+use crate::error::{ImportError, printable};
+use crate::figures::{self, CpuAndPlace, Figure};
 use crate::names::{self, CaseAndMode, Column};
-use document::Records;
+use document::{Record, RecordError, Records};
+use itertools::Itertools;
 
 /// The values that the rows of a table have in common.
 pub struct Table<'t> {
@@ -15,13 +16,26 @@ pub struct Table<'t> {
     pub(crate) titles: &'t [String],
 }
 
-/// True if columns are those of a table of CPUs.
-pub fn is_ours(columns: &[Column]) -> bool {
-    let has = |column| columns.contains(&column);
-    (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
-        && columns
+/// The columns that headers name, if they are those of a table of CPUs; the message of what is
+/// wrong where a table only seems to be meant as one.
+pub fn columns(headers: &[impl AsRef<str>]) -> Result<Option<Vec<Column>>, &'static str> {
+    let named = || {
+        headers
             .iter()
-            .any(|column| matches!(column, Column::Metric(_)))
+            .map(|header| names::of_column(header.as_ref()))
+    };
+    let is_ours = |columns: &Vec<Column>| {
+        let has = |column| columns.contains(&column);
+        (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
+            && columns
+                .iter()
+                .any(|column| matches!(column, Column::Metric(_)))
+    };
+    let ours = named().collect::<Option<Vec<Column>>>().filter(is_ours);
+    if ours.is_none() && named().any(|of| matches!(of, Some(Column::Cpu | Column::Cluster))) {
+        return Err("a table of CPUs with a column of another kind");
+    }
+    Ok(ours)
 }
 
 /// The figures of a row, in the line of this number, with an empty variant where no title names a
@@ -77,22 +91,17 @@ pub fn row(
             mode: mode.to_owned(),
             cpu,
             place,
-            role: String::new(),
             metric: metric.to_owned(),
             value,
             decimals,
             unit,
             printed_change_percent,
-            run: 0,
-            iteration: 0,
             line,
+            ..Figure::default()
         });
     }
     Ok(read)
 }
-
-/// A CPU by its number, or by its cluster and core.
-type CpuAndPlace = (Option<u16>, Option<(u16, u16)>);
 
 /// The CPU of a row: its number, or its cluster and core.
 fn cpu_of(options: &Options, columns: &[Column], cells: &[&str]) -> Result<CpuAndPlace, String> {
@@ -175,6 +184,33 @@ fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
         figures::decimals(value),
         change.map(number).transpose()?,
     ))
+}
+
+/// Refuses a header that lacks one of some columns; `right` says which there may be.
+pub fn has_columns(
+    header: &Record,
+    columns: &[&str],
+    file: &str,
+    right: &str,
+) -> Result<(), ImportError> {
+    let is_there = |column: &&&str| header.iter().any(|name| name == **column);
+    match columns.iter().find(|column| !is_there(column)) {
+        None => Ok(()),
+        Some(missing) => Err(ImportError::new(
+            file,
+            1,
+            &header.iter().join(","),
+            format!("there is no column `{missing}`"),
+            right,
+        )),
+    }
+}
+
+/// A record as it stands in its file; empty where it could not be read.
+pub fn shown(record: &Result<Record, RecordError>) -> String {
+    record
+        .as_ref()
+        .map_or_else(|_| String::new(), |record| record.iter().join(","))
 }
 
 /// The records of comma-separated values with their lines, counted from 1; the message of what is

@@ -288,12 +288,16 @@ impl Reader<'_> {
         })
     }
 
+    fn error(&self, line: &GridLine<'_>, message: impl Into<String>) -> ImportError {
+        ImportError::new(&self.options.file, line.number, line.text, message, RIGHT)
+    }
+
     fn wrong(
         &mut self,
         line: &GridLine<'_>,
         message: impl Into<String>,
     ) -> Result<(), ImportError> {
-        let error = ImportError::new(&self.options.file, line.number, line.text, message, RIGHT);
+        let error = self.error(line, message);
         self.found.wrong(self.options, error)
     }
 
@@ -390,7 +394,7 @@ impl Reader<'_> {
             .header
             .as_deref()
             .and_then(|header| rows::records(header, b',').next()?.1.ok());
-        let mut columns: Option<Vec<Column>> = None;
+        let mut columns = None;
         let mut header_rows = directive.header_rows;
         let titles = [directive.caption.clone(), self.title.clone()];
         for (line, record) in rows::records(text, delimiter) {
@@ -407,18 +411,9 @@ impl Reader<'_> {
                 return Ok(());
             };
             if columns.is_none() {
-                let named = headers.iter().map(|header| names::of_column(header));
-                let named: Option<Vec<Column>> = named.collect();
-                let of_cpus = [Some(Column::Cpu), Some(Column::Cluster)];
-                match named {
-                    Some(named) if rows::is_ours(&named) => columns = Some(named),
-                    _ if headers
-                        .iter()
-                        .any(|header| of_cpus.contains(&names::of_column(header))) =>
-                    {
-                        return self.wrong(here, "a table of CPUs with a column of another kind");
-                    }
-                    _ => return Ok(()),
+                match rows::columns(headers) {
+                    Ok(named) => columns = named,
+                    Err(message) => return self.wrong(here, message),
                 }
             }
             let Some(columns) = &columns else {
@@ -433,17 +428,10 @@ impl Reader<'_> {
                 let cells = record.iter().map(String::as_str).collect_vec();
                 rows::row(self.options, before + line, &cells, &table)
             });
-            match read {
-                Ok(figures) => self.found.take(figures, self.options)?,
-                Err(message) => {
-                    let shown = text
-                        .lines()
-                        .nth((line as usize).saturating_sub(1))
-                        .unwrap_or_default();
-                    let error = ImportError::new(file, before + line, shown, message, RIGHT);
-                    self.found.wrong(self.options, error)?;
-                }
-            }
+            let wrong = |message| {
+                ImportError::new(file, before + line, text::line(text, line), message, RIGHT)
+            };
+            self.found.take(read.map_err(wrong), self.options)?;
         }
         Ok(())
     }
@@ -464,24 +452,16 @@ impl Reader<'_> {
                 continue;
             };
             let Some((columns, names)) = &header else {
-                let columns: Option<Vec<Column>> =
-                    cells.iter().map(|cell| names::of_column(cell)).collect();
-                match columns {
-                    Some(columns) if rows::is_ours(&columns) => {
+                match rows::columns(&cells) {
+                    Ok(Some(columns)) => {
                         header = Some((
                             columns,
                             cells.iter().map(|cell| (*cell).to_owned()).collect(),
                         ));
                     }
                     _ if cells.len() == 1 => titles.push(cells[0].to_owned()),
-                    // A table of something else, unless it seems to be meant as one of ours.
-                    _ if cells.iter().any(|cell| {
-                        matches!(names::of_column(cell), Some(Column::Cpu | Column::Cluster))
-                    }) =>
-                    {
-                        return self.wrong(row, "a table of CPUs with a column of another kind");
-                    }
-                    _ => return Ok(()),
+                    Ok(None) => return Ok(()),
+                    Err(message) => return self.wrong(row, message),
                 }
                 continue;
             };
@@ -497,10 +477,8 @@ impl Reader<'_> {
                 },
             );
             titles.pop();
-            match read {
-                Ok(figures) => self.found.take(figures, self.options)?,
-                Err(message) => self.wrong(row, message)?,
-            }
+            let wrong = |message| self.error(row, message);
+            self.found.take(read.map_err(wrong), self.options)?;
             if grid.get(index + 1).is_none_or(|next| !is_rule(next.text)) {
                 self.wrong(
                     row,

@@ -2,7 +2,7 @@
 
 use crate::error::{ImportError, printable};
 use crate::figures::{self, Figure, Figures};
-use crate::text::Cleaned;
+use crate::text::{Cleaned, contains};
 use crate::{Options, names, runs};
 use itertools::Itertools;
 use memchr::memmem;
@@ -40,9 +40,8 @@ const RIGHT: &str = "a line is <RT_INSTR:test, cluster, core, powerdown, wakeup,
 pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportError> {
     // A line of the framework that a mail broke has no end yet.
     let is_rest = |line: &[u8], next: &[u8]| {
-        let begun =
-            memmem::rfind(line, BEGIN).is_some_and(|at| memmem::find(&line[at..], END).is_none());
-        begun && memmem::find(next, BEGIN).is_none() && memmem::find(next, END).is_some()
+        let begun = memmem::rfind(line, BEGIN).is_some_and(|at| !contains(&line[at..], END));
+        begun && !contains(next, BEGIN) && contains(next, END)
     };
     let mut log = BufReader::new(Cleaned::new(log, Some(is_rest)));
     let mut found = Figures::default();
@@ -53,18 +52,12 @@ pub fn rt_instr(log: impl Read, options: &Options) -> Result<Figures, ImportErro
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut bytes)
         {
-            return Err(ImportError::whole(
-                &options.file,
-                format!("cannot be read: {error}"),
-                "name a file that can be read",
-            ));
+            return Err(ImportError::unreadable(&options.file, &error));
         }
         if bytes.is_empty() {
             break;
         }
-        let is_boot = BOOTS
-            .iter()
-            .any(|mark| memmem::find(&bytes, mark).is_some());
+        let is_boot = BOOTS.iter().any(|mark| contains(&bytes, mark));
         boots.boot += u32::from(is_boot);
         let begins = memmem::find_iter(&bytes, BEGIN).collect_vec();
         for (at, begin) in begins.iter().enumerate() {
@@ -120,28 +113,20 @@ fn take(
     options: &Options,
 ) -> Result<(), ImportError> {
     let text = String::from_utf8_lossy(text);
-    let read = if whole {
+    let mut read = if whole {
         parse(&text, line, options)
     } else {
         Err("the line is cut short: `/>` is missing".to_owned())
     };
-    match read {
-        Ok(mut figures) => {
-            let run = figures.first().map_or(0, |first| boots.run_of(first));
-            figures.iter_mut().for_each(|figure| figure.run = run);
-            found.take(figures, options)
-        }
-        Err(message) => found.wrong(
-            options,
-            ImportError::new(
-                &options.file,
-                line,
-                &format!("<RT_INSTR:{}", text.trim_end()),
-                message,
-                RIGHT,
-            ),
-        ),
+    if let Ok(figures) = &mut read {
+        let run = figures.first().map_or(0, |first| boots.run_of(first));
+        figures.iter_mut().for_each(|figure| figure.run = run);
     }
+    let wrong = |message| {
+        let shown = format!("<RT_INSTR:{}", text.trim_end());
+        ImportError::new(&options.file, line, &shown, message, RIGHT)
+    };
+    found.take(read.map_err(wrong), options)
 }
 
 /// The case of a line of `board/rt-instr`: an idle state of Linux, by its number.
@@ -199,17 +184,12 @@ fn parse(text: &str, line: u64, options: &Options) -> Result<Vec<Figure>, String
             variant: options.variant.clone(),
             case: case.clone(),
             mode: mode.to_owned(),
-            cpu: None,
             place: Some(place),
-            role: String::new(),
             metric: (*metric).to_owned(),
             value: time as f64,
-            decimals: 0,
             unit: "ns".to_owned(),
-            printed_change_percent: None,
-            run: 0,
-            iteration: 0,
             line,
+            ..Figure::default()
         });
     }
     Ok(read)

@@ -7,6 +7,7 @@
 //! looked at. Packed files and standard input are unpacked before ([`crate::open`]).
 
 use crate::error::ImportError;
+use memchr::memmem;
 use std::io::{self, ErrorKind, Read};
 
 /// Longer lines come in parts: the kernel writes none that long.
@@ -260,13 +261,7 @@ pub fn text(input: impl Read, file: &str, is_rest: Option<IsRest>) -> Result<Str
     Cleaned::new(input, is_rest)
         .take(disk::MOST_TEXT + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| {
-            ImportError::whole(
-                file,
-                format!("cannot be read: {error}"),
-                "name a file that can be read",
-            )
-        })?;
+        .map_err(|error| ImportError::unreadable(file, &error))?;
     if bytes.len() as u64 > disk::MOST_TEXT {
         return Err(ImportError::whole(
             file,
@@ -276,6 +271,18 @@ pub fn text(input: impl Read, file: &str, is_rest: Option<IsRest>) -> Result<Str
     }
     Ok(String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// A line of a text by its number, from 1; empty where there is none.
+pub fn line(text: &str, number: u64) -> &str {
+    text.lines()
+        .nth((number as usize).saturating_sub(1))
+        .unwrap_or_default()
+}
+
+/// True if some bytes stand among others.
+pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    memmem::find(bytes, part).is_some()
 }
 
 /// Reads some bytes; 0 at the end.

@@ -40,8 +40,6 @@ pub struct Row {
 pub struct Runtime {
     /// Seconds of each thread, by its number.
     pub seconds: Vec<(u16, f64)>,
-    /// The name of the clocks column.
-    pub clocks_column: String,
     /// The packets that came in over all threads, by the rates that were printed.
     pub received: f64,
     /// The rows, in order.
@@ -191,15 +189,13 @@ impl Reader {
                 self.in_table = false;
             }
             ["Name", "State", ..] => {
-                let column = words
+                if !words
                     .iter()
-                    .find(|w| matches!(**w, "Clocks" | "Packet-Clocks" | "Packet-Time"))
-                    .ok_or((
-                        number,
-                        "no column Clocks, Packet-Clocks or Packet-Time".to_owned(),
-                        RIGHT,
-                    ))?;
-                self.runtime.clocks_column = (*column).to_owned();
+                    .any(|w| matches!(*w, "Clocks" | "Packet-Clocks" | "Packet-Time"))
+                {
+                    let message = "no column Clocks, Packet-Clocks or Packet-Time";
+                    return Err((number, message.to_owned(), RIGHT));
+                }
                 (self.in_table, self.after_gap, self.no_row) = (true, false, None);
             }
             _ if !self.in_table
@@ -279,13 +275,9 @@ pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
                 .all(|word| std::str::from_utf8(word).is_ok_and(|word| word.parse::<f64>().is_ok()))
     };
     let text = text::text(input, file, Some(is_rest))?;
-    let shown = |line: u64| {
-        text.lines()
-            .nth((line as usize).saturating_sub(1))
-            .unwrap_or_default()
+    let error = |line: u64, message: String, help| {
+        ImportError::new(file, line, text::line(&text, line), message, help)
     };
-    let error =
-        |line: u64, message: String, help| ImportError::new(file, line, shown(line), message, help);
     let mut reader = Reader::default();
     let mut header = 0;
     for (number, line) in (1..).zip(text.lines()) {
@@ -403,7 +395,6 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
     #[test]
     fn the_new_form_with_threads_tabs_and_quotes() {
         let runtime = parse(NEW).unwrap();
-        assert_eq!(runtime.clocks_column, "Packet-Clocks");
         assert_eq!(runtime.rows[0].state, "any wait");
         assert_eq!(
             (runtime.rows[1].thread, runtime.rows[1].vectors),

@@ -3,6 +3,7 @@
 use super::difference::{Between, between};
 use super::state::{Counts, CpuCounts, Dump, MOST_STATES, State};
 use crate::error::{ImportError, printable};
+use crate::rows;
 use document::{RecordError, Records};
 use itertools::Itertools;
 use serde::Deserialize;
@@ -58,24 +59,11 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
         Some((_, Ok(header))) => header,
         _ => return Err(ImportError::whole(file, "there is no header", RIGHT)),
     };
-    if let Some(missing) = ["state", "name", "usage", "above", "below"]
-        .iter()
-        .find(|column| !header.iter().any(|name| name == **column))
-    {
-        let shown = header.iter().join(",");
-        return Err(ImportError::new(
-            file,
-            1,
-            &shown,
-            format!("there is no column `{missing}`"),
-            RIGHT,
-        ));
-    }
+    let needed = ["state", "name", "usage", "above", "below"];
+    rows::has_columns(&header, &needed, file, RIGHT)?;
     let mut parts: Vec<Part> = Vec::new();
     for (line, record) in records {
-        let shown = record
-            .as_ref()
-            .map_or_else(|_| String::new(), |record| record.iter().join(","));
+        let shown = rows::shown(&record);
         let wrong = |message: String| ImportError::new(file, line, &shown, message, RIGHT);
         let row: Row = match record {
             Ok(record) => document::row(&record, &header).map_err(wrong)?,

@@ -81,7 +81,19 @@ pub const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/sys
 /// Idle states of a CPU at most: the kernel's own limit is 10.
 pub const MOST_STATES: usize = 64;
 /// CPUs of a dump at most.
-pub const MOST_CPUS: usize = 8192;
+const MOST_CPUS: usize = 8192;
+
+/// Refuses a dump of more CPUs than any machine has.
+pub fn at_most_cpus(file: &str, cpus: usize) -> Result<(), ImportError> {
+    if cpus <= MOST_CPUS {
+        return Ok(());
+    }
+    Err(ImportError::whole(
+        file,
+        format!("{cpus} CPUs"),
+        "at most 8192 can be read",
+    ))
+}
 
 impl State {
     /// The counters, with the names of their files.
@@ -156,13 +168,7 @@ impl Dump {
                 FORMS,
             ));
         }
-        if self.cpus.len() > MOST_CPUS {
-            return Err(ImportError::whole(
-                &self.file,
-                format!("{} CPUs", self.cpus.len()),
-                "at most 8192 can be read",
-            ));
-        }
+        at_most_cpus(&self.file, self.cpus.len())?;
         let names = |states: &[State]| {
             states
                 .iter()

@@ -1,7 +1,7 @@
 //! The output of `cat cpu*/cpuidle/state*/*`: the files of each state in alphabetical order,
 //! without names.
 
-use super::state::{Dump, FORMS, MOST_CPUS, State};
+use super::state::{Dump, FORMS, State, at_most_cpus};
 use crate::error::{ImportError, printable};
 use itertools::Itertools;
 
@@ -147,13 +147,7 @@ fn cpus(file: &str, states: Vec<State>) -> Result<Dump, ImportError> {
             _ => cpus.push(vec![state]),
         }
     }
-    if cpus.len() > MOST_CPUS {
-        return Err(ImportError::whole(
-            file,
-            format!("{} CPUs", cpus.len()),
-            "at most 8192 can be read",
-        ));
-    }
+    at_most_cpus(file, cpus.len())?;
     let mut numbers = (0..cpus.len()).map(|cpu| cpu as u16).collect_vec();
     numbers.sort_by_key(u16::to_string);
     let cpus = numbers.into_iter().zip(cpus).collect();

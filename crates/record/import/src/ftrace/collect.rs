@@ -4,7 +4,7 @@ use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};
 use super::residency::{Residency, residency};
 use super::wakes::{Detail, Wakes};
-use crate::error::{ImportError, printable};
+use crate::error::{ImportError, printable_bytes};
 use recording::facts::KernelTrace;
 use std::collections::{BTreeMap, HashMap};
 
@@ -106,15 +106,20 @@ impl<'a> Collector<'a> {
         }
     }
 
+    #[inline]
+    fn cpu(&mut self, number: u16) -> &mut Cpu {
+        let number = usize::from(number);
+        if number >= self.cpus.len() {
+            self.cpus.resize(number + 1, Cpu::default());
+        }
+        &mut self.cpus[number]
+    }
+
     /// Takes an event that a recording keeps.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        let cpu = usize::from(event.cpu);
-        if cpu >= self.cpus.len() {
-            self.cpus.resize(cpu + 1, Cpu::default());
-        }
-        let state = &mut self.cpus[cpu];
         let detail = std::mem::take(&mut self.detail);
+        let state = self.cpu(event.cpu);
         if state.last == Some(event) && event.point != Point::Ipi {
             self.duplicates += 1;
             return;
@@ -184,11 +189,7 @@ impl<'a> Collector<'a> {
     pub fn lost(&mut self, cpu: u16, events: Option<u64>) {
         self.gaps += 1;
         self.lost = self.lost.saturating_add(events.unwrap_or(0));
-        let cpu = usize::from(cpu);
-        if cpu >= self.cpus.len() {
-            self.cpus.resize(cpu + 1, Cpu::default());
-        }
-        let lost = &mut self.cpus[cpu].lost;
+        let lost = &mut self.cpu(cpu).lost;
         *lost = Some(lost.unwrap_or(0).saturating_add(events.unwrap_or(0)));
     }
 
@@ -318,27 +319,19 @@ impl<'a> Collector<'a> {
         }
         trace.events = self.events;
         trace.span_ns = self.first_ns.map(|first| (first, self.last_ns));
-        let text = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
         for (name, count) in self.others {
-            *trace.others.entry(text(&name)).or_default() += count;
+            *trace.others.entry(printable_bytes(&name)).or_default() += count;
         }
         trace.kernel.uninterrupted_waits = self.waits.filter(|_| !self.has_untold_wait);
-        trace
-            .kernel
-            .tasks
-            .extend(self.tasks.iter().map(|(pid, comm)| (*pid, text(comm))));
-        trace
-            .kernel
-            .interrupts
-            .extend(self.interrupts.iter().map(|(irq, name)| (*irq, text(name))));
+        let named = |(number, name): (u32, Vec<u8>)| (number, printable_bytes(&name));
+        trace.kernel.tasks.extend(self.tasks.into_iter().map(named));
+        let interrupts = self.interrupts.into_iter().map(named);
+        trace.kernel.interrupts.extend(interrupts);
         for (number, cpu) in self.cpus.into_iter().enumerate() {
-            let states = cpu
-                .states
-                .into_iter()
-                .enumerate()
-                .filter(|(_, state)| *state != Residency::default());
-            let states: BTreeMap<u8, Residency> =
-                states.map(|(state, of)| (state as u8, of)).collect();
+            let states: BTreeMap<u8, Residency> = (0..)
+                .zip(cpu.states)
+                .filter(|(_, state)| *state != Residency::default())
+                .collect();
             if !states.is_empty() {
                 trace.idle.insert(number as u16, states);
             }

@@ -1,6 +1,6 @@
 //! The part that all readers share: how to read, what is said beside the events, and bytes.
 
-use crate::error::{ImportError, printable};
+use crate::error::{ImportError, pass_over, printable};
 use crate::text::some_bytes;
 use recording::facts::{IdleState, IdleUsage, KernelTrace};
 use std::collections::BTreeMap;
@@ -44,9 +44,6 @@ pub const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, w
                             trace.dat, and a trace of Perfetto";
 const WHAT_TO_RECORD: &str = "record idle states, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq` or \
                               `perf record -a -e power:cpu_idle`";
-
-/// More warnings than a person reads are counted and not kept.
-const WARNINGS_KEPT: usize = 100;
 
 impl Remainder {
     /// Notes a line of the topology that idlestat writes first: `clusterA:`, `core0`, `cpu0`.
@@ -130,14 +127,10 @@ impl Remainder {
 
     /// Fails with an error, or notes it where the options are lenient.
     pub fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
-        if !options.lenient {
-            return Err(error);
-        }
-        self.left_out += 1;
-        if self.warnings.len() < WARNINGS_KEPT {
-            self.warnings.push(error);
-        }
-        Ok(())
+        let Self {
+            warnings, left_out, ..
+        } = self;
+        pass_over(error, options.lenient, warnings, left_out)
     }
 
     /// Refuses a file of which too little is left: nothing that is kept, or no more than was left
@@ -193,11 +186,7 @@ impl Remainder {
 }
 
 pub fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {
-    ImportError::whole(
-        &options.file,
-        format!("cannot be read: {error}"),
-        "name a file that can be read",
-    )
+    ImportError::unreadable(&options.file, error)
 }
 
 /// Reads until the buffer is full or the file ends; how many bytes.

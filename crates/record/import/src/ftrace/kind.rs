@@ -149,13 +149,14 @@ pub fn take(
                 at.number("cpu_id")?,
             );
         }
-        Kind::CpuIdleMiss | Kind::DomainIdle(_) => idle_kind(kind, at)?,
+        Kind::CpuIdleMiss => idle_missed(at)?,
+        Kind::DomainIdle(point) => domain_idle(point, at)?,
         Kind::HrtimerStart
         | Kind::HrtimerCancel
         | Kind::HrtimerExpire
-        | Kind::TimerStart
         | Kind::TimerCancel
-        | Kind::TimerExpire => match timer(collector, kind, at)? {
+        | Kind::TimerExpire => timer(collector, kind, at)?,
+        Kind::TimerStart => match wheel_start(collector, at)? {
             Some(event) => event,
             None => return Ok(()),
         },
@@ -185,94 +186,74 @@ pub fn take(
             at.event(Point::Ipi, 0, 0)
         }
         Kind::IpiRaise => return raise(collector, at),
-        Kind::SchedSwitch | Kind::SchedWakeup(_) => scheduled(collector, kind, at)?,
-        Kind::Plain(point) => at.event(point, 0, 0),
-    };
-    collector.push(event);
-    Ok(())
-}
-
-/// The event of an idle state that was missed, or of a power domain's.
-fn idle_kind(kind: Kind, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
-    Ok(match kind {
-        Kind::CpuIdleMiss => {
-            let cpu = cpu_of(at.number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
-            let below = match (at.fields.text("type"), at.fields.number("below")) {
-                (Some(text), _) if text.starts_with(b"below") => 1,
-                (Some(text), _) if text.starts_with(b"above") => 0,
-                (_, Some(below)) => u64::from(below != 0),
-                _ => return Err(Wrong("type")),
-            };
-            Event {
-                cpu,
-                ..at.event(Point::IdleMiss, below, at.number("state")?)
-            }
-        }
-        // The state is the parameter that the firmware gets.
-        Kind::DomainIdle(point) => {
-            let cpu = at
-                .fields
-                .number("cpu_id")
-                .and_then(cpu_of)
-                .unwrap_or(at.cpu);
-            let is_s2idle = at
-                .fields
-                .text("is_s2idle")
-                .map_or(at.fields.number("s2idle") == Some(1), |text| text == b"yes");
-            Event {
-                cpu,
-                ..at.event(point, at.number("state")?, is_s2idle.into())
-            }
-        }
-        _ => return Err(Wrong("type")),
-    })
-}
-
-/// The event of a switch or a wake-up, whose tasks are named.
-fn scheduled(
-    collector: &mut Collector<'_>,
-    kind: Kind,
-    at: &Line<'_, impl Fields>,
-) -> Result<Event, Wrong> {
-    Ok(match kind {
-        Kind::SchedSwitch => {
-            let (previous, next) = (at.number("prev_pid")?, at.number("next_pid")?);
-            for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
-                if let Some(comm) = at.fields.text(comm) {
-                    collector.task(pid as u32, comm);
-                }
-            }
-            collector.waits(
-                match (at.fields.number("prev_state"), at.fields.text("prev_state")) {
-                    (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
-                    (None, text) => text.map(|text| text.contains(&b'D')),
-                },
-            );
-            at.event(Point::SchedSwitch, next, previous)
-        }
+        Kind::SchedSwitch => switched(collector, at)?,
         Kind::SchedWakeup(point) => {
             let pid = at.number("pid")?;
             if let Some(comm) = at.fields.text("comm") {
                 collector.task(pid as u32, comm);
             }
             collector.detail(None, at.fields.task());
-            at.event(
-                point,
-                pid,
-                at.fields.number("target_cpu").unwrap_or(at.cpu.into()),
-            )
+            let target = at.fields.number("target_cpu").unwrap_or(at.cpu.into());
+            at.event(point, pid, target)
         }
+        Kind::Plain(point) => at.event(point, 0, 0),
+    };
+    collector.push(event);
+    Ok(())
+}
+
+/// The event of an idle state that was missed.
+fn idle_missed(at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
+    let cpu = cpu_of(at.number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
+    let below = match (at.fields.text("type"), at.fields.number("below")) {
+        (Some(text), _) if text.starts_with(b"below") => 1,
+        (Some(text), _) if text.starts_with(b"above") => 0,
+        (_, Some(below)) => u64::from(below != 0),
         _ => return Err(Wrong("type")),
+    };
+    Ok(Event {
+        cpu,
+        ..at.event(Point::IdleMiss, below, at.number("state")?)
     })
 }
 
-/// The event of a timer; `None` for one that is not kept.
+/// The event of a power domain's state, which is the parameter that the firmware gets.
+fn domain_idle(point: Point, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
+    let fields = at.fields;
+    let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(at.cpu);
+    let is_s2idle = fields
+        .text("is_s2idle")
+        .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
+    Ok(Event {
+        cpu,
+        ..at.event(point, at.number("state")?, is_s2idle.into())
+    })
+}
+
+/// The event of a switch, whose tasks are named.
+fn switched(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
+    let (previous, next) = (at.number("prev_pid")?, at.number("next_pid")?);
+    for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
+        if let Some(comm) = at.fields.text(comm) {
+            collector.task(pid as u32, comm);
+        }
+    }
+    collector.waits(
+        match (at.fields.number("prev_state"), at.fields.text("prev_state")) {
+            (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
+            (None, text) => text.map(|text| text.contains(&b'D')),
+        },
+    );
+    Ok(at.event(Point::SchedSwitch, next, previous))
+}
+
+/// The event of a timer, but for the start of one of the wheel.
 fn timer(
     collector: &mut Collector<'_>,
     kind: Kind,
     at: &Line<'_, impl Fields>,
-) -> Result<Option<Event>, Wrong> {
-    Ok(Some(match kind {
+) -> Result<Event, Wrong> {
+    Ok(match kind {
         Kind::HrtimerStart => {
             let timer = at.address("hrtimer")?;
             let tick = at.fields.text("function").is_some_and(is_tick);
@@ -305,7 +286,6 @@ fn timer(
             };
             at.event(point, timer.into(), at.number("now")?)
         }
-        Kind::TimerStart => return wheel_start(collector, at),
         Kind::TimerCancel => at.event(
             Point::TimerCancel,
             collector.timers.end(at.address("timer")?).0.into(),
@@ -316,8 +296,8 @@ fn timer(
             collector.detail(at.fields.text("function").map(without_place), None);
             at.event(Point::TimerExpire, timer.into(), at.number("now")?)
         }
-        _ => return Ok(None),
-    }))
+        _ => return Err(Wrong("type")),
+    })
 }
 
 /// The start of a timer of the wheel; one that may be deferred wakes nobody, and is not kept.

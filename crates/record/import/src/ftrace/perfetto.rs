@@ -124,11 +124,9 @@ pub fn read(
     let mut at = 0_u64;
     while let Some(length) = begin_of_packet(&mut input, &mut at, options)? {
         let begin = at;
-        let error = |what: String| error(options, begin, what);
         if length > LONGEST_PACKET {
-            return Err(error(format!(
-                "a packet of {length} bytes is longer than any can be"
-            )));
+            let what = format!("a packet of {length} bytes is longer than any can be");
+            return Err(error(options, at, what));
         }
         // The file may be shorter than it says: memory grows with what is there.
         let mut bytes = Vec::new();
@@ -138,17 +136,15 @@ pub fn read(
             .map_err(|error| unreadable(options, &error))?;
         at += length;
         if (bytes.len() as u64) < length {
-            trace.left.wrong(
-                options,
-                error(format!(
-                    "the file ends where a packet of {length} bytes should follow, {} are there",
-                    bytes.len()
-                )),
-            )?;
+            let what = format!(
+                "the file ends where a packet of {length} bytes should follow, {} are there",
+                bytes.len()
+            );
+            trace.left.wrong(options, error(options, begin, what))?;
             break;
         }
         if let Err(Damage(what)) = trace.packet(&bytes, true) {
-            trace.left.wrong(options, error(what.to_owned()))?;
+            trace.left.wrong(options, error(options, begin, what))?;
         }
         if trace.collector.has_failed() {
             return Ok(());
@@ -157,7 +153,7 @@ pub fn read(
     trace.hand_on(u64::MAX)
 }
 
-fn error(options: &Options, at: u64, what: String) -> ImportError {
+fn error(options: &Options, at: u64, what: impl std::fmt::Display) -> ImportError {
     ImportError::whole(&options.file, format!("at byte {at}: {what}"), RIGHT)
 }
 
@@ -200,7 +196,7 @@ fn begin_of_packet(
             return Err(error(
                 options,
                 *at,
-                "the file ends in the length of a packet".to_owned(),
+                "the file ends in the length of a packet",
             ));
         };
         length |= u64::from(byte & 0x7f) << shift;
@@ -208,11 +204,7 @@ fn begin_of_packet(
             return Ok(Some(length));
         }
     }
-    Err(error(
-        options,
-        *at,
-        "the length of a packet has no end".to_owned(),
-    ))
+    Err(error(options, *at, "the length of a packet has no end"))
 }
 
 /// A field of a message.
@@ -274,7 +266,7 @@ struct PendingEvent {
 }
 
 enum What {
-    /// The kind's number in `FtraceEvent`, and its message.
+    /// Number and message of a field of `FtraceEvent`.
     Message(u32, Box<[u8]>),
     Ready(Event),
     Lost,
@@ -424,15 +416,9 @@ impl Reader<'_, '_, '_> {
         let Some((number, message)) = what else {
             return Ok(());
         };
-        let generic = (number == GENERIC).then(|| generic_name(message)).flatten();
-        let name = EVENTS
-            .iter()
-            .find(|event| event.0 == number)
-            .map(|event| event.1.as_bytes())
-            .or(generic);
-        match name {
-            Some(name) if Kind::find(name).is_some() => {}
-            Some(name) => {
+        match named(number, message) {
+            Some((name, _)) if Kind::find(name).is_some() => {}
+            Some((name, _)) => {
                 self.collector.other(name);
                 return Ok(());
             }
@@ -560,15 +546,14 @@ impl Reader<'_, '_, '_> {
                 }
                 What::Message(number, message) => (number, message),
             };
-            let known = EVENTS.iter().find(|event| event.0 == number);
-            let name = known
-                .map(|event| event.1.as_bytes())
-                .or_else(|| generic_name(&message));
-            let Some((name, kind)) = name.and_then(|name| Some((name, Kind::find(name)?))) else {
+            let Some((name, numbers)) = named(number, &message) else {
+                continue;
+            };
+            let Some(kind) = Kind::find(name) else {
                 continue;
             };
             let record = Record {
-                numbers: known.map(|event| event.2),
+                numbers,
                 message: &message,
                 symbols: &self.symbols,
             };
@@ -586,10 +571,14 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// The kernel's name of an event that Perfetto has no message for.
-fn generic_name(message: &[u8]) -> Option<&[u8]> {
+/// The kernel's name of an event, and the numbers of its fields, unless Perfetto has no message for
+/// it; `None` for an event that nobody names.
+fn named(number: u32, message: &[u8]) -> Option<(&[u8], Option<FieldNumbers>)> {
+    if let Some((_, name, numbers)) = EVENTS.iter().find(|event| event.0 == number) {
+        return Some((name.as_bytes(), Some(numbers)));
+    }
     match find(message, 1) {
-        Some(Value::Bytes(name)) => Some(name),
+        Some(Value::Bytes(name)) if number == GENERIC => Some((name, None)),
         _ => None,
     }
 }

@@ -9,9 +9,9 @@
 use super::collect::Collector;
 use super::input::{Options, Remainder, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
-use crate::error::{ImportError, printable};
-use crate::text::{Line, Lines, Whole, has_no_room};
-use memchr::{memchr, memmem};
+use crate::error::{ImportError, printable, printable_bytes};
+use crate::text::{Line, Lines, Whole, contains, has_no_room};
+use memchr::{memchr, memchr_iter, memmem};
 use std::io::Read;
 
 const RIGHT: &str = "a line is TASK-PID [CPU] FLAGS SECONDS.MICROSECONDS: EVENT: FIELDS, as in `<idle>-0 [002] d..1. 1000.000123: \
@@ -102,16 +102,14 @@ fn of_page<'l>(line: Line<'l>, page: &mut Page) -> Option<Line<'l>> {
         // Scripts of a page hold what looks like nothing of ours; what is between the marks is a
         // trace.
         Page::Outside => {
-            if memmem::find(line.bytes, b"trace-data").is_some()
-                || memmem::find(line.bytes, b"linuxPerfData").is_some()
-            {
+            if contains(line.bytes, b"trace-data") || contains(line.bytes, b"linuxPerfData") {
                 *page = Page::Inside;
             }
             return None;
         }
         Page::No | Page::Inside => {}
     }
-    if memmem::find(line.bytes, b"</script>").is_some() {
+    if contains(line.bytes, b"</script>") {
         *page = Page::Outside;
         return None;
     }
@@ -149,7 +147,7 @@ fn beside(
         }
         None if is_untold => Ok(()),
         None => {
-            let text = || printable(&String::from_utf8_lossy(line.bytes.trim_ascii()));
+            let text = || printable_bytes(line.bytes.trim_ascii());
             let (count, ..) = left.foreign.get_or_insert_with(|| (0, line.number, text()));
             *count += 1;
             Ok(())
@@ -165,9 +163,8 @@ fn damage(line: &[u8]) -> Option<&'static str> {
         );
     }
     // The tracer of function graphs writes events as comments, without a time.
-    let has_known = known_event(line).is_some()
-        && memchr(b'=', line).is_some()
-        && memmem::find(line, b"/*").is_none();
+    let has_known =
+        known_event(line).is_some() && memchr(b'=', line).is_some() && !contains(line, b"/*");
     if has_known && find_time(line).is_some() {
         return Some(
             "the event has no CPU: print it too, as `perf script -F comm,tid,cpu,time,event,trace`",
@@ -189,9 +186,12 @@ enum Page {
 
 /// True if a line has a number in brackets, as the CPU stands in an event: `[002]`.
 fn names_a_cpu(line: &[u8]) -> bool {
-    line.split(|byte| *byte == b'[')
-        .skip(1)
-        .any(|rest| digits(rest).is_some_and(|(_, length)| rest.get(length) == Some(&b']')))
+    memchr_iter(b'[', line).any(|at| is_cpu(&line[at + 1..]))
+}
+
+/// True if what stands behind a bracket begins with a number and ends the bracket: `002]`.
+fn is_cpu(rest: &[u8]) -> bool {
+    digits(rest).is_some_and(|(_, length)| rest.get(length) == Some(&b']'))
 }
 
 fn error(options: &Options, line: &Line<'_>, message: impl Into<String>) -> ImportError {
@@ -239,7 +239,7 @@ impl LineParts<'_> {
             .position(|byte| *byte == b'=')
             .map(|at| (&word[..at], &word[at + 1..]))
         {
-            Some((b"cpu_id", cpu)) => digits(cpu) == Some((self.cpu.into(), cpu.len())),
+            Some((b"cpu_id", cpu)) => whole_number(cpu) == Some(self.cpu.into()),
             Some((b"target_cpu", cpu)) => cpu.len() == 3,
             Some(_) => false,
             None => self.kind().is_none() || word.is_empty(),
@@ -303,12 +303,8 @@ fn parse(line: &[u8]) -> Option<LineParts<'_>> {
 /// before the time. The name is empty where a tracer wrote something else behind CPU and time.
 #[cold]
 fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
-    if let Some((cpu, time_ns, rest)) = line
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'[')
-        .map(|(at, _)| &line[at + 1..])
-        .find_map(cpu_and_time)
+    if let Some((cpu, time_ns, rest)) =
+        memchr_iter(b'[', line).find_map(|at| cpu_and_time(&line[at + 1..]))
     {
         return Some(LineParts {
             task: b"",
@@ -418,22 +414,16 @@ fn known_event(line: &[u8]) -> Option<Kind> {
 
 /// True if a line begins as an event does: `TASK-PID [CPU]`.
 fn cpu_of_task(line: &[u8]) -> bool {
-    line.iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'[')
-        .any(|(at, _)| {
-            let is_cpu = digits(&line[at + 1..])
-                .is_some_and(|(_, length)| line.get(at + 1 + length) == Some(&b']'));
-            let task = line[..at].trim_ascii_end();
-            let number = task
-                .iter()
-                .rev()
-                .take_while(|byte| byte.is_ascii_digit())
-                .count();
-            is_cpu
-                && (task.ends_with(b")")
-                    || (number > 0 && task[..task.len() - number].ends_with(b"-")))
-        })
+    memchr_iter(b'[', line).any(|at| {
+        let task = line[..at].trim_ascii_end();
+        let number = task
+            .iter()
+            .rev()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        is_cpu(&line[at + 1..])
+            && (task.ends_with(b")") || (number > 0 && task[..task.len() - number].ends_with(b"-")))
+    })
 }
 
 /// `1000.000123:` in nanoseconds, and what follows.
@@ -448,12 +438,7 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
         let us = us
             .iter()
             .fold(0, |us, digit| 10 * us + u64::from(digit - b'0'));
-        return Some((
-            seconds
-                .checked_mul(1_000_000_000)?
-                .checked_add(1_000 * us)?,
-            rest,
-        ));
+        return Some((nanoseconds(seconds, 1_000 * us)?, rest));
     }
     let (fraction, length) = digits(rest)?;
     let scale = match length {
@@ -463,12 +448,13 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
         _ => return None,
     };
     let rest = rest[length..].strip_prefix(b":")?;
-    Some((
-        seconds
-            .checked_mul(1_000_000_000)?
-            .checked_add(fraction * scale)?,
-        rest,
-    ))
+    Some((nanoseconds(seconds, fraction * scale)?, rest))
+}
+
+/// Seconds and nanoseconds as nanoseconds, if they are as many as can be counted.
+#[inline]
+fn nanoseconds(seconds: u64, ns: u64) -> Option<u64> {
+    seconds.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
 /// The bytes behind a prefix, compared as one number where it is short.
@@ -476,6 +462,14 @@ fn time(bytes: &[u8]) -> Option<(u64, &[u8])> {
 fn behind<'b, const LENGTH: usize>(bytes: &'b [u8], prefix: &[u8; LENGTH]) -> Option<&'b [u8]> {
     let (start, rest) = bytes.split_first_chunk::<LENGTH>()?;
     (start == prefix).then_some(rest)
+}
+
+/// A word that is a number in base 10 and nothing else.
+#[inline]
+fn whole_number(word: &[u8]) -> Option<u64> {
+    digits(word)
+        .filter(|(_, length)| *length == word.len())
+        .map(|(number, _)| number)
 }
 
 /// A number in base 10 and how many digits it has.
@@ -546,8 +540,7 @@ fn idle_fields(fields: &[u8]) -> Option<(u64, u64)> {
     let rest = behind(fields, b"state=")?;
     let (state, length) = digits(rest)?;
     let rest = behind(&rest[length..], b" cpu_id=")?;
-    let (cpu, length) = digits(rest)?;
-    (length == rest.len()).then_some((state, cpu))
+    Some((state, whole_number(rest)?))
 }
 
 /// Fields as `key=value`, and as `trace-cmd report` writes those of the scheduler.
@@ -604,8 +597,7 @@ impl<'a> Text<'a> {
         while let Some(at) = memmem::rfind(&part[..until], b" [") {
             let before = &part[..at];
             if let Some(colon) = memchr::memrchr(b':', before)
-                && let Some((pid, length)) = digits(&before[colon + 1..])
-                && colon + 1 + length == before.len()
+                && let Some(pid) = whole_number(&before[colon + 1..])
             {
                 return Some((before[..colon].trim_ascii(), pid));
             }
@@ -639,21 +631,17 @@ enum Short {
 
 impl Fields for Text<'_> {
     fn number(&self, key: &str) -> Option<u64> {
-        if let Some(task) = self.short(key) {
-            return Some(task.1);
+        if let Some((_, pid)) = self.short(key) {
+            return Some(pid);
         }
         if let Some(word) = self.word(key) {
             if let Some(negative) = word.strip_prefix(b"-") {
-                return digits(negative)
-                    .filter(|found| found.1 == negative.len())
-                    .map(|found| found.0.wrapping_neg());
+                return whole_number(negative).map(u64::wrapping_neg);
             }
             if word.starts_with(b"0x") {
                 return self.address(key);
             }
-            return digits(word)
-                .filter(|found| found.1 == word.len())
-                .map(|found| found.0);
+            return whole_number(word);
         }
         if matches!(self.kind, Kind::SchedWakeup(_)) && key == "target_cpu" {
             let at = memmem::rfind(self.fields, b"CPU:")?;
@@ -709,9 +697,8 @@ impl Fields for Text<'_> {
         let group = memchr::memrchr(b'(', task).filter(|_| task.ends_with(b")"));
         let task = task[..group.unwrap_or(task.len())].trim_ascii_end();
         let at = task.iter().rposition(|byte| !byte.is_ascii_digit())?;
-        let (pid, length) = digits(&task[at + 1..])?;
-        let is_pid =
-            matches!(task[at], b'-' | b' ' | b'\t' | b'/') && length + at + 1 == task.len();
+        let pid = whole_number(&task[at + 1..])?;
+        let is_pid = matches!(task[at], b'-' | b' ' | b'\t' | b'/');
         // In `-F pid,tid` the process stands between.
         let comm = if task[at] == b'/' {
             &b""[..]
@@ -753,22 +740,16 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
                 ));
             }
         }
-        if let Some(rest) = comment.strip_prefix(b" tracer: ") {
-            left.tracer = Some(printable(&String::from_utf8_lossy(rest)));
-        }
-        if let Some(rest) = comment.strip_prefix(b" idle-state: ") {
-            left.idle_state(&String::from_utf8_lossy(rest));
-        }
-        // The second is perf's.
-        let releases: [&[u8]; 2] = [b" kernel-release: ", b" os release : "];
-        if let Some(rest) = releases
-            .iter()
-            .find_map(|start| comment.strip_prefix(*start))
-        {
-            left.release(&String::from_utf8_lossy(rest));
-        }
-        if let Some(rest) = comment.strip_prefix(b" idle-governor: ") {
-            left.governor(&String::from_utf8_lossy(rest));
+        let comment = String::from_utf8_lossy(comment);
+        if let Some((key, rest)) = comment.split_once(": ") {
+            match key {
+                " tracer" => left.tracer = Some(printable(rest)),
+                " idle-state" => left.idle_state(rest),
+                // The second is perf's.
+                " kernel-release" | " os release " => left.release(rest),
+                " idle-governor" => left.governor(rest),
+                _ => {}
+            }
         }
         return true;
     }
@@ -782,7 +763,7 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
         && let Some(cpu) = kind::cpu_of(cpu)
     {
         let rest = &rest[length..];
-        if memmem::find(rest, b"LOST").is_some() || memmem::find(rest, b"DROPPED").is_some() {
+        if contains(rest, b"LOST") || contains(rest, b"DROPPED") {
             let count = rest
                 .iter()
                 .position(u8::is_ascii_digit)
@@ -799,21 +780,18 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
 /// True if a line is an event whose clock counts something else than time:
 /// `[002] d..1. 123456: cpu_idle: …`.
 fn parse_counter(line: &[u8]) -> bool {
-    memchr(b'[', line).is_some_and(|at| {
-        let rest = &line[at + 1..];
-        let Some((_, length)) = digits(rest) else {
-            return false;
-        };
-        let Some(rest) = rest[length..].strip_prefix(b"]") else {
-            return false;
-        };
+    let behind_cpu = || {
+        let rest = &line[memchr(b'[', line)? + 1..];
+        let (_, length) = digits(rest)?;
+        rest[length..].strip_prefix(b"]")
+    };
+    behind_cpu().is_some_and(|rest| {
         rest.split(|byte| *byte == b' ')
             .filter(|word| !word.is_empty())
             .take(2)
             .any(|word| {
                 word.strip_suffix(b":")
-                    .and_then(digits)
-                    .is_some_and(|(_, length)| length + 1 == word.len())
+                    .is_some_and(|word| whole_number(word).is_some())
             })
     })
 }

@@ -5,7 +5,8 @@
 //! function, a call from another CPU. Where nothing is seen, that is what is told.
 
 use super::event::{Event, Point};
-use crate::error::printable;
+use crate::error::printable_bytes;
+use crate::text::contains;
 use recording::facts::{KernelTrace, WakeRow, WakeUps};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -256,9 +257,7 @@ impl Wakes {
             .wake
             .as_ref()
             .and_then(|wake| wake.cause)
-            .filter(|(kind, number)| {
-                *kind == "IPI" && memchr::memmem::find(self.text(*number), b"broadcast").is_some()
-            });
+            .filter(|(kind, number)| *kind == "IPI" && contains(self.text(*number), b"broadcast"));
         let cpu = self.cpu(event.cpu);
         let stands_for_wheel = event.point == Point::TimerExpire && cpu.tick_stopped;
         if let Some(wake) = cpu.caused(event.time_ns, ("timer", name)) {
@@ -296,7 +295,7 @@ impl Wakes {
     /// `reschedule`, `from CALLSITE`.
     fn is_reschedule(&self, name: u32) -> bool {
         let name = self.text(name);
-        name.starts_with(b"from ") || memchr::memmem::find(name, b"eschedul").is_some()
+        name.starts_with(b"from ") || contains(name, b"eschedul")
     }
 
     /// An interrupt from another CPU arrived: that of a call of its name, or else of its kind.
@@ -431,10 +430,7 @@ impl Wakes {
             ("interrupt", Some(name)) => format!("{kind} {number} {name}"),
             ("interrupt", None) => format!("{kind} {number}"),
             ("task", _) => "task made ready by another CPU".to_owned(),
-            _ => format!(
-                "{kind} {}",
-                printable(&String::from_utf8_lossy(self.text(number)))
-            ),
+            _ => format!("{kind} {}", printable_bytes(self.text(number))),
         };
         let task = |task: u32| match (task, kernel.tasks.get(&task)) {
             (0, _) => "the idle task".to_owned(),

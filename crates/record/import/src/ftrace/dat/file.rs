@@ -1,6 +1,6 @@
 //! Bytes, numbers and texts of a file, and what is compressed in it.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 /// The bytes that the file begins with.
 pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";
@@ -27,12 +27,31 @@ pub struct File<R> {
     pub(super) at: u64,
 }
 
+/// The number that some bytes are, at most eight.
+#[inline]
+pub fn number(bytes: &[u8], big: bool) -> u64 {
+    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    if big {
+        bytes.iter().fold(0, fold)
+    } else {
+        bytes.iter().rev().fold(0, fold)
+    }
+}
+
 impl<R: Read + Seek> File<R> {
     pub fn new(input: R) -> Self {
         Self {
             input,
             big: false,
             at: 0,
+        }
+    }
+
+    /// Bytes of the file as one of their own, in the same byte order.
+    pub fn within(&self, bytes: Vec<u8>) -> File<Cursor<Vec<u8>>> {
+        File {
+            big: self.big,
+            ..File::new(Cursor::new(bytes))
         }
     }
 
@@ -73,44 +92,29 @@ impl<R: Read + Seek> File<R> {
         Ok(bytes)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Bad> {
+    fn number<const N: usize>(&mut self) -> Result<u64, Bad> {
         let mut bytes = [0; N];
         self.input
             .read_exact(&mut bytes)
             .map_err(|_| self.bad(format!("the file ends where {N} bytes should follow")))?;
         self.at += N as u64;
-        Ok(bytes)
+        Ok(number(&bytes, self.big))
     }
 
     pub fn u8(&mut self) -> Result<u8, Bad> {
-        self.array().map(|[byte]| byte)
+        self.number::<1>().map(|number| number as u8)
     }
 
     pub fn u16(&mut self) -> Result<u16, Bad> {
-        let bytes = self.array()?;
-        Ok(if self.big {
-            u16::from_be_bytes(bytes)
-        } else {
-            u16::from_le_bytes(bytes)
-        })
+        self.number::<2>().map(|number| number as u16)
     }
 
     pub fn u32(&mut self) -> Result<u32, Bad> {
-        let bytes = self.array()?;
-        Ok(if self.big {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        })
+        self.number::<4>().map(|number| number as u32)
     }
 
     pub fn u64(&mut self) -> Result<u64, Bad> {
-        let bytes = self.array()?;
-        Ok(if self.big {
-            u64::from_be_bytes(bytes)
-        } else {
-            u64::from_le_bytes(bytes)
-        })
+        self.number::<8>()
     }
 
     /// A text that ends in a zero byte.
@@ -155,33 +159,27 @@ impl Compression {
             )));
         }
         let packed = file.bytes(packed.into())?;
-        let mut bytes = Vec::new();
-        // One byte more than there should be shows that there are too many.
-        let most = u64::from(length) + 1;
-        let read = match self {
-            Self::None => packed
-                .as_slice()
-                .take(most)
-                .read_to_end(&mut bytes)
-                .map_err(|error| error.to_string()),
-            Self::Zlib => flate2::read::ZlibDecoder::new(packed.as_slice())
-                .take(most)
-                .read_to_end(&mut bytes)
-                .map_err(|error| error.to_string()),
-            Self::Zstd => match ruzstd::decoding::StreamingDecoder::new(packed.as_slice()) {
-                Ok(decoder) => decoder
-                    .take(most)
-                    .read_to_end(&mut bytes)
-                    .map_err(|error| error.to_string()),
-                Err(error) => Err(error.to_string()),
-            },
+        let unpacked = || -> io::Result<Vec<u8>> {
+            let packed = packed.as_slice();
+            let from: Box<dyn Read> = match self {
+                Self::None => Box::new(packed),
+                Self::Zlib => Box::new(flate2::read::ZlibDecoder::new(packed)),
+                Self::Zstd => Box::new(
+                    ruzstd::decoding::StreamingDecoder::new(packed).map_err(io::Error::other)?,
+                ),
+            };
+            let mut bytes = Vec::new();
+            // One byte more than there should be shows that there are too many.
+            from.take(u64::from(length) + 1).read_to_end(&mut bytes)?;
+            Ok(bytes)
         };
         let bad = |what: String| Bad {
             at: begin,
             what,
             right: RECORD_AGAIN,
         };
-        read.map_err(|error| bad(format!("a compressed part cannot be unpacked: {error}")))?;
+        let bytes = unpacked()
+            .map_err(|error| bad(format!("a compressed part cannot be unpacked: {error}")))?;
         if bytes.len() != length as usize {
             return Err(bad(format!(
                 "a compressed part has not the {length} bytes that it should have"

@@ -1,6 +1,7 @@
 //! The kernel's formats of events, and the fields of an event.
 
 use super::super::kind::{Fields, Kind};
+use super::file;
 
 /// Names of the kernel's functions, and its texts, by their addresses.
 #[derive(Default)]
@@ -187,12 +188,7 @@ fn number(data: &[u8], big: bool, is_signed: bool) -> Option<u64> {
     if !matches!(data.len(), 1 | 2 | 4 | 8) {
         return None;
     }
-    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    let value = if big {
-        data.iter().fold(0, fold)
-    } else {
-        data.iter().rev().fold(0, fold)
-    };
+    let value = file::number(data, big);
     let unused = 64 - 8 * data.len() as u32;
     Some(if is_signed {
         ((value << unused).cast_signed() >> unused).cast_unsigned()

@@ -1,9 +1,10 @@
 //! The layout of a file, in both versions.
 
 use super::super::kind::cpu_of;
-use super::file::{Bad, Compression, File};
+use super::file::{self, Bad, Compression, File};
 use super::format::{Addresses, Format, header_field};
 use super::pages::{CpuData, PageHeader, PageLayout};
+use crate::error::{printable, printable_bytes};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
@@ -62,8 +63,8 @@ const MOST_SECTIONS: usize = 64;
 
 impl Layout {
     pub fn read(file: &mut File<impl Read + Seek>) -> Result<Self, Bad> {
-        file.seek(super::file::MAGIC.len() as u64)?;
-        let version = String::from_utf8_lossy(&file.text()?).into_owned();
+        file.seek(file::MAGIC.len() as u64)?;
+        let version = file.text()?;
         file.big = match file.u8()? {
             0 => false,
             1 => true,
@@ -89,13 +90,10 @@ impl Layout {
             ..Self::default()
         };
         match &*version {
-            "6" => layout.read_6(file)?,
-            "7" => layout.read_7(file)?,
+            b"6" => layout.read_6(file)?,
+            b"7" => layout.read_7(file)?,
             _ => {
-                let what = format!(
-                    "the file has version `{}`",
-                    crate::error::printable(&version)
-                );
+                let what = format!("the file has version `{}`", printable_bytes(&version));
                 return Err(Bad {
                     at: 10,
                     what,
@@ -124,12 +122,7 @@ impl Layout {
                 }
                 let length = file.u32()?;
                 let value = file.bytes(length.into())?;
-                match id {
-                    option::TRACECLOCK => self.take_clock(&value),
-                    option::UNAME => self.take_uname(&value),
-                    option::TSC2NSEC => self.take_tsc(&value),
-                    _ => {}
-                }
+                self.take(id, value, file);
             }
             what = file.bytes(10)?;
         }
@@ -167,10 +160,7 @@ impl Layout {
         let name = file.text()?;
         file.text()?;
         let Some(compression) = Compression::find(&name) else {
-            let what = format!(
-                "the file is compressed with `{}`",
-                crate::error::printable(&String::from_utf8_lossy(&name))
-            );
+            let what = format!("the file is compressed with `{}`", printable_bytes(&name));
             let right = "none, zlib and zstd can be read: convert it with `trace-cmd convert --compression none`";
             return Err(Bad {
                 at: file.at,
@@ -188,19 +178,16 @@ impl Layout {
                 return Err(file.bad("the sections of options run in a circle"));
             }
             let bytes = self.section(file, next)?;
-            let mut options = self.within(bytes, file.big);
+            let mut options = file.within(bytes);
             loop {
                 let (id, length) = (options.u16()?, options.u32()?);
                 let value = options.bytes(length.into())?;
-                let mut inside = self.within(value.clone(), file.big);
+                let mut inside = file.within(value.clone());
                 if id == option::DONE {
                     next = inside.u64()?;
                     break;
                 }
                 match id {
-                    option::TRACECLOCK => self.take_clock(&value),
-                    option::UNAME => self.take_uname(&value),
-                    option::TSC2NSEC => self.take_tsc(&value),
                     option::HEADER_INFO
                     | option::FTRACE_EVENTS
                     | option::EVENT_FORMATS
@@ -208,7 +195,7 @@ impl Layout {
                     | option::PRINTK
                     | option::CMDLINES => {
                         let bytes = self.section(file, inside.u64()?)?;
-                        let mut part = self.within(bytes, file.big);
+                        let mut part = file.within(bytes);
                         match id {
                             option::HEADER_INFO => self.headers(&mut part)?,
                             option::FTRACE_EVENTS => self.ftrace_formats(&mut part)?,
@@ -218,17 +205,25 @@ impl Layout {
                         }
                     }
                     option::BUFFER => self.buffer(file, &mut inside)?,
-                    _ => {}
+                    _ => self.take(id, value, file),
                 }
             }
         }
         Ok(())
     }
 
-    fn within(&self, bytes: Vec<u8>, big: bool) -> File<Cursor<Vec<u8>>> {
-        let mut file = File::new(Cursor::new(bytes));
-        file.big = big;
-        file
+    /// Takes an option that both versions have.
+    fn take(&mut self, id: u16, value: Vec<u8>, file: &File<impl Read + Seek>) {
+        match id {
+            option::TRACECLOCK => self.take_clock(&value),
+            // `Linux host 6.1.0-13-arm64 aarch64`
+            option::UNAME => {
+                let text = String::from_utf8_lossy(&value);
+                self.release = text.split_whitespace().nth(2).map(str::to_owned);
+            }
+            option::TSC2NSEC => self.take_tsc(file.within(value)),
+            _ => {}
+        }
     }
 
     /// The bytes of a section, unpacked.
@@ -252,8 +247,7 @@ impl Layout {
         let section = inside.u64()?;
         let (name, clock) = (inside.text()?, inside.text()?);
         if !name.is_empty() {
-            self.instances
-                .push(crate::error::printable(&String::from_utf8_lossy(&name)));
+            self.instances.push(printable_bytes(&name));
             return Ok(());
         }
         self.take_clock(&clock);
@@ -388,17 +382,10 @@ impl Layout {
             .split_once('[')
             .and_then(|(_, rest)| rest.split_once(']'))
             .map_or(text, |(name, _)| name);
-        self.clock = crate::error::printable(chosen);
+        self.clock = printable(chosen);
     }
 
-    /// `Linux host 6.1.0-13-arm64 aarch64`
-    fn take_uname(&mut self, value: &[u8]) {
-        let text = String::from_utf8_lossy(value);
-        self.release = text.split_whitespace().nth(2).map(str::to_owned);
-    }
-
-    fn take_tsc(&mut self, value: &[u8]) {
-        let mut value = self.within(value.to_vec(), self.big);
+    fn take_tsc(&mut self, mut value: File<Cursor<Vec<u8>>>) {
         if let (Ok(multiplier), Ok(shift), Ok(offset)) = (value.u32(), value.u32(), value.u64())
             && multiplier > 0
             && shift < 64
@@ -407,13 +394,17 @@ impl Layout {
         }
     }
 
-    /// Layout of the file's pages.
-    pub fn pages(&self) -> PageLayout {
+    /// Layout of the pages of a CPU.
+    pub fn pages(&self, data: &CpuData) -> PageLayout {
         PageLayout {
             size: self.page_size,
             header: self.page_header,
             big: self.big,
-            compression: self.compression,
+            compression: if data.compressed {
+                self.compression
+            } else {
+                Compression::None
+            },
             scale: self.tsc.filter(|_| self.counts_tsc()),
         }
     }
@@ -430,11 +421,7 @@ impl Layout {
 
     /// The format of an event, by the number that it begins with.
     pub fn format_of(&self, event: &[u8]) -> Option<&Format> {
-        let bytes: [u8; 2] = event.get(..2)?.try_into().ok()?;
-        self.formats.get(&if self.big {
-            u16::from_be_bytes(bytes)
-        } else {
-            u16::from_le_bytes(bytes)
-        })
+        let number = file::number(event.get(..2)?, self.big);
+        self.formats.get(&(number as u16))
     }
 }

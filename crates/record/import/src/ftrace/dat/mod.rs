@@ -22,6 +22,7 @@ use super::input::{Options, Remainder};
 use super::kind::{self, Wrong};
 use crate::error::ImportError;
 use file::{Bad, File};
+use itertools::Itertools;
 use layout::Layout;
 use pages::Pages;
 use std::cmp::Reverse;
@@ -101,10 +102,8 @@ fn read_file(
     for (pid, comm) in &layout.tasks {
         collector.task(*pid, comm);
     }
-    let mut cpus = Vec::new();
-    for data in &layout.cpus {
-        cpus.push(Pages::new(data, layout.pages()));
-    }
+    let pages = |data| Pages::new(data, layout.pages(data));
+    let mut cpus = layout.cpus.iter().map(pages).collect_vec();
     // The buffers are merged by time; of equal times the lower CPU's event comes first.
     let mut next = BinaryHeap::new();
     for (index, pages) in cpus.iter_mut().enumerate() {

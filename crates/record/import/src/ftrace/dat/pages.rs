@@ -4,7 +4,7 @@
 //! word of 32 bits before it: five bits say how long it is or what else it is, the others by how
 //! much time it follows the one before.
 
-use super::file::{Bad, Compression, File, RECORD_AGAIN};
+use super::file::{Bad, Compression, File, RECORD_AGAIN, number};
 use std::io::{Read, Seek};
 
 /// Events before this page were lost: a bit of the count of used bytes.
@@ -19,27 +19,24 @@ const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 
 /// A CPU's events, one after the other.
+#[derive(Default)]
 pub struct Pages {
     pub(super) cpu: u16,
     /// The place of the next page or chunk in the file, and the end of all.
     next: u64,
     end: u64,
-    compression: Compression,
+    layout: PageLayout,
     /// Compressed chunks that are still to come; `None` before their number was read.
     chunks_left: Option<u32>,
     /// Pages that were unpacked together.
     chunk: Vec<u8>,
     chunk_at: usize,
-    page_size: usize,
-    header: PageHeader,
-    big: bool,
     page: Vec<u8>,
     /// The place of the page in the file, or its chunk.
     pub(super) page_at: u64,
     at: usize,
     used: usize,
     time: u64,
-    scale: Option<(u64, u32, u64)>,
     event: Option<(usize, usize)>,
     lost: Option<Option<u64>>,
 }
@@ -53,6 +50,7 @@ pub struct CpuData {
 }
 
 /// Layout of a file's pages.
+#[derive(Default)]
 pub struct PageLayout {
     pub(super) size: usize,
     pub(super) header: PageHeader,
@@ -76,32 +74,15 @@ impl Pages {
             cpu: data.cpu,
             next: data.offset,
             end: data.offset.saturating_add(data.size),
-            compression: if data.compressed {
-                layout.compression
-            } else {
-                Compression::None
-            },
-            chunks_left: None,
-            chunk: Vec::new(),
-            chunk_at: 0,
-            page_size: layout.size,
-            header: layout.header,
-            big: layout.big,
-            page: Vec::new(),
-            page_at: 0,
-            at: 0,
-            used: 0,
-            time: 0,
-            scale: layout.scale,
-            event: None,
-            lost: None,
+            layout,
+            ..Self::default()
         }
     }
 
     /// When the event happened; `None` behind the last.
     pub fn time_ns(&self) -> Option<u64> {
         self.event?;
-        Some(match self.scale {
+        Some(match self.layout.scale {
             None => self.time,
             Some((multiplier, shift, offset)) => {
                 let ns = (u128::from(self.time) * u128::from(multiplier)) >> shift;
@@ -130,14 +111,10 @@ impl Pages {
 
     fn word(&self, at: usize) -> Result<u32, Bad> {
         let bytes = self.page.get(at..at + 4).filter(|_| at + 4 <= self.used);
-        let bytes: [u8; 4] = bytes
+        let bytes: &[u8; 4] = bytes
             .and_then(|bytes| bytes.try_into().ok())
             .ok_or_else(|| self.bad("an event reaches beyond its page"))?;
-        Ok(if self.big {
-            u32::from_be_bytes(bytes)
-        } else {
-            u32::from_le_bytes(bytes)
-        })
+        Ok(number(bytes, self.layout.big) as u32)
     }
 
     fn bad(&self, what: impl Into<String>) -> Bad {
@@ -167,7 +144,7 @@ impl Pages {
             let word = self.word(self.at)?;
             // The compiler puts the first bit field into the lowest bits, or on machines of the
             // other byte order into the highest.
-            let (kind, delta) = if self.big {
+            let (kind, delta) = if self.layout.big {
                 (word >> TIME_BITS, u64::from(word & ((1 << TIME_BITS) - 1)))
             } else {
                 (word & 31, u64::from(word >> 5))
@@ -228,16 +205,8 @@ impl Pages {
             commit_at,
             commit_size,
             data_at,
-        } = self.header;
-        let number = |at: usize, size: usize| {
-            let bytes = &self.page[at..at + size];
-            let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-            if self.big {
-                bytes.iter().fold(0, fold)
-            } else {
-                bytes.iter().rev().fold(0, fold)
-            }
-        };
+        } = self.layout.header;
+        let number = |at: usize, size: usize| number(&self.page[at..at + size], self.layout.big);
         let (time, commit) = (number(0, 8), number(commit_at, commit_size));
         let used = data_at + (commit & USED) as usize;
         if used > self.page.len() {
@@ -256,16 +225,17 @@ impl Pages {
 
     /// Fills the page; false behind the last.
     fn next_bytes(&mut self, file: &mut File<impl Read + Seek>) -> Result<bool, Bad> {
-        if self.compression == Compression::None {
+        let page_size = self.layout.size;
+        if self.layout.compression == Compression::None {
             if self.next >= self.end {
                 return Ok(false);
             }
             file.seek(self.next)?;
             self.page_at = self.next;
             // The last page may be short.
-            let length = (self.end - self.next).min(self.page_size as u64);
+            let length = (self.end - self.next).min(page_size as u64);
             self.page = file.bytes(length)?;
-            self.page.resize(self.page_size, 0);
+            self.page.resize(page_size, 0);
             self.next += length;
             return Ok(true);
         }
@@ -283,14 +253,14 @@ impl Pages {
                 self.chunks_left = Some(0);
                 return Ok(false);
             }
-            self.chunk = self.compression.unpack(file)?;
+            self.chunk = self.layout.compression.unpack(file)?;
             self.chunk_at = 0;
             self.chunks_left = Some(left - 1);
             self.next = file.at;
         }
-        let end = (self.chunk_at + self.page_size).min(self.chunk.len());
+        let end = (self.chunk_at + page_size).min(self.chunk.len());
         self.page = self.chunk[self.chunk_at..end].to_vec();
-        self.page.resize(self.page_size, 0);
+        self.page.resize(page_size, 0);
         self.chunk_at = end;
         Ok(true)
     }
