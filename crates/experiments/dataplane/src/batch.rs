@@ -16,7 +16,7 @@ use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::Number;
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use recording::{Picture, PictureKind, Recording, metrics};
+use recording::{Recording, metrics};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -238,8 +238,7 @@ impl ModelStudy {
             progress.step();
         }
         self.times(&mut recording);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 
     /// The times of nodes, from the lines that they touch and their instructions, each of which
@@ -296,15 +295,12 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     };
     let mut header = host_header(ABOUT.name, study.repetitions as u32);
     header.set_facts(&study.facts());
-    header.pictures.push(Picture {
-        title: "Clocks per packet against packets of a frame".to_owned(),
-        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
-        case: None,
-        kind: PictureKind::Curves {
-            x: "frame_size".to_owned(),
-            by: Some("stride_first".to_owned()),
-        },
-    });
+    header.pictures.push(metrics::CLOCKS_PER_PACKET.curves(
+        "Clocks per packet against packets of a frame",
+        None,
+        "frame_size",
+        Some("stride_first"),
+    ));
     let mut recording = Recording::new(header);
     for row in sizes {
         progress.check()?;
@@ -340,6 +336,5 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
         progress.step();
     }
     progress.check()?;
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
+    sink.whole(&recording)
 }

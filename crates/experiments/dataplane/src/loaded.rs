@@ -16,7 +16,7 @@ use experiment::{
     About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World,
     WorldAbout,
 };
-use recording::{Picture, PictureKind, facts, metrics};
+use recording::{facts, metrics};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -354,16 +354,12 @@ impl Experiment for Dataplane {
             trace: loaded.trace.clone(),
             ..facts_of(&load, shape, strides)
         });
-        header.pictures.push(Picture {
-            title: "Clocks per packet, by node".to_owned(),
-            metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
-            case: Some(results::LOADED_CASE.to_owned()),
-            kind: PictureKind::StackedBars,
-        });
+        let picture = metrics::CLOCKS_PER_PACKET
+            .bars("Clocks per packet, by node", Some(results::LOADED_CASE));
+        header.pictures.push(picture);
         header.notes.extend(no_counters);
         let recording = results::graph(header, &name, &loaded);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 

@@ -12,7 +12,7 @@ use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
-use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
+use recording::{Header, Picture, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
@@ -88,26 +88,19 @@ impl Experiment for Prefetch {
 
 /// The pictures of a study in either world.
 fn pictures() -> Vec<Picture> {
-    let picture = |title: &str, kind| Picture {
-        title: title.to_owned(),
-        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
-        case: None,
-        kind,
-    };
+    let clocks = metrics::CLOCKS_PER_PACKET;
     vec![
-        picture(
+        clocks.curves(
             "Clocks per packet against the stride",
-            PictureKind::Curves {
-                x: "stride".to_owned(),
-                by: Some("loop".to_owned()),
-            },
+            None,
+            "stride",
+            Some("loop"),
         ),
-        picture(
+        clocks.heat_map(
             "Clocks per packet, two strides apart",
-            PictureKind::HeatMap {
-                x: "stride_second_apart".to_owned(),
-                y: "stride_first_apart".to_owned(),
-            },
+            None,
+            "stride_second_apart",
+            "stride_first_apart",
         ),
     ]
 }
@@ -128,8 +121,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     header.pictures = pictures();
     let measured: Vec<_> = cells.into_iter().zip(values).collect();
     let recording = results::study(header, "host", study.layout.name(), &measured);
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
+    sink.whole(&recording)
 }
 
 /// A prediction that is asked for.
@@ -247,8 +239,7 @@ impl ModelStudy {
         if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
             self.together(&mut recording, parameters, cell, line_cycles, &progress)?;
         }
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 
     /// Adds what a packet takes where several cores run a loop at once.

@@ -6,8 +6,7 @@ use crate::point::Point;
 use crate::runs::{RunResult, run};
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
-use experiment::{Error, Progress};
-use rayon::prelude::*;
+use experiment::{Error, Progress, side_by_side};
 
 /// A kind of points.
 #[derive(Clone, Copy, PartialEq)]
@@ -149,8 +148,7 @@ pub fn visit<'s>(
     progress: &Progress,
 ) -> Result<Vec<PointResults<'s>>, Error> {
     progress.expect(visits.len() as u64, "points");
-    let one = |visit: Visit<'s>| {
-        progress.check()?;
+    side_by_side(progress, visits, |visit| {
         let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
         let configurations = Configuration::ALL
             .into_iter()
@@ -164,12 +162,10 @@ pub fn visit<'s>(
             Configuration::Reference,
             &point,
         )?;
-        progress.step();
         Ok(PointResults {
             visit,
             configurations,
             silent,
         })
-    };
-    visits.into_par_iter().map(one).collect()
+    })
 }

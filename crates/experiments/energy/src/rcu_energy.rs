@@ -196,7 +196,6 @@ impl Experiment for RcuEnergy {
             visits,
             &sink.progress(),
         )?;
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }

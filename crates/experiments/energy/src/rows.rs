@@ -8,7 +8,7 @@ use crate::suite::{Length, Suite};
 use crate::unknown::Value;
 use experiment::World;
 use minikernel::WakeCause;
-use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
+use recording::{Header, Recording, Series, facts, metrics};
 
 /// The variant of runs in which nobody queues callbacks.
 pub const SILENT: &str = "no-callbacks";
@@ -192,20 +192,13 @@ fn units(energy: u128) -> f64 {
 
 /// The pictures of a benchmark.
 fn pictures(header: &mut Header, name: &str) {
-    let picture = |title: String, metric: &metrics::Metric, case: &str, kind| Picture {
-        title,
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
     for (what, metric) in [
         ("energy by owner", &metrics::OWNED_ENERGY),
         ("where the time of the clusters went", &metrics::RESIDENCY),
         ("wake-ups of idle CPUs by cause", &metrics::WAKE_UPS),
     ] {
-        let title = format!("{name}: {what}");
-        let bars = PictureKind::StackedBars;
-        header.pictures.push(picture(title, metric, name, bars));
+        let picture = metric.bars(&format!("{name}: {what}"), Some(name));
+        header.pictures.push(picture);
     }
 }
 

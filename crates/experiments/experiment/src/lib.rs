@@ -17,6 +17,7 @@
 //! | `request.rs` | a request: world, settings, platform files, conditions of published runs |
 //! | `sink.rs` | where rows go: memory, or a folder |
 //! | `files.rs` | text files of a data folder, or built into the program |
+//! | `jobs.rs` | jobs that are done side by side |
 //! | `kept.rs` | what is made of files once for many runs |
 //! | `sweep.rs` | every combination of some settings |
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@
 mod about;
 mod error;
 mod files;
+mod jobs;
 mod kept;
 mod request;
 pub mod setting;
@@ -36,6 +38,7 @@ pub use about::{About, Example, Need, WorldAbout};
 pub use console::Progress;
 pub use error::Error;
 pub use files::{Files, Folder};
+pub use jobs::side_by_side;
 pub use kept::{Kept, KeptKey};
 pub use request::{Conditions, Request};
 pub use setting::{Kind, Setting};

@@ -24,6 +24,15 @@ pub trait Sink {
     /// They cannot be written.
     fn append(&mut self, rows: &Recording) -> Result<(), Error>;
 
+    /// Starts the recording with the header of another one, and adds its rows.
+    ///
+    /// # Errors
+    /// Those of [`Sink::start`] and [`Sink::append`].
+    fn whole(&mut self, recording: &Recording) -> Result<(), Error> {
+        self.start(recording.header.clone())?;
+        self.append(recording)
+    }
+
     /// Adds the rows of a recording that nobody needs any more.
     ///
     /// # Errors

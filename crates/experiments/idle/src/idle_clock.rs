@@ -9,9 +9,10 @@ use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout, side_by_side,
+};
 use itertools::Itertools;
-use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 use soc::config::IdlePlatform as Platform;
 
@@ -111,8 +112,7 @@ impl Experiment for IdleClock {
             World::Sim => replayed(request, sink)?,
             _ => here(&request.settings, sink)?,
         };
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 
@@ -271,15 +271,9 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         tick_ns,
         seed,
     };
-    let changes: Vec<Vec<Change>> = jobs
-        .par_iter()
-        .map(|&(kind, unsaid)| {
-            progress.check()?;
-            let changes = with.changes(kind, unsaid);
-            progress.step();
-            Ok::<_, Error>(changes)
-        })
-        .collect::<Result<_, _>>()?;
+    let changes = side_by_side(&progress, &jobs, |&(kind, unsaid)| {
+        Ok(with.changes(kind, unsaid))
+    })?;
 
     let mut recording = Recording::new(header(World::Sim));
     for ((kind, unsaid), changed) in jobs.iter().zip(changes) {

@@ -11,11 +11,12 @@ use crate::replay::{Agreement, Chooser, Ideal, Unsaid, replay};
 use crate::results;
 use crate::row::Row;
 use crate::trace::TracedIntervals;
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Request, Sink, World, WorldAbout, side_by_side,
+};
 use idle::DomainKind;
 use itertools::Itertools;
 use platforms::DISABLE;
-use rayon::prelude::*;
 use recording::Header;
 
 /// Replays governors on the idle intervals of a trace.
@@ -129,27 +130,21 @@ impl Experiment for IdleReplay {
         }
         progress.expect(choosers.len() as u64 + 1, "governors");
         progress.step();
-        let rows: Vec<Row> = choosers
-            .par_iter()
-            .map(|&(chooser, limit)| {
-                progress.check()?;
-                // The kernel's own past is no past of a governor under a limit, nor of one that it
-                // is held against.
-                let is_own = limits.is_empty()
-                    && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
-                let row = row(
-                    &platform,
-                    &traced,
-                    &segments,
-                    &oracle,
-                    (chooser, limit, domains),
-                    is_own,
-                    tick_ns,
-                );
-                progress.step();
-                Ok::<_, Error>(row)
-            })
-            .collect::<Result<_, _>>()?;
+        let rows = side_by_side(&progress, &choosers, |&(chooser, limit)| {
+            // The kernel's own past is no past of a governor under a limit, nor of one that it is
+            // held against.
+            let is_own = limits.is_empty()
+                && matches!(chooser, Chooser::Governor(kind) if own == Some(kind));
+            Ok(row(
+                &platform,
+                &traced,
+                &segments,
+                &oracle,
+                (chooser, limit, domains),
+                is_own,
+                tick_ns,
+            ))
+        })?;
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
@@ -157,8 +152,7 @@ impl Experiment for IdleReplay {
             .get(WAKEUP_LIMIT)
             .map(|us| (us, s2idle_state(&platform, us).to_owned()));
         let recording = results::recording(header, &platform, &traced, own, &rows, &oracle, s2idle);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 

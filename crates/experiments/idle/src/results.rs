@@ -9,7 +9,7 @@ use crate::row::Row;
 use crate::trace::TracedIntervals;
 use idle::Kind;
 use itertools::Itertools;
-use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
+use recording::{Header, Picture, Recording, Series, facts, metrics};
 
 const CASE: &str = "idle-replay";
 /// The name of the cheapest that there could be.
@@ -105,28 +105,10 @@ fn add_row(recording: &mut Recording, platform: &Platform, row: &Row) {
 }
 
 fn pictures() -> Vec<Picture> {
-    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
-        title: title.to_owned(),
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
+    let title = "Idle energy, from the lowest cost of a round trip (0) to the highest (1)";
     vec![
-        picture(
-            "Time in each idle state",
-            &metrics::IDLE_TIME,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "Idle energy, from the lowest cost of a round trip (0) to the highest (1)",
-            &metrics::IDLE_ENERGY,
-            CASE,
-            PictureKind::Curves {
-                x: "round_trip".to_owned(),
-                by: None,
-            },
-        ),
+        metrics::IDLE_TIME.bars("Time in each idle state", Some(CASE)),
+        metrics::IDLE_ENERGY.curves(title, Some(CASE), "round_trip", None),
     ]
 }
 

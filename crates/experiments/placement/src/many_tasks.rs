@@ -5,11 +5,10 @@ use crate::input::{
     Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of,
 };
 use experiment::setting::{CheckedSetting, Number, Or, Switch};
-use experiment::{Error, Request, Sink, World};
+use experiment::{Error, Request, Sink, World, side_by_side};
 use itertools::Itertools;
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
-use rayon::prelude::*;
 use recording::{Header, Recording, facts, metrics};
 
 /// The experiment that its recordings name: they have a story of their own.
@@ -381,20 +380,11 @@ pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let jobs = asked.jobs();
     let progress = sink.progress();
     progress.expect(jobs.len() as u64, "runs");
-    let outcomes: Vec<Outcome> = jobs
-        .par_iter()
-        .map(|job| {
-            progress.check()?;
-            let outcome = asked.run(job)?;
-            progress.step();
-            Ok::<_, Error>(outcome)
-        })
-        .collect::<Result<_, _>>()?;
+    let outcomes = side_by_side(&progress, &jobs, |job| asked.run(job))?;
     for (job, outcome) in jobs.iter().zip(&outcomes) {
         add(&mut recording, asked.seeds.0, job, outcome);
     }
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
+    sink.whole(&recording)
 }
 
 /// Adds what a run took: the platform is the variant, the rules are the case, what is assumed is

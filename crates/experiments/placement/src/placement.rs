@@ -5,12 +5,13 @@ use crate::input::{
     SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD,
 };
 use crate::many_tasks::{self, DUTY, FULL, PERIOD, RULES, TASKS};
-use crate::seed_run::{SeedResult, one};
+use crate::seed_run::one;
 use crate::{lanes, results};
 use experiment::setting::Switch;
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Request, Sink, World, WorldAbout, side_by_side,
+};
 use platforms::DISABLE;
-use rayon::prelude::*;
 use recording::{Header, Recording};
 use timeline::Timelines;
 
@@ -132,8 +133,7 @@ impl Experiment for Placement {
             runs(&mut recording, &input, sink)?;
         }
         results::operating_points(&mut recording, &input);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 
@@ -147,15 +147,7 @@ fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result<(),
         .flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed)))
         .collect();
     progress.expect(jobs.len() as u64, "runs");
-    let found: Vec<SeedResult> = jobs
-        .par_iter()
-        .map(|&(kind, seed)| {
-            progress.check()?;
-            let found = one(input, kind, seed)?;
-            progress.step();
-            Ok::<_, Error>(found)
-        })
-        .collect::<Result<_, _>>()?;
+    let found = side_by_side(&progress, jobs, |(kind, seed)| one(input, kind, seed))?;
     for (kind, found) in input.policies.iter().zip(found.chunks(count as usize)) {
         results::add(recording, *kind, found);
     }

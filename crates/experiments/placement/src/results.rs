@@ -5,7 +5,7 @@ use crate::operating_points::points;
 use crate::seed_run::{SeedResult, TaskResult};
 use minikernel::placement::Kind;
 use minikernel::{Action, CpuSet, Frequency, TaskSpec};
-use recording::{Header, Picture, PictureKind, Recording, Series, facts, metrics};
+use recording::{Header, Picture, Recording, Series, facts, metrics};
 
 /// The case of each seed's figures; the iterations are the seeds.
 pub const CASE: &str = "placement";
@@ -22,40 +22,16 @@ fn unit_s(energy: u128) -> f64 {
 }
 
 fn pictures() -> Vec<Picture> {
-    let picture = |title: &str, metric: &metrics::Metric, case: &str, kind| Picture {
-        title: title.to_owned(),
-        metric: metric.name.to_owned(),
-        case: Some(case.to_owned()),
-        kind,
-    };
-    let curves = || PictureKind::Curves {
-        x: "capacity".to_owned(),
-        by: Some("domain".to_owned()),
+    let of_work = |title: &str, case: &str| {
+        metrics::ENERGY_PER_WORK.curves(title, Some(case), "capacity", Some("domain"))
     };
     vec![
-        picture(
-            "Wake-ups of idle CPUs by cause",
-            &metrics::WAKE_UP_RATE,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "Time of CPUs in idle states",
-            &metrics::IDLE_TIME,
-            CASE,
-            PictureKind::StackedBars,
-        ),
-        picture(
-            "Energy of work against capacity, the core",
-            &metrics::ENERGY_PER_WORK,
-            WORK_CASES[0],
-            curves(),
-        ),
-        picture(
+        metrics::WAKE_UP_RATE.bars("Wake-ups of idle CPUs by cause", Some(CASE)),
+        metrics::IDLE_TIME.bars("Time of CPUs in idle states", Some(CASE)),
+        of_work("Energy of work against capacity, the core", WORK_CASES[0]),
+        of_work(
             "Energy of work against capacity, the core and what its cluster shares",
-            &metrics::ENERGY_PER_WORK,
             WORK_CASES[1],
-            curves(),
         ),
     ]
 }

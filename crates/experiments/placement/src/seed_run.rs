@@ -4,6 +4,7 @@ use crate::input::Input;
 use experiment::Error;
 use minikernel::placement::Kind;
 use minikernel::{Outcome, Owner, WakeCause};
+use recording::{grouped, place_of};
 
 /// The result of a run.
 #[derive(Debug, PartialEq)]
@@ -93,10 +94,7 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
                 continue;
             }
             let name = owner_name(input, &outcome, owner, number);
-            match owners.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, sum)) => *sum += energy,
-                None => owners.push((name, energy)),
-            }
+            owners.push((name, energy));
         }
     }
     let idle = input
@@ -147,7 +145,10 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
         wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
         callbacks,
         complaints: complaints(&outcome),
-        owners,
+        owners: grouped(owners)
+            .into_iter()
+            .map(|(name, energies)| (name, energies.iter().sum()))
+            .collect(),
         tasks: tasks(input, outcome),
     }
 }
@@ -174,16 +175,11 @@ fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
         .filter(|task| !task.is_kernel_thread)
     {
         let counts = task.counts;
-        let at = tasks
-            .iter()
-            .position(|other| other.name == task.name)
-            .unwrap_or_else(|| {
-                tasks.push(TaskResult {
-                    name: task.name,
-                    ..TaskResult::default()
-                });
-                tasks.len() - 1
-            });
+        let new = || TaskResult {
+            name: task.name.clone(),
+            ..TaskResult::default()
+        };
+        let at = place_of(&mut tasks, |other| other.name == task.name, new);
         let found = &mut tasks[at];
         found.moves += counts.moves;
         found.wake_ups += counts.wake_ups;
@@ -200,10 +196,8 @@ fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
                 )
             });
             for (by, name) in found.ran.iter_mut().zip([format!("CPU {cpu}"), point]) {
-                match by.iter_mut().find(|(other, _)| *other == name) {
-                    Some((_, sum)) => *sum += time,
-                    None => by.push((name, time)),
-                }
+                let at = place_of(by, |(other, _)| *other == name, || (name.clone(), 0));
+                by[at].1 += time;
             }
         }
         found.responses.extend(counts.responses);

@@ -224,8 +224,7 @@ fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
     let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
     sink.progress().check()?;
     let recording = firmware::latency(&machine, &ran, iterations);
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
+    sink.whole(&recording)
 }
 
 /// The simulation that a request asks for.

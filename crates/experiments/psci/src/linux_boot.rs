@@ -227,7 +227,6 @@ impl Experiment for LinuxBoot {
             std::fs::write(&path, text).map_err(cannot)?;
         }
         let recording = firmware::linux_boot(&machine, &system, &work, &saw);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }

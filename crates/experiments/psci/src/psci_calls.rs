@@ -229,8 +229,7 @@ impl Experiment for PsciCalls {
             });
         }
         let recording = firmware::calls(&machine, &builds);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 
@@ -296,8 +295,7 @@ fn run_own(
         ));
     }
     let recording = firmware::calls_of_own(machine, own, report, symbols);
-    sink.start(recording.header.clone())?;
-    sink.append(&recording)
+    sink.whole(&recording)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::timer_owners::Owner;
 use engine::SplitMix64;
-use recording::{Interval, Recording, TimerMode};
+use recording::{Interval, Recording, TimerMode, place_of};
 use soc::config::Costs;
 use std::collections::BTreeMap;
 
@@ -131,10 +131,9 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
                     metric,
                 ))
                 .or_default();
-            match cell.iter_mut().find(|(other, _)| *other == owner) {
-                Some((_, values)) => values.push(measure.value),
-                None => cell.push((owner.clone(), vec![measure.value])),
-            }
+            let new = || (owner.clone(), Vec::new());
+            let at = place_of(cell, |(other, _)| *other == owner, new);
+            cell[at].1.push(measure.value);
         }
     }
     let interval = |((variant, case, mode, cpu, metric), drawn): (Place, Draws)| {

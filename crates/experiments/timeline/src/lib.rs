@@ -7,7 +7,7 @@
 
 use itertools::Itertools;
 use minikernel::{Hardware, Outcome, WakeCause, events};
-use recording::{Header, Lane, Recording, Series};
+use recording::{Header, Lane, Recording, Series, place_of};
 use std::ops::Range;
 
 const SWITCH: &str = "task-switch";
@@ -89,15 +89,8 @@ impl Timelines {
 
     /// The number of a task on its lane.
     fn number(&mut self, name: &str) -> u32 {
-        let at = self
-            .tasks
-            .iter()
-            .position(|other| other == name)
-            .unwrap_or_else(|| {
-                self.tasks.push(name.to_owned());
-                self.tasks.len() - 1
-            });
-        at as u32 + 1
+        let new = || name.to_owned();
+        place_of(&mut self.tasks, |other| other == name, new) as u32 + 1
     }
 
     /// Writes down how the tasks on the lanes are called, when all runs were added.

@@ -7,7 +7,7 @@ use crate::search::Compared;
 use crate::space::{Space, Start, places};
 use crate::system;
 use itertools::Itertools;
-use recording::{Header, Picture, PictureKind, Recording, facts, metrics};
+use recording::{Header, Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";
@@ -139,16 +139,10 @@ pub fn recording(
         .knobs
         .iter()
         .find(|knob| knob.kind != KnobKind::Line)
-        .map(|knob| knob.name.clone());
-    header.pictures.extend(first.map(|x| Picture {
-        title: "Clocks per record against the distance".to_owned(),
-        metric: metrics::CLOCKS_PER_PACKET.name.to_owned(),
-        case: None,
-        kind: PictureKind::Curves {
-            x,
-            by: Some("batch".to_owned()),
-        },
-    }));
+        .map(|knob| &knob.name);
+    let title = "Clocks per record against the distance";
+    let picture = |x: &String| metrics::CLOCKS_PER_PACKET.curves(title, None, x, Some("batch"));
+    header.pictures.extend(first.map(picture));
     let mut recording = Recording::new(header);
     for Table {
         set,

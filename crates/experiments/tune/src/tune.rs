@@ -180,8 +180,7 @@ impl Experiment for Tune {
             .complaints
             .extend(ended.map(|ended| format!("{ended}; {kept}")));
         let recording = results::recording(header, &about, &sets, &measured);
-        sink.start(recording.header.clone())?;
-        sink.append(&recording)
+        sink.whole(&recording)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::text::{self, Cleaned};
 use crate::{Options, names, rows};
 use document::{Record, RecordError, Records};
 use itertools::Itertools;
+use recording::place_of;
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -226,13 +227,7 @@ fn figure(
         _ => return Err("of cluster and core there is one without the other".to_owned()),
     };
     place.map_or(Ok(()), |place| figures::known_place(place, options))?;
-    let run = runs
-        .iter()
-        .position(|run| *run == row.run)
-        .unwrap_or_else(|| {
-            runs.push(row.run.clone());
-            runs.len() - 1
-        });
+    let run = place_of(runs, |run| *run == row.run, || row.run.clone());
     let named = |text: &str, what: &str| {
         if text.is_empty() {
             Ok(String::new())

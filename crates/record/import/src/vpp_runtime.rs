@@ -6,7 +6,7 @@
 
 use crate::error::ImportError;
 use crate::text;
-use recording::{Header, Picture, PictureKind, Recording, grouped, metrics};
+use recording::{Header, Recording, grouped, metrics};
 use std::io::Read;
 
 const RIGHT: &str = "a row is the node's name, its state, calls, vectors, suspends, clocks and vectors per call, as in `ip4-lookup active 12 3072 0 \
@@ -305,16 +305,8 @@ pub fn read(input: impl Read, file: &str) -> Result<Runtime, ImportError> {
 /// Makes a recording of what was read. `variant` says what was measured: a version, a machine.
 pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     let mut recording = Recording::new(header);
-    let (title, metric) = (
-        "Clocks per packet, by node".to_owned(),
-        metrics::CLOCKS_PER_PACKET.name.to_owned(),
-    );
-    recording.header.pictures = vec![Picture {
-        title,
-        metric,
-        case: None,
-        kind: PictureKind::StackedBars,
-    }];
+    recording.header.pictures =
+        vec![metrics::CLOCKS_PER_PACKET.bars("Clocks per packet, by node", None)];
     let series = recording.series(variant, "show-runtime", "");
     for (thread, seconds) in &runtime.seconds {
         recording.measure(series, 0, "window", "s", *seconds).cpu = Some(*thread);

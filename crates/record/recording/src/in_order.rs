@@ -8,6 +8,18 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
         .collect()
 }
 
+/// The place of the first item that is meant; of a new one at the end where there is none.
+pub fn place_of<T>(
+    items: &mut Vec<T>,
+    is_meant: impl FnMut(&T) -> bool,
+    new: impl FnOnce() -> T,
+) -> usize {
+    items.iter().position(is_meant).unwrap_or_else(|| {
+        items.push(new());
+        items.len() - 1
+    })
+}
+
 /// The items that belong together by their keys, in the order in which each key first comes.
 pub fn grouped<T, K: PartialEq>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();

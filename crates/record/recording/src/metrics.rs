@@ -4,6 +4,7 @@
 //!
 //! Who adds a metric adds one row to [`METRICS`].
 
+use crate::header::{Picture, PictureKind};
 use crate::units;
 use serde::Deserialize;
 
@@ -98,6 +99,35 @@ impl Metric {
     pub fn bounds<T>(&self, passed: impl Fn(&str) -> Option<T>) -> Option<(T, T)> {
         let interval = self.interval?;
         Some((passed(interval.first)?, passed(interval.last)?))
+    }
+}
+
+/// Pictures of a metric, with their titles; of a case, or of all.
+impl Metric {
+    /// A bar for each variant, made of its subjects, whose values add up.
+    pub fn bars(&self, title: &str, case: Option<&str>) -> Picture {
+        self.picture(title, case, PictureKind::StackedBars)
+    }
+
+    /// Curves over the axis `x`, a curve for each value of `by`.
+    pub fn curves(&self, title: &str, case: Option<&str>, x: &str, by: Option<&str>) -> Picture {
+        let (x, by) = (x.to_owned(), by.map(str::to_owned));
+        self.picture(title, case, PictureKind::Curves { x, by })
+    }
+
+    /// A field of cells over the axes `x` and `y`.
+    pub fn heat_map(&self, title: &str, case: Option<&str>, x: &str, y: &str) -> Picture {
+        let (x, y) = (x.to_owned(), y.to_owned());
+        self.picture(title, case, PictureKind::HeatMap { x, y })
+    }
+
+    fn picture(&self, title: &str, case: Option<&str>, kind: PictureKind) -> Picture {
+        Picture {
+            title: title.to_owned(),
+            metric: self.name.to_owned(),
+            case: case.map(str::to_owned),
+            kind,
+        }
     }
 }
 

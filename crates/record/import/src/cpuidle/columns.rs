@@ -6,6 +6,7 @@ use crate::error::{ImportError, printable};
 use crate::rows;
 use document::{RecordError, Records};
 use itertools::Itertools;
+use recording::place_of;
 use serde::Deserialize;
 
 const RIGHT: &str = "the columns are state, name, usage, above, below and, where they are known, kernel, test, cpu, when \
@@ -98,29 +99,20 @@ fn take(
 ) -> Result<(), String> {
     let text = |text: Option<String>| printable(text.as_deref().unwrap_or_default().trim());
     let (kernel, test) = (text(row.kernel), text(row.test));
-    let at = parts
-        .iter()
-        .position(|part| (&part.kernel, &part.test, part.when) == (&kernel, &test, when))
-        .unwrap_or_else(|| {
-            parts.push(Part {
-                kernel,
-                test,
-                when,
-                cpus: Vec::new(),
-            });
-            parts.len() - 1
-        });
+    let new = || Part {
+        kernel: kernel.clone(),
+        test: test.clone(),
+        when,
+        cpus: Vec::new(),
+    };
+    let is_meant = |part: &Part| (&part.kernel, &part.test, part.when) == (&kernel, &test, when);
+    let at = place_of(parts, is_meant, new);
     let cpus = &mut parts[at].cpus;
-    let of_cpu = cpus
-        .iter()
-        .position(|cpu| cpu.cpu == row.cpu)
-        .unwrap_or_else(|| {
-            cpus.push(CpuCounts {
-                cpu: row.cpu,
-                ..CpuCounts::default()
-            });
-            cpus.len() - 1
-        });
+    let new = || CpuCounts {
+        cpu: row.cpu,
+        ..CpuCounts::default()
+    };
+    let of_cpu = place_of(cpus, |cpu| cpu.cpu == row.cpu, new);
     let states = &mut cpus[of_cpu].states;
     if row.state != states.len() || row.state >= MOST_STATES {
         return Err(format!(

@@ -3,6 +3,7 @@
 use super::state::{CpuCounts, Dump, State};
 use crate::error::ImportError;
 use itertools::Itertools;
+use recording::place_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The counts between two dumps.
@@ -358,13 +359,7 @@ fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>,
             let mut clusters = Vec::new();
             for (cpu, states) in &dump.cpus {
                 let kind = states.iter().map(State::kind).collect_vec();
-                let at = kinds
-                    .iter()
-                    .position(|known| *known == kind)
-                    .unwrap_or_else(|| {
-                        kinds.push(kind);
-                        kinds.len() - 1
-                    });
+                let at = place_of(&mut kinds, |known| *known == kind, || kind.clone());
                 clusters.push((*cpu, at));
             }
             (
