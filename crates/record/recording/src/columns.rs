@@ -1,8 +1,52 @@
 //! The columns of the three Parquet files: each is declared here once, with what it holds and how a
 //! row gives it.
 
+use crate::folder::{CAUSES_FILE, EVENTS_FILE, MEASURES_FILE};
 use crate::names::Name;
 use crate::rows::{CauseRow, Event, Measure, Recording};
+
+/// A kind of rows: its file, and where a recording has them.
+pub trait Row: Sized + 'static {
+    /// Name of the file.
+    const FILE: &'static str;
+    /// Columns of the file.
+    const COLUMNS: &'static [Column<Self>];
+    /// The file's schema as Arrow's readers want it: what makes text columns dictionaries to them.
+    /// The second is for a file with the number of the run that a row is of.
+    const ARROW: [&'static str; 2];
+
+    /// The rows of a recording.
+    fn of(recording: &Recording) -> &[Self];
+
+    /// The same, to be changed.
+    fn of_mut(recording: &mut Recording) -> &mut Vec<Self>;
+}
+
+/// Says what a kind of rows is, by the names of its file's schemas.
+macro_rules! rows {
+    ($row:ty, $file:ident, $columns:ident, $schema:literal, $of:ident) => {
+        impl Row for $row {
+            const FILE: &'static str = $file;
+            const COLUMNS: &'static [Column<Self>] = &$columns;
+            const ARROW: [&'static str; 2] = [
+                include_str!(concat!("../arrow/", $schema, ".b64")),
+                include_str!(concat!("../arrow/numbered-", $schema, ".b64")),
+            ];
+
+            fn of(recording: &Recording) -> &[Self] {
+                &recording.$of
+            }
+
+            fn of_mut(recording: &mut Recording) -> &mut Vec<Self> {
+                &mut recording.$of
+            }
+        }
+    };
+}
+
+rows!(Event, EVENTS_FILE, EVENTS, "events", events);
+rows!(Measure, MEASURES_FILE, MEASURES, "measures", measures);
+rows!(CauseRow, CAUSES_FILE, CAUSES, "causes", causes);
 
 /// Accessor of a column's value in a row.
 pub enum Get<R> {
@@ -138,7 +182,7 @@ macro_rules! with_keys {
 }
 
 /// `events.parquet`.
-pub static EVENTS: [Column<Event>; 10] = with_keys![
+static EVENTS: [Column<Event>; 10] = with_keys![
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|e| Some(e.cpu))),
     Column::new(
         "time",
@@ -171,7 +215,7 @@ pub static EVENTS: [Column<Event>; 10] = with_keys![
 ];
 
 /// `measures.parquet`.
-pub static MEASURES: [Column<Measure>; 12] = with_keys![
+static MEASURES: [Column<Measure>; 12] = with_keys![
     Column::new(
         "cpu",
         "the CPU's number, from 0",
@@ -221,7 +265,7 @@ pub static MEASURES: [Column<Measure>; 12] = with_keys![
 ];
 
 /// `causes.parquet`.
-pub static CAUSES: [Column<CauseRow>; 10] = with_keys![
+static CAUSES: [Column<CauseRow>; 10] = with_keys![
     Column::new("cpu", "the CPU's number, from 0", Get::U16(|c| Some(c.cpu))),
     Column::new(
         "metric",

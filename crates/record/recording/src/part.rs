@@ -1,10 +1,9 @@
 //! The rows of many runs in one set of files: a part of a sweep.
 
-use crate::columns::{CAUSES, EVENTS, MEASURES};
+use crate::columns::Row;
 use crate::error::Error;
-use crate::folder::{CAUSES_FILE, EVENTS_FILE, MEASURES_FILE};
 use crate::header::{FileFacts, Header};
-use crate::parquet::{GROUP_ROWS, TableWriter};
+use crate::parquet::GROUP_ROWS;
 use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
 use crate::writer::Open;
 use std::collections::BTreeMap;
@@ -18,15 +17,9 @@ use std::path::Path;
 pub struct PartWriter {
     /// Rows that do not fill a row group yet, and the names of all.
     rows: Recording,
-    events: Option<PartFile<Event>>,
-    measures: Option<PartFile<Measure>>,
-    causes: Option<PartFile<CauseRow>>,
-}
-
-/// A file that is being written, and the runs of the rows that wait for it.
-struct PartFile<R: 'static> {
-    file: Open<R>,
-    numbers: Vec<u64>,
+    events: Option<Open<Event>>,
+    measures: Option<Open<Measure>>,
+    causes: Option<Open<CauseRow>>,
 }
 
 impl PartWriter {
@@ -36,42 +29,20 @@ impl PartWriter {
     /// # Errors
     /// The system refuses.
     pub fn create(folder: &Path, header: &Header, kept: RowKinds) -> Result<Self, Error> {
-        let at = |name| folder.join(name);
-        let events = kept.events.then(|| {
-            Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {
-                TableWriter::numbered(
-                    out,
-                    &EVENTS,
-                    header,
-                    include_str!("../arrow/numbered-events.b64"),
-                )
-            })
-        });
-        let measures = kept.measures.then(|| {
-            Open::new(MEASURES_FILE, at(MEASURES_FILE), |out| {
-                TableWriter::numbered(
-                    out,
-                    &MEASURES,
-                    header,
-                    include_str!("../arrow/numbered-measures.b64"),
-                )
-            })
-        });
-        let causes = kept.causes.then(|| {
-            Open::new(CAUSES_FILE, at(CAUSES_FILE), |out| {
-                TableWriter::numbered(
-                    out,
-                    &CAUSES,
-                    header,
-                    include_str!("../arrow/numbered-causes.b64"),
-                )
-            })
-        });
         Ok(Self {
             rows: Recording::new(header.clone()),
-            events: events.transpose()?.map(PartFile::new),
-            measures: measures.transpose()?.map(PartFile::new),
-            causes: causes.transpose()?.map(PartFile::new),
+            events: kept
+                .events
+                .then(|| Open::new(folder, header, true))
+                .transpose()?,
+            measures: kept
+                .measures
+                .then(|| Open::new(folder, header, true))
+                .transpose()?,
+            causes: kept
+                .causes
+                .then(|| Open::new(folder, header, true))
+                .transpose()?,
         })
     }
 
@@ -98,37 +69,12 @@ impl PartWriter {
         self.flush(number, GROUP_ROWS)
     }
 
-    /// Notes the run of the rows that were just added, and writes what fills a row group of `rows`
+    /// Notes the run of the rows that were just added, and writes what fills a row group of `least`
     /// rows.
-    fn flush(&mut self, number: u64, rows: usize) -> Result<(), Error> {
-        while let Some(written) = write(
-            &mut self.events,
-            &self.rows,
-            Recording::events,
-            number,
-            rows,
-        )? {
-            self.rows.forget_events(written);
-        }
-        while let Some(written) = write(
-            &mut self.measures,
-            &self.rows,
-            Recording::measures,
-            number,
-            rows,
-        )? {
-            self.rows.forget_measures(written);
-        }
-        while let Some(written) = write(
-            &mut self.causes,
-            &self.rows,
-            Recording::causes,
-            number,
-            rows,
-        )? {
-            self.rows.forget_causes(written);
-        }
-        Ok(())
+    fn flush(&mut self, number: u64, least: usize) -> Result<(), Error> {
+        flush(&mut self.events, &mut self.rows, number, least)?;
+        flush(&mut self.measures, &mut self.rows, number, least)?;
+        flush(&mut self.causes, &mut self.rows, number, least)
     }
 
     /// Closes the files; returns the rows and the checksum of each, by its name.
@@ -137,9 +83,9 @@ impl PartWriter {
     /// The system refuses.
     pub fn finish(mut self) -> Result<BTreeMap<String, FileFacts>, Error> {
         self.flush(0, 1)?;
-        let events = self.events.map(|events| events.file.finish());
-        let measures = self.measures.map(|measures| measures.file.finish());
-        let causes = self.causes.map(|causes| causes.file.finish());
+        let events = self.events.map(Open::finish);
+        let measures = self.measures.map(Open::finish);
+        let causes = self.causes.map(Open::finish);
         [events, measures, causes]
             .into_iter()
             .flatten()
@@ -148,33 +94,14 @@ impl PartWriter {
     }
 }
 
-impl<R> PartFile<R> {
-    fn new(file: Open<R>) -> Self {
-        Self {
-            file,
-            numbers: Vec::new(),
-        }
-    }
-}
-
-/// Writes the next row group of a file if its rows fill one of `group` rows; how many rows that
-/// were. `None` where they do not.
-fn write<R: 'static>(
-    to: &mut Option<PartFile<R>>,
-    rows: &Recording,
-    of: fn(&Recording) -> &[R],
+/// The same for one of the files, if it is kept.
+fn flush<R: Row>(
+    file: &mut Option<Open<R>>,
+    rows: &mut Recording,
     number: u64,
-    group: usize,
-) -> Result<Option<usize>, Error> {
-    let waiting = of(rows);
-    let Some(to) = to else { return Ok(None) };
-    to.numbers.resize(waiting.len(), number);
-    if waiting.len() < group {
-        return Ok(None);
-    }
-    let some = waiting.len().min(GROUP_ROWS);
-    to.file
-        .write_numbered(rows, &waiting[..some], &to.numbers[..some])?;
-    to.numbers.drain(..some);
-    Ok(Some(some))
+    least: usize,
+) -> Result<(), Error> {
+    let Some(file) = file else { return Ok(()) };
+    file.numbers.resize(R::of(rows).len(), number);
+    file.flush(rows, least)
 }

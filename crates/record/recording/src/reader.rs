@@ -1,6 +1,6 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
-use crate::columns::{CAUSES, Column, EVENTS, MEASURES};
+use crate::columns::Row;
 use crate::error::{A_RECORDING, Error};
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
 use crate::header::{FileFacts, Header};
@@ -67,15 +67,16 @@ impl Reader {
             folder,
             header: folder.join(HEADER_FILE),
             of: std::mem::take(&mut header.files),
+            numbered: false,
         };
         let has_causes = facts.of.contains_key(CAUSES_FILE) || folder.join(CAUSES_FILE).exists();
         let files = [EVENTS_FILE, MEASURES_FILE, CAUSES_FILE];
         facts.are_of(&files[..2 + usize::from(has_causes)])?;
         Ok(Self {
             header,
-            events: facts.open((EVENTS_FILE, true), TableReader::open, &EVENTS)?,
-            measures: facts.open((MEASURES_FILE, true), TableReader::open, &MEASURES)?,
-            causes: facts.open((CAUSES_FILE, has_causes), TableReader::open, &CAUSES)?,
+            events: Some(facts.open()?),
+            measures: Some(facts.open()?),
+            causes: has_causes.then(|| facts.open()).transpose()?,
         })
     }
 
@@ -94,15 +95,13 @@ impl Reader {
             folder,
             header: folder.to_owned(),
             of: facts.clone(),
+            numbered: true,
         };
-        let is_there = |name| facts.contains_key(name);
-        let [events, measures, causes] =
-            [EVENTS_FILE, MEASURES_FILE, CAUSES_FILE].map(|name| (name, is_there(name)));
         Ok(Self {
             header,
-            events: of.open(events, TableReader::open_numbered, &EVENTS)?,
-            measures: of.open(measures, TableReader::open_numbered, &MEASURES)?,
-            causes: of.open(causes, TableReader::open_numbered, &CAUSES)?,
+            events: of.open_if_said()?,
+            measures: of.open_if_said()?,
+            causes: of.open_if_said()?,
         })
     }
 
@@ -346,15 +345,14 @@ fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Resul
     })
 }
 
-/// Function that opens a file's columns: with the runs of its rows, or without.
-type Opens<R> = fn(&Path, &'static [Column<R>]) -> Result<TableReader<R>, Error>;
-
 /// The facts that a header gives about the Parquet files. One that says nothing of any was written
 /// by another program, and is taken as it is.
 struct Facts<'f> {
     folder: &'f Path,
     header: PathBuf,
     of: BTreeMap<String, FileFacts>,
+    /// True if the files have the numbers of the runs that their rows are of.
+    numbered: bool,
 }
 
 impl Facts<'_> {
@@ -380,26 +378,24 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Checks a file against what is said of it, and opens it, if it is there.
-    fn open<R>(
-        &self,
-        (name, is_there): (&str, bool),
-        open: Opens<R>,
-        columns: &'static [Column<R>],
-    ) -> Result<Option<TableReader<R>>, Error> {
-        if !is_there {
-            return Ok(None);
-        }
-        let (path, facts) = (&self.folder.join(name), self.of.get(name));
+    /// Opens a file, if anything is said of it.
+    fn open_if_said<R: Row>(&self) -> Result<Option<TableReader<R>>, Error> {
+        let is_said = self.of.contains_key(R::FILE);
+        is_said.then(|| self.open()).transpose()
+    }
+
+    /// Checks a file against what is said of it, and opens it.
+    fn open<R: Row>(&self) -> Result<TableReader<R>, Error> {
+        let (path, facts) = (&self.folder.join(R::FILE), self.of.get(R::FILE));
         if let Some(facts) = facts {
             check(path, facts)?;
         }
-        let table = open(path, columns)?;
+        let table = TableReader::open(path, self.numbered)?;
         match facts
             .map(|facts| facts.rows)
             .filter(|rows| *rows != table.rows())
         {
-            None => Ok(Some(table)),
+            None => Ok(table),
             Some(expected) => Err(Error::damaged(
                 path,
                 format!("has {} rows where {expected} were written", table.rows()),

@@ -127,9 +127,9 @@ pub struct Recording {
     series_numbers: HashMap<SeriesNames, Series>,
     points: Vec<Point>,
     point_numbers: HashMap<Name, PointName>,
-    events: Vec<Event>,
-    measures: Vec<Measure>,
-    causes: Vec<CauseRow>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) measures: Vec<Measure>,
+    pub(crate) causes: Vec<CauseRow>,
 }
 
 /// The name that a [`PointName`] stands for.
@@ -399,18 +399,6 @@ impl Recording {
     /// Forgets what measured spans were spent on.
     pub fn clear_causes(&mut self) {
         self.causes.clear();
-    }
-
-    pub(crate) fn forget_events(&mut self, first: usize) {
-        self.events.drain(..first);
-    }
-
-    pub(crate) fn forget_measures(&mut self, first: usize) {
-        self.measures.drain(..first);
-    }
-
-    pub(crate) fn forget_causes(&mut self, first: usize) {
-        self.causes.drain(..first);
     }
 
     /// Values of a metric in a series, in the order they were pushed.

@@ -1,10 +1,8 @@
 //! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
 
-use crate::columns::{CAUSES, EVENTS, MEASURES};
+use crate::columns::Row;
 use crate::error::Error;
-use crate::folder::{
-    CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, header_text, is_replaceable,
-};
+use crate::folder::{HEADER_FILE, header_text, is_replaceable};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::{CauseRow, Event, Measure, Recording};
@@ -55,10 +53,11 @@ pub struct Writer {
 pub type Out = ChecksumWriter<BufWriter<File>>;
 
 /// A file that is being written.
-pub struct Open<R: 'static> {
-    name: &'static str,
+pub struct Open<R: Row> {
     path: PathBuf,
     table: TableWriter<R, Out>,
+    /// The runs of the rows that wait for it, where it has their numbers.
+    pub numbers: Vec<u64>,
 }
 
 impl Writer {
@@ -74,23 +73,11 @@ impl Writer {
         let parent = partial.path().parent().unwrap_or(Path::new("."));
         fs::create_dir_all(parent).map_err(Error::io(parent, "create"))?;
         fs::create_dir(partial.path()).map_err(Error::io(partial.path(), "create"))?;
-        let at = |name| partial.path().join(name);
         Ok(Self {
             folder: folder.to_owned(),
-            events: Open::new(EVENTS_FILE, at(EVENTS_FILE), |out| {
-                TableWriter::new(out, &EVENTS, header, include_str!("../arrow/events.b64"))
-            })?,
-            measures: Open::new(MEASURES_FILE, at(MEASURES_FILE), |out| {
-                TableWriter::new(
-                    out,
-                    &MEASURES,
-                    header,
-                    include_str!("../arrow/measures.b64"),
-                )
-            })?,
-            causes: Open::new(CAUSES_FILE, at(CAUSES_FILE), |out| {
-                TableWriter::new(out, &CAUSES, header, include_str!("../arrow/causes.b64"))
-            })?,
+            events: Open::new(partial.path(), header, false)?,
+            measures: Open::new(partial.path(), header, false)?,
+            causes: Open::new(partial.path(), header, false)?,
             partial,
             rows: Recording::new(header.clone()),
         })
@@ -105,35 +92,18 @@ impl Writer {
         self.flush(GROUP_ROWS)
     }
 
-    /// Writes what fills a row group of `rows` rows; a group's size does not depend on how the rows
-    /// were handed over.
-    fn flush(&mut self, rows: usize) -> Result<(), Error> {
-        while self.rows.events().len() >= rows.max(1) {
-            let some = rows_of_a_group(self.rows.events());
-            self.events.write(&self.rows, some)?;
-            let written = some.len();
-            self.rows.forget_events(written);
-        }
-        while self.rows.measures().len() >= rows.max(1) {
-            let some = rows_of_a_group(self.rows.measures());
-            self.measures.write(&self.rows, some)?;
-            let written = some.len();
-            self.rows.forget_measures(written);
-        }
-        while self.rows.causes().len() >= rows.max(1) {
-            let some = rows_of_a_group(self.rows.causes());
-            self.causes.write(&self.rows, some)?;
-            let written = some.len();
-            self.rows.forget_causes(written);
-        }
-        Ok(())
+    /// Writes what fills a row group of `least` rows.
+    fn flush(&mut self, least: usize) -> Result<(), Error> {
+        self.events.flush(&mut self.rows, least)?;
+        self.measures.flush(&mut self.rows, least)?;
+        self.causes.flush(&mut self.rows, least)
     }
 
     /// Writes all rows of a recording that has them in memory, without a copy.
     fn write_whole(&mut self, whole: &Recording) -> Result<(), Error> {
-        self.events.write(whole, whole.events())?;
-        self.measures.write(whole, whole.measures())?;
-        self.causes.write(whole, whole.causes())
+        self.events.write(whole, whole.events().len())?;
+        self.measures.write(whole, whole.measures().len())?;
+        self.causes.write(whole, whole.causes().len())
     }
 
     /// Ends the recording with its header, and moves it to its place.
@@ -141,7 +111,7 @@ impl Writer {
     /// # Errors
     /// The system refuses; then nothing is left behind, and an older recording is still there.
     pub fn finish(mut self, header: &Header) -> Result<(), Error> {
-        self.flush(0)?;
+        self.flush(1)?;
         let Self {
             folder,
             partial,
@@ -160,10 +130,6 @@ impl Writer {
         fs::write(&path, text).map_err(Error::io(&path, "write"))?;
         move_there(&partial, &folder)
     }
-}
-
-fn rows_of_a_group<R>(rows: &[R]) -> &[R] {
-    &rows[..rows.len().min(GROUP_ROWS)]
 }
 
 /// Moves a whole folder to its place, over an older recording.
@@ -185,32 +151,39 @@ fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
     Partial::beside(folder, what).map_err(|why| Error::not_a_recording(folder, &why))
 }
 
-impl<R> Open<R> {
-    pub fn new(
-        name: &'static str,
-        path: PathBuf,
-        table: impl FnOnce(Out) -> Result<TableWriter<R, Out>, ParquetError>,
-    ) -> Result<Self, Error> {
+impl<R: Row> Open<R> {
+    /// Starts the file in a folder, with the numbers of runs or without.
+    pub fn new(folder: &Path, header: &Header, numbered: bool) -> Result<Self, Error> {
+        let path = folder.join(R::FILE);
         let out = ChecksumWriter::create(&path)?;
-        let table = table(out).map_err(|error| failed(&path, error))?;
-        Ok(Self { name, path, table })
+        let table =
+            TableWriter::new(out, header, numbered).map_err(|error| failed(&path, error))?;
+        let numbers = Vec::new();
+        Ok(Self {
+            path,
+            table,
+            numbers,
+        })
     }
 
-    fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), Error> {
+    /// Writes the first rows of a recording, with their numbers where the file has them.
+    fn write(&mut self, rows: &Recording, count: usize) -> Result<(), Error> {
+        let numbers = &self.numbers[..count.min(self.numbers.len())];
         self.table
-            .write(names, rows)
+            .write(rows, &R::of(rows)[..count], numbers)
             .map_err(|error| failed(&self.path, error))
     }
 
-    pub fn write_numbered(
-        &mut self,
-        names: &Recording,
-        rows: &[R],
-        numbers: &[u64],
-    ) -> Result<(), Error> {
-        self.table
-            .write_numbered(names, rows, numbers)
-            .map_err(|error| failed(&self.path, error))
+    /// Writes what fills a row group of `least` rows, at least 1, and takes it out of the
+    /// recording; a group's size does not depend on how the rows were handed over.
+    pub fn flush(&mut self, rows: &mut Recording, least: usize) -> Result<(), Error> {
+        while R::of(rows).len() >= least {
+            let count = R::of(rows).len().min(GROUP_ROWS);
+            self.write(rows, count)?;
+            R::of_mut(rows).drain(..count);
+            self.numbers.drain(..count.min(self.numbers.len()));
+        }
+        Ok(())
     }
 
     pub fn finish(self) -> Result<(&'static str, FileFacts), Error> {
@@ -218,7 +191,7 @@ impl<R> Open<R> {
             .table
             .finish()
             .map_err(|error| failed(&self.path, error))?;
-        Ok((self.name, out.facts(&self.path, rows)?))
+        Ok((R::FILE, out.facts(&self.path, rows)?))
     }
 }
 

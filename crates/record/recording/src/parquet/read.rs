@@ -2,7 +2,7 @@
 
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
-use crate::columns::{Column, Kind, POINT};
+use crate::columns::{Column, Kind, POINT, Row};
 use crate::error::Error;
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
@@ -12,15 +12,16 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 /// One of the files, read a row group at a time.
-pub struct TableReader<R: 'static> {
+pub struct TableReader<R> {
     path: PathBuf,
-    columns: &'static [Column<R>],
+    of: PhantomData<R>,
     /// Place in the file of each of our columns; `None` for one that the file may lack, and does.
     places: Vec<Option<usize>>,
     file: SerializedFileReader<File>,
@@ -82,43 +83,29 @@ pub fn sure<T>(value: Option<T>) -> T {
     value.expect("a column without nulls has a value in every row: `TableReader` checked it")
 }
 
-impl<R> TableReader<R> {
-    /// Opens a file whose rows are of many runs: [`TableReader::numbers`] says of which.
-    pub fn open_numbered(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
-        let mut table = Self::open(path, columns)?;
-        let there = table.file.metadata().file_metadata().schema_descr();
-        let place = (0..there.num_columns())
-            .find(|&at| there.column(at).path().string() == POINT)
-            .filter(|&at| there.column(at).physical_type() == Physical::INT64);
-        table.number = Some(place.ok_or_else(|| {
-            no_column(
-                path,
-                POINT,
-                &format!("{POINT} (u64) and those of a recording"),
-            )
-        })?);
-        Ok(table)
-    }
-
+impl<R: Row> TableReader<R> {
     /// The runs of the rows of the last group, for a file that was opened for them.
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }
 
-    /// Opens a file and looks at its columns.
-    pub fn open(path: &Path, columns: &'static [Column<R>]) -> Result<Self, Error> {
+    /// Opens a file and looks at its columns. If its rows are of many runs, [`TableReader::numbers`]
+    /// says of which.
+    pub fn open(path: &Path, numbered: bool) -> Result<Self, Error> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
         let raw = disk::open(path).map_err(Error::io(path, "read"))?;
         let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
         let there = file.metadata().file_metadata().schema_descr();
-        let mut places = Vec::with_capacity(columns.len());
-        for column in columns {
-            let place = (0..there.num_columns())
-                .find(|&at| there.column(at).path().string() == column.name);
+        let place_of = |name: &str| {
+            (0..there.num_columns()).find(|&at| there.column(at).path().string() == name)
+        };
+        let mut places = Vec::with_capacity(R::COLUMNS.len());
+        for column in R::COLUMNS {
+            let place = place_of(column.name);
             if let Some(place) = place {
                 check_type(path, column, &there.column(place))?;
             } else if !column.optional {
-                let mut needed = columns
+                let mut needed = R::COLUMNS
                     .iter()
                     .filter(|column| !column.optional)
                     .map(|column| format!("{} ({})", column.name, column.kind().name()));
@@ -139,19 +126,23 @@ impl<R> TableReader<R> {
             };
             rows += more.ok_or_else(|| bad(path, &ParquetError::General(message())))?;
         }
-        let path = path.to_owned();
-        let (number, numbers) = (None, Vec::new());
+        let number =
+            place_of(POINT).filter(|&at| there.column(at).physical_type() == Physical::INT64);
+        if numbered && number.is_none() {
+            let columns = format!("{POINT} (u64) and those of a recording");
+            return Err(no_column(path, POINT, &columns));
+        }
         Ok(Self {
-            path,
-            columns,
+            path: path.to_owned(),
+            of: PhantomData,
             places,
-            file,
             raw,
             rows,
             next_group: 0,
             rows_before: 0,
-            number,
-            numbers,
+            number: number.filter(|_| numbered),
+            numbers: Vec::new(),
+            file,
         })
     }
 
@@ -198,18 +189,13 @@ impl<R> TableReader<R> {
         let bad = |error: ParquetError| bad(&path, &error);
         let group = self.file.get_row_group(self.next_group).map_err(bad)?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let mut all = Vec::with_capacity(self.columns.len());
-        for (column, place) in self.columns.iter().zip(&self.places) {
+        let mut all = Vec::with_capacity(R::COLUMNS.len());
+        for (column, place) in R::COLUMNS.iter().zip(&self.places) {
             let Some(place) = *place else {
                 all.push(nothing(column.kind(), rows));
                 continue;
             };
-            pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
-            let levels = group
-                .metadata()
-                .column(place)
-                .column_descr()
-                .max_def_level();
+            let levels = self.levels(&*group, place).map_err(bad)?;
             let by_number = match column.kind() {
                 Kind::Text => {
                     let pages = group.get_column_page_reader(place).map_err(bad)?;
@@ -237,12 +223,7 @@ impl<R> TableReader<R> {
             all.push(values);
         }
         if let Some(place) = self.number {
-            pages::check(&self.raw, group.metadata().column(place)).map_err(bad)?;
-            let levels = group
-                .metadata()
-                .column(place)
-                .column_descr()
-                .max_def_level();
+            let levels = self.levels(&*group, place).map_err(bad)?;
             let reader = group.get_column_reader(place).map_err(bad)?;
             if let Values::U64(numbers) =
                 read_column(Kind::U64, reader, rows, levels, names).map_err(bad)?
@@ -253,6 +234,13 @@ impl<R> TableReader<R> {
         self.next_group += 1;
         self.rows_before += rows;
         Ok(Some((all, rows)))
+    }
+
+    /// The level of a value that is there, in a column of a row group whose pages may be read.
+    fn levels(&self, group: &dyn RowGroupReader, place: usize) -> Result<i16, ParquetError> {
+        let column = group.metadata().column(place);
+        pages::check(&self.raw, column)?;
+        Ok(column.column_descr().max_def_level())
     }
 }
 

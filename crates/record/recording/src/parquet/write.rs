@@ -1,7 +1,7 @@
 //! Rows to columns.
 
 use super::GROUP_ROWS;
-use crate::columns::{Column, Get, Kind, POINT, Unit};
+use crate::columns::{Column, Get, Kind, POINT, Row, Unit};
 use crate::header::Header;
 use crate::names::Name;
 use crate::rows::Recording;
@@ -18,11 +18,12 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use std::io::Write;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Writes one of the files, a row group at a time.
-pub struct TableWriter<R: 'static, W: Write + Send> {
-    columns: &'static [Column<R>],
+pub struct TableWriter<R, W: Write + Send> {
+    of: PhantomData<R>,
     /// True if the first column is the number of the run that a row is of.
     numbered: bool,
     file: SerializedFileWriter<W>,
@@ -68,39 +69,14 @@ impl Value {
     }
 }
 
-impl<R, W: Write + Send> TableWriter<R, W> {
-    /// Starts a file. `arrow` is its schema as Arrow's readers want it: what makes text columns
-    /// dictionaries to them.
-    pub fn new(
-        out: W,
-        columns: &'static [Column<R>],
-        header: &Header,
-        arrow: &'static str,
-    ) -> Result<Self, ParquetError> {
-        Self::start(out, columns, header, arrow, false)
-    }
-
-    /// The same with a first column [`POINT`]: the number of the run that a row is of.
-    pub fn numbered(
-        out: W,
-        columns: &'static [Column<R>],
-        header: &Header,
-        arrow: &'static str,
-    ) -> Result<Self, ParquetError> {
-        Self::start(out, columns, header, arrow, true)
-    }
-
-    fn start(
-        out: W,
-        columns: &'static [Column<R>],
-        header: &Header,
-        arrow: &'static str,
-        numbered: bool,
-    ) -> Result<Self, ParquetError> {
-        let properties = Arc::new(properties(columns, header, arrow, numbered));
-        let schema = schema(columns, numbered)?;
+impl<R: Row, W: Write + Send> TableWriter<R, W> {
+    /// Starts a file; with `numbered` its first column is [`POINT`], the number of the run that a
+    /// row is of.
+    pub fn new(out: W, header: &Header, numbered: bool) -> Result<Self, ParquetError> {
+        let properties = Arc::new(properties::<R>(header, numbered));
+        let schema = schema(R::COLUMNS, numbered)?;
         Ok(Self {
-            columns,
+            of: PhantomData,
             numbered,
             file: SerializedFileWriter::new(out, schema, properties)?,
             rows: 0,
@@ -108,13 +84,8 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         })
     }
 
-    /// Writes rows whose names are those of `names`.
-    pub fn write(&mut self, names: &Recording, rows: &[R]) -> Result<(), ParquetError> {
-        self.write_numbered(names, rows, &[])
-    }
-
-    /// The same for a file with numbers, of which there is one a row.
-    pub fn write_numbered(
+    /// Writes rows whose names are those of `names`; in a file with numbers there is one a row.
+    pub fn write(
         &mut self,
         names: &Recording,
         rows: &[R],
@@ -123,7 +94,7 @@ impl<R, W: Write + Send> TableWriter<R, W> {
         let described: Vec<ColumnDescPtr> = self.file.schema_descr().columns().to_vec();
         let described = &described[usize::from(self.numbered)..];
         let properties = self.file.properties().clone();
-        self.uniform.resize_with(self.columns.len(), || None);
+        self.uniform.resize_with(R::COLUMNS.len(), || None);
         debug_assert_eq!(numbers.len(), if self.numbered { rows.len() } else { 0 });
         for (place, rows) in rows.chunks(GROUP_ROWS).enumerate() {
             let mut group = self.file.next_row_group()?;
@@ -142,7 +113,7 @@ impl<R, W: Write + Send> TableWriter<R, W> {
                 writer.close()?;
             }
             for ((column, described), kept) in
-                self.columns.iter().zip(described).zip(&mut self.uniform)
+                R::COLUMNS.iter().zip(described).zip(&mut self.uniform)
             {
                 let Some(value) = Value::of_all(names, column, rows) else {
                     let mut writer = group.next_column()?.ok_or_else(|| {
@@ -235,12 +206,7 @@ fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetEr
 }
 
 /// Every choice that shows in the bytes is made here; none is left to the library's defaults.
-fn properties<R>(
-    columns: &[Column<R>],
-    header: &Header,
-    arrow: &str,
-    numbered: bool,
-) -> WriterProperties {
+fn properties<R: Row>(header: &Header, numbered: bool) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by("stopwatt".to_owned())
         .set_writer_version(WriterVersion::PARQUET_1_0)
@@ -248,13 +214,13 @@ fn properties<R>(
         .set_data_page_row_count_limit(64 * 1024)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(true)
-        .set_key_value_metadata(Some(metadata(columns, header, arrow)));
+        .set_key_value_metadata(Some(metadata::<R>(header, numbered)));
     if numbered {
         properties = properties
             .set_column_dictionary_enabled(POINT.into(), false)
             .set_column_encoding(POINT.into(), Encoding::DELTA_BINARY_PACKED);
     }
-    for column in columns {
+    for column in R::COLUMNS {
         let path = || column.name.into();
         properties = match column.kind() {
             Kind::U64 => properties
@@ -273,12 +239,10 @@ fn properties<R>(
 
 /// The content and unit of each column, for whoever opens the file without the documents, and
 /// Arrow's schema.
-fn metadata<R>(columns: &[Column<R>], header: &Header, arrow: &str) -> Vec<KeyValue> {
-    let mut all = vec![KeyValue::new(
-        "ARROW:schema".to_owned(),
-        arrow.trim().to_owned(),
-    )];
-    for column in columns {
+fn metadata<R: Row>(header: &Header, numbered: bool) -> Vec<KeyValue> {
+    let arrow = R::ARROW[usize::from(numbered)].trim().to_owned();
+    let mut all = vec![KeyValue::new("ARROW:schema".to_owned(), arrow)];
+    for column in R::COLUMNS {
         all.push(KeyValue::new(
             format!("description:{}", column.name),
             column.about.to_owned(),
