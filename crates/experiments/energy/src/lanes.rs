@@ -5,7 +5,6 @@ use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::plan::{Kind, Visit};
 use crate::runs::simulate;
-use crate::suite::Suite;
 use experiment::{Error, Progress};
 use recording::Recording;
 use timeline::Timelines;
@@ -22,7 +21,6 @@ pub const KEPT_NS: std::ops::Range<u64> = 1_000_000_000..1_200_000_000;
 /// A benchmark cannot be run as its file says, or the run was told to stop.
 pub fn add<'v, 's: 'v>(
     recording: &mut Recording,
-    suite: &'s Suite,
     board: &Board,
     visits: impl Iterator<Item = &'v Visit<'s>>,
     progress: &Progress,
@@ -32,7 +30,6 @@ pub fn add<'v, 's: 'v>(
         for configuration in Configuration::ALL {
             progress.check()?;
             let run = simulate(
-                suite,
                 board,
                 visit.benchmark,
                 configuration,

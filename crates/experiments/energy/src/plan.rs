@@ -142,26 +142,19 @@ pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Val
 /// # Errors
 /// A benchmark cannot be run as its file says, or the run was told to stop.
 pub fn visit<'s>(
-    suite: &'s Suite,
     board: &Board,
     visits: Vec<Visit<'s>>,
     progress: &Progress,
 ) -> Result<Vec<PointResults<'s>>, Error> {
     progress.expect(visits.len() as u64, "points");
     side_by_side(progress, visits, |visit| {
-        let of = |configuration| run(suite, board, visit.benchmark, configuration, &visit.point);
+        let of = |configuration| run(board, visit.benchmark, configuration, &visit.point);
         let configurations = Configuration::ALL
             .into_iter()
             .map(of)
             .collect::<Result<_, _>>()?;
         let point = visit.point.clone().silenced();
-        let silent = run(
-            suite,
-            board,
-            visit.benchmark,
-            Configuration::Reference,
-            &point,
-        )?;
+        let silent = run(board, visit.benchmark, Configuration::Reference, &point)?;
         Ok(PointResults {
             visit,
             configurations,

@@ -8,7 +8,8 @@ use engine::SplitMix64;
 /// A value for each unknown of a suite, and the seed of what tasks leave to chance.
 #[derive(Clone)]
 pub struct Point<'s> {
-    suite: &'s Suite,
+    /// The suite.
+    pub suite: &'s Suite,
     /// Values in the order of the suite's unknowns, then of its switches.
     values: Vec<Value>,
     /// Seed of the tasks' streams.

@@ -180,7 +180,7 @@ impl Experiment for RcuEnergy {
             .get(DRAWS)
             .unwrap_or(if full { 256 } else { 4 });
         let visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
-        let visited = visit(&asked.suite, &asked.board, visits, &sink.progress())?;
+        let visited = visit(&asked.board, visits, &sink.progress())?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![
@@ -189,13 +189,7 @@ impl Experiment for RcuEnergy {
         ];
         let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
         let visits = visited.iter().map(|visited| &visited.visit);
-        lanes::add(
-            &mut recording,
-            &asked.suite,
-            &asked.board,
-            visits,
-            &sink.progress(),
-        )?;
+        lanes::add(&mut recording, &asked.board, visits, &sink.progress())?;
         sink.whole(&recording)
     }
 }

@@ -83,7 +83,6 @@ pub(crate) fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Pl
 /// A kernel at a point.
 pub(crate) fn kernel(
     mut settings: Settings,
-    suite: &Suite,
     benchmark: &Benchmark,
     point: &Point<'_>,
     hardware: &Hardware,
@@ -93,9 +92,9 @@ pub(crate) fn kernel(
         Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand {
             sampling_ns: ms * 1_000_000,
         },
-        _ => suite.frequency.clone(),
+        _ => point.suite.frequency.clone(),
     };
-    for switch in &suite.switches {
+    for switch in &point.suite.switches {
         if let Some(ns) = switch
             .name
             .strip_prefix(KERNEL)
@@ -120,7 +119,6 @@ pub(crate) fn kernel(
 /// # Errors
 /// The benchmark cannot be run as its file says.
 pub fn run(
-    suite: &Suite,
     board: &Board,
     benchmark: &Benchmark,
     configuration: Configuration,
@@ -130,7 +128,6 @@ pub fn run(
         Length::Seconds(seconds) | Length::Work(seconds) => seconds,
     };
     let simulated = simulate(
-        suite,
         board,
         benchmark,
         configuration,
@@ -153,7 +150,6 @@ pub(crate) struct SimulatedRun {
 
 /// Runs a benchmark for a time, with its stamps if they are wanted; they change nothing.
 pub(crate) fn simulate(
-    suite: &Suite,
     board: &Board,
     benchmark: &Benchmark,
     configuration: Configuration,
@@ -165,7 +161,7 @@ pub(crate) fn simulate(
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
     let settings = Settings {
         record,
-        ..kernel(Settings::of_2013(), suite, benchmark, point, &hardware)
+        ..kernel(Settings::of_2013(), benchmark, point, &hardware)
     };
     let threads_on = little_cpus(&hardware);
     let affinities = Affinities {
@@ -178,7 +174,7 @@ pub(crate) fn simulate(
         record,
     )
     .map_err(Error::failed)?;
-    let policy = placement(suite, &hardware)?;
+    let policy = placement(point.suite, &hardware)?;
     let outcome = minikernel::run(
         &hardware,
         &settings,

@@ -206,8 +206,11 @@ pub const SWITCHES: [(&str, [&str; 2]); 2] = [
     ("workqueues", ["own", "little"]),
 ];
 
-/// The document that is read, for errors that point into it.
-struct Reader<'d>(&'d Document);
+/// The document that is read, for errors that point into it, and the unknowns that it has.
+struct Reader<'d> {
+    document: &'d Document,
+    unknowns: Vec<Unknown>,
+}
 
 impl Suite {
     /// Reads a file.
@@ -216,18 +219,16 @@ impl Suite {
     /// The file, the line, what is wrong and what would be right.
     pub fn read(document: &Document) -> Result<Self, Error> {
         let read: FileRead = document.read()?;
-        let reader = Reader(document);
-        let unknowns: Vec<Unknown> = read
-            .unknown
-            .into_iter()
-            .map(|read| reader.unknown(read))
-            .collect::<Result<_, _>>()?;
-        let switches: Vec<Unknown> = read
-            .switch
-            .into_iter()
-            .map(|read| reader.unknown(read))
-            .collect::<Result<_, _>>()?;
-        reader.has_all(&unknowns, &switches)?;
+        let mut reader = Reader {
+            document,
+            unknowns: Vec::new(),
+        };
+        let all = |read: Vec<_>| read.into_iter().map(|read| reader.unknown(read)).collect();
+        let unknowns: Result<_, Error> = all(read.unknown);
+        let switches: Result<Vec<Unknown>, Error> = all(read.switch);
+        reader.unknowns = unknowns?;
+        let switches = switches?;
+        reader.has_all(&switches)?;
         let frequency = reader.frequency(&read.frequency)?;
         let placement = read.placement.get_ref().parse();
         let placement = placement.map_err(|help: String| {
@@ -247,7 +248,7 @@ impl Suite {
         let mut benchmarks: Vec<Benchmark> = Vec::new();
         for read in read.benchmark {
             let span = read.span();
-            let benchmark = reader.benchmark(read, &unknowns, &benchmarks)?;
+            let benchmark = reader.benchmark(read, &benchmarks)?;
             if benchmarks.iter().any(|other| other.name == benchmark.name) {
                 let message = format!("there are two benchmarks `{}`", benchmark.name);
                 return Err(reader.wrong(span, &message, "give each a name of its own"));
@@ -261,7 +262,7 @@ impl Suite {
             central_seeds: read.central_seeds.into_inner(),
             frequency,
             placement,
-            unknowns,
+            unknowns: reader.unknowns,
             switches,
             benchmarks,
             text: document.text().to_owned(),
@@ -313,7 +314,16 @@ impl Suite {
 
 impl Reader<'_> {
     fn wrong(&self, place: Bytes<usize>, message: &str, help: &str) -> Error {
-        Error::file(self.0.wrong(place, message, help))
+        Error::file(self.document.wrong(place, message, help))
+    }
+
+    /// The values of the unknown of a name, if that has some.
+    fn values(&self, name: &str) -> Option<&[Value]> {
+        let unknown = self.unknowns.iter().find(|unknown| unknown.name == name)?;
+        match &unknown.range {
+            Range::Values(values) => Some(values),
+            Range::Numbers { .. } => None,
+        }
     }
 
     fn unknown(&self, read: Spanned<UnknownRead>) -> Result<Unknown, Error> {
@@ -388,8 +398,9 @@ impl Reader<'_> {
     }
 
     /// Refuses what is there twice, and names what is missing.
-    fn has_all(&self, unknowns: &[Unknown], switches: &[Unknown]) -> Result<(), Error> {
-        let names = unknowns
+    fn has_all(&self, switches: &[Unknown]) -> Result<(), Error> {
+        let names = self
+            .unknowns
             .iter()
             .chain(switches)
             .map(|unknown| unknown.name.as_str())
@@ -417,7 +428,8 @@ impl Reader<'_> {
         }
         for (name, is_number) in REQUIRED {
             let fits = |unknown: &Unknown| matches!(unknown.central, Value::Number(_)) == is_number;
-            if !unknowns
+            if !self
+                .unknowns
                 .iter()
                 .any(|unknown| unknown.name == name && fits(unknown))
             {
@@ -483,7 +495,6 @@ impl Reader<'_> {
     fn benchmark(
         &self,
         read: Spanned<BenchmarkRead>,
-        unknowns: &[Unknown],
         above: &[Benchmark],
     ) -> Result<Benchmark, Error> {
         let span = read.span();
@@ -505,7 +516,7 @@ impl Reader<'_> {
         let own: Vec<Task> = read
             .task
             .into_iter()
-            .map(|task| self.task(task, unknowns, &names, &semaphores))
+            .map(|task| self.task(task, &names, &semaphores))
             .collect::<Result<_, _>>()?;
         let mut tasks = Vec::new();
         if let Some(beside) = read.beside {
@@ -533,7 +544,7 @@ impl Reader<'_> {
             return Err(self.wrong(span, &message, "leave out `seconds` or `main`"));
         }
         let latency = match read.latency {
-            Some(latency) => self.text(&latency, unknowns, &["none", "zero"])?,
+            Some(latency) => self.text(&latency, &["none", "zero"])?,
             None => Text::Is("none".to_owned()),
         };
         Ok(Benchmark {
@@ -551,7 +562,6 @@ impl Reader<'_> {
     fn instances(
         &self,
         read: Option<Spanned<InstancesRead>>,
-        unknowns: &[Unknown],
         of: &impl Fn(&str) -> String,
     ) -> Result<Term, Error> {
         Ok(match read {
@@ -565,7 +575,7 @@ impl Reader<'_> {
                 let term = term.map_err(|help| {
                     self.wrong(span.clone(), &of("`instances` is no number"), &help)
                 })?;
-                self.number(&term, unknowns, span.clone())?;
+                self.number(&term, span.clone())?;
                 if matches!(term, Term::Is(0 | 65..)) {
                     return Err(self.wrong(span, &of("it is there 1 to 64 times"), "such as 2"));
                 }
@@ -577,7 +587,6 @@ impl Reader<'_> {
     fn task(
         &self,
         read: Spanned<TaskRead>,
-        unknowns: &[Unknown],
         names: &[String],
         semaphores: &[(String, u32)],
     ) -> Result<Task, Error> {
@@ -586,9 +595,9 @@ impl Reader<'_> {
         let of = |message: &str| format!("task `{}`: {message}", read.name);
         let when = read
             .when
-            .map(|when| self.condition(when, unknowns, &of))
+            .map(|when| self.condition(when, &of))
             .transpose()?;
-        let instances = self.instances(read.instances, unknowns, &of)?;
+        let instances = self.instances(read.instances, &of)?;
         let policy = match (read.nice, read.priority) {
             (nice, None) if nice.is_none_or(|nice| (-20..=19).contains(&nice)) => Policy::Fair {
                 nice: nice.unwrap_or(0),
@@ -600,7 +609,7 @@ impl Reader<'_> {
             }
         };
         let word = |text: Option<Spanned<String>>, usual: &str, known: &[&str]| match text {
-            Some(text) => self.text(&text, unknowns, known),
+            Some(text) => self.text(&text, known),
             None => Ok(Text::Is(usual.to_owned())),
         };
         let cpus = word(read.cpus, "any", &["any", "each", "cpu0", "little"])?;
@@ -608,7 +617,7 @@ impl Reader<'_> {
         if read.main && read.loops.is_none() {
             return Err(self.wrong(span, &of("it is main and never ends"), "give it `loops`"));
         }
-        let phases = self.phases(&read.phase, unknowns, (names, semaphores), &of)?;
+        let phases = self.phases(&read.phase, (names, semaphores), &of)?;
         if phases
             .iter()
             .all(|(repeat, actions)| *repeat == 0 || actions.is_empty())
@@ -637,7 +646,6 @@ impl Reader<'_> {
     fn condition(
         &self,
         when: Spanned<BTreeMap<String, Value>>,
-        unknowns: &[Unknown],
         of: &impl Fn(&str) -> String,
     ) -> Result<(String, Value), Error> {
         let span = when.span();
@@ -649,12 +657,8 @@ impl Reader<'_> {
                 "{ \"NAME\" = VALUE }",
             ));
         };
-        match unknowns
-            .iter()
-            .find(|unknown| unknown.name == name)
-            .map(|unknown| &unknown.range)
-        {
-            Some(Range::Values(values)) if values.contains(&value) => Ok((name, value)),
+        match self.values(&name) {
+            Some(values) if values.contains(&value) => Ok((name, value)),
             _ => {
                 let message = of(&format!("no unknown `{name}` has the value `{value}`"));
                 Err(self.wrong(span, &message, "take one of the `values` of an [[unknown]]"))
@@ -666,7 +670,6 @@ impl Reader<'_> {
     fn phases(
         &self,
         read: &[PhaseRead],
-        unknowns: &[Unknown],
         (names, semaphores): (&[String], &[(String, u32)]),
         of: &impl Fn(&str) -> String,
     ) -> Result<Vec<(u32, Vec<Do>)>, Error> {
@@ -695,7 +698,7 @@ impl Reader<'_> {
                             "declare it: semaphores = { NAME = 0 }",
                         );
                     }
-                    Do::Callbacks(term) => self.number(term, unknowns, text.span())?,
+                    Do::Callbacks(term) => self.number(term, text.span())?,
                     _ => {}
                 }
                 all.push(action);
@@ -705,11 +708,11 @@ impl Reader<'_> {
         Ok(phases)
     }
 
-    fn number(&self, term: &Term, unknowns: &[Unknown], place: Bytes<usize>) -> Result<(), Error> {
+    fn number(&self, term: &Term, place: Bytes<usize>) -> Result<(), Error> {
         let Term::Unknown(name) = term else {
             return Ok(());
         };
-        match unknowns.iter().find(|unknown| unknown.name == *name) {
+        match self.unknowns.iter().find(|unknown| unknown.name == *name) {
             Some(Unknown {
                 central: Value::Number(_),
                 ..
@@ -722,12 +725,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(
-        &self,
-        text: &Spanned<String>,
-        unknowns: &[Unknown],
-        known: &[&str],
-    ) -> Result<Text, Error> {
+    fn text(&self, text: &Spanned<String>, known: &[&str]) -> Result<Text, Error> {
         let help = format!(
             "write {}, or $ and the name of an unknown that is one of them",
             known.join(", ")
@@ -746,14 +744,8 @@ impl Reader<'_> {
                 Ok(Text::Is(text.get_ref().clone()))
             }
             None => Err(wrong()),
-            Some(name) => match unknowns
-                .iter()
-                .find(|unknown| unknown.name == name)
-                .map(|unknown| &unknown.range)
-            {
-                Some(Range::Values(values)) if values.iter().all(fits) => {
-                    Ok(Text::Unknown(name.to_owned()))
-                }
+            Some(name) => match self.values(name) {
+                Some(values) if values.iter().all(fits) => Ok(Text::Unknown(name.to_owned())),
                 _ => Err(wrong()),
             },
         }

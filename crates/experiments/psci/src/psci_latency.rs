@@ -407,11 +407,8 @@ fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
             points.resize(id + 1, None);
         }
         let point = *points[id].get_or_insert_with(|| {
-            let name = soc::point_name(event.point);
-            match soc::point(event.point).and_then(|point| point.argument()) {
-                Some(argument) => part.point_with_argument(name, argument),
-                None => part.point(name),
-            }
+            let argument = soc::point(event.point).and_then(|point| point.argument());
+            part.point_with(soc::point_name(event.point), argument)
         });
         part.push(Event {
             time: event.time,

@@ -109,10 +109,7 @@ struct Log<'r> {
 
 impl Log<'_> {
     fn put(&mut self, cpu: u16, time: u64, point: &str, argument: Option<&str>, value: u32) {
-        let point = match argument {
-            Some(argument) => self.recording.point_with_argument(point, argument),
-            None => self.recording.point(point),
-        };
+        let point = self.recording.point_with(point, argument);
         self.recording
             .event(self.series, 0, cpu, time, 0, point, value);
     }

@@ -96,13 +96,7 @@ fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
         }
     }
     call(Turn::Second);
-    let (mut changed, mut at) = (
-        Changed {
-            words: 0,
-            digest: 0,
-        },
-        0,
-    );
+    let (mut changed, mut at) = (Changed::default(), 0);
     for &(from, words) in &areas {
         for word in 0..words {
             let address = from + word * size_of::<u64>();

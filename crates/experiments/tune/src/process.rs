@@ -1,8 +1,7 @@
 //! The process that runs a loop, from outside: it is asked, and watched.
 
-use crate::protocol::{Changed, KnobKind, LoopAbout, Made, Measure, Request, Source};
+use crate::protocol::{Changed, LoopAbout, Made, Measure, Request, Source};
 use crate::worker::ARGUMENT;
-use itertools::Itertools;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use worker_process::Failure;
@@ -30,17 +29,11 @@ impl Process {
             Some(name) => format!("`{name}` of {}", source.path.display()),
             None => format!("of {}", source.path.display()),
         };
-        let about = LoopAbout {
-            name: String::new(),
-            knobs: Vec::new(),
-            record_bytes: 0,
-            most_records: None,
-        };
         let mut process = Self {
             process,
             patience,
             name,
-            about,
+            about: LoopAbout::default(),
         };
         let about: LoopAbout = process.ask(&Request::Open(source.clone()), "as it was loaded")?;
         process.name = format!("`{}` of {}", about.name, source.path.display());
@@ -65,7 +58,10 @@ impl Process {
     /// The loop crashed or hung.
     pub fn measure(&mut self, measure: &Measure) -> Result<f64, Failure> {
         let of = format!("{} of {} records", measure.batch, measure.records);
-        let doing = format!("with {}, in batches of {of}", self.words(&measure.values));
+        let doing = format!(
+            "with {}, in batches of {of}",
+            self.about.words(&measure.values)
+        );
         self.ask(&Request::Measure(measure.clone()), &doing)
     }
 
@@ -75,7 +71,7 @@ impl Process {
     /// # Errors
     /// The loop crashed or hung.
     pub fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Failure> {
-        let doing = format!("with {}, in batches of {batch}", self.words(values));
+        let doing = format!("with {}, in batches of {batch}", self.about.words(values));
         self.ask(
             &Request::Check {
                 batch,
@@ -83,17 +79,6 @@ impl Process {
             },
             &doing,
         )
-    }
-
-    /// Values of the loop's knobs in words.
-    pub fn words(&self, values: &[u32]) -> String {
-        self.about
-            .knobs
-            .iter()
-            .zip(values)
-            .filter(|(knob, _)| knob.kind != KnobKind::Line)
-            .map(|(knob, value)| format!("{} {value}", knob.name))
-            .join(", ")
     }
 
     fn ask<A: DeserializeOwned>(&mut self, request: &Request, doing: &str) -> Result<A, Failure> {

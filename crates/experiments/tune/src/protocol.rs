@@ -1,5 +1,6 @@
 //! Requests to the process that runs a loop, and its replies.
 
+use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -67,7 +68,7 @@ impl KnobAbout {
 }
 
 /// A loop, as it describes itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoopAbout {
     /// Name of the loop.
     pub name: String,
@@ -77,6 +78,26 @@ pub struct LoopAbout {
     pub record_bytes: u64,
     /// The most records that there can be; `None` for as many as fit memory.
     pub most_records: Option<u64>,
+}
+
+impl LoopAbout {
+    /// The knobs that have a value of their own, with it.
+    pub fn valued<'a>(
+        &'a self,
+        values: &'a [u32],
+    ) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
+        self.knobs
+            .iter()
+            .zip(values)
+            .filter(|(knob, _)| knob.kind != KnobKind::Line)
+    }
+
+    /// The values of such knobs in words.
+    pub fn words(&self, values: &[u32]) -> String {
+        self.valued(values)
+            .map(|(knob, value)| format!("{} {value}", knob.name))
+            .join(", ")
+    }
 }
 
 /// A cell that is to be measured once.
@@ -124,7 +145,7 @@ pub struct Made {
 }
 
 /// What a call of a loop changed in memory.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// Words whose value is another one.
     pub words: u64,

@@ -6,7 +6,6 @@ use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use crate::search::Compared;
 use crate::space::{Space, Start, places};
 use crate::system;
-use itertools::Itertools;
 use recording::{Header, Recording, facts, metrics};
 
 /// The case of every cell.
@@ -36,18 +35,6 @@ pub struct Measurements {
     pub ended: Option<String>,
 }
 
-/// The knobs that have a value of their own, with it.
-fn knobs<'a>(
-    about: &'a LoopAbout,
-    values: &'a [u32],
-) -> impl Iterator<Item = (&'a KnobAbout, &'a u32)> {
-    about
-        .knobs
-        .iter()
-        .zip(values)
-        .filter(|(knob, _)| knob.kind != KnobKind::Line)
-}
-
 /// The facts of a loop.
 pub fn facts(
     process: &Process,
@@ -73,7 +60,7 @@ pub fn facts(
         bytes: set.records * about.record_bytes,
     };
     let own =
-        |values: &[u32]| -> Vec<u32> { knobs(about, values).map(|(_, value)| *value).collect() };
+        |values: &[u32]| -> Vec<u32> { about.valued(values).map(|(_, value)| *value).collect() };
     let last = &measured.tables[0].compared;
     let pick = &last.values[0];
     let space = Space::new(&about.knobs, batch);
@@ -151,16 +138,15 @@ pub fn recording(
     } in &measured.tables
     {
         for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
-            let mut words =
-                knobs(about, values).map(|(knob, value)| format!("{} {value}", knob.name));
-            let name = format!("{}, batch {batch}", words.join(", "));
+            let name = format!("{}, batch {batch}", about.words(values));
             let series = recording.series(sets[*set].name, CASE, "");
             recording
                 .header
                 .coordinates
                 .entry(name.clone())
                 .or_insert_with(|| {
-                    knobs(about, values)
+                    about
+                        .valued(values)
                         .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()))
                         .chain([("batch".to_owned(), (*batch as i64).into())])
                         .collect()

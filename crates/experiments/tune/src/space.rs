@@ -158,11 +158,9 @@ impl<'a> Space<'a> {
             .map(|coarse| axes(coarse))
             .find(|axes| size(axes) <= most)
             .unwrap_or_default();
-        all.extend(
-            product(&axes)
-                .into_iter()
-                .filter(|values| values.len() == self.knobs.len()),
-        );
+        if axes.len() == self.knobs.len() {
+            all.extend(axes.into_iter().multi_cartesian_product());
+        }
         once(all)
     }
 
@@ -179,11 +177,7 @@ impl<'a> Space<'a> {
             };
             ladder.get(to).copied().unwrap_or(values[knob])
         };
-        let with = |knob: usize, value: u32| {
-            let mut other = values.to_vec();
-            other[knob] = value;
-            other
-        };
+        let with = |knob: usize, value: u32| with(values, knob, value);
         let mut all = Vec::new();
         for (at, knob) in self.knobs.iter().enumerate() {
             match knob.kind {
@@ -194,9 +188,7 @@ impl<'a> Space<'a> {
                 KnobKind::Line => {}
             }
         }
-        for (one, other) in
-            (0..values.len()).flat_map(|one| (0..values.len()).map(move |other| (one, other)))
-        {
+        for (one, other) in (0..values.len()).cartesian_product(0..values.len()) {
             if one != other && self.knobs[one].is_distance() && self.knobs[other].is_distance() {
                 let mut both = with(one, moved(one, true));
                 both[other] = moved(other, false);
@@ -230,23 +222,22 @@ impl<'a> Space<'a> {
                 .into_iter()
                 .skip(at)
                 .step_by(every)
-                .map(move |value| {
-                    let mut other = values.to_vec();
-                    other[knob] = value;
-                    other
-                })
+                .map(move |value| with(values, knob, value))
         };
         once((0..self.knobs.len()).flat_map(curve).collect())
     }
 }
 
+/// Values with another one for a knob.
+fn with(values: &[u32], knob: usize, value: u32) -> Vec<u32> {
+    let mut other = values.to_vec();
+    other[knob] = value;
+    other
+}
+
 /// Each of some values once, in their order.
 pub fn once(values: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
-    let mut seen = std::collections::HashSet::new();
-    values
-        .into_iter()
-        .filter(|values| seen.insert(values.clone()))
-        .collect()
+    values.into_iter().unique().collect()
 }
 
 /// For each knob the number of lines that lead to its own, and of prefetched lines in the longest
@@ -268,18 +259,6 @@ pub fn places(knobs: &[KnobAbout]) -> (Vec<u32>, Vec<u32>) {
         }
     }
     (depths, heights)
-}
-
-/// Every combination of a value of each axis.
-fn product(axes: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    axes.iter().fold(vec![Vec::new()], |sofar, axis| {
-        let longer = |values: &Vec<u32>| {
-            let values = values.clone();
-            axis.iter()
-                .map(move |value| values.iter().copied().chain([*value]).collect())
-        };
-        sofar.iter().flat_map(longer).collect()
-    })
 }
 
 #[cfg(test)]

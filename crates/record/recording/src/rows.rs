@@ -260,6 +260,18 @@ impl Recording {
         point
     }
 
+    /// The number of a point's name, with what the argument of its events is where it means
+    /// something.
+    ///
+    /// # Panics
+    /// With more than 65 536 points.
+    pub fn point_with(&mut self, text: &str, argument: Option<&str>) -> PointName {
+        match argument {
+            Some(argument) => self.point_with_argument(text, argument),
+            None => self.point(text),
+        }
+    }
+
     /// The meaning of the argument of a point's events; `None` where it means nothing, or nobody
     /// said.
     pub fn point_argument(&self, point: PointName) -> Option<Name> {

@@ -32,9 +32,9 @@ pub fn record(
     let series = part.series(variant, "trace", "");
     let points = Point::ALL
         .iter()
-        .map(|point| match point.argument() {
-            "" => part.point(point.name()),
-            argument => part.point_with_argument(point.name(), argument),
+        .map(|point| {
+            let argument = Some(point.argument()).filter(|argument| !argument.is_empty());
+            part.point_with(point.name(), argument)
         })
         .collect_vec();
     let mut take = |events: &[Event]| {
