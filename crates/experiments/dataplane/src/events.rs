@@ -117,15 +117,16 @@ impl Probe for Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graphs::{GraphKind, Load, graph};
+    use crate::graphs::{GraphKind, Load, graphs};
 
     /// The kernel's events go the same way as the processor's, which a machine may not have.
     #[test]
     fn each_node_has_its_events() {
-        let mut graph = graph(Load {
+        let load = Load {
             buffers: 2048,
             ..Load::new(GraphKind::Ip4Route)
-        });
+        };
+        let mut graph = graphs(load, 1).remove(0);
         let counters = match Counters::start(Events::Software) {
             Ok(counters) => counters,
             Err(why) => {

@@ -96,23 +96,18 @@ pub fn destination(flow: u32, routes: u32) -> Ipv4Addr {
     Ipv4Addr::from(network(route) + 1 + flow / routes % 250)
 }
 
-/// Builds a graph with its generator; what it sends is taken and forgotten.
-pub fn graph(load: Load) -> Graph {
-    loaded(plane(load), load)
-}
-
 /// Builds a graph for each of some workers, with a generator and buffers of its own, over the same
 /// tables.
 pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
     planes(load, workers)
         .into_iter()
-        .map(|plane| loaded(plane, load))
+        .map(|plane| with_input(plane, generator(load)))
         .collect()
 }
 
 /// A plane for each of some workers, over the same tables.
 pub fn planes(load: Load, workers: usize) -> Vec<Plane> {
-    let first = plane(load);
+    let first = plane(load, our_mac);
     let others = (1..workers)
         .map(|_| first.for_another_worker())
         .collect_vec();
@@ -125,23 +120,15 @@ pub const INSIDE: u16 = 0;
 /// The second interface, where packets go out.
 const OUTSIDE: u16 = 1;
 
-/// Interfaces and routes.
-fn plane(load: Load) -> Plane {
-    let neighbours = (0..=load.outputs.max(1)).map(peer_mac).collect_vec();
-    let interface = |number: u16| (format!("pg{number}"), our_mac(number));
-    plane_of(load, &interface, &neighbours)
-}
-
-/// The same, over interfaces of these names and addresses.
-fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[Mac]) -> Plane {
+/// Interfaces of these addresses, and routes.
+fn plane(load: Load, address: impl Fn(u16) -> Mac) -> Plane {
     let mut plane = Plane::new(load.buffers, load.reuse, load.settings);
     let mode = |peer| match load.kind {
         GraphKind::L2CrossConnect => Mode::CrossConnect { peer },
         GraphKind::Ip4Route => Mode::Route,
     };
     let mut add = |number: u16, peer| {
-        let (name, mac) = interface(number);
-        plane.add_interface(&name, mac, mode(peer))
+        plane.add_interface(&format!("pg{number}"), address(number), mode(peer))
     };
     add(INSIDE, OUTSIDE);
     let outside = (OUTSIDE..=load.outputs.max(1))
@@ -151,7 +138,7 @@ fn plane_of(load: Load, interface: &dyn Fn(u16) -> (String, Mac), neighbours: &[
     if load.kind != GraphKind::L2CrossConnect {
         let mut neighbour = |&number: &u16| {
             plane
-                .add_neighbour(number, neighbours[usize::from(number)])
+                .add_neighbour(number, peer_mac(number))
                 .expect("an empty table has room")
         };
         let adjacencies = outside.iter().map(&mut neighbour).collect_vec();
@@ -197,13 +184,9 @@ pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
         .collect()
 }
 
-/// The graph over a plane, with its generator.
-fn loaded(plane: Plane, load: Load) -> Graph {
+/// The graph over a plane; what it sends is taken and forgotten.
+fn with_input(plane: Plane, input: impl Input + 'static) -> Graph {
     let devices = devices(&plane);
-    with_input(plane, devices, generator(load))
-}
-
-fn with_input(plane: Plane, devices: Vec<Box<dyn Device>>, input: impl Input + 'static) -> Graph {
     let (mut graph, first) = build(plane, devices);
     graph.add_input(input, first);
     graph
@@ -219,25 +202,14 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
         .first()
         .and_then(|packet| packet.first_chunk())
         .map_or(our_mac(INSIDE), |to| Mac(*to));
-    let neighbours = (0..=load.outputs.max(1)).map(peer_mac).collect_vec();
-    let mac = |number| {
+    let plane = plane(load, |number| {
         if number == INSIDE {
             address
         } else {
             our_mac(number)
         }
-    };
-    let plane = plane_of(
-        load,
-        &|number| (format!("pg{number}"), mac(number)),
-        &neighbours,
-    );
-    let devices = devices(&plane);
-    with_input(
-        plane,
-        devices,
-        Packets::new(INSIDE, CAPTURED, packets).again(),
-    )
+    });
+    with_input(plane, Packets::new(INSIDE, CAPTURED, packets).again())
 }
 
 /// One window of load.
@@ -254,7 +226,7 @@ pub struct Window {
 }
 
 /// The share of a worker in a window.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Share {
     /// Length of its window.
     pub seconds: f64,
@@ -306,6 +278,20 @@ pub struct LoadResult {
     pub trace: Option<String>,
 }
 
+/// A graph that ran.
+pub struct FinishedGraph {
+    /// Name of the graph.
+    pub name: String,
+    /// The results.
+    pub loaded: LoadResult,
+    /// A line that says why no events are counted.
+    pub no_counters: Option<String>,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
 /// Events of nodes, of all workers together.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EventCounts {
@@ -324,15 +310,11 @@ const ROUNDS: usize = 64;
 fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Share {
     let start = Instant::now();
     let mut slices = Slices::default();
-    let mut share = Share {
-        seconds: 0.0,
-        ticks: 0,
-        packets: 0,
-    };
+    let mut share = Share::default();
     while start.elapsed() < length {
         // Nodes' counters, too, are those of slices that count.
         let before = graph.counters();
-        let slice = slices.take(|| {
+        let (first, slice) = slices.take(|| {
             graph.set_counters(&before);
             let (began, from) = (Instant::now(), machine::ticks());
             let mut packets = graph.run_once() as u64;
@@ -347,10 +329,10 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
                 },
             )
         });
-        rounds.saturating_record(slice.0);
-        share.seconds += slice.1.seconds;
-        share.ticks += slice.1.ticks;
-        share.packets += slice.1.packets;
+        rounds.saturating_record(first);
+        share.seconds += slice.seconds;
+        share.ticks += slice.ticks;
+        share.packets += slice.packets;
     }
     share
 }
@@ -359,7 +341,7 @@ fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Sh
 /// in which clocks are.
 ///
 /// # Errors
-/// Why the machine counts none.
+/// Why there are none, a line.
 #[cfg(target_os = "linux")]
 pub fn count(
     graphs: &mut [Graph],
@@ -392,6 +374,10 @@ pub fn count(
             .into_iter()
             .map(|thread| thread.join().expect("a worker that does not panic"))
             .collect::<Result<Vec<_>, String>>()
+    });
+    let names = names.map_err(|why| {
+        let events = events.name();
+        format!("No {events} events per packet: this machine counts none ({why}).")
     })?;
     let reports = graphs.iter().map(Graph::report).collect_vec();
     let nodes = Report::sum(&reports)
@@ -560,7 +546,7 @@ mod tests {
             flows: 3000,
             ..Load::new(GraphKind::Ip4Route)
         };
-        let mut graph = graph(load);
+        let mut graph = graphs(load, 1).remove(0);
         for _ in 0..300 {
             graph.run_once();
         }

@@ -106,21 +106,6 @@ impl Study {
     }
 }
 
-impl Default for Study {
-    fn default() -> Self {
-        Self {
-            frame_size: 256,
-            buffers: 128 * 1024,
-            rounds: 48,
-            repetitions: 15,
-            frames: 48,
-            layout: Layout::InBuffer,
-            work: Work::Chained,
-            places: CacheLevels::COLD,
-        }
-    }
-}
-
 /// The cells of the slides, no prefetch at all, and the quad loop.
 pub fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
@@ -308,10 +293,14 @@ mod tests {
     #[test]
     fn a_sweep_has_a_value_for_every_cell_and_repetition() {
         let study = Study {
+            frame_size: 256,
             buffers: 1024,
+            rounds: 48,
             repetitions: 3,
             frames: 2,
-            ..Study::default()
+            layout: Layout::InBuffer,
+            work: Work::Chained,
+            places: CacheLevels::COLD,
         };
         let values = sweep(study, &cells(), || true);
         assert_eq!(values.len(), 11 + 6 + 4 + 10);

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 use crate::events::Events;
-use crate::graphs::{self, EventCounts, GraphKind, Load, LoadResult, Running};
+use crate::graphs::{self, EventCounts, FinishedGraph, GraphKind, Load, LoadResult, Running};
 #[cfg(target_os = "linux")]
 use crate::own_graph;
 use crate::{FRAME_SIZE, host_header, results};
@@ -409,17 +409,6 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
     }
 }
 
-/// A graph that ran.
-struct FinishedGraph {
-    name: String,
-    loaded: LoadResult,
-    /// A line that says why no events are counted.
-    no_counters: Option<String>,
-    /// The packets, where they are not the generator's.
-    packets: Option<String>,
-    has_routes: bool,
-}
-
 /// A load that is asked for, of whatever graph.
 struct LoadRequest {
     load: Load,
@@ -506,23 +495,7 @@ impl LoadRequest {
             events: events(self.counting),
             patience: Duration::from_secs(patience),
         };
-        let own_graph::FinishedGraph {
-            name,
-            loaded,
-            no_events: why,
-            packets,
-            has_routes,
-        } = own_graph::run(&asked, progress)?;
-        let no_counters = events(self.counting)
-            .zip(why)
-            .map(|(events, why)| no_events(events, &why));
-        Ok(FinishedGraph {
-            name,
-            loaded,
-            no_counters,
-            packets,
-            has_routes,
-        })
+        own_graph::run(&asked, progress)
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -568,14 +541,6 @@ fn events(counting: Counting) -> Option<Events> {
     }
 }
 
-#[cfg(target_os = "linux")]
-fn no_events(events: Events, why: &str) -> String {
-    format!(
-        "No {} events per packet: this machine counts none ({why}).",
-        events.name()
-    )
-}
-
 /// Events of nodes, or a line that says why there are none.
 #[cfg(target_os = "linux")]
 fn count(
@@ -588,7 +553,7 @@ fn count(
     };
     match graphs::count(graphs, events, length) {
         Ok(counted) => (Some(counted), None),
-        Err(why) => (None, Some(no_events(events, &why))),
+        Err(why) => (None, Some(why)),
     }
 }
 

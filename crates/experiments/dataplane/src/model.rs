@@ -231,9 +231,8 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
 }
 
 /// Cores that run the same cell at the same time, each on packets of its own.
+#[derive(Default)]
 pub struct Together {
-    /// The number of cores.
-    pub cores: u32,
     /// Cycles per packet of each of them.
     pub cycles_per_packet: f64,
     /// The share of time in which memory is busy.
@@ -253,11 +252,7 @@ pub fn together(
 ) -> Together {
     const STEPS: usize = 30;
     let mut wait = 0.0;
-    let mut found = Together {
-        cores,
-        cycles_per_packet: 0.0,
-        busy: 0.0,
-    };
+    let mut found = Together::default();
     for _ in 0..STEPS {
         let outcome = run(
             Parameters {
@@ -269,7 +264,6 @@ pub fn together(
         );
         let own = outcome.memory_lines / outcome.cycles_per_packet * line_cycles;
         found = Together {
-            cores,
             cycles_per_packet: outcome.cycles_per_packet,
             busy: own * f64::from(cores),
         };

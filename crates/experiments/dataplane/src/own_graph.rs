@@ -24,7 +24,7 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::{FinishedGraph, RunRequest, run};
+pub use run::{RunRequest, run};
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};
@@ -38,6 +38,6 @@ use std::path::Path;
 pub fn check(document: &Document) -> Result<(), Error> {
     let load = Load::new(GraphKind::Ip4Route);
     file::GraphFile::read(document)?
-        .plan(document, Path::new(document.name()), &[], load)
+        .plan(Path::new(document.name()), &[], load)
         .map(drop)
 }

@@ -273,14 +273,8 @@ impl CorePlatform {
     /// The hardware's part of the model's parameters; what is fitted is zero.
     pub fn hardware(&self) -> Parameters {
         Parameters {
-            work: 0.0,
-            window: 0.0,
             l2: self.l2.latency_cycles.unwrap_or(0.0),
-            dram: 0.0,
-            dram_spread: 0.0,
-            translation: 0.0,
             tlb_entries: self.tlb.entries,
-            second_tlb: 0.0,
             second_tlb_entries: self.tlb.second_entries,
             page_bytes: self.tlb.page_bytes,
             fill_buffers: self.fill_buffers.count,
@@ -289,6 +283,7 @@ impl CorePlatform {
             l1_ways: self.l1.ways,
             l2_bytes: self.l2.bytes,
             l2_ways: self.l2.ways,
+            ..Parameters::default()
         }
     }
 }

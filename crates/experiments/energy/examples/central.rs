@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let point = Point::central(&suite, 0);
     for benchmark in &suite.benchmarks {
         let begin = std::time::Instant::now();
-        let ran = run(&suite, &board, benchmark, Configuration::Reference, &point)?;
+        let ran = run(&board, benchmark, Configuration::Reference, &point)?;
         let (seconds, energy) = (ran.time as f64 / 1e12, ran.energy as f64 / 1e12);
         print!(
             "{:14} {seconds:7.3} s {:8.1} units, run in {:?}:",
@@ -44,9 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     {
         for draw in 0..256 {
             let point = Point::draw(&suite, draw);
-            let energy = |configuration, point: &Point<'_>| {
-                run(&suite, &board, benchmark, configuration, point)
-            };
+            let energy =
+                |configuration, point: &Point<'_>| run(&board, benchmark, configuration, point);
             let reference = energy(Configuration::Reference, &point)?;
             let idle = energy(Configuration::EnforcedIdle, &point)?;
             let silent = energy(Configuration::Reference, &point.clone().silenced())?;

@@ -41,7 +41,7 @@ pub const LINE: u64 = 64;
 const SMALL: usize = 64;
 
 /// The abilities of the core and its memory. All times are in core cycles.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Parameters {
     /// Work of one packet that is not waiting for memory.
     pub work: f64,

@@ -13,8 +13,11 @@ use std::ops::Range;
 use std::path::Path;
 use stopwatt_loop::PRIVATE_MAX;
 
-/// A graph of one's own.
-pub struct GraphFile(Tables);
+/// A graph of one's own, and the file that it stands in.
+pub struct GraphFile<'d> {
+    document: &'d Document,
+    tables: Tables,
+}
 
 /// A node of the graph with its arcs, and the place in the file that says where each leads.
 struct Wiring {
@@ -27,12 +30,12 @@ const START: &str = "ethernet-input";
 const GENERATOR: &str = "generator";
 const FLOWS: &str = "flows";
 
-impl GraphFile {
+impl<'d> GraphFile<'d> {
     /// Reads a file, as far as it can be checked without the nodes of shared objects.
     ///
     /// # Errors
     /// The first mistake in the file, with its line.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &'d Document) -> Result<Self, Error> {
         let file: Tables = document.read()?;
         let Some(packets) = &file.packets else {
             return Err(document.wrong_as_a_whole(
@@ -83,7 +86,10 @@ impl GraphFile {
                 return Err(document.wrong(node.name.span(), message, help));
             }
         }
-        Ok(Self(file))
+        Ok(Self {
+            document,
+            tables: file,
+        })
     }
 
     /// The name of the graph; the file's, if it has none of its own.
@@ -92,7 +98,7 @@ impl GraphFile {
             path.file_stem()
                 .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
         };
-        self.0
+        self.tables
             .name
             .as_ref()
             .map_or_else(stem, |name| name.get_ref().clone())
@@ -100,11 +106,11 @@ impl GraphFile {
 
     /// The packets in words, where they are not the generator's.
     pub fn packets(&self) -> Option<String> {
-        match self.0.packets.as_ref()?.from.get_ref().as_str() {
+        match self.tables.packets.as_ref()?.from.get_ref().as_str() {
             GENERATOR => None,
             FLOWS => Some(format!(
                 "64-byte packets, {} flows of the file",
-                self.0.flows.len()
+                self.tables.flows.len()
             )),
             name => Some(format!("the packets of {name}")),
         }
@@ -112,28 +118,28 @@ impl GraphFile {
 
     /// True if its interfaces route.
     pub fn has_routes(&self) -> bool {
-        self.0
+        self.tables
             .packets
             .as_ref()
             .is_none_or(|packets| packets.mode == Mode::Route)
     }
 
     /// A node cannot be set up.
-    pub fn refused(&self, document: &Document, node: &str, why: &str) -> Error {
+    pub fn refused(&self, node: &str, why: &str) -> Error {
         let message = format!("the node `{node}` cannot be set up: {why}");
         let help = "`options` is handed to its set_up()";
         match self
-            .0
+            .tables
             .nodes
             .iter()
             .find(|entry| entry.name.get_ref() == node)
         {
-            Some(entry) => document.wrong(
+            Some(entry) => self.document.wrong(
                 entry.options.as_ref().unwrap_or(&entry.name).span(),
                 message,
                 help,
             ),
-            None => document.wrong_as_a_whole(message, help),
+            None => self.document.wrong_as_a_whole(message, help),
         }
     }
 
@@ -141,19 +147,14 @@ impl GraphFile {
     ///
     /// # Errors
     /// The first mistake in the file, with its line.
-    pub fn plan(
-        &self,
-        document: &Document,
-        path: &Path,
-        objects: &[NodeAbout],
-        load: Load,
-    ) -> Result<Plan, Error> {
+    pub fn plan(&self, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
+        let document = self.document;
         let registry = Registry::standard();
         are_new(objects, &registry)?;
         let mut wired = ours(&registry);
         let mut nodes = Vec::new();
-        for entry in &self.0.nodes {
-            let (of_entry, number) = self.wire(document, entry, &registry, objects)?;
+        for entry in &self.tables.nodes {
+            let (of_entry, number) = self.wire(entry, &registry, objects)?;
             if let Some(number) = number {
                 nodes.push((entry, number));
             }
@@ -161,8 +162,8 @@ impl GraphFile {
             wired.push(of_entry);
         }
         let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
-        self.lead_somewhere(document, &names, objects)?;
-        let start = self.start(document, &names)?;
+        self.lead_somewhere(&names, objects)?;
+        let start = self.start(&names)?;
         let order = in_order(&wired, start).map_err(|cycle| {
             let help = "each packet that goes round would do so without end; lead one of these arcs elsewhere";
             let message = format!("arcs lead in a circle: {}", cycle.names.join(" -> "));
@@ -172,7 +173,7 @@ impl GraphFile {
             }
         })?;
         if let Some(entry) = self
-            .0
+            .tables
             .nodes
             .iter()
             .find(|entry| !order.contains(&entry.name.get_ref().as_str()))
@@ -204,7 +205,7 @@ impl GraphFile {
             wiring: wiring(&wired, &order),
             nodes: planned.collect(),
             private_bytes,
-            packets: self.source(document, path)?,
+            packets: self.source(path)?,
             load,
             workers: 1,
             trace: 0,
@@ -212,29 +213,29 @@ impl GraphFile {
     }
 
     /// Refuses an arc to a node that there is not.
-    fn lead_somewhere(
-        &self,
-        document: &Document,
-        names: &[&str],
-        objects: &[NodeAbout],
-    ) -> Result<(), Error> {
-        for to in self.0.nodes.iter().flat_map(|entry| entry.next.values()) {
+    fn lead_somewhere(&self, names: &[&str], objects: &[NodeAbout]) -> Result<(), Error> {
+        for to in self
+            .tables
+            .nodes
+            .iter()
+            .flat_map(|entry| entry.next.values())
+        {
             if !names.contains(&to.get_ref().as_str()) {
                 let message = format!("there is no node {}", document::quoted(to.get_ref()));
                 let mut help = one_of(to.get_ref(), names);
                 if objects.iter().any(|node| node.name == *to.get_ref()) {
                     help = "it is in a shared object, and needs a [[node]] that says where its arcs lead".to_owned();
                 }
-                return Err(document.wrong(to.span(), message, help));
+                return Err(self.document.wrong(to.span(), message, help));
             }
         }
         Ok(())
     }
 
     /// The node that packets come to first.
-    fn start<'f>(&'f self, document: &Document, names: &[&str]) -> Result<&'f str, Error> {
+    fn start(&self, names: &[&str]) -> Result<&str, Error> {
         let Some(start) = self
-            .0
+            .tables
             .packets
             .as_ref()
             .and_then(|packets| packets.start.as_ref())
@@ -248,24 +249,30 @@ impl GraphFile {
             "there is no node {} for packets to start at",
             document::quoted(start.get_ref())
         );
-        Err(document.wrong(start.span(), message, one_of(start.get_ref(), names)))
+        Err(self
+            .document
+            .wrong(start.span(), message, one_of(start.get_ref(), names)))
     }
 
     /// The source of packets.
-    fn source(&self, document: &Document, path: &Path) -> Result<protocol::Packets, Error> {
-        let Some(packets) = &self.0.packets else {
+    fn source(&self, path: &Path) -> Result<protocol::Packets, Error> {
+        let Some(packets) = &self.tables.packets else {
             return Ok(protocol::Packets::Generator);
         };
         match packets.from.get_ref().as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
             FLOWS => Ok(protocol::Packets::Flows(
-                self.0.flows.iter().map(|flow| *flow.get_ref()).collect(),
+                self.tables
+                    .flows
+                    .iter()
+                    .map(|flow| *flow.get_ref())
+                    .collect(),
             )),
             name => {
                 let file = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
-                    document.wrong(packets.from.span(), why, help)
+                    self.document.wrong(packets.from.span(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -283,16 +290,34 @@ impl GraphFile {
     /// The arcs of an entry, and the number of its node among those of shared objects.
     fn wire(
         &self,
-        document: &Document,
         entry: &NodeEntry,
         registry: &Registry,
         objects: &[NodeAbout],
     ) -> Result<(Wiring, Option<usize>), Error> {
+        let document = self.document;
         let name = entry.name.get_ref();
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
         let number = objects.iter().position(|node| node.name == *kind.get_ref());
         let ours = registry.arcs(kind.get_ref());
-        let known = known_arcs(document, entry, registry, objects)?;
+        let known = match (ours, number) {
+            (Some(arcs), _) => {
+                self.has_no_options(entry)?;
+                arcs.names().to_vec()
+            }
+            (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
+            (None, None) => {
+                let message = format!("there is no node {}", document::quoted(kind.get_ref()));
+                let mut all = registry.names();
+                all.extend(objects.iter().map(|node| node.name.as_str()));
+                let more = if objects.is_empty() {
+                    "; --nodes FILE.so names a shared object with nodes"
+                } else {
+                    ""
+                };
+                let help = one_of(kind.get_ref(), &all) + more;
+                return Err(document.wrong(kind.span(), message, help));
+            }
+        };
         if ours.is_none() && registry.arcs(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
             return Err(document.wrong(entry.name.span(), message, "give this one another name"));
@@ -333,6 +358,19 @@ impl GraphFile {
             number,
         ))
     }
+
+    /// Refuses what an entry of a node of ours cannot have.
+    fn has_no_options(&self, entry: &NodeEntry) -> Result<(), Error> {
+        let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` is a node of Stopwatt: it is there once, and has no options",
+            entry.kind.as_ref().unwrap_or(&entry.name).get_ref()
+        );
+        let help = "`kind` and `options` are for nodes of shared objects";
+        Err(self.document.wrong(extra.span(), message, help))
+    }
 }
 
 /// Refuses nodes of shared objects whose names others have.
@@ -353,46 +391,6 @@ fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The arcs that the node of an entry has, by their names.
-fn known_arcs<'o>(
-    document: &Document,
-    entry: &NodeEntry,
-    registry: &Registry,
-    objects: &'o [NodeAbout],
-) -> Result<Vec<&'o str>, Error> {
-    let kind = entry.kind.as_ref().unwrap_or(&entry.name);
-    let number = objects.iter().position(|node| node.name == *kind.get_ref());
-    let ours = registry.arcs(kind.get_ref());
-    Ok(match (ours, number) {
-        (Some(arcs), _) => {
-            if let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) {
-                let message = format!(
-                    "`{}` is a node of Stopwatt: it is there once, and has no options",
-                    kind.get_ref()
-                );
-                return Err(document.wrong(
-                    extra.span(),
-                    message,
-                    "`kind` and `options` are for nodes of shared objects",
-                ));
-            }
-            arcs.names().to_vec()
-        }
-        (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
-        (None, None) => {
-            let message = format!("there is no node {}", document::quoted(kind.get_ref()));
-            let mut all = registry.names();
-            all.extend(objects.iter().map(|node| node.name.as_str()));
-            let more = if objects.is_empty() {
-                "; --nodes FILE.so names a shared object with nodes"
-            } else {
-                ""
-            };
-            return Err(document.wrong(kind.span(), message, one_of(kind.get_ref(), &all) + more));
-        }
-    })
 }
 
 /// Our nodes, wired as usual.

@@ -4,7 +4,7 @@ use super::file::GraphFile;
 use super::protocol::{Ending, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
-use crate::graphs::{EventCounts, Load, LoadResult};
+use crate::graphs::{EventCounts, FinishedGraph, Load, LoadResult};
 use crate::latency::Percentiles;
 use document::Document;
 use experiment::{Error, Progress};
@@ -36,20 +36,6 @@ pub struct RunRequest<'a> {
     pub patience: Duration,
 }
 
-/// A graph that ran.
-pub struct FinishedGraph {
-    /// Name of the graph.
-    pub name: String,
-    /// The results.
-    pub loaded: LoadResult,
-    /// Why the machine counts no events.
-    pub no_events: Option<String>,
-    /// The packets, where they are not the generator's.
-    pub packets: Option<String>,
-    /// True if it has routes.
-    pub has_routes: bool,
-}
-
 /// Runs a graph.
 ///
 /// # Errors
@@ -69,13 +55,13 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
     let mut watcher = Watcher::start(asked, progress)?;
     let load = Request::Load(asked.objects.to_vec());
     let nodes: Vec<NodeAbout> = watcher.ask(&load, Duration::ZERO, "as it was loaded")?;
-    let mut plan = file.plan(&document, asked.graph, &nodes, asked.load)?;
+    let mut plan = file.plan(asked.graph, &nodes, asked.load)?;
     (plan.workers, plan.trace) = (asked.workers, asked.trace);
     let build = Request::Build(Box::new(plan));
     let built: Result<(), RefusedNode> =
         watcher.ask(&build, Duration::ZERO, "as the graph was built")?;
     if let Err(RefusedNode { node, why }) = built {
-        return Err(file.refused(&document, &node, &why).into());
+        return Err(file.refused(&node, &why).into());
     }
     watcher.ask::<()>(
         &Request::WarmUp(asked.window / 10),
@@ -89,12 +75,12 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
         progress.step();
     }
     progress.check()?;
-    let (mut counted, mut no_events) = (None, None);
+    let (mut counted, mut no_counters) = (None, None);
     if let Some(events) = asked.events {
         let request = Request::Count(events, asked.window);
         match watcher.ask::<Result<EventCounts, String>>(&request, asked.window, "under load")? {
             Ok(there) => counted = Some(there),
-            Err(why) => no_events = Some(why),
+            Err(why) => no_counters = Some(why),
         }
     }
     let ended: Ending =
@@ -110,7 +96,7 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph,
     Ok(FinishedGraph {
         name: file.name(asked.graph),
         loaded,
-        no_events,
+        no_counters,
         packets: file.packets(),
         has_routes: file.has_routes(),
     })

@@ -49,7 +49,7 @@ fn run_of(
         .iter()
         .find(|benchmark| benchmark.name == name)
         .unwrap();
-    let ran = run(suite, board, benchmark, configuration, point).unwrap();
+    let ran = run(board, benchmark, configuration, point).unwrap();
     assert_eq!(
         ran.owners.iter().sum::<u128>(),
         ran.energy,

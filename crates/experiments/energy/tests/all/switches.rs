@@ -56,7 +56,7 @@ fn audio(
         .iter()
         .find(|benchmark| benchmark.name == "audio")
         .unwrap();
-    run(suite, board, benchmark, configuration, &point).unwrap()
+    run(board, benchmark, configuration, &point).unwrap()
 }
 
 #[test]
