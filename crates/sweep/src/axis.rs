@@ -117,22 +117,18 @@ impl Axis {
     /// The number of those of it.
     pub(crate) fn count(&self) -> u64 {
         match self {
-            Self::Grid {
-                values: Values::Each(values),
-                ..
-            } => values.len() as u64,
-            Self::Grid {
-                values: Values::Range { first, last },
-                ..
-            } => (last - first).saturating_add(1),
+            Self::Grid { values, .. } => match values {
+                Values::Each(values) => values.len() as u64,
+                Values::Range { first, last } => (last - first).saturating_add(1),
+            },
             Self::List(rows) => rows.len() as u64,
             Self::Draws { count, .. } => *count,
             Self::Repetitions(count) => *count,
         }
     }
 
-    /// The keys that it sets, with what their values are.
-    pub(crate) fn keys(&self) -> Vec<(&str, Kind)> {
+    /// The keys that it sets, with what their values are, and where each stands in the plan.
+    pub(crate) fn keys(&self) -> Vec<(&str, Kind, &Range<usize>)> {
         let widest = |values: &[PlacedValue]| {
             values
                 .iter()
@@ -141,23 +137,20 @@ impl Axis {
                 .unwrap_or(Kind::Text)
         };
         match self {
-            Self::Grid {
-                key,
-                values: Values::Each(values),
-                ..
-            } => vec![(key, widest(values))],
-            Self::Grid {
-                key,
-                values: Values::Range { .. },
-                ..
-            } => vec![(key, Kind::Whole)],
+            Self::Grid { key, place, values } => {
+                let kind = match values {
+                    Values::Each(values) => widest(values),
+                    Values::Range { .. } => Kind::Whole,
+                };
+                vec![(key, kind, place)]
+            }
             Self::List(rows) => {
-                let mut keys: Vec<(&str, Kind)> = Vec::new();
+                let mut keys: Vec<(&str, Kind, _)> = Vec::new();
                 for (key, it) in rows.iter().flatten() {
                     let kind = Kind::of_value(&it.value);
-                    match keys.iter_mut().find(|(known, _)| known == key) {
-                        Some((_, known)) => *known = kind.max(*known),
-                        None => keys.push((key, kind)),
+                    match keys.iter_mut().find(|(known, ..)| known == key) {
+                        Some((_, known, _)) => *known = kind.max(*known),
+                        None => keys.push((key, kind, &it.place)),
                     }
                 }
                 keys
@@ -169,7 +162,7 @@ impl Axis {
                     Span::Choice(values) => widest(values),
                 };
                 keys.iter()
-                    .map(|drawn| (drawn.key.as_str(), kind(drawn)))
+                    .map(|drawn| (drawn.key.as_str(), kind(drawn), &drawn.place))
                     .collect()
             }
             Self::Repetitions(_) => Vec::new(),
@@ -179,22 +172,16 @@ impl Axis {
     /// Adds what it sets at an index below its count.
     pub(crate) fn at(&self, index: u64, settings: &mut Vec<(String, Value)>) {
         match self {
-            Self::Grid {
-                key,
-                values: Values::Each(values),
-                ..
-            } => {
-                settings.push((key.clone(), values[index as usize].value.clone()));
-            }
-            Self::Grid {
-                key,
-                values: Values::Range { first, .. },
-                ..
-            } => {
-                let number = first + index;
-                // Seeds go up to 2^64 - 1, and Arrow's whole numbers to half of that.
-                let value = i64::try_from(number)
-                    .map_or_else(|_| Value::Text(number.to_string()), Value::Whole);
+            Self::Grid { key, values, .. } => {
+                let value = match values {
+                    Values::Each(values) => values[index as usize].value.clone(),
+                    Values::Range { first, .. } => {
+                        let number = first + index;
+                        // Seeds go up to 2^64 - 1, and Arrow's whole numbers to half of that.
+                        i64::try_from(number)
+                            .map_or_else(|_| Value::Text(number.to_string()), Value::Whole)
+                    }
+                };
                 settings.push((key.clone(), value));
             }
             Self::List(rows) => {

@@ -7,7 +7,8 @@ use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, FailedPoint};
 use crate::plan::Point;
-use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
+use crate::run::Environment;
+use experiment::{Files, Kept, Memory, Progress};
 use itertools::Itertools;
 use miette::Diagnostic;
 use recording::table::{self, Column, Values};
@@ -22,9 +23,9 @@ use std::sync::Arc;
 /// The surroundings that every point needs beside its settings.
 pub struct Surroundings<'a> {
     pub(crate) fitting: &'a Fitting,
+    pub(crate) place: &'a Environment<'a>,
+    /// The platform files, each of which is read once.
     pub(crate) platforms: &'a dyn Files,
-    pub(crate) conditions: &'a Conditions,
-    pub(crate) source_tree: Option<&'a Path>,
 }
 
 /// The result of a point.
@@ -172,14 +173,9 @@ fn run_point(
     progress: &Arc<Progress>,
 ) -> Result<Recording, experiment::Error> {
     let fitting = around.fitting;
-    let request = Request {
-        world: fitting.world,
-        settings: fitting.settings(point)?,
-        platforms,
-        conditions: around.conditions.clone(),
-        source_tree: around.source_tree,
-        kept: Some(kept),
-    };
+    let request = around
+        .place
+        .request(fitting, point, platforms, Some(kept))?;
     // Each point counts its own steps, which are not those of the sweep.
     let sink = Memory::new(Progress::of_part(progress));
     // Causes are read from events.
@@ -282,14 +278,9 @@ fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
             match kind {
                 Kind::Whole => Values::I64(
                     values
-                        .map(|value| {
-                            value.and_then(|value| {
-                                if let Value::Whole(n) = value {
-                                    Some(*n)
-                                } else {
-                                    None
-                                }
-                            })
+                        .map(|value| match value {
+                            Some(Value::Whole(number)) => Some(*number),
+                            _ => None,
                         })
                         .collect(),
                 ),

@@ -5,14 +5,10 @@
 //! sweep.toml                experiment, world, numbers of points and chunks, the program's version
 //! data/chunk=000000/        points.parquet, measures.parquet (events, causes), chunk.toml
 //! runs/                     who ran which chunks: nothing of it is needed to read the data
-//! earlier/000/              while a plan grows: plan, marks and data from before
 //! ```
 //!
 //! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at
 //! all.
-//!
-//! Where a plan has more points than the one that lies here, the data of that one are set aside,
-//! and chunks of the new plan take its points over (`earlier.rs`).
 
 use crate::error::Error;
 use crate::fits::Fitting;
@@ -21,7 +17,7 @@ use crate::plan::Plan;
 use disk::Partial;
 use document::Document;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 pub const PLAN_FILE: &str = "plan.toml";
@@ -83,7 +79,10 @@ impl Dataset {
 
     /// Writes plan and marks.
     fn write(folder: &Path, marks: Marks, plan: &Plan) -> Result<Self, Error> {
-        make_folders(folder)?;
+        for below in [DATA, RUNS] {
+            let path = folder.join(below);
+            fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
+        }
         // The plan first: whoever sees the marks finds it.
         write(&folder.join(PLAN_FILE), plan.text())?;
         let text = toml::to_string(&marks).map_err(|error| unwritable(folder, &error))?;
@@ -122,12 +121,7 @@ impl Dataset {
             } else {
                 fs::remove_file(&path)
             };
-            match removed {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Error::io(&path, "remove")(error));
-                }
-                _ => {}
-            }
+            if_there(removed).map_err(Error::io(&path, "remove"))?;
         }
         Ok(())
     }
@@ -139,16 +133,12 @@ impl Dataset {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         const HELP: &str = "name the folder that `stopwatt sweep` wrote";
         let path = folder.join(MARKS_FILE);
-        let text = match disk::text(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::folder(
-                    folder,
-                    format!("no sweep: it has no {MARKS_FILE}"),
-                    HELP,
-                ));
-            }
-            Err(error) => return Err(Error::io(&path, "read")(error)),
+        let Some(text) = if_there(disk::text(&path)).map_err(Error::io(&path, "read"))? else {
+            return Err(Error::folder(
+                folder,
+                format!("no sweep: it has no {MARKS_FILE}"),
+                HELP,
+            ));
         };
         let marks: Marks =
             toml::from_str(&text).map_err(|error| Error::folder(&path, error.to_string(), HELP))?;
@@ -224,10 +214,8 @@ impl Dataset {
     pub(crate) fn chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
         let folder = self.chunk_folder(chunk);
         let path = folder.join(CHUNK_FILE);
-        let text = match disk::text(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io(&path, "read")(error)),
+        let Some(text) = if_there(disk::text(&path)).map_err(Error::io(&path, "read"))? else {
+            return Ok(None);
         };
         // A machine that lost power may have left less of a file than was written.
         let Ok(said) = toml::from_str::<Chunk>(&text) else {
@@ -329,14 +317,11 @@ fn check_ours(folder: &Path) -> Result<(), Error> {
     let is_ours = |name: &str| {
         name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
     };
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(Error::io(folder, "list")(error)),
-    };
+    let entries = if_there(fs::read_dir(folder)).map_err(Error::io(folder, "list"))?;
     match entries
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .find(|name| !is_ours(name))
     {
         Some(name) => Err(Error::folder(
@@ -348,12 +333,12 @@ fn check_ours(folder: &Path) -> Result<(), Error> {
     }
 }
 
-fn make_folders(folder: &Path) -> Result<(), Error> {
-    for below in [DATA, RUNS] {
-        let path = folder.join(below);
-        fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
+/// What the system did with a file or folder; `None` if it is not there.
+fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
     }
-    Ok(())
 }
 
 fn chunk_name(chunk: u64) -> String {
@@ -379,7 +364,7 @@ pub fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::Io {
         path: path.to_owned(),
         doing: "write",
-        cause: std::io::Error::other(error.to_string()),
+        cause: io::Error::other(error.to_string()),
     }
 }
 

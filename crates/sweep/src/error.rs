@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a sweep cannot be begun or read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum Error {
     /// The plan is wrong.
     #[error(transparent)]
+    #[diagnostic(transparent)]
     Plan(#[from] document::Error),
     /// The operating system refuses.
     #[error("{}: cannot {doing}: {cause}", path.display())]
@@ -29,6 +30,7 @@ pub enum Error {
         /// The error.
         message: String,
         /// The advice: what would be right.
+        #[help]
         help: String,
     },
     /// A file of rows is wrong.
@@ -36,6 +38,7 @@ pub enum Error {
     Recording(#[from] recording::Error),
     /// The experiment refuses the plan's first, middle and last point.
     #[error("no point of the plan can run; of the first it is said")]
+    #[diagnostic(forward(source))]
     NoPoint {
         /// The error of the first.
         source: experiment::Error,
@@ -75,33 +78,6 @@ impl Error {
             path: path.to_owned(),
             message: message.into(),
             help: help.into(),
-        }
-    }
-}
-
-impl Diagnostic for Error {
-    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        match self {
-            Self::Plan(wrong) => wrong.help(),
-            Self::Folder { help, .. } => Some(Box::new(help)),
-            Self::NoPoint { source } => source.help(),
-            _ => None,
-        }
-    }
-
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        match self {
-            Self::Plan(wrong) => wrong.source_code(),
-            Self::NoPoint { source } => source.source_code(),
-            _ => None,
-        }
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
-        match self {
-            Self::Plan(wrong) => wrong.labels(),
-            Self::NoPoint { source } => source.labels(),
-            _ => None,
         }
     }
 }

@@ -17,7 +17,8 @@ pub struct FileCache<'f> {
     lists: Mutex<BTreeMap<String, Result<Vec<String>, Error>>>,
 }
 
-fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+/// What a lock holds, whatever became of those that held it before.
+pub fn held<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

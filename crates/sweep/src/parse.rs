@@ -180,6 +180,21 @@ impl Parser<'_> {
         }
     }
 
+    /// A table of the plan that may have these keys.
+    fn section<'a, 'i>(
+        &self,
+        value: &'a Spanned<DeValue<'i>>,
+        name: &str,
+        keys: &[&str],
+        help: &str,
+    ) -> Result<&'a DeTable<'i>, Error> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value.span(), format!("`{name}` is no table"), help);
+        };
+        self.known_keys(table, keys, &format!("in [{name}]"), help)?;
+        Ok(table)
+    }
+
     /// The keys of a table with their values, in the order of the text. A table in it is a dotted
     /// key: `scp.channels` is the same as `"scp.channels"`. One with a key `from` is a range.
     fn leaves<'a, 'i>(
@@ -308,15 +323,12 @@ impl Parser<'_> {
                 }
                 Ok(Values::Each(values))
             }
-            DeValue::String(text) => match text.split_once("..") {
-                Some((first, last)) => {
-                    match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
-                        (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
-                        _ => self.wrong(value.span(), format!("`{text}` is no range"), RANGE),
-                    }
+            DeValue::String(text) if let Some((first, last)) = text.split_once("..") => {
+                match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
+                    (Ok(first), Ok(last)) if first <= last => Ok(Values::Range { first, last }),
+                    _ => self.wrong(value.span(), format!("`{text}` is no range"), RANGE),
                 }
-                None => Ok(Values::Each(vec![self.value(value)?])),
-            },
+            }
             _ => Ok(Values::Each(vec![self.value(value)?])),
         }
     }
@@ -327,31 +339,27 @@ impl Parser<'_> {
         let DeValue::Array(rows) = value.get_ref() else {
             return self.wrong(value.span(), "`list` is no list of tables", HELP);
         };
-        let mut all = Vec::new();
-        for row in rows {
+        if rows.is_empty() {
+            return self.wrong(value.span(), "the list has no row", HELP);
+        }
+        let settings = |row: &Spanned<DeValue<'_>>| {
             if !row.get_ref().is_table() {
                 return self.wrong(row.span(), "a row of the list is no table", HELP);
             }
-            let mut settings = Vec::new();
-            for (key, _, value) in self.leaves(row, "list")? {
-                settings.push((key, self.value(value)?));
-            }
-            all.push(settings);
-        }
-        if all.is_empty() {
-            self.wrong(value.span(), "the list has no row", HELP)
-        } else {
-            Ok(Axis::List(all))
-        }
+            let leaves = self.leaves(row, "list")?.into_iter();
+            leaves
+                .map(|(key, _, value)| Ok((key, self.value(value)?)))
+                .collect()
+        };
+        Ok(Axis::List(
+            rows.iter().map(settings).collect::<Result<_, _>>()?,
+        ))
     }
 
     fn draws(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
         const HELP: &str = "[random] has points = N, seed = N, and a table [random.ranges] of keys such as\n\"costs.scp.core_off\" = { from = \
                             80.0, to = 95.0, unit = \"us\" }";
-        let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value.span(), "`random` is no table", HELP);
-        };
-        self.known_keys(table, &["points", "seed", "ranges"], "in [random]", HELP)?;
+        let table = self.section(value, "random", &["points", "seed", "ranges"], HELP)?;
         let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
             return self.wrong(value.span(), "[random] lacks `points` or `ranges`", HELP);
         };
@@ -447,10 +455,7 @@ impl Parser<'_> {
 
     fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
         const HELP: &str = "[seeds] has count = N, and first = N (1 where it is left out)";
-        let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value.span(), "`seeds` is no table", HELP);
-        };
-        self.known_keys(table, &["first", "count"], "in [seeds]", HELP)?;
+        let table = self.section(value, "seeds", &["first", "count"], HELP)?;
         let Some(count) = table.get("count") else {
             return self.wrong(value.span(), "[seeds] lacks `count`", HELP);
         };
@@ -471,16 +476,11 @@ impl Parser<'_> {
     fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds, Error> {
         let Some(value) = value else {
             return Ok(RowKinds {
-                events: false,
                 measures: true,
-                causes: false,
+                ..RowKinds::default()
             });
         };
-        let mut kept = RowKinds {
-            events: false,
-            measures: false,
-            causes: false,
-        };
+        let mut kept = RowKinds::default();
         for (text, place) in self.texts(value, "keep")? {
             match text.as_str() {
                 "events" => kept.events = true,
@@ -501,26 +501,13 @@ impl Parser<'_> {
     fn no_key_twice(&self, axes: &[Axis], settings: &[(String, PlacedValue)]) -> Result<(), Error> {
         let mut seen: BTreeSet<&str> = settings.iter().map(|(key, _)| key.as_str()).collect();
         for axis in axes {
-            let place = |key: &str| match axis {
-                Axis::Grid { place, .. } => place.clone(),
-                Axis::Draws { keys, .. } => keys
-                    .iter()
-                    .find(|drawn| drawn.key == key)
-                    .map_or(0..0, |drawn| drawn.place.clone()),
-                Axis::List(rows) => rows
-                    .iter()
-                    .flatten()
-                    .find(|(name, _)| name == key)
-                    .map_or(0..0, |(_, value)| value.place.clone()),
-                Axis::Repetitions(_) => 0..0,
-            };
-            for (key, _) in axis.keys() {
+            for (key, _, place) in axis.keys() {
                 if ["sweep_point", "repetition", "status", "why", "counter_hz"].contains(&key) {
-                    return self.wrong(place(key), format!("`{key}` cannot be varied"), "the table of points has a column of that name; no experiment has a setting of it");
+                    return self.wrong(place.clone(), format!("`{key}` cannot be varied"), "the table of points has a column of that name; no experiment has a setting of it");
                 }
                 if !seen.insert(key) {
                     return self.wrong(
-                        place(key),
+                        place.clone(),
                         format!("`{key}` is set twice"),
                         "leave it in one place; [settings] hold in every point",
                     );

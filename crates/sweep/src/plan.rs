@@ -164,7 +164,7 @@ impl Plan {
         self.axes
             .iter()
             .flat_map(Axis::keys)
-            .map(|(key, kind)| (key.to_owned(), kind))
+            .map(|(key, kind, _)| (key.to_owned(), kind))
             .collect()
     }
 

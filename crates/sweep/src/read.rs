@@ -4,7 +4,7 @@ use crate::dataset::{Dataset, POINTS_FILE};
 use crate::error::Error;
 use crate::manifest::Chunk;
 use crate::plan::Plan;
-use recording::{CauseRow, Event, Header, Measure, Reader, Recording, Series};
+use recording::{Event, Header, Reader, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -104,15 +104,33 @@ pub fn rows_of_chunk(
         known: HashMap::new(),
     };
     while reader.next_measures(&mut part).map_err(damaged)? {
-        add_measures(&mut points, &part, reader.points_of_measures());
+        for (measure, number) in part.measures().iter().zip(reader.points_of_measures()) {
+            let (to, series) = points.place(&part, *number, measure.series);
+            let moved = measure.moved(series, |name| to.name(part.text(name)));
+            to.push_measure(moved);
+        }
         part.clear();
     }
     while reader.next_events(&mut part).map_err(damaged)? {
-        add_events(&mut points, &part, reader.points_of_events());
+        for (event, number) in part.events().iter().zip(reader.points_of_events()) {
+            let (to, series) = points.place(&part, *number, event.series);
+            let argument = part.point_argument(event.point);
+            let argument = argument.map(|argument| part.text(argument));
+            let point = to.point_with(part.point_text(event.point), argument);
+            to.push(Event {
+                series,
+                point,
+                ..*event
+            });
+        }
         part.clear();
     }
     while reader.next_causes(&mut part).map_err(damaged)? {
-        add_causes(&mut points, &part, reader.points_of_causes());
+        for (cause, number) in part.causes().iter().zip(reader.points_of_causes()) {
+            let (to, series) = points.place(&part, *number, cause.series);
+            let moved = cause.moved(series, |name| to.name(part.text(name)));
+            to.push_cause(moved);
+        }
         part.clear();
     }
     Ok(points.of)
@@ -187,53 +205,5 @@ fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) 
         platform
             .figures
             .insert(name.clone(), toml::Value::Table(table.collect()));
-    }
-}
-
-fn add_measures(points: &mut Points, from: &Recording, numbers: &[u64]) {
-    for (measure, point) in from.measures().iter().zip(numbers) {
-        let (to, series) = points.place(from, *point, measure.series);
-        let mut again = |name| to.name(from.text(name));
-        let moved = Measure {
-            series,
-            subject: measure.subject.map(&mut again),
-            role: measure.role.map(&mut again),
-            metric: again(measure.metric),
-            unit: again(measure.unit),
-            ..*measure
-        };
-        to.push_measure(moved);
-    }
-}
-
-fn add_events(points: &mut Points, from: &Recording, numbers: &[u64]) {
-    for (event, number) in from.events().iter().zip(numbers) {
-        let (to, series) = points.place(from, *number, event.series);
-        let name = from.point_text(event.point);
-        let point = match from.point_argument(event.point) {
-            Some(argument) => to.point_with_argument(name, from.text(argument)),
-            None => to.point(name),
-        };
-        to.push(Event {
-            series,
-            point,
-            ..*event
-        });
-    }
-}
-
-fn add_causes(points: &mut Points, from: &Recording, numbers: &[u64]) {
-    for (cause, point) in from.causes().iter().zip(numbers) {
-        let (to, series) = points.place(from, *point, cause.series);
-        let (metric, name) = (
-            to.name(from.text(cause.metric)),
-            to.name(from.text(cause.cause)),
-        );
-        to.push_cause(CauseRow {
-            series,
-            metric,
-            cause: name,
-            ..*cause
-        });
     }
 }

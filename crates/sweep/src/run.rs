@@ -4,10 +4,10 @@ use crate::chunk::{self, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
 use crate::error::Error;
 use crate::fits::Fitting;
-use crate::inputs::{FileCache, sum_of};
-use crate::manifest::{Chunk, FailedPoint, Run};
-use crate::plan::Plan;
-use experiment::{Conditions, Files, Progress, Request};
+use crate::inputs::{FileCache, held, sum_of};
+use crate::manifest::{FailedPoint, Run};
+use crate::plan::{Plan, Point};
+use experiment::{Conditions, Files, Kept, Progress, Request};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -86,6 +86,26 @@ pub struct Environment<'a> {
     pub threads: Option<usize>,
 }
 
+impl<'a> Environment<'a> {
+    /// What the experiment is asked for at a point.
+    pub(crate) fn request(
+        &self,
+        fitting: &Fitting,
+        point: &Point,
+        platforms: &'a dyn Files,
+        kept: Option<&'a Kept>,
+    ) -> Result<Request<'a>, experiment::Error> {
+        Ok(Request {
+            world: fitting.world,
+            settings: fitting.settings(point)?,
+            platforms,
+            conditions: self.conditions.clone(),
+            source_tree: self.source_tree,
+            kept,
+        })
+    }
+}
+
 /// A chunk that could not be written.
 #[derive(Debug)]
 pub struct Unwritten {
@@ -145,14 +165,10 @@ pub fn run(
     let files = FileCache::new(place.platforms);
     let around = Surroundings {
         fitting,
+        place,
         platforms: &files,
-        conditions: &place.conditions,
-        source_tree: place.source_tree,
     };
-    let Standing {
-        missing,
-        mut outcome,
-    } = Standing::of(dataset, plan, share, &files)?;
+    let (missing, outcome) = standing(dataset, plan, share, &files)?;
     if missing.is_empty() {
         return Ok(outcome);
     }
@@ -168,27 +184,30 @@ pub fn run(
         .unwrap_or_else(rayon::current_num_threads)
         .max(1);
     let workers = cores.min(missing.len());
-    let (queue, done, full) = (
-        Queue::new(dataset, missing),
-        AtomicU64::new(0),
-        AtomicBool::new(false),
-    );
-    let pace = Pace {
-        begin,
-        said: AtomicU64::new(0),
-        points,
-    };
     let work = Work {
         around: &around,
         dataset,
-        queue: &queue,
+        queue: Queue {
+            dataset,
+            missing,
+            next: AtomicUsize::new(0),
+            later: Mutex::default(),
+        },
         progress,
-        pace: &pace,
-        done: &done,
-        full: &full,
-        outcome: &Mutex::new(&mut outcome),
+        pace: Pace {
+            begin,
+            said: AtomicU64::new(0),
+            points,
+        },
+        done: AtomicU64::new(0),
+        full: AtomicBool::new(false),
+        outcome: Mutex::new(outcome),
     };
     work.run_on(cores, workers);
+    let mut outcome = work
+        .outcome
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     outcome.cancelled |= progress.check().is_err();
     outcome.chunks.sort_unstable();
     for named in [&mut outcome.failed, &mut outcome.complaints] {
@@ -201,80 +220,66 @@ pub fn run(
     Ok(outcome)
 }
 
-/// The chunks of a share before a run: those that are missing, and the outcome so far.
-struct Standing {
-    missing: Vec<u64>,
-    outcome: Outcome,
-}
-
-impl Standing {
-    /// Reads what is said of each chunk, and holds the inputs to what earlier chunks were made
-    /// from.
-    fn of(
-        dataset: &Dataset,
-        plan: &Plan,
-        share: &Share,
-        files: &FileCache<'_>,
-    ) -> Result<Self, Error> {
-        let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
-        let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
-        let mut note = |chunk: u64, said: &Chunk| {
-            inputs.extend(
-                said.inputs
-                    .iter()
-                    .map(|(path, sum)| (path.clone(), (*sum, chunk))),
-            );
-            named.extend(
-                said.named
-                    .iter()
-                    .map(|(path, sum)| (path.clone(), (*sum, chunk))),
-            );
-        };
-        for chunk in share.chunks(plan) {
-            let said = dataset.whole_chunk(chunk)?;
-            if let Some(said) = &said {
-                note(chunk, said);
+/// The chunks of a share before a run: those that are missing, and the outcome so far. Reads what is
+/// said of each chunk, and holds the inputs to what earlier chunks were made from.
+fn standing(
+    dataset: &Dataset,
+    plan: &Plan,
+    share: &Share,
+    files: &FileCache<'_>,
+) -> Result<(Vec<u64>, Outcome), Error> {
+    let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
+    let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
+    for chunk in share.chunks(plan) {
+        let said = dataset.whole_chunk(chunk)?;
+        if let Some(said) = &said {
+            for (noted, all) in [(&said.inputs, &mut inputs), (&said.named, &mut named)] {
+                all.extend(
+                    noted
+                        .iter()
+                        .map(|(path, sum)| (path.clone(), (*sum, chunk))),
+                );
             }
-            match said.filter(|said| said.failed.is_empty()) {
-                Some(said) => {
-                    outcome.there += 1;
-                    outcome.complained += said.complaints.len() as u64;
-                    outcome
-                        .complaints
-                        .extend(said.complaints.into_iter().take(NAMED));
-                }
-                None => missing.push(chunk),
+        }
+        match said.filter(|said| said.failed.is_empty()) {
+            Some(said) => {
+                outcome.there += 1;
+                outcome.complained += said.complaints.len() as u64;
+                outcome
+                    .complaints
+                    .extend(said.complaints.into_iter().take(NAMED));
             }
-            outcome.complaints.truncate(NAMED);
+            None => missing.push(chunk),
         }
-        if !missing.is_empty() {
-            same_inputs(&inputs, |path| {
-                (
-                    files.shown(path),
-                    files
-                        .read(path)
-                        .ok()
-                        .map(|text| crc32fast::hash(text.as_bytes())),
-                )
-            })?;
-            same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
-        }
-        Ok(Self { missing, outcome })
+        outcome.complaints.truncate(NAMED);
     }
+    if !missing.is_empty() {
+        same_inputs(&inputs, |path| {
+            (
+                files.shown(path),
+                files
+                    .read(path)
+                    .ok()
+                    .map(|text| crc32fast::hash(text.as_bytes())),
+            )
+        })?;
+        same_inputs(&named, |path| (path.to_owned(), sum_of(path.as_ref())))?;
+    }
+    Ok((missing, outcome))
 }
 
 /// The work of a run, which its threads share.
 struct Work<'w> {
     around: &'w Surroundings<'w>,
     dataset: &'w Dataset,
-    queue: &'w Queue<'w>,
+    queue: Queue<'w>,
     progress: &'w Arc<Progress>,
-    pace: &'w Pace,
+    pace: Pace,
     /// Points that are done.
-    done: &'w AtomicU64,
+    done: AtomicU64,
     /// True once a chunk could not be written: nothing further is computed for a disk that is full.
-    full: &'w AtomicBool,
-    outcome: &'w Mutex<&'w mut Outcome>,
+    full: AtomicBool,
+    outcome: Mutex<Outcome>,
 }
 
 impl Work<'_> {
@@ -313,7 +318,7 @@ impl Work<'_> {
                 self.pace
                     .say(self.progress, 1 + self.done.fetch_add(1, Relaxed));
             });
-            let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut outcome = held(&self.outcome);
             match ran {
                 Ok(said) => {
                     outcome.chunks.push(chunk);
@@ -340,10 +345,7 @@ impl Work<'_> {
         let points = self.around.fitting.plan.points_of(chunk);
         (points.start..points.end).for_each(|_| self.progress.step());
         self.done.fetch_add(points.end - points.start, Relaxed);
-        self.outcome
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .there += 1;
+        held(&self.outcome).there += 1;
     }
 }
 
@@ -356,32 +358,16 @@ struct Queue<'d> {
     later: Mutex<Vec<u64>>,
 }
 
-impl<'d> Queue<'d> {
-    fn new(dataset: &'d Dataset, missing: Vec<u64>) -> Self {
-        Self {
-            dataset,
-            missing,
-            next: AtomicUsize::new(0),
-            later: Mutex::default(),
-        }
-    }
-
+impl Queue<'_> {
     /// The next chunk; `None` if there is no more, or the run is to stop.
     fn next(&self, progress: &Progress) -> Option<u64> {
         while let Some(&chunk) = self.missing.get(self.next.fetch_add(1, Relaxed)) {
             if !self.dataset.is_at_work(chunk) {
                 return Some(chunk);
             }
-            self.later
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(chunk);
+            held(&self.later).push(chunk);
         }
-        let chunk = self
-            .later
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()?;
+        let chunk = held(&self.later).pop()?;
         while self.dataset.is_at_work(chunk) {
             progress.check().ok()?;
             thread::sleep(LOOK_EVERY);
@@ -428,15 +414,8 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result<
     let mut first = None;
     for number in [0, last / 2, last] {
         let check = || {
-            let settings = fitting.settings(&fitting.plan.point(number))?;
-            let request = Request {
-                world: fitting.world,
-                settings,
-                platforms: place.platforms,
-                conditions: place.conditions.clone(),
-                source_tree: place.source_tree,
-                kept: None,
-            };
+            let point = fitting.plan.point(number);
+            let request = place.request(fitting, &point, place.platforms, None)?;
             fitting.experiment.check(&request)
         };
         match check() {

@@ -2,7 +2,6 @@
 
 use memory::{Short, Watch};
 use miette::Diagnostic;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -21,36 +20,19 @@ pub struct Progress {
 }
 
 /// A run was to stop, and did.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, thiserror::Error, Diagnostic)]
 pub enum Cancellation {
     /// Somebody wished it.
+    #[error("stopped; nothing was kept")]
     Asked,
     /// Memory was about to run out.
+    #[error("stopped before memory ran out: {0}; nothing was kept")]
+    #[diagnostic(help("{LESS_MEMORY}"))]
     Short(Short),
 }
 
 /// Words for what would be right where memory is short.
 pub const LESS_MEMORY: &str = "ask for less at a time: fewer iterations, seeds, releases or events";
-
-impl fmt::Display for Cancellation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Asked => f.write_str("stopped; nothing was kept"),
-            Self::Short(short) => write!(
-                f,
-                "stopped before memory ran out: {short}; nothing was kept"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Cancellation {}
-
-impl Diagnostic for Cancellation {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        matches!(self, Self::Short(_)).then(|| Box::new(LESS_MEMORY) as Box<dyn fmt::Display>)
-    }
-}
 
 impl Progress {
     /// The progress of a part of something: its steps are its own, and it is to stop when the whole

@@ -5,7 +5,7 @@ use memory::Short;
 use miette::Diagnostic;
 
 /// Why an experiment has no recording.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum Error {
     /// It was asked for something that there is not.
     #[error("{message}")]
@@ -13,10 +13,12 @@ pub enum Error {
         /// The error.
         message: String,
         /// The advice: what would be right.
+        #[help]
         help: Option<String>,
     },
     /// A file is wrong; shows the place.
     #[error(transparent)]
+    #[diagnostic(transparent)]
     File(Box<dyn Diagnostic + Send + Sync>),
     /// It was to stop, and did.
     #[error("stopped; nothing was kept")]
@@ -27,6 +29,7 @@ pub enum Error {
         /// The error.
         message: String,
         /// The advice: what would be right.
+        #[help]
         help: String,
     },
     /// The recording cannot be written.
@@ -89,32 +92,5 @@ impl From<Cancellation> for Error {
 impl From<document::Error> for Error {
     fn from(wrong: document::Error) -> Self {
         Self::file(wrong)
-    }
-}
-
-impl Diagnostic for Error {
-    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        match self {
-            Self::Usage {
-                help: Some(help), ..
-            }
-            | Self::Memory { help, .. } => Some(Box::new(help)),
-            Self::File(wrong) => wrong.help(),
-            _ => None,
-        }
-    }
-
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        match self {
-            Self::File(wrong) => wrong.source_code(),
-            _ => None,
-        }
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
-        match self {
-            Self::File(wrong) => wrong.labels(),
-            _ => None,
-        }
     }
 }

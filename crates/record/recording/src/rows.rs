@@ -106,8 +106,34 @@ pub struct CauseRow {
     pub ticks: u64,
 }
 
+impl Measure {
+    /// The same measure in another recording, whose numbers for names `again` knows.
+    pub fn moved(&self, series: Series, mut again: impl FnMut(Name) -> Name) -> Self {
+        Self {
+            series,
+            subject: self.subject.map(&mut again),
+            role: self.role.map(&mut again),
+            metric: again(self.metric),
+            unit: again(self.unit),
+            ..*self
+        }
+    }
+}
+
+impl CauseRow {
+    /// The same row in another recording, whose numbers for names `again` knows.
+    pub fn moved(&self, series: Series, mut again: impl FnMut(Name) -> Name) -> Self {
+        Self {
+            series,
+            metric: again(self.metric),
+            cause: again(self.cause),
+            ..*self
+        }
+    }
+}
+
 /// Kinds of rows, of which some are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowKinds {
     /// Time-stamped events.
     pub events: bool,
@@ -520,26 +546,13 @@ impl Recording {
             *moved[name.index()].get_or_insert_with(|| names.intern(other.names.text(name)))
         };
         if kinds.measures {
-            self.measures
-                .extend(other.measures.iter().map(|measure| Measure {
-                    series: series[measure.series.0 as usize],
-                    subject: measure.subject.map(&mut again),
-                    role: measure.role.map(&mut again),
-                    metric: again(measure.metric),
-                    unit: again(measure.unit),
-                    ..*measure
-                }));
+            let moved =
+                |measure: &Measure| measure.moved(series[measure.series.0 as usize], &mut again);
+            self.measures.extend(other.measures.iter().map(moved));
         }
         if kinds.causes {
-            self.causes.extend(other.causes.iter().map(|cause| {
-                let (metric, name) = (again(cause.metric), again(cause.cause));
-                CauseRow {
-                    series: series[cause.series.0 as usize],
-                    metric,
-                    cause: name,
-                    ..*cause
-                }
-            }));
+            let moved = |cause: &CauseRow| cause.moved(series[cause.series.0 as usize], &mut again);
+            self.causes.extend(other.causes.iter().map(moved));
         }
         if kinds.events {
             let points = (0..other.points.len())
