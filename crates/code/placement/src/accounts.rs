@@ -1,9 +1,18 @@
 //! Load tracking of all tasks, and of CPUs as the sum of the tasks that were there last.
 
 use crate::pelt::Pelt;
+use crate::spread;
 use crate::task::TaskId;
 use crate::view::{Doing, Move, Placement, View};
 use alloc::vec::Vec;
+
+/// What a list has for a task or a CPU, which it has from now on.
+pub fn slot<T: Clone + Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize(at + 1, T::default());
+    }
+    &mut list[at]
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Account {
@@ -85,9 +94,7 @@ impl Accounts {
     /// The loads of the tasks that run on a CPU or wait for it, each of 1024, whatever their
     /// weights.
     pub fn unweighted_load(&self, view: &dyn View, cpu: usize) -> u32 {
-        view.running(cpu)
-            .into_iter()
-            .chain(view.waiting_tasks(cpu))
+        spread::tasks_of(view, cpu)
             .map(|task| self.load(view, task).ratio())
             .sum()
     }
@@ -97,13 +104,8 @@ impl Accounts {
     }
 
     fn set(&mut self, task: TaskId, account: Account) {
-        if self.tasks.len() <= task {
-            self.tasks.resize(task + 1, None);
-        }
-        if self.homes.len() <= account.cpu {
-            self.homes.resize(account.cpu + 1, Vec::new());
-        }
-        let before = self.tasks[task].replace(account);
+        slot(&mut self.homes, account.cpu);
+        let before = slot(&mut self.tasks, task).replace(account);
         if before.is_none_or(|before| before.cpu != account.cpu) {
             if let Some(before) = before {
                 self.homes[before.cpu].retain(|&other| other != task);

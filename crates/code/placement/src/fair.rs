@@ -7,6 +7,7 @@
 //! falls by a quarter of the difference. A CPU's use is the greater of its tasks' utilisation and
 //! of the estimates of those that are there to run.
 
+use crate::accounts::slot;
 use crate::pelt::{LONGEST_SUM, PERIOD, Pelt};
 use crate::task::TaskId;
 use crate::view::{Doing, View};
@@ -41,12 +42,8 @@ struct Estimate {
 }
 
 impl Estimate {
-    const fn get(self) -> u32 {
-        if self.average > self.last {
-            self.average
-        } else {
-            self.last
-        }
+    fn get(self) -> u32 {
+        self.average.max(self.last)
     }
 
     /// The task has blocked with this utilisation, on a CPU of this capacity.
@@ -183,11 +180,7 @@ impl FairLoads {
 
     /// The utilisation of a task at present, 0 to 1024 of the fastest CPU.
     pub fn task(&self, view: &dyn View, task: TaskId) -> u32 {
-        if self.account(task).is_none() {
-            0
-        } else {
-            self.tracked(view, task).utilisation()
-        }
+        self.tracked(view, task).utilisation()
     }
 
     /// The use that is expected of a task; 0 for one that has not blocked yet.
@@ -262,9 +255,7 @@ impl FairLoads {
     }
 
     fn advance(&mut self, view: &dyn View, cpu: usize) {
-        if self.cpus.len() <= cpu {
-            self.cpus.resize(cpu + 1, Cpu::default());
-        }
+        slot(&mut self.cpus, cpu);
         self.cpus[cpu].clock = self.clock_at(view, cpu);
     }
 
@@ -280,10 +271,7 @@ impl FairLoads {
     }
 
     fn place(&mut self, task: TaskId, account: Account) {
-        if self.tasks.len() <= task {
-            self.tasks.resize(task + 1, None);
-        }
-        if let Some(before) = self.tasks[task].replace(account)
+        if let Some(before) = slot(&mut self.tasks, task).replace(account)
             && before.cpu != account.cpu
         {
             self.cpus[before.cpu].homes.retain(|&other| other != task);

@@ -4,7 +4,7 @@
 //! After Rasmussen's patches as vendors' trees have them. Between two classes of CPUs nothing is
 //! balanced: a task crosses only by the rules here. Within a class tasks spread evenly.
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, slot};
 use crate::classes;
 use crate::pelt::Pelt;
 use crate::spread;
@@ -18,13 +18,6 @@ pub struct HmpSettings {
     pub up: u32,
     /// A task whose load is below this, of 1024, moves down.
     pub down: u32,
-    /// Only tasks up to this nice value move up, and others down whatever their load: 0 is the
-    /// default priority.
-    pub highest_nice: i8,
-    /// No second move up of a task within this time, in units of 1024 ns.
-    pub settle_up: u64,
-    /// No second move down of a task within this time, in units of 1024 ns.
-    pub settle_down: u64,
     /// Nobody moves up unless a fast CPU has a load of less than this, the loads of its tasks added
     /// up; `None` to go without the rule.
     pub room: Option<u32>,
@@ -34,15 +27,11 @@ pub struct HmpSettings {
 }
 
 impl Default for HmpSettings {
-    /// Vendors' values. The room is their 1024 - 64. They let nice values below 5 pass; the talk
-    /// says priority at least default, as here.
+    /// Vendors' values. The room is their 1024 - 64.
     fn default() -> Self {
         Self {
             up: 700,
             down: 512,
-            highest_nice: 0,
-            settle_up: 4096,
-            settle_down: 4096,
             room: Some(960),
             offload: true,
         }
@@ -59,6 +48,13 @@ impl HmpSettings {
         }
     }
 }
+
+/// Only tasks up to this nice value move up, and others down whatever their load: 0 is the default
+/// priority. Vendors let nice values below 5 pass; the talk says priority at least default, as here.
+const HIGHEST_NICE: i8 = 0;
+
+/// No second move of a task in the same direction within this time, in units of 1024 ns.
+const SETTLE: u64 = 4096;
 
 /// The share of what it could use up to which a task counts as starved, of 1024.
 const STARVED: u32 = 768;
@@ -92,15 +88,8 @@ impl Hmp {
         (view.now() / 1_000) >> 10
     }
 
-    fn moved(&mut self, task: TaskId) -> &mut Migrations {
-        if self.moved.len() <= task {
-            self.moved.resize(task + 1, Migrations::default());
-        }
-        &mut self.moved[task]
-    }
-
-    fn has_settled(&self, view: &dyn View, last: Option<u64>, settle: u64) -> bool {
-        last.is_none_or(|last| Self::units(view).saturating_sub(last) >= settle)
+    fn has_settled(view: &dyn View, last: Option<u64>) -> bool {
+        last.is_none_or(|last| Self::units(view).saturating_sub(last) >= SETTLE)
     }
 
     /// The CPU with the least load, that of its tasks added up whatever their weights.
@@ -126,10 +115,7 @@ impl Hmp {
         };
         let last = self.moved.get(task).copied().unwrap_or_default().up;
         let heavy = self.accounts.load(view, task).ratio() > self.settings.up;
-        if !heavy
-            || nice > self.settings.highest_nice
-            || !self.has_settled(view, last, self.settings.settle_up)
-        {
+        if !heavy || nice > HIGHEST_NICE || !Self::has_settled(view, last) {
             return None;
         }
         let (load, to) =
@@ -146,23 +132,23 @@ impl Hmp {
             return None;
         };
         let (_, to) = self.least_loaded(view, classes::slower(view, cpu) & view.allowed(task))?;
-        if nice > self.settings.highest_nice {
+        if nice > HIGHEST_NICE {
             return Some(to);
         }
         let last = self.moved.get(task).copied().unwrap_or_default().down;
         let light = self.accounts.load(view, task).ratio() < self.settings.down;
-        (light && self.has_settled(view, last, self.settings.settle_down)).then_some(to)
+        (light && Self::has_settled(view, last)).then_some(to)
     }
 
     fn note_up(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Migrations {
+        *slot(&mut self.moved, task) = Migrations {
             up: Some(Self::units(view)),
             down: None,
         };
     }
 
     fn note_down(&mut self, view: &dyn View, task: TaskId) {
-        *self.moved(task) = Migrations {
+        *slot(&mut self.moved, task) = Migrations {
             up: None,
             down: Some(Self::units(view)),
         };
@@ -178,10 +164,7 @@ impl Hmp {
         if !self.settings.offload || !crowded {
             return None;
         }
-        let (_, task) = view
-            .running(cpu)
-            .into_iter()
-            .chain(view.waiting_tasks(cpu))
+        let (_, task) = spread::tasks_of(view, cpu)
             .filter(|&task| view.policy(task).is_fair())
             .map(|task| (self.accounts.load(view, task).ratio(), task))
             .min()?;
@@ -252,12 +235,7 @@ impl Placement for Hmp {
         }
         let tasks = classes::slower(view, cpu)
             .iter(view.cpus())
-            .flat_map(|other| {
-                view.running(other)
-                    .into_iter()
-                    .chain(view.waiting_tasks(other))
-                    .map(move |task| (other, task))
-            });
+            .flat_map(|other| spread::tasks_of(view, other).map(move |task| (other, task)));
         let (_, task) = tasks
             .filter(|&(other, task)| {
                 view.allowed(task).has(cpu) && self.up(view, task, other).is_some()

@@ -85,6 +85,12 @@ pub fn tasks(view: &dyn View, cpu: usize) -> usize {
     view.waiting(cpu) + usize::from(view.running(cpu).is_some())
 }
 
+/// The task that runs on a CPU, and those that wait for it.
+pub fn tasks_of(view: &dyn View, cpu: usize) -> impl Iterator<Item = TaskId> + use<> {
+    let running = view.running(cpu).into_iter();
+    running.chain(view.waiting_tasks(cpu))
+}
+
 /// The distance of a CPU from another, counting upwards.
 fn distance(view: &dyn View, from: usize, to: usize) -> usize {
     let cpus = view.cpus().max(1);

@@ -104,11 +104,7 @@ impl Placement for Switcher {
         if to != cpu {
             // The pair has switched: who is still here follows, one in each tick; the other side
             // pulls the rest.
-            return view
-                .running(cpu)
-                .into_iter()
-                .chain(view.waiting_tasks(cpu))
-                .into_iter()
+            return spread::tasks_of(view, cpu)
                 .find(|&task| view.allowed(task).has(to))
                 .map(|task| Move { task, to });
         }

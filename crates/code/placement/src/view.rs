@@ -9,8 +9,6 @@ pub trait View {
     fn now(&self) -> u64;
     /// Number of CPUs, at most 64.
     fn cpus(&self) -> usize;
-    /// The domain of a CPU.
-    fn domain(&self, cpu: usize) -> usize;
     /// Capacity of a CPU at its present operating point.
     fn capacity(&self, cpu: usize) -> u32;
     /// Capacity of a CPU at its highest operating point.

@@ -7,6 +7,7 @@
 
 use crate::task::{CpuSet, TaskId};
 use points::Point;
+pub use rcu::{IdleNeed, Step};
 
 /// A callback that was queued.
 #[derive(Clone, Copy)]
@@ -37,17 +38,6 @@ pub struct CpuTime {
     pub jiffy: u64,
 }
 
-/// The need of an idle CPU's callbacks.
-#[derive(PartialEq)]
-pub enum IdleNeed {
-    /// Nothing: the tick may stop.
-    Nothing,
-    /// The tick.
-    Tick,
-    /// To be awake at this jiffy; the tick may stop.
-    WakeAt(u64),
-}
-
 /// The code that a tick has interrupted.
 #[derive(Clone, Copy)]
 pub enum InterruptedCode {
@@ -57,17 +47,6 @@ pub enum InterruptedCode {
     KernelThread(TaskId),
     /// The idle loop.
     Idle,
-}
-
-/// The next action of a thread.
-#[derive(Debug)]
-pub enum Step {
-    /// It goes on.
-    Again,
-    /// It sleeps until it is woken. If that has happened during the step, it goes on at once.
-    Sleep,
-    /// It sleeps until it is woken, or until this jiffy.
-    SleepUntil(u64),
 }
 
 /// The requests that the code under test makes of the kernel during a call.

@@ -82,8 +82,6 @@ pub struct CpuCounts {
     pub switches: u64,
     /// Interrupts that were taken.
     pub interrupts: u64,
-    /// Interrupts sent to other CPUs.
-    pub ipis: u64,
     /// Callbacks queued here.
     pub queued: u64,
     /// Callbacks invoked here, in the softirq.

@@ -33,9 +33,9 @@ impl Kernel {
         self.cpus[cpu].turn_owner = self.owners.id(Owner::Kernel);
         self.cpus[cpu].callbacks_at = match need {
             IdleNeed::WakeAt(jiffy) => Some(self.jiffy_time(jiffy.max(self.jiffy() + 1))),
-            IdleNeed::Nothing | IdleNeed::Tick => None,
+            IdleNeed::StopTick | IdleNeed::KeepTick => None,
         };
-        let keep = need == IdleNeed::Tick;
+        let keep = need == IdleNeed::KeepTick;
         let choice = match self.settings.form {
             Form::Y2013 => self.choose_of_2013(cpu, keep),
             Form::Modern => self.choose(cpu, keep),
@@ -58,18 +58,13 @@ impl Kernel {
         self.cpus[cpu].tick_for_callbacks = keep && !soon;
         // menu of the time knows of one event only, and not whether the tick goes on.
         let event_ns = self.ns_until(self.next_event(cpu));
-        let mut asked = self.asked(
-            cpu,
-            SleepLength {
-                timer_ns: event_ns,
-                event_ns,
-            },
-        );
-        let domain = &self.hardware.domains[self.cpus[cpu].domain];
-        let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
+        let sleep_length = SleepLength {
+            timer_ns: event_ns,
+            event_ns,
+        };
         Choice {
             stop_tick: self.cpus[cpu].tick.is_none(),
-            ..choice
+            ..self.ask_governor(cpu, sleep_length, false)
         }
     }
 
@@ -87,12 +82,7 @@ impl Kernel {
         } else {
             self.ns_until(self.next_timer(cpu))
         };
-        let mut asked = KnownSituation {
-            tick_stopped,
-            ..self.asked(cpu, SleepLength { timer_ns, event_ns })
-        };
-        let domain = &self.hardware.domains[self.cpus[cpu].domain];
-        let choice = self.cpus[cpu].governor.select(&domain.table, &mut asked);
+        let choice = self.ask_governor(cpu, SleepLength { timer_ns, event_ns }, tick_stopped);
         let next = self.next_timer(cpu);
         let far = self.cpus[cpu].tick.is_some_and(|tick| next > tick);
         if keep {
@@ -115,16 +105,23 @@ impl Kernel {
         }
     }
 
-    fn asked(&mut self, cpu: usize, sleep_length: SleepLength) -> KnownSituation {
-        self.cpus[cpu]
-            .tracked
-            .update(self.now, Doing::Running, CAPACITY);
-        KnownSituation {
-            utilised: self.cpus[cpu].tracked.utilisation() > CAPACITY >> 6,
+    fn ask_governor(
+        &mut self,
+        cpu: usize,
+        sleep_length: SleepLength,
+        tick_stopped: bool,
+    ) -> Choice {
+        let this = &mut self.cpus[cpu];
+        this.tracked.update(self.now, Doing::Running, CAPACITY);
+        let mut asked = KnownSituation {
+            tick_stopped,
+            utilised: this.tracked.utilisation() > CAPACITY >> 6,
             latency_limit_ns: self.settings.latency_limit_ns,
-            load: self.cpus[cpu].load,
+            load: this.load,
             ..KnownSituation::new(sleep_length)
-        }
+        };
+        let table = &self.hardware.domains[this.domain].table;
+        this.governor.select(table, &mut asked)
     }
 
     fn enter_idle(&mut self, soc: &Soc, cpu: usize, choice: Choice) -> Stay {

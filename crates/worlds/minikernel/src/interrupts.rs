@@ -5,20 +5,23 @@ use crate::cpu::{Alarm, IPI_TIMER, SOFTIRQ_CALLBACKS, SOFTIRQ_TIMER, WheelAlarm}
 use crate::events;
 use crate::kernel::Kernel;
 use crate::owners::Owner;
-use crate::program::Life;
 use engine::Time;
 use soc::{Interrupts, Soc, Source};
 
 impl Kernel {
-    /// True if the timer interrupt that is due is a tick that an idle CPU keeps for its callbacks,
-    /// or a wake-up that they asked for, and nothing else.
-    pub fn is_for_callbacks(&self, cpu: usize) -> bool {
+    /// The owner of the timer interrupt that is due: callbacks, if it is a tick that an idle CPU
+    /// keeps for them, or a wake-up that they asked for, and nothing else.
+    fn timer_owner(&self, cpu: usize) -> Owner {
         let this = &self.cpus[cpu];
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
         let tick = is_due(this.tick) && this.tick_for_callbacks;
         let wake_up =
             this.tick.is_none() && is_due(this.callbacks_at) && !this.wheel.is_due(self.jiffy());
-        (tick || wake_up) && this.current.is_none() && this.precise.next() > self.now
+        if (tick || wake_up) && this.current.is_none() && this.precise.next() > self.now {
+            Owner::TickForRcu
+        } else {
+            Owner::Interrupt
+        }
     }
 
     /// Takes interrupts: they are handled when the entry is paid for.
@@ -29,8 +32,8 @@ impl Kernel {
                 Source::LocalTimer | Source::Broadcast | Source::Ipi(IPI_TIMER)
             )
         });
-        let owner = if only_timer && self.is_for_callbacks(cpu) {
-            Owner::TickForRcu
+        let owner = if only_timer {
+            self.timer_owner(cpu)
         } else {
             Owner::Interrupt
         };
@@ -82,7 +85,7 @@ impl Kernel {
                     sleep,
                     expected,
                 } => {
-                    if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked) {
+                    if self.tasks[task].is_in_sleep(sleep) {
                         self.tasks[task].expected = Some(expected);
                         self.wake(soc, cpu, task, WakeCause::Task);
                     }
@@ -104,24 +107,15 @@ impl Kernel {
             self.cpus[cpu].softirqs |= SOFTIRQ_TIMER;
         }
         if of_wheel || of_callbacks {
-            let owner = if self.is_for_callbacks(cpu) {
-                Owner::TickForRcu
-            } else {
-                Owner::Interrupt
-            };
-            self.owe(cpu, owner, self.settings.costs.tick);
+            self.owe(cpu, self.timer_owner(cpu), self.settings.costs.tick);
             self.sample_load(soc, self.cpus[cpu].domain);
             self.callbacks_tick(soc, cpu);
         }
     }
 
     fn tick(&mut self, soc: &Soc, cpu: usize) {
-        let for_callbacks = self.is_for_callbacks(cpu);
-        let owner = if for_callbacks {
-            Owner::TickForRcu
-        } else {
-            Owner::Interrupt
-        };
+        let owner = self.timer_owner(cpu);
+        let for_callbacks = owner == Owner::TickForRcu;
         self.owe(cpu, owner, self.settings.costs.tick);
         let idle = self.cpus[cpu].current.is_none();
         let counts = &mut self.cpus[cpu].counts;
@@ -189,8 +183,7 @@ impl Kernel {
                 self.owe(cpu, Owner::Interrupt, self.settings.costs.timer);
                 match alarm {
                     WheelAlarm::Wake { task, sleep } => {
-                        if (self.tasks[task].sleep, self.tasks[task].life) == (sleep, Life::Blocked)
-                        {
+                        if self.tasks[task].is_in_sleep(sleep) {
                             self.wake(soc, cpu, task, WakeCause::Task);
                         }
                     }

@@ -111,7 +111,6 @@ impl Outcome {
 
 struct Machine {
     kernel: RefCell<Kernel>,
-    begin: Time,
     started: Cell<bool>,
 }
 
@@ -128,15 +127,14 @@ pub fn run(
     time_ns: u64,
 ) -> Result<Outcome, Error> {
     check(hardware, settings, workload, time_ns).map_err(Error::Input)?;
-    let begin = BEGIN;
-    let end = begin + time_ns * 1_000;
+    let times = BEGIN..BEGIN + time_ns * 1_000;
     let kernel = Kernel::new(
         hardware.clone(),
         settings.clone(),
         workload,
         placement,
         callbacks,
-        begin..end,
+        times.clone(),
     );
     let soc = Soc::new(&hardware.machine, settings.seed);
     soc.keep_stamps(settings.record);
@@ -146,7 +144,7 @@ pub fn run(
         hardware.power(&points),
         owners.count(),
         owners.id(Owner::Transition),
-        begin..end,
+        times,
     );
     let boot = match settings.idle_path {
         IdlePath::Firmware => Boot::Firmware,
@@ -154,7 +152,6 @@ pub fn run(
     };
     let machine = Machine {
         kernel: RefCell::new(kernel),
-        begin,
         started: Cell::new(false),
     };
     run_system(&soc, &machine, boot)?;
@@ -184,10 +181,10 @@ impl System for Machine {
             (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
         }
         soc.take_interrupts(cpu);
-        while soc.now() < self.begin {
-            soc.wait_for_interrupt(Some(self.begin));
+        while soc.now() < BEGIN {
+            soc.wait_for_interrupt(Some(BEGIN));
             if soc.pending_interrupts(cpu).any() {
-                soc.work(self.begin.saturating_sub(soc.now()));
+                soc.work(BEGIN.saturating_sub(soc.now()));
             }
         }
         loop {

@@ -35,12 +35,6 @@ impl Mutex {
 }
 
 #[derive(Default)]
-pub struct Condition {
-    /// The tasks that wait, and the mutex that each wants back, if any.
-    pub(crate) waiters: VecDeque<(TaskId, Option<u16>)>,
-}
-
-#[derive(Default)]
 pub struct Semaphore {
     count: u32,
     waiters: VecDeque<TaskId>,
@@ -89,7 +83,8 @@ impl Barrier {
 #[derive(Default)]
 pub struct Objects {
     pub(crate) mutexes: Vec<Mutex>,
-    pub(crate) conditions: Vec<Condition>,
+    /// For each condition the tasks that wait, and the mutex that each wants back, if any.
+    pub(crate) conditions: Vec<VecDeque<(TaskId, Option<u16>)>>,
     pub(crate) semaphores: Vec<Semaphore>,
     pub(crate) barriers: Vec<Barrier>,
     /// The base of each shared timer, once a task used it.
@@ -107,9 +102,7 @@ impl Objects {
                     ..Mutex::default()
                 })
                 .collect(),
-            conditions: (0..workload.conditions)
-                .map(|_| Condition::default())
-                .collect(),
+            conditions: vec![VecDeque::new(); workload.conditions],
             semaphores: workload
                 .semaphores
                 .iter()

@@ -224,6 +224,11 @@ impl Task {
         matches!(self.spec.policy, Policy::Fair { .. })
     }
 
+    /// True if it still is in the sleep of this number.
+    pub fn is_in_sleep(&self, sleep: u64) -> bool {
+        (self.sleep, self.life) == (sleep, Life::Blocked)
+    }
+
     /// True if it still has something to compute.
     pub fn computes(&self) -> bool {
         self.left > Work::NONE || self.time_left > 0

@@ -129,7 +129,7 @@ impl Kernel {
     /// The need of the callbacks of a CPU that is about to idle.
     pub fn idle_need(&mut self, soc: &Soc, cpu: usize) -> IdleNeed {
         let need = self.with_callbacks(soc, cpu, Callbacks::idle_need);
-        need.map_or(IdleNeed::Nothing, |(need, _)| need)
+        need.map_or(IdleNeed::StopTick, |(need, _)| need)
     }
 
     /// The CPU idles from now on, or no longer.
@@ -210,18 +210,18 @@ impl Kernel {
         }
         match step {
             Step::Again => {}
-            Step::Sleep | Step::SleepUntil(_) if self.tasks[task].woken => {}
+            Step::Sleep { .. } if self.tasks[task].woken => {}
             // The step is paid for before it sleeps: as a debt, for a task that sleeps does not
             // compute.
-            Step::Sleep | Step::SleepUntil(_) => {
+            Step::Sleep { until } => {
                 let this = &mut self.tasks[task];
                 let left = std::mem::take(&mut this.left);
                 let then = this.then.take();
                 self.cpus[cpu].debts.push_back((thread_owner, left));
                 self.cpus[cpu].debts.extend(then);
-                match step {
-                    Step::SleepUntil(jiffy) => self.sleep_jiffies(cpu, task, jiffy),
-                    _ => self.sleep_for_ever(cpu, task),
+                match until {
+                    Some(jiffy) => self.sleep_jiffies(cpu, task, jiffy),
+                    None => self.block(cpu, task),
                 }
             }
         }

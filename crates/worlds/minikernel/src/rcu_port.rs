@@ -156,11 +156,7 @@ impl Callbacks for Rcu {
     }
 
     fn idle_need(&mut self, place: CpuTime, requests: &mut Requests) -> IdleNeed {
-        match self.at(place, requests, |this| this.rcu.idle_need(&this.port)) {
-            rcu::IdleNeed::StopTick => IdleNeed::Nothing,
-            rcu::IdleNeed::KeepTick => IdleNeed::Tick,
-            rcu::IdleNeed::WakeAt(jiffy) => IdleNeed::WakeAt(jiffy),
-        }
+        self.at(place, requests, |this| this.rcu.idle_need(&this.port))
     }
 
     fn idle_enter(&mut self, place: CpuTime, requests: &mut Requests) {
@@ -173,15 +169,11 @@ impl Callbacks for Rcu {
 
     fn thread(&mut self, thread: ThreadNumber, place: CpuTime, requests: &mut Requests) -> Step {
         let Some(&thread) = self.port.threads.get(thread) else {
-            return Step::Sleep;
+            return Step::Sleep { until: None };
         };
-        match self.at(place, requests, |this| {
+        self.at(place, requests, |this| {
             this.rcu.offload_thread(&this.port, thread)
-        }) {
-            rcu::Step::Again => Step::Again,
-            rcu::Step::Sleep { until: None } => Step::Sleep,
-            rcu::Step::Sleep { until: Some(jiffy) } => Step::SleepUntil(jiffy),
-        }
+        })
     }
 
     fn timer(&mut self, number: u32, place: CpuTime, requests: &mut Requests) {

@@ -81,15 +81,7 @@ impl Kernel {
                 self.sleep_until(soc, cpu, task, until);
             }
             Action::SleepJiffies(jiffies) => {
-                let now = self.jiffy();
-                self.block(cpu, task);
-                let what = WheelAlarm::Wake {
-                    task,
-                    sleep: self.tasks[task].sleep,
-                };
-                self.cpus[cpu]
-                    .wheel
-                    .set(now, now + u64::from(jiffies), false, what);
+                self.sleep_jiffies(cpu, task, self.jiffy() + u64::from(jiffies));
             }
             Action::Timer {
                 timer,
@@ -150,9 +142,7 @@ impl Kernel {
                 }
             }
             Action::Suspend(condition) => {
-                self.objects.conditions[usize::from(condition)]
-                    .waiters
-                    .push_back((task, None));
+                self.objects.conditions[usize::from(condition)].push_back((task, None));
                 self.block(cpu, task);
             }
             Action::SemPost(semaphore) => self.post(soc, cpu, semaphore),
@@ -245,10 +235,6 @@ impl Kernel {
         self.cpus[cpu].wheel.set(now, until, false, what);
     }
 
-    pub fn sleep_for_ever(&mut self, cpu: usize, task: TaskId) {
-        self.block(cpu, task);
-    }
-
     pub fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {
         if let Some(next) = self.objects.semaphores[usize::from(semaphore)].post() {
             self.wake(soc, cpu, next, WakeCause::Task);
@@ -311,17 +297,13 @@ impl Kernel {
 
     fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: u16, mutex: u16) {
         self.unlock(soc, cpu, task, mutex);
-        self.objects.conditions[usize::from(condition)]
-            .waiters
-            .push_back((task, Some(mutex)));
+        self.objects.conditions[usize::from(condition)].push_back((task, Some(mutex)));
         self.block(cpu, task);
     }
 
     fn signal(&mut self, soc: &Soc, cpu: usize, condition: u16, most: usize) {
         for _ in 0..most {
-            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)]
-                .waiters
-                .pop_front()
+            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)].pop_front()
             else {
                 return;
             };

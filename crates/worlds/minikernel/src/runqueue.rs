@@ -45,12 +45,8 @@ impl RunQueue {
 
     /// Raises the floor to what the running task has, unless somebody who waits has less.
     pub fn raise_floor(&mut self, running: Option<u64>) {
-        let waiting = self.fair.iter().map(|fair| fair.vruntime).min();
-        let least = match (running, waiting) {
-            (Some(running), Some(waiting)) => running.min(waiting),
-            (running, waiting) => running.or(waiting).unwrap_or(self.floor),
-        };
-        self.floor = self.floor.max(least);
+        let least = self.least().into_iter().chain(running).min();
+        self.floor = self.floor.max(least.unwrap_or(self.floor));
     }
 
     /// Adds a task; `first` puts a real-time task before those of its priority.

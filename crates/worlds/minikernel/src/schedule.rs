@@ -55,9 +55,7 @@ impl Kernel {
             .saturating_sub(self.settings.fairness.latency * 1_000 / 2);
         let sleeper = &mut self.tasks[task];
         sleeper.vruntime = sleeper.vruntime.max(floor);
-        self.cpus[target]
-            .queue
-            .add(task, sleeper.spec.policy, sleeper.vruntime, false);
+        self.enqueue(target, task, false);
         if self.preempts(task, target) {
             self.ask_reschedule(soc, by, target, cause);
         }
@@ -119,7 +117,6 @@ impl Kernel {
     /// Sends an interrupt to another CPU.
     pub fn send(&mut self, soc: &Soc, by: usize, target: usize, kind: u8, cause: WakeCause) {
         self.owe(by, Owner::Kernel, self.settings.costs.ipi);
-        self.cpus[by].counts.ipis += 1;
         self.cpus[target].ipi_cause.get_or_insert(cause);
         soc.raise(target, Source::Ipi(kind));
     }
@@ -142,12 +139,7 @@ impl Kernel {
                 .filter(|&to| to != cpu && self.allowed_now(task).has(to))
             {
                 Some(to) => self.put(soc, cpu, task, to),
-                None => {
-                    let put_off = &self.tasks[task];
-                    self.cpus[cpu]
-                        .queue
-                        .add(task, put_off.spec.policy, put_off.vruntime, true);
-                }
+                None => self.enqueue(cpu, task, true),
             }
         } else if let Some(task) = previous {
             self.note_doing(task, cpu, Doing::Running, Doing::Nothing);
@@ -178,13 +170,18 @@ impl Kernel {
         self.look_at_frequency(soc, self.cpus[cpu].domain);
     }
 
+    /// Adds a task to those that wait for a CPU; `first` puts a real-time task before those of its
+    /// priority.
+    fn enqueue(&mut self, cpu: usize, task: TaskId, first: bool) {
+        let added = &self.tasks[task];
+        let queue = &mut self.cpus[cpu].queue;
+        queue.add(task, added.spec.policy, added.vruntime, first);
+    }
+
     /// Puts a task that waits on another CPU.
     pub fn put(&mut self, soc: &Soc, by: usize, task: TaskId, to: usize) {
         self.move_accounts(task, to);
-        let moved = &self.tasks[task];
-        self.cpus[to]
-            .queue
-            .add(task, moved.spec.policy, moved.vruntime, false);
+        self.enqueue(to, task, false);
         if self.preempts(task, to) {
             self.ask_reschedule(soc, by, to, WakeCause::Task);
         }
@@ -201,10 +198,7 @@ impl Kernel {
         }
         if self.cpus[from].queue.remove(task) {
             self.move_accounts(task, cpu);
-            let moved = &self.tasks[task];
-            self.cpus[cpu]
-                .queue
-                .add(task, moved.spec.policy, moved.vruntime, false);
+            self.enqueue(cpu, task, false);
         } else if self.cpus[from].current == Some(task) {
             self.cpus[from].push = Some(cpu);
             self.ask_reschedule(soc, cpu, from, WakeCause::Task);

@@ -14,10 +14,6 @@ impl View for Kernel {
         self.cpus.len()
     }
 
-    fn domain(&self, cpu: usize) -> usize {
-        self.cpus[cpu].domain
-    }
-
     fn capacity(&self, cpu: usize) -> u32 {
         self.cpus[cpu].capacity
     }

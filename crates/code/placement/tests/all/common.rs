@@ -147,9 +147,6 @@ impl View for Machine {
     fn cpus(&self) -> usize {
         self.tops.len()
     }
-    fn domain(&self, cpu: usize) -> usize {
-        usize::from(self.tops[cpu] < 1024)
-    }
     fn capacity(&self, cpu: usize) -> u32 {
         self.tops[cpu]
     }

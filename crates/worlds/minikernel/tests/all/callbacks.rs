@@ -100,10 +100,10 @@ impl Callbacks for StandIn {
     fn idle_need(&mut self, place: CpuTime, requests: &mut Requests) -> IdleNeed {
         self.expect_awake(place);
         if self.ready_at[place.cpu].is_empty() {
-            return IdleNeed::Nothing;
+            return IdleNeed::StopTick;
         }
         if self.how == How::Tick {
-            return IdleNeed::Tick;
+            return IdleNeed::KeepTick;
         }
         requests.softirq = self.is_ready(place);
         IdleNeed::WakeAt((place.jiffy + 4).next_multiple_of(4))
@@ -126,9 +126,9 @@ impl Callbacks for StandIn {
         requests
             .invoke
             .extend((0..invoked).map(|_| Callback { by: 0, lazy: false }));
-        self.in_thread
-            .first()
-            .map_or(Step::Sleep, |&at| Step::SleepUntil(at))
+        Step::Sleep {
+            until: self.in_thread.first().copied(),
+        }
     }
 
     fn queued(&self) -> u64 {
@@ -215,7 +215,7 @@ impl Callbacks for WokenInItsStep {
         false
     }
     fn idle_need(&mut self, _place: CpuTime, _requests: &mut Requests) -> IdleNeed {
-        IdleNeed::Nothing
+        IdleNeed::StopTick
     }
     fn idle_enter(&mut self, _place: CpuTime, _requests: &mut Requests) {}
     fn idle_exit(&mut self, _place: CpuTime, _requests: &mut Requests) {}
@@ -223,14 +223,16 @@ impl Callbacks for WokenInItsStep {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() == 1 {
             requests.wake.push(0);
-            return Step::Sleep;
+            return Step::Sleep { until: None };
         }
         // Long before that it is woken, and then sleeps for longer: the timer of the first sleep
         // must not end the second.
         if self.steps.get() < 4 {
-            Step::SleepUntil(place.jiffy + 30)
+            Step::Sleep {
+                until: Some(place.jiffy + 30),
+            }
         } else {
-            Step::Sleep
+            Step::Sleep { until: None }
         }
     }
     fn queued(&self) -> u64 {
