@@ -21,13 +21,13 @@ pub fn class(source: &Source, item: &Item) -> Result<Class, Error> {
         "SCHED_OTHER" => Ok(Class::Fair),
         "SCHED_FIFO" => Ok(Class::RealTime),
         "SCHED_DEADLINE" => {
-            Err(source.error(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES))
+            source.wrong(item.at, "SCHED_DEADLINE is not simulated", NO_DEADLINES)
         }
         known @ ("SCHED_RR" | "SCHED_IDLE" | "SCHED_BATCH") => {
-            Err(source.error(item.at, format!("{known} is not simulated"), "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19"))
+            source.wrong(item.at, format!("{known} is not simulated"), "`SCHED_FIFO` runs until it blocks; `SCHED_OTHER` has shares by `priority` from -20 to 19")
         }
         other => {
-            Err(source.error(item.at, format!("{} is no policy", quoted(other)), "there are `SCHED_OTHER` and `SCHED_FIFO`"))
+            source.wrong(item.at, format!("{} is no policy", quoted(other)), "there are `SCHED_OTHER` and `SCHED_FIFO`")
         }
     }
 }

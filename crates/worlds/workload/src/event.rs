@@ -224,11 +224,11 @@ impl Thread<'_> {
             Value::String(text) if text.is_empty() => self.name,
             Value::String(text) => text.as_str(),
             other => {
-                return Err(self.source.error(
+                return self.source.wrong(
                     item.at,
                     format!("a task is suspended on a name, and not on {}", other.kind()),
                     "write a name in double quotes, or leave it empty",
-                ));
+                );
             }
         };
         Ok((
@@ -240,11 +240,11 @@ impl Thread<'_> {
     fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
         let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
         let (Some(condition), Some(mutex)) = (condition, mutex) else {
-            return Err(self.source.error(
+            return self.source.wrong(
                 item.at,
                 format!("{what} lacks `ref` or `mutex`"),
                 "write `{ \"ref\": \"condition\", \"mutex\": \"mutex\" }`",
-            ));
+            );
         };
         let name = self.source.string(condition, "the condition `ref`")?;
         let number = self
@@ -264,7 +264,7 @@ impl Thread<'_> {
             source.fields(item, "`timer`", ["ref", "period", "mode", "stopwatt_step"])?;
         let (Some(name_at), Some(period)) = (name, period) else {
             let help = "write `{ \"ref\": \"unique\", \"period\": 1000 }`";
-            return Err(source.error(item.at, "`timer` lacks `ref` or `period`", help));
+            return source.wrong(item.at, "`timer` lacks `ref` or `period`", help);
         };
         let name = source.string(name_at, "the timer's `ref`")?;
         let mut us = source.integer(period, "a period in microseconds", 1..=HOUR_US)?;
@@ -272,11 +272,11 @@ impl Thread<'_> {
             us += source.integer(step, "`stopwatt_step` in microseconds", 0..=HOUR_US)?
                 * self.instance as i64;
             if us > HOUR_US {
-                return Err(source.error(
+                return source.wrong(
                     step.at,
                     format!("the period of instance {} is {us} us", self.instance),
                     "a period is an hour at most",
-                ));
+                );
             }
         }
         let relative = match mode
@@ -286,11 +286,11 @@ impl Thread<'_> {
             None | Some("relative") => true,
             Some("absolute") => false,
             Some(other) => {
-                return Err(source.error(
+                return source.wrong(
                     item.at,
                     format!("a timer has no mode {}", quoted(other)),
                     "modes are `relative` (the default) and `absolute`",
-                ));
+                );
             }
         };
         let period = us as u64 * 1_000;
@@ -331,11 +331,11 @@ impl Thread<'_> {
             [Some(low), Some(high_at), None] => {
                 let (low, high) = (source.us(low, "`low`")?, source.us(high_at, "`high`")?);
                 if low > high {
-                    return Err(source.error(
+                    return source.wrong(
                         high_at.at,
                         "`high` is less than `low`",
                         "the longest comes last",
-                    ));
+                    );
                 }
                 Ok(Draw::Uniform { low, high })
             }
@@ -344,11 +344,11 @@ impl Thread<'_> {
             }),
             _ => {
                 let help = "write `{ \"low\": 1000, \"high\": 2000 }` or `{ \"mean\": 1000 }`";
-                Err(source.error(
+                source.wrong(
                     item.at,
                     format!("{what} is neither `low` and `high` nor `mean`"),
                     help,
-                ))
+                )
             }
         }
     }
@@ -366,17 +366,17 @@ impl Thread<'_> {
             .source
             .integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;
         let Some(per_us) = per_us.filter(|&rate| rate > 0) else {
-            return Err(self.source.error(item.at, format!("{what} writes to {of}, and it is not said how fast"), format!(
+            return self.source.wrong(item.at, format!("{what} writes to {of}, and it is not said how fast"), format!(
                 "say how many bytes a microsecond takes, which is MB/s, on the core that `run` is calibrated on ({option}), or use `run`"
-            )));
+            ));
         };
         let ns = (u128::from(bytes) * 1_000 / u128::from(per_us)) as u64;
         if ns > HOUR_US as u64 * 1_000 {
-            return Err(self.source.error(
+            return self.source.wrong(
                 item.at,
                 format!("{what} of {bytes} bytes takes more than an hour"),
                 "write less",
-            ));
+            );
         }
         Ok(Action::Run {
             time: Draw::Fixed(ns),

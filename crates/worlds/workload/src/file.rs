@@ -42,7 +42,7 @@ fn declare(
     let mut count = 0;
     for (key, item) in declared {
         if key.name.is_empty() {
-            return Err(source.error(key.at, "a task without a name", "give it one"));
+            return source.wrong(key.at, "a task without a name", "give it one");
         }
         let instances = instances(source, item)?;
         objects.tasks.push(DeclaredTask {
@@ -52,22 +52,22 @@ fn declare(
         });
         count += instances.max(1);
         if count > MOST_TASKS {
-            return Err(source.error(
+            return source.wrong(
                 key.at,
                 format!(
                     "with {} there are more than {MOST_TASKS} tasks",
                     quoted(&key.name)
                 ),
                 "let there be fewer instances",
-            ));
+            );
         }
     }
     if count == 0 {
-        return Err(source.error(
+        return source.wrong(
             tasks.at,
             "there is no task",
             "write `\"name\": { \"run\": 1000, \"sleep\": 1000 }`",
-        ));
+        );
     }
     Ok(())
 }
@@ -83,11 +83,11 @@ fn none_is_forked(
         .iter()
         .find(|&&(task, _)| objects.forked.contains(&task) || specs[task].start == Start::ByFork)
     {
-        return Err(source.error(
+        return source.wrong(
             at,
             "a barrier in a task that is forked: how many will be there is not known",
             "use a semaphore or a condition",
-        ));
+        );
     }
     Ok(())
 }
@@ -139,11 +139,11 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
     let source = Source { settings, ..plain };
     let global = global(&source, global_item, options)?;
     let Some(tasks) = tasks else {
-        return Err(source.error(
+        return source.wrong(
             root.at,
             "there is no `tasks`",
             "write `{ \"tasks\": { \"name\": { ... } } }`",
-        ));
+        );
     };
     let declared = source.object(tasks, "`tasks`")?;
     let mut objects = Objects::default();
@@ -174,11 +174,11 @@ pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
                 .map(|phase| phase.actions.len())
                 .sum::<usize>();
             if events > MOST_EVENTS {
-                return Err(source.error(
+                return source.wrong(
                     key.at,
                     format!("more than {MOST_EVENTS} events, all instances counted"),
                     "use `loop`, or fewer instances",
-                ));
+                );
             }
             specs.push(spec);
             mains.push(main);

@@ -66,11 +66,11 @@ pub fn settings(
                 } else {
                     one_of(name, &known)
                 };
-                return Err(source.error(
+                return source.wrong(
                     at,
                     format!("this workload has no setting {}", quoted(name)),
                     help,
-                ));
+                );
             }
         }
     }
@@ -104,11 +104,11 @@ pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result
             "default_policy" => global.class = class(source, item)?,
             "pi_enabled" => {
                 if source.switch(item, "`pi_enabled`")? {
-                    return Err(source.error(
+                    return source.wrong(
                         item.at,
                         "priority inheritance of mutexes is not simulated",
                         "set `pi_enabled` to false",
-                    ));
+                    );
                 }
             }
             "stopwatt_settings" => {}
@@ -118,11 +118,11 @@ pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result
             }
             name if NO_EFFECT.contains(&name) => {
                 if matches!(item.value, Value::Missing) {
-                    return Err(source.error(
+                    return source.wrong(
                         item.at,
                         format!("{} has no value", quoted(name)),
                         "write `\"key\": value`",
-                    ));
+                    );
                 }
                 global.no_effect.push(name.to_owned());
             }
@@ -135,11 +135,11 @@ pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result
                     "stopwatt_capacity",
                 ];
                 let known: Vec<_> = known.into_iter().chain(NO_EFFECT).collect();
-                return Err(source.error(
+                return source.wrong(
                     key.at,
                     format!("`global` has no {}", quoted(name)),
                     one_of(name, &known),
-                ));
+                );
             }
         }
     }

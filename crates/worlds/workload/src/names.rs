@@ -77,11 +77,11 @@ impl Objects {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
-            (Some(_), Some(_)) => Err(source.error(
+            (Some(_), Some(_)) => source.wrong(
                 at,
                 format!("there is more than one task {}", quoted(name)),
                 "give each a name of its own",
-            )),
+            ),
             (None, _) => {
                 let mut names: Vec<&str> = self
                     .tasks
@@ -90,11 +90,11 @@ impl Objects {
                     .map(|task| task.name.as_str())
                     .collect();
                 names.dedup();
-                Err(source.error(
+                source.wrong(
                     at,
                     format!("there is no task {}", quoted(name)),
                     one_of(name, &names),
-                ))
+                )
             }
         }
     }
@@ -111,14 +111,14 @@ impl Objects {
             let index = known.unwrap_or(self.groups.len());
             if known.is_none() {
                 if index == MOST_GROUPS {
-                    return Err(source.error(
+                    return source.wrong(
                         at,
                         format!(
                             "with {} there are more than {MOST_GROUPS} task groups",
                             quoted(path)
                         ),
                         "let tasks share groups, as rt-app has it",
-                    ));
+                    );
                 }
                 self.groups.push((whole.clone(), group));
             }

@@ -47,7 +47,7 @@ fn refused(name: &str) -> Option<(&'static str, &'static str)> {
 
 /// Properties, each at most once, and what is left: the events.
 struct Parts<'a> {
-    properties: Vec<(&'a str, &'a Key, &'a Item)>,
+    properties: Vec<(&'a str, &'a Item)>,
     events: Vec<(&'static str, &'a Item)>,
 }
 
@@ -55,8 +55,8 @@ impl<'a> Parts<'a> {
     fn get(&self, name: &str) -> Option<&'a Item> {
         self.properties
             .iter()
-            .find(|(known, ..)| *known == name)
-            .map(|&(_, _, item)| item)
+            .find(|(known, _)| *known == name)
+            .map(|&(_, item)| item)
     }
 }
 
@@ -72,26 +72,26 @@ fn parts<'a>(
     };
     for (key, item) in source.object(item, what)? {
         if let Some((why, help)) = refused(&key.name) {
-            return Err(source.error(
+            return source.wrong(
                 key.at,
                 format!("{} is refused: {why}", quoted(&key.name)),
                 help,
-            ));
+            );
         }
         if allowed.contains(&key.name.as_str()) {
             if parts.get(&key.name).is_some() {
                 return Err(source.twice(key));
             }
-            parts.properties.push((&key.name, key, item));
+            parts.properties.push((&key.name, item));
         } else if PROPERTIES.contains(&key.name.as_str()) {
-            return Err(source.error(
+            return source.wrong(
                 key.at,
                 format!(
                     "{} is a property of a task, and not of a phase",
                     quoted(&key.name)
                 ),
                 "put it beside `phases`",
-            ));
+            );
         } else if let Some(event) = event(&key.name) {
             parts.events.push((event, item));
         } else {
@@ -120,18 +120,18 @@ fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<O
 
 fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
     let Value::Array(items) = &item.value else {
-        return Err(source.error(
+        return source.wrong(
             item.at,
             format!("`cpus` is not {}", item.value.kind()),
             "it is an array of CPUs, such as `[0, 2]`",
-        ));
+        );
     };
     if items.is_empty() {
-        return Err(source.error(
+        return source.wrong(
             item.at,
             "`cpus` is empty, so that the task may run nowhere",
             "name one CPU at least",
-        ));
+        );
     }
     let cpus = items
         .iter()
@@ -146,11 +146,11 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
             continue;
         };
         if source.integer(item, &format!("`{name}`"), 0..=1024)? != none {
-            return Err(source.error(
+            return source.wrong(
                 item.at,
                 format!("`{name}` clamps utilisation, which is not simulated"),
                 format!("leave it out, or write {none}, which clamps nothing"),
-            ));
+            );
         }
     }
     Ok(())
@@ -167,18 +167,18 @@ fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u1
     };
     let path = source.string(item, "`taskgroup`")?;
     if !path.starts_with('/') {
-        return Err(source.error(
+        return source.wrong(
             item.at,
             format!("the task group {} does not begin at the root", quoted(path)),
             format!("write {}", quoted(&format!("/{path}"))),
-        ));
+        );
     }
     if !matches!(policy, Policy::Fair { .. }) {
-        return Err(source.error(
+        return source.wrong(
             item.at,
             "a task group of a task that is not SCHED_OTHER",
             "leave `taskgroup` out, or empty: only SCHED_OTHER has shares",
-        ));
+        );
     }
     thread.objects.group(source, item.at, path).map(Some)
 }
@@ -226,21 +226,21 @@ pub fn task(
         None => {
             let phase = vec![Phase::once(actions(thread, &parts)?)];
             if parts.events.is_empty() {
-                return Err(source.error(
+                return source.wrong(
                     key.at,
                     format!("task {} does nothing", quoted(&key.name)),
                     "give it events or `phases`",
-                ));
+                );
             }
             phase
         }
         Some(phases) => {
             if let Some((event, item)) = parts.events.first() {
-                return Err(source.error(
+                return source.wrong(
                     item.at,
                     format!("`{event}` stands beside `phases`"),
                     "put all events into phases",
-                ));
+                );
             }
             self::phases(thread, phases, policy, own)?
         }
@@ -310,11 +310,11 @@ fn phases(
                 Class::RealTime
             };
             if self::policy(source, &parts, class)? != policy {
-                return Err(source.error(
+                return source.wrong(
                     at.at,
                     "a policy or priority that changes with the phase is not simulated",
                     "put it beside `phases`, or give each phase a task of its own",
-                ));
+                );
             }
         }
         let loops = loops(source, parts.get("loop"), Some(1))?;
@@ -331,11 +331,11 @@ fn phases(
         });
     }
     if phases.iter().all(|phase| phase.actions.is_empty()) {
-        return Err(source.error(
+        return source.wrong(
             item.at,
             "there is no event in any phase",
             "give each phase events",
-        ));
+        );
     }
     // A phase without CPUs has those of the task, and not those of the phase before.
     if phases.iter().any(|phase| phase.cpus.is_some()) {

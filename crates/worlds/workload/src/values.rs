@@ -19,14 +19,23 @@ impl Source<'_> {
         self.document.wrong(at, what, help)
     }
 
+    pub fn wrong<T>(
+        &self,
+        at: Span,
+        what: impl AsRef<str>,
+        help: impl Into<String>,
+    ) -> Result<T, Error> {
+        Err(self.error(at, what, help))
+    }
+
     pub fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
         match &item.value {
             Value::Object(entries) => Ok(entries),
-            other => Err(self.error(
+            other => self.wrong(
                 item.at,
                 format!("{what} is an object, and not {}", other.kind()),
                 "write `{ \"key\": value, ... }`",
-            )),
+            ),
         }
     }
 
@@ -44,17 +53,13 @@ impl Source<'_> {
             Value::Bool(value) if (*low, *high) == (0, 1) => i64::from(*value),
             Value::String(text) if text.starts_with('$') => self.setting(item.at, &text[1..])?,
             other => {
-                return Err(self.error(
-                    item.at,
-                    format!("{what} is not {}", other.kind()),
-                    range(),
-                ));
+                return self.wrong(item.at, format!("{what} is not {}", other.kind()), range());
             }
         };
         if limits.contains(&value) {
             Ok(value)
         } else {
-            Err(self.error(item.at, format!("{what} is not {value}"), range()))
+            self.wrong(item.at, format!("{what} is not {value}"), range())
         }
     }
 
@@ -88,11 +93,11 @@ impl Source<'_> {
                 } else {
                     other.kind()
                 };
-                Err(self.error(
+                self.wrong(
                     item.at,
                     format!("{what} is not {found}"),
                     "it is a name in double quotes",
-                ))
+                )
             }
         }
     }
@@ -108,11 +113,7 @@ impl Source<'_> {
         for (key, value) in self.object(item, what)? {
             let Some(at) = keys.iter().position(|&known| known == key.name) else {
                 let help = one_of(&key.name, &keys);
-                return Err(self.error(
-                    key.at,
-                    format!("{what} has no {}", quoted(&key.name)),
-                    help,
-                ));
+                return self.wrong(key.at, format!("{what} has no {}", quoted(&key.name)), help);
             };
             if found[at].replace(value).is_some() {
                 return Err(self.twice(key));
