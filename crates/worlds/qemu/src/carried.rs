@@ -2,6 +2,7 @@
 //! them, and a plain build has none.
 
 use crate::Error;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -53,18 +54,22 @@ pub fn file(name: &str) -> Result<PathBuf, Error> {
     if std::fs::read(&path).is_ok_and(|known| known == bytes) {
         return Ok(path);
     }
-    write_whole(&path, bytes)?;
+    write_whole(&path, |file| {
+        file.write_all(bytes).map_err(Error::file(&path))
+    })?;
     Ok(path)
 }
 
 /// Writes a file that is there whole or not at all, which another run may be reading.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> Result<(), Error>,
+) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
-    whole.write_all(bytes).map_err(Error::file(path))?;
-    whole.persist(path).map_err(|error| Error::File {
-        path: path.to_owned(),
-        source: error.error,
-    })?;
-    Ok(())
+    fill(whole.as_file_mut())?;
+    whole
+        .persist(path)
+        .map(drop)
+        .map_err(|error| Error::file(path)(error.error))
 }

@@ -2,6 +2,7 @@
 //! loads (`../tcg-plugin`), and what they are of: functions, and kinds of instructions.
 
 use crate::Error;
+use crate::guest::escaped;
 use crate::opcodes::{Kind, kind};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,12 +46,11 @@ impl Plugin {
 
     /// The emulator's argument.
     pub(crate) fn argument(&self) -> String {
-        let escaped = |path: PathBuf| path.to_string_lossy().replace(',', ",,");
         let (plugin, out) = (self.folder.path().join(NAME), self.out());
         format!(
             "file={},out={}{}",
-            escaped(plugin),
-            escaped(out),
+            escaped(&plugin),
+            escaped(&out),
             self.between
         )
     }

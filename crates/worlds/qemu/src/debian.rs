@@ -107,11 +107,11 @@ impl Packages {
             .filter_map(|line| line.trim().trim_start_matches('|').split_once("Depends: ")).map(|(_, name)| name.to_owned()).collect())
     }
 
-    /// These packages and all libraries that they need, in the order of their names. What else they
-    /// need is left out: interpreters, and what sets a system up.
-    pub fn with_libraries(&self, names: &[&str]) -> Result<Vec<String>, Error> {
-        let mut all: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
-        let mut new: Vec<String> = all.iter().cloned().collect();
+    /// A package and all libraries that it needs, in the order of their names. What else it needs
+    /// is left out: interpreters, and what sets a system up.
+    pub fn with_libraries(&self, name: &str) -> Result<Vec<String>, Error> {
+        let mut new = vec![name.to_owned()];
+        let mut all = BTreeSet::from_iter(new.clone());
         while !new.is_empty() {
             let depends = self.depends(&new.join(" "))?;
             new = depends

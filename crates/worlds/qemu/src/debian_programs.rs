@@ -1,4 +1,4 @@
-//! Programs of Debian for the guest, with the libraries that they need.
+//! Programs of Debian for the guest, each with the libraries that it needs.
 
 use crate::Error;
 use crate::debian::{self, Packages, create_folder};
@@ -9,54 +9,49 @@ use elf::endian::AnyEndian;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Programs that are fetched together.
-pub struct Programs {
-    /// The folder of their packages, and the archive's name.
+/// A program that is fetched.
+pub struct Program {
+    /// The folder of its packages, and the archive's name.
     pub(crate) name: &'static str,
-    /// The packages, and where they have the programs.
-    programs: &'static [(&'static str, &'static str)],
+    /// The package, and where it has the program.
+    package: &'static str,
+    path: &'static str,
 }
 
 /// Messages between many tasks.
-pub const HACKBENCH: Programs = Programs {
+pub const HACKBENCH: Program = Program {
     name: "hackbench",
-    programs: &[("rt-tests", "usr/bin/hackbench")],
+    package: "rt-tests",
+    path: "usr/bin/hackbench",
 };
 /// A database.
-pub const SQLITE: Programs = Programs {
+pub const SQLITE: Program = Program {
     name: "sqlite",
-    programs: &[("sqlite3", "usr/bin/sqlite3")],
+    package: "sqlite3",
+    path: "usr/bin/sqlite3",
 };
 /// Reads and writes of files.
-pub const FIO: Programs = Programs {
+pub const FIO: Program = Program {
     name: "fio",
-    programs: &[("fio", "usr/bin/fio")],
+    package: "fio",
+    path: "usr/bin/fio",
 };
-
-impl Programs {
-    fn packages(&self) -> Vec<&'static str> {
-        self.programs.iter().map(|&(package, _)| package).collect()
-    }
-}
 
 /// Names the packages that were fetched. Written when all are there.
 const LIST: &str = "fetched";
 
-/// Versions of the packages, and the files: programs, and the libraries that they load.
-pub fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>), Error> {
+/// Version of the package, and the files: the program, and the libraries that it loads.
+pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entry>), Error> {
     let root = cache.join(wanted.name).join("unpacked");
-    let versions = fetch(wanted, cache, &root)?;
+    let version = fetch(wanted, cache, &root)?;
     let mut entries: Vec<Entry> = ["lib", "modules", "tmp", "usr", "usr/share"]
         .into_iter()
         .map(Entry::folder)
         .collect();
-    let mut libraries = BTreeSet::new();
-    for (_, program) in wanted.programs {
-        let path = root.join(program);
-        libraries.extend(needed(&path)?);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        entries.push(Entry::copy(&format!("bin/{name}"), &path)?);
-    }
+    let path = root.join(wanted.path);
+    let mut libraries = BTreeSet::from_iter(needed(&path)?);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    entries.push(Entry::copy(&format!("bin/{name}"), &path)?);
     let mut found = BTreeSet::new();
     while let Some(name) = libraries.pop_first() {
         if found.insert(name.clone()) {
@@ -65,16 +60,16 @@ pub fn files(wanted: &Programs, cache: &Path) -> Result<(Vec<String>, Vec<Entry>
             entries.push(Entry::copy(&format!("lib/{name}"), &path)?);
         }
     }
-    Ok((versions, entries))
+    Ok((version, entries))
 }
 
 /// Fetches and unpacks what is not there yet.
-fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Error> {
+fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>, Error> {
     let packages = Packages::open(cache, wanted.name)?;
     let list = packages.folder.join(LIST);
     if !list.exists() {
         packages.update()?;
-        let names = packages.with_libraries(&wanted.packages())?;
+        let names = packages.with_libraries(wanted.package)?;
         packages.download(&names.join(" "))?;
         create_folder(root)?;
         for name in &names {
@@ -85,15 +80,8 @@ fn fetch(wanted: &Programs, cache: &Path, root: &Path) -> Result<Vec<String>, Er
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
     }
-    Ok(wanted
-        .packages()
-        .into_iter()
-        .map(|name| packages.find(&format!("{name}_")))
-        .collect::<Result<Vec<_>, Error>>()?
-        .iter()
-        .flatten()
-        .map(|package| debian::version(package))
-        .collect())
+    let package = packages.find(&format!("{}_", wanted.package))?;
+    Ok(package.map(|package| debian::version(&package)))
 }
 
 /// The libraries that a program or library names.

@@ -255,7 +255,7 @@ impl Drop for Guest {
 }
 
 /// The emulator's option syntax ends a value at a comma, unless there are two.
-fn escaped(path: &Path) -> String {
+pub fn escaped(path: &Path) -> String {
     path.to_string_lossy().replace(',', ",,")
 }
 

@@ -6,6 +6,7 @@ use crate::target::TARGET;
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,34 +38,18 @@ impl Images {
     /// There is no firmware in `tree`, or it does not build; there is no checkout, and the program
     /// carries none.
     pub fn find(tree: Option<&Path>, build: Build) -> Result<Self, Error> {
-        let Some(root) = tree else {
-            Self::can_be_had(None)?;
-            let name = match build {
-                Build::Instrumented => "el3",
-                Build::Plain => "el3-plain",
-            };
-            return Ok(Self {
-                firmware: flatten(&carried::file(name)?)?,
-                payload: Self::find_payload(None)?,
-            });
-        };
-        let workspace = root.join("firmware");
-        if !workspace.join("Cargo.toml").is_file() {
-            return Err(Error::NoFirmware(workspace));
-        }
         // A folder of its own for each build: neither undoes the other.
-        let folder = root.join("target").join(match build {
-            Build::Instrumented => "firmware",
-            Build::Plain => "firmware-plain",
-        });
-        let features: &[&str] = match build {
-            Build::Instrumented => &[],
-            Build::Plain => &["--features", "plain"],
+        let (carried, folder, features): (_, _, &[&str]) = match build {
+            Build::Instrumented => ("el3", FOLDER, &[]),
+            Build::Plain => (
+                "el3-plain",
+                "target/firmware-plain",
+                &["--features", "plain"],
+            ),
         };
-        let firmware = image(&workspace, &folder, "el3", features)?;
         Ok(Self {
-            firmware,
-            payload: image(&workspace, &folder, "payload", &[])?,
+            firmware: image(tree, carried, folder, "el3", features)?,
+            payload: image(tree, PAYLOAD, folder, PAYLOAD, &[])?,
         })
     }
 
@@ -103,26 +88,35 @@ impl Images {
     /// # Errors
     /// As [`Images::find`].
     pub fn find_payload(tree: Option<&Path>) -> Result<PathBuf, Error> {
-        let Some(root) = tree else {
-            Self::can_be_had(None)?;
-            return flatten(&carried::file("payload")?);
-        };
-        let workspace = root.join("firmware");
-        if !workspace.join("Cargo.toml").is_file() {
-            return Err(Error::NoFirmware(workspace));
-        }
-        image(&workspace, &root.join("target/firmware"), "payload", &[])
+        image(tree, PAYLOAD, FOLDER, PAYLOAD, &[])
     }
 }
 
-/// Builds a package and makes a flat image of it.
+/// The folder of a checkout in which the instrumented image and the payload are built.
+const FOLDER: &str = "target/firmware";
+
+/// The payload's package, and its name among what this program carries.
+const PAYLOAD: &str = "payload";
+
+/// A flat image: of a package that is built in a folder of the checkout at `tree`, or without a
+/// checkout the one that this program carries.
 fn image(
-    workspace: &Path,
-    folder: &Path,
+    tree: Option<&Path>,
+    carried: &str,
+    folder: &str,
     package: &str,
     features: &[&str],
 ) -> Result<PathBuf, Error> {
-    cargo(workspace, folder, package, features)?;
+    let Some(root) = tree else {
+        Images::can_be_had(None)?;
+        return flatten(&carried::file(carried)?);
+    };
+    let workspace = root.join("firmware");
+    if !workspace.join("Cargo.toml").is_file() {
+        return Err(Error::NoFirmware(workspace));
+    }
+    let folder = root.join(folder);
+    cargo(&workspace, &folder, package, features)?;
     flatten(&folder.join(TARGET).join("release").join(package))
 }
 
@@ -210,6 +204,8 @@ fn flatten(path: &Path) -> Result<PathBuf, Error> {
     if std::fs::read(&output).is_ok_and(|known| known == image) {
         return Ok(output);
     }
-    carried::write_whole(&output, &image)?;
+    carried::write_whole(&output, |file| {
+        file.write_all(&image).map_err(Error::file(&output))
+    })?;
     Ok(output)
 }

@@ -1,6 +1,7 @@
 //! The files that a kernel finds when it starts, as an archive.
 
 use crate::Error;
+use crate::carried::write_whole;
 use std::io::Write;
 use std::path::Path;
 
@@ -65,27 +66,23 @@ pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, E
 
 /// Writes the archive, whole or not at all: another run may be reading it.
 pub fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
-    let folder = output.parent().unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
-    let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-    for (number, entry) in (1..).zip(entries) {
-        let mut header = cpio::newc::Builder::new(&entry.name)
-            .ino(number)
-            .mode(entry.mode)
-            .nlink(1);
-        if let Some((major, minor)) = entry.device {
-            header = header.rdev_major(major).rdev_minor(minor);
+    write_whole(output, |file| {
+        let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        for (number, entry) in (1..).zip(entries) {
+            let mut header = cpio::newc::Builder::new(&entry.name)
+                .ino(number)
+                .mode(entry.mode)
+                .nlink(1);
+            if let Some((major, minor)) = entry.device {
+                header = header.rdev_major(major).rdev_minor(minor);
+            }
+            let mut writer = header.write(&mut archive, entry.contents.len() as u32);
+            writer
+                .write_all(&entry.contents)
+                .and_then(|()| writer.finish().map(drop))
+                .map_err(Error::file(output))?;
         }
-        let mut writer = header.write(&mut archive, entry.contents.len() as u32);
-        writer
-            .write_all(&entry.contents)
-            .and_then(|()| writer.finish().map(drop))
-            .map_err(Error::file(output))?;
-    }
-    cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
-    let mut file = archive.finish().map_err(Error::file(output))?;
-    file.flush().map_err(Error::file(output))?;
-    file.persist(output)
-        .map(drop)
-        .map_err(|error| Error::file(output)(error.error))
+        cpio::newc::trailer(&mut archive).map_err(Error::file(output))?;
+        archive.finish().map(drop).map_err(Error::file(output))
+    })
 }

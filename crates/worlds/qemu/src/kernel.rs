@@ -1,6 +1,7 @@
 //! Linux kernels other than that of the machine's suite.
 
 use crate::Error;
+use crate::carried::write_whole;
 use crate::debian::{self, Packages};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -152,33 +153,31 @@ fn images(folder: &Path) -> Result<Vec<String>, Error> {
 
 /// Writes the kernel's image of a package, whole or not at all.
 fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
-    let folder = package.parent().unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
-    let output = file.as_file().try_clone().map_err(Error::file(image))?;
-    let mut archive = Command::new("dpkg-deb")
-        .arg("--fsys-tarfile")
-        .arg(package)
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(Error::missing("dpkg-deb", "dpkg"))?;
-    let from = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
-    let wanted = ["--extract", "--to-stdout", "--wildcards", "*/vmlinuz*"];
-    let unpacked = Command::new("tar")
-        .args(wanted)
-        .stdin(from)
-        .stdout(output)
-        .status()
-        .map_err(Error::missing("tar", "tar"))?;
-    let read = archive.wait().map_err(Error::file(package))?;
-    if !unpacked.success() || !read.success() {
-        return Err(Error::fetch(
-            package.display().to_string(),
-            "it has no image of a kernel",
-        ));
-    }
-    file.persist(image)
-        .map(drop)
-        .map_err(|error| Error::file(image)(error.error))
+    write_whole(image, |file| {
+        let output = file.try_clone().map_err(Error::file(image))?;
+        let mut archive = Command::new("dpkg-deb")
+            .arg("--fsys-tarfile")
+            .arg(package)
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(Error::missing("dpkg-deb", "dpkg"))?;
+        let from = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
+        let wanted = ["--extract", "--to-stdout", "--wildcards", "*/vmlinuz*"];
+        let unpacked = Command::new("tar")
+            .args(wanted)
+            .stdin(from)
+            .stdout(output)
+            .status()
+            .map_err(Error::missing("tar", "tar"))?;
+        let read = archive.wait().map_err(Error::file(package))?;
+        if !unpacked.success() || !read.success() {
+            return Err(Error::fetch(
+                package.display().to_string(),
+                "it has no image of a kernel",
+            ));
+        }
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Boots a stock Linux on the EL3 image and has it use PSCI.
 
 use crate::debian::{self, Packages, create_folder, unpacked};
-use crate::debian_programs::{self, Programs};
+use crate::debian_programs::{self, Program};
 use crate::initramfs::{self, Entry};
 use crate::{Error, Guest, Images, Load, Machine};
 use std::path::{Path, PathBuf};
@@ -37,10 +37,7 @@ pub struct Linux {
 /// # Errors
 /// apt-get is missing or cannot fetch.
 pub fn fetch(cache: &Path) -> Result<Linux, Error> {
-    let initramfs = cache.join("initramfs/initramfs.gz");
-    let (linux, files) = parts(cache, initramfs)?;
-    initramfs::write(&linux.initramfs, &files)?;
-    Ok(linux)
+    fetch_with(None, cache)
 }
 
 /// As [`fetch`], with the programs of the workload in the initramfs.
@@ -48,18 +45,17 @@ pub fn fetch(cache: &Path) -> Result<Linux, Error> {
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
 pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux, Error> {
-    match workload.programs() {
-        Some(programs) => with(programs, cache),
-        None => fetch(cache),
-    }
+    fetch_with(workload.program(), cache)
 }
 
-fn with(programs: &Programs, cache: &Path) -> Result<Linux, Error> {
-    let initramfs = cache.join(format!("initramfs/{}.gz", programs.name));
-    let (mut linux, mut files) = parts(cache, initramfs)?;
-    let (versions, programs) = debian_programs::files(programs, cache)?;
-    linux.program_versions = versions;
-    files.extend(programs);
+fn fetch_with(program: Option<&Program>, cache: &Path) -> Result<Linux, Error> {
+    let name = program.map_or("initramfs", |program| program.name);
+    let (mut linux, mut files) = parts(cache, cache.join(format!("initramfs/{name}.gz")))?;
+    if let Some(program) = program {
+        let (version, program) = debian_programs::files(program, cache)?;
+        linux.program_versions.extend(version);
+        files.extend(program);
+    }
     initramfs::write(&linux.initramfs, &files)?;
     Ok(linux)
 }
@@ -155,7 +151,7 @@ impl Workload {
             .map_or("", |(name, _)| name)
     }
 
-    fn programs(self) -> Option<&'static Programs> {
+    fn program(self) -> Option<&'static Program> {
         match self {
             Self::Mixed | Self::Idle => None,
             Self::Hackbench => Some(&debian_programs::HACKBENCH),
