@@ -134,22 +134,22 @@ impl Sources {
                 "add it, such as core_on = \"50 us\", or give [assumed] of the platform file one",
             ));
         }
-        if costs.power_units.is_none() && !release.scp_messages.are_all(platform.topology.top_level)
-        {
+        let machine = Machine {
+            platform,
+            release,
+            costs,
+        };
+        if machine.costs.power_units.is_none() && machine.needs_power_units() {
             return Err(self.costs.wrong(
                 0..0,
                 format!(
                     "no [power_units], which {} needs: it takes CPUs down without a message to the SCP",
-                    release.name
+                    machine.release.name
                 ),
                 "add [power_units] with core_off and cluster_off, or parameters of these names to calibration.toml",
             ));
         }
-        Ok(Machine {
-            platform,
-            release,
-            costs,
-        })
+        Ok(machine)
     }
 
     /// Software flushes the caches: a cost left out would make that free.

@@ -94,6 +94,7 @@ impl<T> Word<T> {
         self.copy.get()
     }
 
+    #[inline(always)]
     fn fill(&self, soc: &Soc) {
         self.copy.set(self.memory.get());
         self.line.set(Line {
@@ -194,12 +195,7 @@ impl<T: Scalar> SharedCell<T, Soc> for Word<T> {
         }
         let value = self.memory.get();
         if soc.caches_are_on() {
-            self.copy.set(value);
-            self.line.set(Line {
-                cached: true,
-                filled: soc.time(),
-                ..Line::default()
-            });
+            self.fill(soc);
         } else {
             self.line.set(Line {
                 cached: false,

@@ -190,30 +190,29 @@ impl Meter {
         }
     }
 
+    fn cpu(&mut self, cpu: usize) -> &mut Cpu {
+        let domain = &mut self.domains[self.domain_of[cpu]];
+        &mut domain.cpus[cpu - domain.first]
+    }
+
     /// Says in which state a CPU is going to lose power, and whose its energy is then.
     pub fn goes_down(&mut self, now: Time, cpu: usize, state: u8, owner: OwnerId) {
-        let number = self.domain_of[cpu];
-        let at = cpu - self.domains[number].first;
-        self.domains[number].cpus[at].sleeps_in = (state, owner);
-        let moving = self.moving;
-        self.set(now, cpu, Activity::Moving(state), moving);
+        self.cpu(cpu).sleeps_in = (state, owner);
+        self.set(now, cpu, Activity::Moving(state), self.moving);
     }
 
     /// A CPU has lost the power that [`Meter::goes_down`] said it would lose.
     pub fn is_down(&mut self, now: Time, cpu: usize) {
-        let number = self.domain_of[cpu];
-        let (state, owner) = self.domains[number].cpus[cpu - self.domains[number].first].sleeps_in;
+        let (state, owner) = self.cpu(cpu).sleeps_in;
         self.set(now, cpu, Activity::Idle(state), owner);
     }
 
     /// A CPU that has lost power wakes up.
     pub fn comes_up(&mut self, now: Time, cpu: usize) {
-        let number = self.domain_of[cpu];
-        let at = &self.domains[number].cpus[cpu - self.domains[number].first];
-        let (state, _) = at.sleeps_in;
-        if matches!(at.activity, Activity::Idle(_)) {
-            let moving = self.moving;
-            self.set(now, cpu, Activity::Moving(state), moving);
+        let this = self.cpu(cpu);
+        let (state, _) = this.sleeps_in;
+        if matches!(this.activity, Activity::Idle(_)) {
+            self.set(now, cpu, Activity::Moving(state), self.moving);
         }
     }
 

@@ -13,7 +13,6 @@ const ENTRY_POINT: u64 = 0x8000_0000;
 
 pub struct SimWorld<'a> {
     pub(crate) soc: &'a Soc,
-    pub(crate) lead: usize,
 }
 
 impl SimWorld<'_> {
@@ -46,11 +45,7 @@ impl NormalWorld for SimWorld<'_> {
             Depth::Level0 => "level0",
             Depth::Deepest => "deepest",
         };
-        let states = &self.soc.machine.platform.idle_states;
-        states
-            .iter()
-            .find(|state| state.name == name)
-            .map_or(0, crate::platform::power_state)
+        self.soc.power_state(name).unwrap_or_default()
     }
 
     fn smc(&self, function: u32, args: [u64; 3]) -> [u64; 4] {
@@ -74,7 +69,7 @@ impl NormalWorld for SimWorld<'_> {
     fn cpu_on(&self, cpu: usize) -> i64 {
         self.smc(
             id::CPU_ON | id::SMC64,
-            [self.mpidr(cpu), ENTRY_POINT, self.lead as u64],
+            [self.mpidr(cpu), ENTRY_POINT, self.soc.lead() as u64],
         )[0] as i64
     }
 

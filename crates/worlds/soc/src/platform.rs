@@ -38,6 +38,15 @@ fn composite(state: &IdleState) -> CompositeState {
 }
 
 impl Soc {
+    /// The first idle state of the platform file that is one of these.
+    pub(crate) fn idle_state(
+        &self,
+        mut is_it: impl FnMut(&IdleState) -> bool,
+    ) -> Option<&IdleState> {
+        let states = &self.machine.platform.idle_states;
+        states.iter().find(|state| is_it(state))
+    }
+
     /// True if this CPU flushes its L2 though the cluster stays up: the release may choose by what
     /// the call asks for.
     fn flushes_l2_anyway(&self) -> bool {
@@ -64,7 +73,11 @@ impl Soc {
         self.sleepers[word as usize]
             .borrow_mut()
             .push(Sleeper { cpu, least });
-        self.cpus[cpu].waiting.set(Waiting::Event);
+        self.wait_in_wfe();
+    }
+
+    fn wait_in_wfe(&self) {
+        self.current_cpu().waiting.set(Waiting::Event);
         self.scheduler
             .wait_and_advance(self.machine.platform.assumed.event_wake);
     }
@@ -82,9 +95,7 @@ impl Soc {
             value,
             stored: false,
         });
-        self.cpus[cpu].waiting.set(Waiting::Event);
-        self.scheduler
-            .wait_and_advance(self.machine.platform.assumed.event_wake);
+        self.wait_in_wfe();
     }
 
     /// A word of the library's now holds `value`.
@@ -179,10 +190,7 @@ impl Platform for Soc {
     }
 
     fn decode_power_state(&self, value: u32) -> Result<SuspendRequest, Error> {
-        let states = &self.machine.platform.idle_states;
-        let state = states
-            .iter()
-            .find(|state| !state.system_suspend && power_state(state) == value);
+        let state = self.idle_state(|state| !state.system_suspend && power_state(state) == value);
         let state = composite(state.ok_or(Error::InvalidParameters)?);
         Ok(SuspendRequest {
             state,
@@ -191,21 +199,13 @@ impl Platform for Soc {
     }
 
     fn off_state(&self) -> CompositeState {
-        let states = &self.machine.platform.idle_states;
-        states
-            .iter()
-            .find(|state| state.name == "deepest")
+        self.idle_state(|state| state.name == "deepest")
             .map(composite)
             .unwrap_or_default()
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {
-        self.machine
-            .platform
-            .idle_states
-            .iter()
-            .find(|state| state.system_suspend)
-            .map(composite)
+        self.idle_state(|state| state.system_suspend).map(composite)
     }
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
@@ -229,9 +229,8 @@ impl Platform for Soc {
     fn wait_for_event(&self) {
         self.count_call();
         let cpu = self.current_cpu();
-        let wake = self.machine.platform.assumed.event_wake;
         if cpu.events_taken.replace(self.events_sent.get()) != self.events_sent.get() {
-            self.advance(wake);
+            self.advance(self.machine.platform.assumed.event_wake);
             return;
         }
         let (word, bit) = (
@@ -239,8 +238,7 @@ impl Platform for Soc {
             1 << (self.current_cpu_index() % 64),
         );
         self.in_wfe[word].set(self.in_wfe[word].get() | bit);
-        cpu.waiting.set(Waiting::Event);
-        self.scheduler.wait_and_advance(wake);
+        self.wait_in_wfe();
         cpu.waiting.set(Waiting::Nothing);
         self.in_wfe[word].set(self.in_wfe[word].get() & !bit);
     }

@@ -95,20 +95,9 @@ pub fn run_and_tell(
     if conditions.case.mode == Mode::Parallel {
         soc.order.declare(&conditions.order, soc.cpus.len());
     }
-    let lead = machine.release.lead;
     let procedure =
-        |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, lead, leads, each);
-    let result = with_firmware(&soc, |psci| {
-        let firmware = Firmware {
-            soc: &soc,
-            psci,
-            world: &procedure,
-        };
-        let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
-        let mut runner = Runner::new(&soc.scheduler, &main);
-        soc.start_all(&mut runner, lead);
-        runner.run()
-    })?;
+        |leads: bool| soc.run_procedure(conditions.case, conditions.iterations, leads, each);
+    let result = run_firmware(&soc, &procedure)?;
 
     if let Some(failure) = soc.failure.take() {
         return Err(RunError::Procedure(failure));
@@ -144,8 +133,11 @@ pub fn run_and_tell(
     })
 }
 
-/// Builds the firmware for a machine and hands it to `run`.
-pub fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R) -> Result<R, RunError> {
+/// Runs the firmware of a machine that is cold, which enters `world`, until nobody goes on.
+///
+/// # Errors
+/// The firmware refuses the power tree; the result says whether somebody waits in vain.
+pub fn run_firmware(soc: &Soc, world: &dyn Fn(bool)) -> Result<Result<(), Deadlock>, RunError> {
     let tree = &soc.machine.platform.topology;
     let domains: Vec<_> = tree
         .domains
@@ -183,13 +175,21 @@ pub fn with_firmware<R>(soc: &Soc, run: impl FnOnce(&Psci<'_, Soc>) -> R) -> Res
         system: &system,
     };
     let psci = Psci::new(soc, &topology, storage).map_err(RunError::Tree)?;
-    Ok(run(&psci))
+    let firmware = Firmware {
+        soc,
+        psci: &psci,
+        world,
+    };
+    let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
+    let mut runner = Runner::new(&soc.scheduler, &main);
+    soc.start_all(&mut runner);
+    Ok(runner.run())
 }
 
 impl Soc {
     /// Starts the processes of a cold machine with firmware: services, the CPU that leads, and the
     /// others without power.
-    pub(crate) fn start_all<M: Fn(usize, u32)>(&self, runner: &mut Runner<'_, M>, lead: usize) {
+    fn start_all<M: Fn(usize, u32)>(&self, runner: &mut Runner<'_, M>) {
         for number in 0..self.channels.len() {
             self.scheduler
                 .set_daemon(self.channel_process(number), true);
@@ -205,7 +205,7 @@ impl Soc {
             runner.start(unit, Entry::Service as u32);
         }
         for cpu in 0..self.cpus.len() {
-            let entry = if cpu == lead {
+            let entry = if cpu == self.lead() {
                 Entry::ColdBoot
             } else {
                 Entry::Down
@@ -215,15 +215,8 @@ impl Soc {
     }
 
     /// Runs a procedure on this CPU, which leads it or not.
-    fn run_procedure(
-        &self,
-        case: Case,
-        iterations: u32,
-        lead: usize,
-        leads: bool,
-        each: &dyn Fn(),
-    ) {
-        let world = SimWorld { soc: self, lead };
+    fn run_procedure(&self, case: Case, iterations: u32, leads: bool, each: &dyn Fn()) {
+        let world = SimWorld { soc: self };
         let result = if leads {
             (0..iterations).try_for_each(|iteration| {
                 self.begin_iteration(iteration);

@@ -4,10 +4,10 @@
 use crate::Soc;
 use crate::cpu::{CpuState, Waiting};
 use crate::entry::Entry;
-use crate::firmware::Firmware;
 use crate::interrupt_source::Interrupts;
 use crate::meter::{DomainPower, Meter, OwnerId};
-use crate::run::{RunError, with_firmware};
+use crate::normal_world::SimWorld;
+use crate::run::{RunError, run_firmware};
 use engine::{Runner, Time};
 use psci_cases::NormalWorld;
 use std::cell::RefMut;
@@ -37,21 +37,8 @@ pub enum Boot {
 pub fn run_system(soc: &Soc, system: &dyn System, boot: Boot) -> Result<(), RunError> {
     let world = |_leads: bool| system.run(soc, soc.current_cpu_index());
     match boot {
-        Boot::Firmware => {
-            let lead = soc.machine.release.lead;
-            with_firmware(soc, |psci| {
-                let firmware = Firmware {
-                    soc,
-                    psci,
-                    world: &world,
-                };
-                let main = |process, entry| firmware.run_frame(process, Entry::from_number(entry));
-                let mut runner = Runner::new(&soc.scheduler, &main);
-                soc.start_all(&mut runner, lead);
-                // Whoever is left waits for an interrupt that never comes.
-                let _ = runner.run();
-            })
-        }
+        // Whoever is left waits for an interrupt that never comes.
+        Boot::Firmware => run_firmware(soc, &world).map(drop),
         Boot::Bare => {
             let main = |process, _| {
                 if process == soc.timer_process() {
@@ -124,51 +111,32 @@ impl Soc {
 
     /// CPU_ON for a CPU that is off. The value is PSCI's return code.
     pub fn start_cpu(&self, cpu: usize) -> i64 {
-        crate::normal_world::SimWorld {
-            soc: self,
-            lead: self.lead(),
-        }
-        .cpu_on(cpu)
+        SimWorld { soc: self }.cpu_on(cpu)
     }
 
     /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts
     /// in [`System::run`] again. The value is PSCI's return code if the call fails.
     pub fn stop_cpu(&self) -> i64 {
-        let world = crate::normal_world::SimWorld {
-            soc: self,
-            lead: self.lead(),
-        };
-        world.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
+        SimWorld { soc: self }.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
     }
 
     /// Has the normal world coordinate idle states, by PSCI_SET_SUSPEND_MODE of this CPU. The value
     /// is PSCI's return code.
     pub fn coordinate_by_os(&self) -> i64 {
         self.os_initiated.set(true);
-        let world = crate::normal_world::SimWorld {
-            soc: self,
-            lead: self.lead(),
-        };
-        world.smc(psci::id::PSCI_SET_SUSPEND_MODE, [1, 0, 0])[0] as i64
+        SimWorld { soc: self }.smc(psci::id::PSCI_SET_SUSPEND_MODE, [1, 0, 0])[0] as i64
     }
 
     /// The `power_state` of an idle state of the platform file; `None` if there is none of that
     /// name.
     pub fn power_state(&self, name: &str) -> Option<u32> {
-        let states = &self.machine.platform.idle_states;
-        states
-            .iter()
-            .find(|state| state.name == name)
+        self.idle_state(|state| state.name == name)
             .map(crate::platform::power_state)
     }
 
     /// CPU_SUSPEND of this CPU, through the firmware. The value is PSCI's return code.
     pub fn suspend(&self, power_state: u32) -> i64 {
-        crate::normal_world::SimWorld {
-            soc: self,
-            lead: self.lead(),
-        }
-        .suspend(power_state)
+        SimWorld { soc: self }.suspend(power_state)
     }
 
     /// Starts to measure energy, in a span of ps; see [`Meter::new`].

@@ -129,9 +129,6 @@ pub struct IdleStateCost {
     pub name: String,
     /// The time that entering it takes, in nanoseconds.
     pub entry_ns: u64,
-    /// The time that entering takes the last CPU of the domain, in nanoseconds: 0 where it takes no
-    /// longer. It holds what the CPUs share, so that one that wakes meanwhile waits.
-    pub last_entry_ns: u64,
     /// The time that leaving it takes, in nanoseconds.
     pub exit_ns: u64,
     /// Power of the core in it, in units.
@@ -208,6 +205,8 @@ struct DomainRead {
 struct StateRead {
     name: String,
     entry_us: u64,
+    /// The time that entering takes the last CPU of the domain: 0 where it takes no longer. It holds
+    /// what the CPUs share; no model has them wait for it.
     #[serde(default)]
     last_entry_us: u64,
     exit_us: u64,
@@ -508,7 +507,6 @@ impl IdleDomain {
             states.push(IdleStateCost {
                 name: state.name.clone(),
                 entry_ns: state.entry_us * US,
-                last_entry_ns: state.last_entry_us * US,
                 exit_ns: state.exit_us * US,
                 core_power: state.core_power,
                 domain_power: state.domain_power,
