@@ -131,6 +131,16 @@ impl Parser<'_> {
         Some(next)
     }
 
+    /// The characters from here on that are of a kind.
+    fn take_while(&mut self, is_of_it: impl Fn(char) -> bool) -> String {
+        let mut taken = String::new();
+        while let Some(next) = self.rest.next_if(|&next| is_of_it(next)) {
+            self.at += next.len_utf8();
+            taken.push(next);
+        }
+        taken
+    }
+
     /// Something is wrong with the next character.
     fn wrong<T>(&mut self, what: impl AsRef<str>, help: &str) -> Result<T, Error> {
         let length = self.peek().map_or(0, char::len_utf8);
@@ -356,27 +366,14 @@ impl Parser<'_> {
     }
 
     fn number(&mut self) -> Value {
-        let mut text = String::new();
-        while let Some(digit) = self
-            .peek()
-            .filter(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.'))
-        {
-            text.push(digit);
-            self.next();
-        }
+        let text =
+            self.take_while(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.'));
         text.parse().map_or(Value::Number(text), Value::Integer)
     }
 
     fn word(&mut self) -> Result<Value, Error> {
         let start = self.at;
-        let mut word = String::new();
-        while let Some(letter) = self
-            .peek()
-            .filter(|next| next.is_ascii_alphanumeric() || *next == '_')
-        {
-            word.push(letter);
-            self.next();
-        }
+        let word = self.take_while(|next| next.is_ascii_alphanumeric() || next == '_');
         match word.to_ascii_lowercase().as_str() {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),

@@ -5,7 +5,7 @@
 //! with one of the ends chooses.
 
 use crate::energy::{Energies, Segment, Segments};
-use crate::platform::{POINTS, Platform, StateCost};
+use crate::platform::{POINTS, Platform, StateCost, StayCost};
 use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, MAX_STATES, States, Usage};
@@ -116,8 +116,7 @@ fn extreme(
     };
     let of_core = |cpu: usize, sleep: &Sleep, set| {
         end(platform.place(cpu as u16).0, set, &|state| {
-            u128::from(state.core_power) * u128::from(sleep.interval_ns())
-                + state.core_round_trip.part(POINTS[point])
+            StayCost::of_core(state, point).of(sleep.interval_ns())
         })
     };
     let of_domain = |segment: &Segment| {
@@ -125,8 +124,7 @@ fn extreme(
         let covers = covers.map(|&(cpu, at)| sets[usize::from(cpu)][at as usize]);
         let set = covers.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
         end(segment.domain.into(), set.unwrap_or_default(), &|state| {
-            u128::from(state.domain_power) * u128::from(segment.ns)
-                + state.domain_round_trip.part(POINTS[point])
+            StayCost::of_domain(state, point).of(segment.ns)
         })
     };
     let of_cores = traced.cpus.iter().zip(sets).enumerate();

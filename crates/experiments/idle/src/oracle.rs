@@ -2,7 +2,7 @@
 //! of it.
 
 use crate::energy::{Energies, Segments};
-use crate::platform::{POINTS, Platform, StateCost};
+use crate::platform::{POINTS, Platform, StayCost};
 use crate::replay::Delays;
 use crate::trace::TracedIntervals;
 use idle::{Accounting, Usage};
@@ -67,34 +67,13 @@ fn together(segments: &Segments, traced: &TracedIntervals) -> Vec<Vec<u64>> {
     together
 }
 
-/// Power and round trip of each state, at one point.
-struct Costs(Vec<(u128, u128)>);
+/// Each state's cost, at one point.
+struct Costs(Vec<StayCost>);
 
 impl Costs {
-    fn of_cores(states: &[StateCost], point: usize) -> Self {
-        let cost = |state: &StateCost| {
-            (
-                state.core_power.into(),
-                state.core_round_trip.part(POINTS[point]),
-            )
-        };
-        Self(states.iter().map(cost).collect())
-    }
-
-    fn of_domain(states: &[StateCost], point: usize) -> Self {
-        let cost = |state: &StateCost| {
-            (
-                state.domain_power.into(),
-                state.domain_round_trip.part(POINTS[point]),
-            )
-        };
-        Self(states.iter().map(cost).collect())
-    }
-
     /// The cost of a stay of `ns` nanoseconds in a state.
     fn one(&self, state: usize, ns: u64) -> u128 {
-        let (power, round_trip) = self.0[state];
-        power * u128::from(ns) + round_trip
+        self.0[state].of(ns)
     }
 
     /// The cheapest state for a stay; the shallowest of several.
@@ -128,11 +107,10 @@ impl Point {
         let costs = domains
             .iter()
             .map(|domain| {
-                let states = &domain.states;
-                [
-                    Costs::of_cores(states, point),
-                    Costs::of_domain(states, point),
-                ]
+                [StayCost::of_core, StayCost::of_domain].map(|cost| {
+                    let costs = domain.states.iter().map(|state| cost(state, point));
+                    Costs(costs.collect())
+                })
             })
             .collect_vec();
         let mut energy = segments
@@ -242,9 +220,7 @@ pub fn worst(
         let states = &platform.domains[platform.place(cpu as u16).0].states;
         for (at, sleep) in sleeps.iter().enumerate() {
             let cost = |state: u8| {
-                let cost = &states[usize::from(state)];
-                u128::from(cost.core_power) * u128::from(sleep.interval_ns())
-                    + cost.core_round_trip.part(POINTS[MIDDLE])
+                StayCost::of_core(&states[usize::from(state)], MIDDLE).of(sleep.interval_ns())
             };
             let energy = cost(chosen[cpu][at]).saturating_sub(cost(oracle.chosen[cpu][at]));
             if energy > worst.map_or(0, |worst| worst.energy) {
