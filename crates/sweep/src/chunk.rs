@@ -7,8 +7,7 @@ use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, FailedPoint};
 use crate::plan::Point;
-use crate::run::Environment;
-use experiment::{Files, Kept, Memory, Progress};
+use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
 use itertools::Itertools;
 use miette::Diagnostic;
 use recording::table::{self, Column, Values};
@@ -19,6 +18,38 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Environment that a sweep runs in.
+pub struct Environment<'a> {
+    /// The platform files.
+    pub platforms: &'a dyn Files,
+    /// Under what conditions published runs ran.
+    pub conditions: Conditions,
+    /// A checkout of Stopwatt, where there is one.
+    pub source_tree: Option<&'a Path>,
+    /// Number of threads; as many as rayon would use if `None`.
+    pub threads: Option<usize>,
+}
+
+impl<'a> Environment<'a> {
+    /// What the experiment is asked for at a point.
+    pub(crate) fn request(
+        &self,
+        fitting: &Fitting,
+        point: &Point,
+        platforms: &'a dyn Files,
+        kept: Option<&'a Kept>,
+    ) -> Result<Request<'a>, experiment::Error> {
+        Ok(Request {
+            world: fitting.world,
+            settings: fitting.settings(point)?,
+            platforms,
+            conditions: self.conditions.clone(),
+            source_tree: self.source_tree,
+            kept,
+        })
+    }
+}
 
 /// The surroundings that every point needs beside its settings.
 pub struct Surroundings<'a> {

@@ -37,11 +37,12 @@ mod run;
 mod summary;
 
 pub use axis::Value;
+pub use chunk::Environment;
 pub use dataset::{Dataset, is_sweep};
 pub use error::Error;
 pub use fits::Fitting;
 pub use manifest::FailedPoint;
 pub use plan::{DEFAULT_MOST, Plan, Point};
 pub use read::read;
-pub use run::{Environment, Outcome, Share, Unwritten, run, some_point_can_run};
+pub use run::{Outcome, Share, Unwritten, run, some_point_can_run};
 pub use summary::{PointSummary, Quantity, Summary, summary};

@@ -1,13 +1,13 @@
 //! A share of the chunks is run, on all cores.
 
-use crate::chunk::{self, Surroundings};
+use crate::chunk::{self, Environment, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
 use crate::error::Error;
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, held, sum_of};
 use crate::manifest::{FailedPoint, Run};
-use crate::plan::{Plan, Point};
-use experiment::{Conditions, Files, Kept, Progress, Request};
+use crate::plan::Plan;
+use experiment::{Files, Progress};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -71,38 +71,6 @@ impl Share {
                 .filter(|chunk| *chunk < plan.chunks())
                 .collect(),
         }
-    }
-}
-
-/// Environment that a sweep runs in.
-pub struct Environment<'a> {
-    /// The platform files.
-    pub platforms: &'a dyn Files,
-    /// Under what conditions published runs ran.
-    pub conditions: Conditions,
-    /// A checkout of Stopwatt, where there is one.
-    pub source_tree: Option<&'a Path>,
-    /// Number of threads; as many as rayon would use if `None`.
-    pub threads: Option<usize>,
-}
-
-impl<'a> Environment<'a> {
-    /// What the experiment is asked for at a point.
-    pub(crate) fn request(
-        &self,
-        fitting: &Fitting,
-        point: &Point,
-        platforms: &'a dyn Files,
-        kept: Option<&'a Kept>,
-    ) -> Result<Request<'a>, experiment::Error> {
-        Ok(Request {
-            world: fitting.world,
-            settings: fitting.settings(point)?,
-            platforms,
-            conditions: self.conditions.clone(),
-            source_tree: self.source_tree,
-            kept,
-        })
     }
 }
 

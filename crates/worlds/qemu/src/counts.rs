@@ -2,10 +2,9 @@
 //! loads (`../tcg-plugin`), and what they are of: functions, and kinds of instructions.
 
 use crate::Error;
-use crate::guest::escaped;
 use crate::opcodes::{Kind, kind};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The shared object that `build.rs` made.
 static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counts.so"));
@@ -76,6 +75,11 @@ impl Plugin {
             cause: format!("a line of what it wrote cannot be read: {line}"),
         })
     }
+}
+
+/// The emulator's option syntax ends a value at a comma, unless there are two.
+pub fn escaped(path: &Path) -> String {
+    path.to_string_lossy().replace(',', ",,")
 }
 
 const NAME: &str = "libcounts.so";

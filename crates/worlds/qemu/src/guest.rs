@@ -1,5 +1,6 @@
 //! A running guest: its console line by line, with a watchdog.
 
+use crate::counts::escaped;
 use crate::{Error, Machine, Plugin};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -252,11 +253,6 @@ impl Drop for Guest {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// The emulator's option syntax ends a value at a comma, unless there are two.
-pub fn escaped(path: &Path) -> String {
-    path.to_string_lossy().replace(',', ",,")
 }
 
 fn read_lines(from: impl std::io::Read, mut take: impl FnMut(String) -> bool) {
