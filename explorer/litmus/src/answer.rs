@@ -84,7 +84,7 @@ impl Observation {
 }
 
 /// The answer to a test.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Answer {
     /// All final states of the executions that the model allows.
     pub states: BTreeSet<State>,

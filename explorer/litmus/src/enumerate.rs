@@ -7,7 +7,6 @@ use crate::relation::Relation;
 use crate::supply::Supply;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
-use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Answers a test: tries each execution that there is, as long as the test may take.
@@ -30,21 +29,17 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
         .map(|runs| runs.iter().map(|run| run.effects.len()).max().unwrap_or(0))
         .sum();
     if most > Relation::MOST {
-        return Err(Error::Unsupported {
-            line: 0,
-            what: format!(
+        return Err(Error::unsupported(
+            0,
+            format!(
                 "{most} accesses and barriers: {} are the most",
                 Relation::MOST
             ),
-        });
+        ));
     }
-    let is_cut = cut.contains(&true);
     let answer = Answer {
-        states: BTreeSet::new(),
-        positive: 0,
-        negative: 0,
-        tried: 0,
-        is_cut,
+        is_cut: cut.contains(&true),
+        ..Answer::default()
     };
     let mut search = Search {
         test,

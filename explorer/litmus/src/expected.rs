@@ -32,13 +32,6 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     }
 }
 
-fn malformed(line: usize, what: impl Into<String>) -> Error {
-    Error::Malformed {
-        line,
-        what: what.into(),
-    }
-}
-
 fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     let mut all = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
@@ -51,7 +44,7 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
             .split_once(',')
             .or_else(|| line.split_once(char::is_whitespace))
             .ok_or_else(|| {
-                malformed(
+                Error::malformed(
                     number,
                     format!("`{line}` has no kind: `MP Allowed` would be right"),
                 )
@@ -63,7 +56,7 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
             .next()
             .unwrap_or_default();
         let verdict = verdict_of(kind).ok_or_else(|| {
-            malformed(
+            Error::malformed(
                 number,
                 format!("`{kind}` is no kind: Allowed, Forbidden and Required are"),
             )
@@ -101,7 +94,7 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
             (Some("Test"), _) => {
                 let test = words
                     .next()
-                    .ok_or_else(|| malformed(number, "`Test` is followed by a name"))?;
+                    .ok_or_else(|| Error::malformed(number, "`Test` is followed by a name"))?;
                 all.insert(test.to_owned(), Expectation::default());
                 name = Some(test.to_owned());
             }
@@ -109,11 +102,11 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
                 let count: usize = words
                     .next()
                     .and_then(|count| count.parse().ok())
-                    .ok_or_else(|| malformed(number, "`States` is followed by their number"))?;
+                    .ok_or_else(|| Error::malformed(number, "`States` is followed by their number"))?;
                 let mut states = BTreeSet::new();
                 for _ in 0..count {
                     let (number, line) = lines.next().ok_or_else(|| {
-                        malformed(number, format!("{count} states should follow"))
+                        Error::malformed(number, format!("{count} states should follow"))
                     })?;
                     states.insert(state(number, line)?);
                 }
@@ -135,7 +128,7 @@ fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
         .filter(|entry| !entry.is_empty())
         .map(|entry| {
             let (name, value) = entry.split_once('=').ok_or_else(|| {
-                malformed(number, format!("`{entry}` is no variable with its value"))
+                Error::malformed(number, format!("`{entry}` is no variable with its value"))
             })?;
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         })

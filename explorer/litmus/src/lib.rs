@@ -61,6 +61,16 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn malformed(line: usize, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::Malformed { line, what }
+    }
+
+    pub(crate) fn unsupported(line: usize, what: impl Into<String>) -> Self {
+        let what = what.into();
+        Self::Unsupported { line, what }
+    }
+
     /// The line, from 1; 0 where it is about the whole test.
     pub fn line(&self) -> usize {
         match self {

@@ -5,25 +5,8 @@ use crate::test::{
     Address, Barrier, Compute, Field, Instruction, Operand, Orders, SelectKind, SizedRegister,
     Test1, Update, Width, Writeback,
 };
+use crate::Error;
 use std::collections::BTreeMap;
-
-/// The reason why a text is no instruction of a test.
-pub enum Refusal {
-    /// It is none.
-    Malformed(String),
-    /// It is not modelled.
-    Unsupported(String),
-}
-
-impl Refusal {
-    /// The error, at a line.
-    pub fn at_line(self, line: usize) -> crate::Error {
-        match self {
-            Self::Malformed(what) => crate::Error::Malformed { line, what },
-            Self::Unsupported(what) => crate::Error::Unsupported { line, what },
-        }
-    }
-}
 
 const PLAIN: Orders = Orders {
     acquire: false,
@@ -111,25 +94,19 @@ const NOT_MODELLED: [(&str, &[&str]); 5] = [
     ),
 ];
 
+/// The conditions of the flags, by their codes.
+const CONDITIONS: [&str; 15] = [
+    "EQ", "NE", "CS", "CC", "MI", "PL", "VS", "VC", "HI", "LS", "GE", "LT", "GT", "LE", "AL",
+];
+
 fn flags_test(name: &str) -> Option<Test1> {
-    Some(match name {
-        "EQ" => Test1::Equal,
-        "NE" => Test1::NotEqual,
-        "GE" => Test1::SignedGreaterEqual,
-        "LT" => Test1::SignedLess,
-        "GT" => Test1::SignedGreater,
-        "LE" => Test1::SignedLessEqual,
-        "HS" | "CS" => Test1::HigherSame,
-        "LO" | "CC" => Test1::Lower,
-        "HI" => Test1::Higher,
-        "LS" => Test1::LowerSame,
-        "MI" => Test1::Negative,
-        "PL" => Test1::NotNegative,
-        "VS" => Test1::Overflow,
-        "VC" => Test1::NoOverflow,
-        "AL" => Test1::Always,
-        _ => return None,
-    })
+    let name = match name {
+        "HS" => "CS",
+        "LO" => "CC",
+        name => name,
+    };
+    let code = CONDITIONS.iter().position(|known| *known == name)?;
+    Some(Test1(code as u8))
 }
 
 /// The letters of an atomic's orders.
@@ -172,13 +149,15 @@ struct Reader<'i> {
     mnemonic: &'i str,
     operands: Vec<String>,
     labels: &'i BTreeMap<String, usize>,
+    line: usize,
 }
 
-/// Reads an instruction; `labels` are those of its thread, with the numbers of instructions.
+/// Reads the instruction of a line; `labels` are those of its thread, with the numbers of
+/// instructions.
 ///
 /// # Errors
 /// It is none, or not modelled.
-pub fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instruction, Refusal> {
+pub fn instruction(text: &str, labels: &BTreeMap<String, usize>, line: usize) -> Read {
     let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let mnemonic = mnemonic.to_ascii_uppercase();
     let reader = Reader {
@@ -186,12 +165,12 @@ pub fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instr
         mnemonic: &mnemonic,
         operands: operands(rest),
         labels,
+        line,
     };
-    if let Some(read) = reader.control().or_else(|| reader.computation()) {
-        return read;
-    }
     if let Some(read) = reader
-        .pair()
+        .control()
+        .or_else(|| reader.computation())
+        .or_else(|| reader.pair())
         .or_else(|| reader.access())
         .or_else(|| reader.atomic())
     {
@@ -201,22 +180,21 @@ pub fn instruction(text: &str, labels: &BTreeMap<String, usize>) -> Result<Instr
         .iter()
         .find(|(_, names)| names.contains(&mnemonic.as_str()));
     let why = why.map_or_else(String::new, |(why, _)| format!(": {why}"));
-    Err(Refusal::Unsupported(format!(
-        "the instruction `{text}`{why}"
-    )))
+    Err(Error::unsupported(line, format!("the instruction `{text}`{why}")))
 }
 
-type Read = Result<Instruction, Refusal>;
+type Read = Result<Instruction, Error>;
 
 impl Reader<'_> {
-    fn wrong(&self) -> Refusal {
-        Refusal::Malformed(format!(
-            "the operands of `{}` are not those of {}",
-            self.text, self.mnemonic
-        ))
+    fn wrong(&self) -> Error {
+        let (text, mnemonic) = (self.text, self.mnemonic);
+        Error::malformed(
+            self.line,
+            format!("the operands of `{text}` are not those of {mnemonic}"),
+        )
     }
 
-    fn hold<T>(&self, read: Option<T>) -> Result<T, Refusal> {
+    fn hold<T>(&self, read: Option<T>) -> Result<T, Error> {
         read.ok_or_else(|| self.wrong())
     }
 
@@ -225,55 +203,55 @@ impl Reader<'_> {
         self.operands.get(place).map_or("", String::as_str)
     }
 
-    fn reg(&self, place: usize) -> Result<SizedRegister, Refusal> {
+    fn reg(&self, place: usize) -> Result<SizedRegister, Error> {
         self.hold(register_of(self.at(place)))
     }
 
     /// Two registers of one width.
-    fn two(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
+    fn two(&self, place: usize) -> Result<[SizedRegister; 2], Error> {
         let both = [self.reg(place)?, self.reg(place + 1)?];
         self.hold((both[0].wide == both[1].wide).then_some(both))
     }
 
     /// Two registers, an even one and the next.
-    fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Refusal> {
+    fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Error> {
         let both = self.two(place)?;
         let [even, odd] = both.map(|sized| sized.register.0);
         self.hold((even.is_multiple_of(2) && odd == even + 1).then_some(both))
     }
 
     /// A number below `end`.
-    fn below(&self, place: usize, end: u64) -> Result<u32, Refusal> {
+    fn below(&self, place: usize, end: u64) -> Result<u32, Error> {
         let number = immediate(self.at(place)).filter(|number| *number < end);
         self.hold(number.map(|number| number as u32))
     }
 
-    fn label(&self, place: usize) -> Result<usize, Refusal> {
+    fn label(&self, place: usize) -> Result<usize, Error> {
         let name = self.hold(self.operands.get(place))?;
         self.labels
             .get(name.as_str())
             .copied()
-            .ok_or_else(|| Refusal::Malformed(format!("there is no label `{name}`")))
+            .ok_or_else(|| Error::malformed(self.line, format!("there is no label `{name}`")))
     }
 
     /// A register or number, with what is done to it.
-    fn last(&self, place: usize) -> Result<Operand, Refusal> {
+    fn last(&self, place: usize) -> Result<Operand, Error> {
         self.hold(operand(&self.operands, place))
     }
 
-    fn address(&self, place: usize) -> Result<Address, Refusal> {
+    fn address(&self, place: usize) -> Result<Address, Error> {
         self.hold(address(&self.operands, place))
     }
 
     /// An address that is a base register and nothing more, as atomics have it.
-    fn base(&self, place: usize) -> Result<Address, Refusal> {
+    fn base(&self, place: usize) -> Result<Address, Error> {
         let address = self.address(place)?;
         let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
         self.hold(plain.then_some(address))
     }
 
     /// The address of an access, which has to be plain if that is exclusive.
-    fn address_if(&self, exclusive: bool, place: usize) -> Result<Address, Refusal> {
+    fn address_if(&self, exclusive: bool, place: usize) -> Result<Address, Error> {
         if exclusive {
             self.base(place)
         } else {
@@ -281,7 +259,7 @@ impl Reader<'_> {
         }
     }
 
-    fn flags(&self, place: usize) -> Result<Test1, Refusal> {
+    fn flags(&self, place: usize) -> Result<Test1, Error> {
         self.hold(flags_test(&self.at(place).to_ascii_uppercase()))
     }
 
@@ -291,7 +269,7 @@ impl Reader<'_> {
         register: SizedRegister,
         bytes: Option<u8>,
         signed: bool,
-    ) -> Result<Width, Refusal> {
+    ) -> Result<Width, Error> {
         match bytes {
             // Bytes and halfwords are of W registers, unless they are extended by their sign.
             Some(_) if register.wide && !signed => Err(self.wrong()),
@@ -366,10 +344,11 @@ impl Reader<'_> {
             "CVAC" => false,
             "CIVAC" => true,
             _ => {
-                return Err(Refusal::Unsupported(format!(
-                    "the instruction `{}`: maintenance of caches and of translations",
-                    self.text
-                )));
+                let text = self.text;
+                return Err(Error::unsupported(
+                    self.line,
+                    format!("the instruction `{text}`: maintenance of caches and of translations"),
+                ));
             }
         };
         Ok(Instruction::Maintain {
@@ -379,7 +358,7 @@ impl Reader<'_> {
                 writeback: Writeback::No,
             },
             invalidate,
-            line: 0,
+            line: self.line,
         })
     }
 
@@ -402,7 +381,7 @@ impl Reader<'_> {
             })
         };
         // One register is both that are selected from; the flags are tested the other way round.
-        let change = |kind, of: Result<SizedRegister, Refusal>, flags| {
+        let change = |kind, of: Result<SizedRegister, Error>, flags| {
             let (to, of) = (self.reg(0)?, of?);
             Ok(Instruction::Select {
                 to,
@@ -445,7 +424,7 @@ impl Reader<'_> {
     fn compute(
         &self,
         what: Compute,
-        left: Result<SizedRegister, Refusal>,
+        left: Result<SizedRegister, Error>,
         right: usize,
         sets_flags: bool,
     ) -> Read {

@@ -6,7 +6,7 @@ use crate::mnemonic::instruction;
 use crate::operands::register_of;
 use crate::test::{
     Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable,
-    address_of, elements,
+    address_of,
 };
 use std::collections::BTreeMap;
 
@@ -54,14 +54,6 @@ struct Reader<'t> {
     text: &'t str,
 }
 
-/// The part of a test that follows its program.
-struct End {
-    quantifier: Quantifier,
-    condition: Condition,
-    filter: Condition,
-    observed: Vec<Variable>,
-}
-
 /// An array of the initial state, or an element of one: `kind name[count]`.
 struct DeclaredArray<'t> {
     name: &'t str,
@@ -69,15 +61,7 @@ struct DeclaredArray<'t> {
     kind: Option<&'t str>,
 }
 
-/// Names that are met while a test is read.
-#[derive(Default)]
-struct Names {
-    locations: Vec<String>,
-    initial: Vec<u64>,
-    objects: Vec<Object>,
-}
-
-impl Names {
+impl Test {
     /// The number of an object; a new one of one location, if there is none of that name.
     fn object(&mut self, name: &str) -> usize {
         self.objects
@@ -104,8 +88,9 @@ impl Names {
         self.objects.len() - 1
     }
 
-    /// A number, or the address of an object, with `+` and an offset or without.
-    fn value(&mut self, text: &str) -> Option<u64> {
+    /// A number, or the address of an object, which is new if there is none of that name, with `+`
+    /// and an offset or without.
+    fn value_or_new(&mut self, text: &str) -> Option<u64> {
         let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !is_name {
             return number(text);
@@ -132,17 +117,11 @@ impl<'t> Reader<'t> {
     }
 
     fn malformed(&self, at: usize, what: impl Into<String>) -> Error {
-        Error::Malformed {
-            line: self.line(at),
-            what: what.into(),
-        }
+        Error::malformed(self.line(at), what)
     }
 
     fn unsupported(&self, at: usize, what: impl Into<String>) -> Error {
-        Error::Unsupported {
-            line: self.line(at),
-            what: what.into(),
-        }
+        Error::unsupported(self.line(at), what)
     }
 
     fn test(&self) -> Result<Test, Error> {
@@ -160,76 +139,56 @@ impl<'t> Reader<'t> {
             .filter_map(|line| line.split_once('='))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
             .collect();
-        let mut names = Names::default();
-        let mut registers = Vec::new();
-        self.initial(open + 1, close, &mut names, &mut registers)?;
+        let mut test = Test {
+            name,
+            information,
+            unroll: UNROLL,
+            limit: LIMIT,
+            ..Test::default()
+        };
+        self.initial(open + 1, close, &mut test)?;
         let (rows, after) = self.rows(close + 1)?;
-        let threads = self.threads(&rows)?;
-        registers.resize(threads.len().max(registers.len()), BTreeMap::new());
-        if registers.len() > threads.len() {
+        test.threads = self.threads(&rows)?;
+        let (threads, registers) = (test.threads.len(), test.registers.len());
+        if registers > threads {
             return Err(self.malformed(
                 open,
                 format!(
-                    "thread {} has a register, and the program has {} threads",
-                    registers.len() - 1,
-                    threads.len()
+                    "thread {} has a register, and the program has {threads} threads",
+                    registers - 1
                 ),
             ));
         }
-        let End {
-            quantifier,
-            condition,
-            filter,
-            mut observed,
-        } = self.end(after, &mut names, threads.len())?;
-        observed.extend(variables(&condition));
-        observed.sort();
-        observed.dedup();
-        Ok(Test {
-            unroll: UNROLL,
-            limit: LIMIT,
-            name,
-            information,
-            locations: names.locations,
-            objects: names.objects,
-            initial: names.initial,
-            registers,
-            threads,
-            quantifier,
-            condition,
-            filtered: variables(&filter),
-            filter,
-            observed,
-        })
+        test.registers.resize(threads, BTreeMap::new());
+        self.end(after, &mut test)?;
+        test.observed.extend(variables(&test.condition));
+        test.observed.sort();
+        test.observed.dedup();
+        test.filtered = variables(&test.filter);
+        Ok(test)
     }
 
     /// Reads what follows the program, from `at` on.
-    fn end(&self, at: usize, names: &mut Names, threads: usize) -> Result<End, Error> {
+    fn end(&self, at: usize, test: &mut Test) -> Result<(), Error> {
         let mut tail = Tail {
             reader: self,
             tokens: tokens(&self.text[at..], at),
             next: 0,
-            names,
-            threads,
+            test,
             depth: 0,
         };
-        let mut quantifier = None;
-        let mut end = End {
-            quantifier: Quantifier::Forall,
-            condition: Condition::True,
-            filter: Condition::True,
-            observed: Vec::new(),
-        };
+        let mut is_asked = false;
         while let Some(token) = tail.peek() {
             match token.text {
-                "locations" => tail.locations(&mut end.observed)?,
+                "locations" => tail.locations()?,
                 "filter" => {
                     tail.next += 1;
-                    end.filter = tail.either()?;
+                    tail.test.filter = tail.either()?;
                 }
-                "exists" | "forall" | "~exists" | "~" if quantifier.is_none() => {
-                    quantifier = Some(tail.quantifier()?);
-                    end.condition = tail.either()?;
+                "exists" | "forall" | "~exists" | "~" if !is_asked => {
+                    is_asked = true;
+                    tail.test.quantifier = tail.quantifier()?;
+                    tail.test.condition = tail.either()?;
                 }
                 ";" => tail.next += 1,
                 // What herd7 lets stand behind a condition, for other tools.
@@ -237,8 +196,7 @@ impl<'t> Reader<'t> {
                 other => return Err(self.malformed(token.at, format!("`{other}` is not expected after the program: `exists`, `~exists`, `forall`, `locations` and `filter` are"))),
             }
         }
-        end.quantifier = quantifier.unwrap_or(end.quantifier);
-        Ok(end)
+        Ok(())
     }
 
     /// The name of the test, on its first line.
@@ -281,33 +239,21 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the entries of the initial state.
-    fn initial(
-        &self,
-        from: usize,
-        to: usize,
-        names: &mut Names,
-        registers: &mut Vec<BTreeMap<Register, u64>>,
-    ) -> Result<(), Error> {
+    fn initial(&self, from: usize, to: usize, test: &mut Test) -> Result<(), Error> {
         let mut at = from;
         for entry in self.text[from..to].split(';') {
             let here = at + (entry.len() - entry.trim_start().len());
             at += entry.len() + 1;
             let words = tokens(entry, here);
             if !words.is_empty() {
-                self.entry(here, &words, names, registers)?;
+                self.entry(here, &words, test)?;
             }
         }
         Ok(())
     }
 
     /// Reads an entry of the initial state.
-    fn entry(
-        &self,
-        at: usize,
-        words: &[Token<'_>],
-        names: &mut Names,
-        registers: &mut Vec<BTreeMap<Register, u64>>,
-    ) -> Result<(), Error> {
+    fn entry(&self, at: usize, words: &[Token<'_>], test: &mut Test) -> Result<(), Error> {
         let texts: Vec<&str> = words
             .iter()
             .map(|word| word.text)
@@ -329,13 +275,11 @@ impl<'t> Reader<'t> {
         let kind = kind.last().copied();
         if let Some(count) = count {
             let declared = DeclaredArray { name, count, kind };
-            return self.array(at, &declared, right, names);
+            return self.array(at, &declared, right, test);
         }
         let value = match right {
             [] => None,
-            [value] => Some(names.value(value).ok_or_else(|| {
-                self.malformed(at, format!("`{value}` is neither a number nor a name"))
-            })?),
+            [value] => Some(self.value(at, value, test)?),
             _ => {
                 return Err(
                     self.unsupported(at, format!("the initial value `{}`", right.join(" ")))
@@ -345,16 +289,16 @@ impl<'t> Reader<'t> {
         match thread {
             Some(thread) => {
                 let (thread, register) = self.register(at, thread, name)?;
-                registers.resize(registers.len().max(thread + 1), BTreeMap::new());
-                registers[thread].insert(register, value.unwrap_or(0));
+                let count = test.registers.len().max(thread + 1);
+                test.registers.resize(count, BTreeMap::new());
+                test.registers[thread].insert(register, value.unwrap_or(0));
             }
             None => {
                 let bytes = kind.and_then(bytes_of);
-                let object = names.object(name);
-                let object = &mut names.objects[object];
+                let object = test.object(name);
+                let object = &mut test.objects[object];
                 object.bytes = bytes.or(object.bytes);
-                let first = object.first;
-                names.initial[first] = initial_value(value, bytes);
+                test.initial[object.first] = initial_value(value, bytes);
             }
         }
         Ok(())
@@ -376,21 +320,23 @@ impl<'t> Reader<'t> {
         Ok((thread, sized.register))
     }
 
+    fn value(&self, at: usize, text: &str, test: &mut Test) -> Result<u64, Error> {
+        test.value_or_new(text)
+            .ok_or_else(|| self.malformed(at, format!("`{text}` is neither a number nor a name")))
+    }
+
     /// The values of an array: none, one, or a list in braces.
-    fn values(&self, at: usize, values: &[&str], names: &mut Names) -> Result<Vec<u64>, Error> {
-        let mut value = |text: &str| {
-            names.value(text).ok_or_else(|| {
-                self.malformed(at, format!("`{text}` is neither a number nor a name"))
-            })
-        };
+    fn values(&self, at: usize, values: &[&str], test: &mut Test) -> Result<Vec<u64>, Error> {
         match values {
-            [] => Ok(Vec::new()),
             ["{", inner @ .., "}"] => inner
                 .iter()
                 .filter(|text| **text != ",")
-                .map(|text| value(text))
+                .map(|text| self.value(at, text, test))
                 .collect(),
-            [one] => Ok(vec![value(one)?]),
+            [] | [_] => values
+                .iter()
+                .map(|text| self.value(at, text, test))
+                .collect(),
             other => Err(self.malformed(
                 at,
                 format!("`{}` is no list of values: `{{1,2}}` is", other.join(" ")),
@@ -404,15 +350,15 @@ impl<'t> Reader<'t> {
         at: usize,
         &DeclaredArray { name, count, kind }: &DeclaredArray<'_>,
         values: &[&str],
-        names: &mut Names,
+        test: &mut Test,
     ) -> Result<(), Error> {
         let (has_type, bytes) = (kind.is_some(), kind.and_then(bytes_of));
         let wrong = |what: String| self.malformed(at, what);
         let count = number(count)
             .and_then(|count| usize::try_from(count).ok())
             .ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
-        let given = self.values(at, values, names)?;
-        let known = names.objects.iter().find(|object| object.name == name);
+        let given = self.values(at, values, test)?;
+        let known = test.objects.iter().find(|object| object.name == name);
         let Some(known) = known.filter(|_| !has_type) else {
             if !has_type || known.is_some() {
                 return Err(wrong(format!(
@@ -431,10 +377,10 @@ impl<'t> Reader<'t> {
                     given.len()
                 )));
             }
-            let object = names.add(name, Some(count), bytes);
-            let first = names.objects[object].first;
+            let object = test.add(name, Some(count), bytes);
+            let first = test.objects[object].first;
             for (element, value) in given.into_iter().enumerate() {
-                names.initial[first + element] = initial_value(Some(value), bytes);
+                test.initial[first + element] = initial_value(Some(value), bytes);
             }
             return Ok(());
         };
@@ -448,7 +394,7 @@ impl<'t> Reader<'t> {
                 "`{name}` has no element {count} that could get one value"
             )));
         };
-        names.initial[place] = initial_value(Some(*value), known.bytes);
+        test.initial[place] = initial_value(Some(*value), known.bytes);
         Ok(())
     }
 
@@ -484,20 +430,16 @@ impl<'t> Reader<'t> {
         };
         let count = header.split('|').count();
         if count > MOST_THREADS {
-            return Err(Error::Unsupported {
-                line: 0,
-                what: format!("{count} threads: {MOST_THREADS} are the most"),
-            });
+            let what = format!("{count} threads: {MOST_THREADS} are the most");
+            return Err(Error::unsupported(0, what));
         }
         if let Some(strange) = header
             .split('|')
             .map(str::trim)
             .find(|name| name.contains([':', '.', '@']))
         {
-            return Err(Error::Unsupported {
-                line: 0,
-                what: format!("a thread `{strange}`: handlers and exception levels"),
-            });
+            let what = format!("a thread `{strange}`: handlers and exception levels");
+            return Err(Error::unsupported(0, what));
         }
         let mut cells: Vec<Vec<(usize, &str)>> = vec![Vec::new(); count];
         for &(at, row) in rows {
@@ -540,18 +482,7 @@ impl<'t> Reader<'t> {
         }
         lines
             .into_iter()
-            .map(|(at, text)| match instruction(text, &labels) {
-                Ok(Instruction::Maintain {
-                    address,
-                    invalidate,
-                    ..
-                }) => Ok(Instruction::Maintain {
-                    address,
-                    invalidate,
-                    line: self.line(at),
-                }),
-                read => read.map_err(|error| error.at_line(self.line(at))),
-            })
+            .map(|(at, text)| instruction(text, &labels, self.line(at)))
             .collect()
     }
 }
@@ -577,8 +508,7 @@ struct Tail<'t, 'n> {
     reader: &'n Reader<'t>,
     tokens: Vec<Token<'t>>,
     next: usize,
-    names: &'n mut Names,
-    threads: usize,
+    test: &'n mut Test,
     /// Conditions that the next one is inside of.
     depth: usize,
 }
@@ -587,6 +517,10 @@ struct Tail<'t, 'n> {
 const MOST_DEPTH: usize = 100;
 
 impl<'t> Tail<'t, '_> {
+    fn malformed(&self, at: usize, what: impl Into<String>) -> Error {
+        self.reader.malformed(at, what)
+    }
+
     fn peek(&self) -> Option<Token<'t>> {
         self.tokens.get(self.next).copied()
     }
@@ -596,10 +530,9 @@ impl<'t> Tail<'t, '_> {
     }
 
     fn take(&mut self, what: &str) -> Result<Token<'t>, Error> {
-        let token = self.peek().ok_or_else(|| {
-            self.reader
-                .malformed(self.end(), format!("{what} is missing"))
-        })?;
+        let token = self
+            .peek()
+            .ok_or_else(|| self.malformed(self.end(), format!("{what} is missing")))?;
         self.next += 1;
         Ok(token)
     }
@@ -614,9 +547,7 @@ impl<'t> Tail<'t, '_> {
         if self.taken(text) {
             Ok(())
         } else {
-            Err(self
-                .reader
-                .malformed(self.end(), format!("`{text}` is missing")))
+            Err(self.malformed(self.end(), format!("`{text}` is missing")))
         }
     }
 
@@ -627,21 +558,22 @@ impl<'t> Tail<'t, '_> {
             (false, "exists") => Ok(Quantifier::Exists),
             (true, "exists") | (false, "~exists") => Ok(Quantifier::NotExists),
             (false, "forall") => Ok(Quantifier::Forall),
-            (_, other) => Err(self.reader.malformed(
+            (_, other) => Err(self.malformed(
                 word.at,
                 format!("`{other}` is not expected: `exists`, `~exists` and `forall` are"),
             )),
         }
     }
 
-    fn locations(&mut self, observed: &mut Vec<Variable>) -> Result<(), Error> {
+    fn locations(&mut self) -> Result<(), Error> {
         self.next += 1;
         self.expect("[")?;
         while !self.taken("]") {
             if self.taken(";") {
                 continue;
             }
-            observed.extend(self.variables()?);
+            let variables = self.variables()?;
+            self.test.observed.extend(variables);
         }
         Ok(())
     }
@@ -657,10 +589,9 @@ impl<'t> Tail<'t, '_> {
                 .trim_start_matches('P')
                 .parse()
                 .ok()
-                .filter(|thread| *thread < self.threads)
+                .filter(|thread| *thread < self.test.threads.len())
                 .ok_or_else(|| {
-                    self.reader
-                        .malformed(token.at, format!("there is no thread `{}`", token.text))
+                    self.malformed(token.at, format!("there is no thread `{}`", token.text))
                 })?;
             let sized = register_of(register.text)
                 .filter(|sized| sized.register != Register::ZERO)
@@ -674,18 +605,14 @@ impl<'t> Tail<'t, '_> {
             .text
             .starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         {
-            return Err(self.reader.malformed(
+            return Err(self.malformed(
                 token.at,
                 format!("`{}` is no name of a variable", token.text),
             ));
         }
-        self.names.object(token.text);
-        let all = elements(&self.names.objects, token.text);
-        let is_array = self
-            .names
-            .objects
-            .iter()
-            .any(|object| object.name == token.text && object.elements.is_some());
+        let object = self.test.object(token.text);
+        let is_array = self.test.objects[object].elements.is_some();
+        let all = self.test.named(token.text);
         let one = if self.taken("[") {
             let index = self.take("an index")?;
             self.expect("]")?;
@@ -693,7 +620,7 @@ impl<'t> Tail<'t, '_> {
                 .and_then(|index| usize::try_from(index).ok())
                 .filter(|_| is_array);
             let element = index.and_then(|index| all.get(index)).ok_or_else(|| {
-                self.reader.malformed(
+                self.malformed(
                     token.at,
                     format!("there is no such element of `{}`", token.text),
                 )
@@ -731,7 +658,7 @@ impl<'t> Tail<'t, '_> {
     fn one(&mut self) -> Result<Condition, Error> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
-            return Err(self.reader.malformed(
+            return Err(self.malformed(
                 self.end(),
                 format!("more than {MOST_DEPTH} conditions lie within one another"),
             ));
@@ -766,13 +693,7 @@ impl<'t> Tail<'t, '_> {
         let is_list = self.taken("{");
         loop {
             let value = self.take("a value")?;
-            let value = self.names.value(value.text).ok_or_else(|| {
-                self.reader.malformed(
-                    at,
-                    format!("`{}` is neither a number nor a name", value.text),
-                )
-            })?;
-            values.push(value);
+            values.push(self.reader.value(at, value.text, self.test)?);
             if !is_list || !self.taken(",") {
                 break;
             }
@@ -781,7 +702,7 @@ impl<'t> Tail<'t, '_> {
             self.expect("}")?;
         }
         if values.len() != variables.len() {
-            return Err(self.reader.malformed(
+            return Err(self.malformed(
                 at,
                 format!(
                     "{} values are compared with {} of an array",

@@ -155,7 +155,7 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
             .and_then(|number| number.parse::<usize>().ok())
             .and_then(|number| off.get_mut(number));
         *thread
-            .ok_or_else(|| unsupported(format!("`CachesOff={named}`: `{name}` is no thread")))? =
+            .ok_or_else(|| Error::unsupported(0, format!("`CachesOff={named}`: `{name}` is no thread")))? =
             true;
     }
     Ok(off)
@@ -217,15 +217,8 @@ struct Thread<'t> {
     operations: Vec<Operation>,
 }
 
-fn unsupported(what: impl Into<String>) -> Error {
-    Error::Unsupported {
-        line: 0,
-        what: what.into(),
-    }
-}
-
 fn no_plain_access(instruction: &Instruction) -> Error {
-    unsupported(format!(
+    Error::unsupported(0, format!(
         "an instruction that is no plain access: {instruction:?}"
     ))
 }
@@ -351,7 +344,7 @@ impl Thread<'_> {
             Operand::Register(register, Extend { shift: 0, .. }) => {
                 Ok(self.known(register.register))
             }
-            Operand::Register(..) => Err(unsupported("a register that is shifted")),
+            Operand::Register(..) => Err(Error::unsupported(0, "a register that is shifted")),
         }
     }
 
@@ -368,7 +361,7 @@ impl Thread<'_> {
             _ => None,
         };
         Ok((
-            location.ok_or_else(|| unsupported("an address that is no location's"))?,
+            location.ok_or_else(|| Error::unsupported(0, "an address that is no location's"))?,
             from,
         ))
     }
@@ -396,11 +389,11 @@ fn compute(
         (Compute::Xor | Compute::Sub, _, _) if is_same => 0,
         (Compute::Add, Value::Number(left), Value::Number(right)) => left.wrapping_add(right),
         (Compute::And, _, Value::Number(0)) => 0,
-        _ => return Err(unsupported("a value that is computed from what was loaded")),
+        _ => return Err(Error::unsupported(0, "a value that is computed from what was loaded")),
     };
     let from = match (left.from, right.from) {
         (Some(left), Some(right)) if left != right => {
-            return Err(unsupported("a value that depends on two loads"));
+            return Err(Error::unsupported(0, "a value that depends on two loads"));
         }
         (left, right) => left.or(right),
     };

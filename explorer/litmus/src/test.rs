@@ -182,45 +182,15 @@ pub(crate) enum Barrier {
     Instruction,
 }
 
+/// A condition of the flags, by the code that instructions have for it (Arm ARM, "Condition code"):
+/// with the lowest bit it is the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Test1 {
-    Equal,
-    NotEqual,
-    SignedGreaterEqual,
-    SignedLess,
-    SignedGreater,
-    SignedLessEqual,
-    HigherSame,
-    Lower,
-    Higher,
-    LowerSame,
-    Negative,
-    NotNegative,
-    Overflow,
-    NoOverflow,
-    Always,
-}
+pub(crate) struct Test1(pub(crate) u8);
 
 impl Test1 {
     /// The opposite.
     pub(crate) fn opposite(self) -> Self {
-        match self {
-            Self::Equal => Self::NotEqual,
-            Self::NotEqual => Self::Equal,
-            Self::SignedGreaterEqual => Self::SignedLess,
-            Self::SignedLess => Self::SignedGreaterEqual,
-            Self::SignedGreater => Self::SignedLessEqual,
-            Self::SignedLessEqual => Self::SignedGreater,
-            Self::HigherSame => Self::Lower,
-            Self::Lower => Self::HigherSame,
-            Self::Higher => Self::LowerSame,
-            Self::LowerSame => Self::Higher,
-            Self::Negative => Self::NotNegative,
-            Self::NotNegative => Self::Negative,
-            Self::Overflow => Self::NoOverflow,
-            Self::NoOverflow => Self::Overflow,
-            Self::Always => Self::Always,
-        }
+        Self(self.0 ^ 1)
     }
 }
 
@@ -336,9 +306,10 @@ impl std::fmt::Display for Variable {
 }
 
 /// A condition on a final state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
     /// Always true.
+    #[default]
     True,
     /// Always false.
     False,
@@ -353,18 +324,19 @@ pub enum Condition {
 }
 
 /// The question that a test asks of its condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quantifier {
     /// Some execution ends so.
     Exists,
     /// None does.
     NotExists,
-    /// All do.
+    /// All do; so one asks that has no condition.
+    #[default]
     Forall,
 }
 
 /// A litmus test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Test {
     /// The name on its first line.
     pub name: String,
@@ -469,9 +441,19 @@ impl Test {
             .find(|object| object.locations().contains(&location))
     }
 
-    /// The variables that a name in `locations [..]` or in a state stands for.
+    /// The variables of the object of a name: of an array, all its elements.
     pub(crate) fn named(&self, name: &str) -> Vec<Variable> {
-        elements(&self.objects, name)
+        let array = self
+            .objects
+            .iter()
+            .find(|object| object.name == name)
+            .and_then(|object| object.elements);
+        match array {
+            Some(count) => (0..count)
+                .map(|element| Variable::Location(format!("{name}[{element}]")))
+                .collect(),
+            None => vec![Variable::Location(name.to_owned())],
+        }
     }
 
     /// A value as the test's text would have it: the name of a location, or a number.
@@ -494,19 +476,5 @@ impl Test {
             Some(object) => Some(address_of(object) + crate::lexer::number(offset.trim())?),
             None => crate::lexer::number(text),
         }
-    }
-}
-
-/// The variables of an object: of an array, all its elements.
-pub fn elements(objects: &[Object], name: &str) -> Vec<Variable> {
-    let array = objects
-        .iter()
-        .find(|object| object.name == name)
-        .and_then(|object| object.elements);
-    match array {
-        Some(count) => (0..count)
-            .map(|element| Variable::Location(format!("{name}[{element}]")))
-            .collect(),
-        None => vec![Variable::Location(name.to_owned())],
     }
 }

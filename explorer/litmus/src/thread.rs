@@ -191,16 +191,12 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
             });
         }
         if done.len() + open.len() > MOST_RUNS {
-            return Err(too_much(format!(
+            return Err(Error::unsupported(0, format!(
                 "thread {thread} has more than {MOST_RUNS} runs"
             )));
         }
     }
     Ok((done, is_cut))
-}
-
-fn too_much(what: String) -> Error {
-    Error::Unsupported { line: 0, what }
 }
 
 impl State<'_> {
@@ -271,7 +267,7 @@ impl State<'_> {
             let place = at.value.wrapping_add(number * u64::from(width.bytes));
             Ok(Place {
                 location: self.test.location_at(place).ok_or_else(|| {
-                    too_much(format!(
+                    Error::unsupported(0, format!(
                         "thread {} accesses {place:#x}, which is no location",
                         self.thread
                     ))
@@ -302,7 +298,7 @@ impl State<'_> {
 
     fn push(&mut self, effect: Effect) -> Result<usize, Error> {
         if self.effects.len() == MOST_EFFECTS {
-            return Err(too_much(format!(
+            return Err(Error::unsupported(0, format!(
                 "a thread has more than {MOST_EFFECTS} accesses and barriers"
             )));
         }
@@ -487,10 +483,7 @@ impl State<'_> {
                 is_synchronization,
             } => self.barrier(*barrier, *is_synchronization)?,
             Instruction::Maintain { line, .. } => {
-                return Err(Error::Unsupported {
-                    line: *line,
-                    what: "maintenance of caches".to_owned(),
-                });
+                return Err(Error::unsupported(*line, "maintenance of caches"));
             }
             other => unreachable!("{other:?} is no computation"),
         }
@@ -856,24 +849,19 @@ impl Place {
 }
 
 impl Flags {
+    /// As ConditionHolds of the Arm ARM.
     fn hold(self, when: Test1) -> bool {
-        match when {
-            Test1::Equal => self.zero,
-            Test1::NotEqual => !self.zero,
-            Test1::SignedGreaterEqual => self.negative == self.overflow,
-            Test1::SignedLess => self.negative != self.overflow,
-            Test1::SignedGreater => !self.zero && self.negative == self.overflow,
-            Test1::SignedLessEqual => self.zero || self.negative != self.overflow,
-            Test1::HigherSame => self.carry,
-            Test1::Lower => !self.carry,
-            Test1::Higher => self.carry && !self.zero,
-            Test1::LowerSame => !self.carry || self.zero,
-            Test1::Negative => self.negative,
-            Test1::NotNegative => !self.negative,
-            Test1::Overflow => self.overflow,
-            Test1::NoOverflow => !self.overflow,
-            Test1::Always => true,
-        }
+        let holds = match when.0 >> 1 {
+            0 => self.zero,
+            1 => self.carry,
+            2 => self.negative,
+            3 => self.overflow,
+            4 => self.carry && !self.zero,
+            5 => self.negative == self.overflow,
+            6 => !self.zero && self.negative == self.overflow,
+            _ => return true,
+        };
+        holds != (when.0 & 1 == 1)
     }
 }
 
@@ -1005,7 +993,7 @@ fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
         // What is no array has nothing behind it: there a word and a doubleword are one.
         let is_alone = object.is_some_and(|object| object.elements.is_none());
         if expected != effect.bytes && !(is_alone && expected.min(effect.bytes) >= 4) {
-            return Err(too_much(format!(
+            return Err(Error::unsupported(0, format!(
                 "accesses of several sizes to `{}`: {expected} and {} bytes",
                 test.locations[effect.location], effect.bytes
             )));
