@@ -91,7 +91,7 @@ hardware! {
         board.fetch_add(board.variable(at, of), value, AtomicOrder::AcquireRelease, |sum| sum)
     }
     compare_exchange(board, at: u32, of: u32, expected: u64, value: u64) -> c_int {
-        board.compare_exchange(board.variable(at, of), expected, value, AtomicOrder::AcquireRelease).into()
+        board.compare_exchange(board.variable(at, of), expected, value, AtomicOrder::AcquireRelease).is_ok().into()
     }
     dmb(board) { board.fence(Fence::Full) }
     dsb(board) { board.operation(Operation::Barrier); board.barrier_now() }

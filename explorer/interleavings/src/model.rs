@@ -7,13 +7,12 @@ use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
     ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
-    OnMachine, Operation, Step, Strategy, Wait, made_by, run_quietly, watch,
+    OnMachine, Operation, Step, Strategy, Wait, made_by, watch,
 };
-use crate::operation::OperationIndex;
 use crate::search::{RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -196,7 +195,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
     );
     let lasting = TestMachine::new(config.threads);
     lasting.machine().memory_mut().watch_all_plain();
-    lasting.machine().settings().find_spins(true);
+    lasting.machine().settings().spins.set(true);
     let test = Rc::new(test);
     let set_up = |model: &mut Model<TestMachine>| {
         current::begin(config.threads);
@@ -271,7 +270,9 @@ pub fn check_on<P: OnMachine>(
     let on = make(cpus, &values);
     let machine = on.machine();
     machine.settings().set_names(Names::numbers());
-    machine.settings().set_late_loads(config.late_loads);
+    machine.settings().late_loads.set(config.late_loads);
+    machine.settings().limits.set(config.limits);
+    machine.settings().length.set(100);
     let model = RefCell::new(Rc::new(Model::default()));
     let main = |process: usize, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
@@ -287,7 +288,6 @@ pub fn check_on<P: OnMachine>(
         runner,
         set_up: &set_up,
         config,
-        length: Cell::new(100),
     };
     let script = Bodies(cpus);
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
@@ -298,7 +298,7 @@ pub fn check_on<P: OnMachine>(
         let shrunk = shrink(&mut session, found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
-        let core = machine.settings().core();
+        let core = machine.settings().core.get();
         let file = leave(&shrunk.schedule, core, cpus, config.folder.as_ref());
         panic!(
             "{}",
@@ -321,7 +321,7 @@ pub fn check_on<P: OnMachine>(
 /// The run fails again, or the file cannot be read.
 fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
     let (core, schedule) = read(path, script.0);
-    session.machine().settings().set_core(core);
+    session.machine().settings().core.set(core);
     session.keep_steps(true);
     let ran = session.run(script, ChoiceSource::Schedule(&schedule));
     if let Some(failure) = ran.failure {
@@ -360,10 +360,10 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
         .collect();
     let mut complete = true;
     for core in &config.cores {
-        session.machine().settings().set_core(*core);
+        session.machine().settings().core.set(*core);
         session.machine().memory_mut().forget_stored();
         let begin = tally.schedules;
-        let is_watched = drawn.is_empty() || session.machine().settings().finds_spins();
+        let is_watched = drawn.is_empty() || session.machine().settings().spins.get();
         let tries_all = config.strategies.contains(&Strategy::Dpor) && is_watched;
         let ends = tries_all
             && try_all_that_differ(config, !drawn.is_empty(), session, script, &mut tally);
@@ -469,10 +469,7 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     machine.settle();
     machine.drain();
     if let Err(payload) = body {
-        let Failure {
-            invariant, what, ..
-        } = Failure::of_panic(&*payload);
-        machine.fail(invariant, what);
+        machine.fail_by_panic(&*payload);
     }
     machine.leave();
 }
@@ -483,7 +480,6 @@ struct ModelSession<'s, P, M: Fn(usize, u32), S> {
     runner: Runner<'s, M>,
     set_up: &'s S,
     config: &'s Config,
-    length: Cell<u64>,
 }
 
 impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, M, S> {
@@ -491,17 +487,16 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, 
     /// a condition that does not hold.
     fn failure_at_the_end(&self) -> Option<Failure> {
         let machine = self.on.machine();
+        if machine.is_pruned() {
+            return None;
+        }
         let is_stuck = machine
             .cpus()
             .iter()
             .any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
         if is_stuck {
-            return Some(Failure {
-                invariant: Invariant::EverybodyWakes,
-                what: format!("nobody is left to go on: {}", machine.describe_waits()),
-                process: 0,
-                operation: OperationIndex::default(),
-            });
+            let what = format!("nobody is left to go on: {}", machine.describe_waits());
+            return Some(Failure::new(Invariant::EverybodyWakes, what));
         }
         let model = Rc::clone(&self.model.borrow());
         model
@@ -509,10 +504,8 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, 
             .iter()
             .find(|(holds, _)| !holds(self.on))
             .map(|(_, what)| Failure {
-                invariant: Invariant::Own,
-                what: (*what).to_owned(),
-                process: 0,
                 operation: machine.operation_of(0),
+                ..Failure::new(Invariant::Own, (*what).to_owned())
             })
     }
 }
@@ -536,9 +529,7 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
             (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         }
         self.model.replace(Rc::new(model));
-        machine.choose_by(by, self.length.get());
-        machine.forget_run();
-        machine.settings().set_limits(self.config.limits);
+        machine.forget_run(by);
         for cpu in machine.cpus() {
             cpu.begin(Wait::Nothing);
         }
@@ -547,28 +538,8 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
             .iter()
             .for_each(|cpu| cpu.begin(Wait::Absent));
         (0..present).for_each(|cpu| machine.can_go(cpu));
-        machine.begin();
-        let result = run_quietly(|| self.runner.run());
-        let mut failure = machine.take_failure();
-        if let Err(payload) = result {
-            failure = Some(Failure::of_panic(&*payload));
-        }
-        if machine.is_pruned() {
-            return RunResult {
-                failure,
-                steps: machine.step_count(),
-                hash: machine.hash(),
-            };
-        }
-        let failure = failure.or_else(|| self.failure_at_the_end());
-        let steps = machine.step_count();
-        self.length
-            .set((self.length.get() * 7 + u64::from(steps)) / 8);
-        RunResult {
-            failure,
-            steps,
-            hash: machine.hash(),
-        }
+        machine.run(|| self.runner.run());
+        machine.result(|| self.failure_at_the_end())
     }
 
     fn script(&self) -> Bodies {
@@ -614,7 +585,7 @@ fn story(
     file: Option<&PathBuf>,
 ) -> String {
     let narrator = Narrator::new(script, machine.names(), 1, "nobody");
-    let core = machine.settings().core();
+    let core = machine.settings().core.get();
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
     let _ = writeln!(
         text,

@@ -1,7 +1,7 @@
 //! The part of `std::thread` that tests use, by another path.
 
 use crate::current::{self, machine};
-use crate::machine::{Failure, Limit, Operation};
+use crate::machine::Limit;
 use crate::memory::AtomicOrder;
 use crate::sync::{change, change_within};
 use std::cell::RefCell;
@@ -90,12 +90,8 @@ pub fn scope<'env, T>(work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
         scope: PhantomData,
         env: PhantomData,
     };
-    let result = catch_unwind(AssertUnwindSafe(|| work(&scope))).unwrap_or_else(|payload| {
-        let Failure {
-            invariant, what, ..
-        } = Failure::of_panic(&*payload);
-        machine().fail(invariant, what)
-    });
+    let result = catch_unwind(AssertUnwindSafe(|| work(&scope)))
+        .unwrap_or_else(|payload| machine().fail_by_panic(&*payload));
     // Those that have ended may have started others.
     while let Some(thread) = scope.threads.borrow_mut().pop() {
         machine().wait_for_process(thread);
@@ -276,12 +272,7 @@ impl Thread {
     #[track_caller]
     pub fn unpark(&self) {
         let cell = current::token(self.0);
-        let did = Operation::Update {
-            cell,
-            what: "unparks at",
-            value: 1,
-        };
-        machine().update(cell, AtomicOrder::Release, did, 1, &|_| Some(1));
+        machine().update(cell, AtomicOrder::Release, "unparks at", 1, &|_| Some(1));
     }
 }
 

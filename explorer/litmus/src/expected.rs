@@ -102,7 +102,9 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
                 let count: usize = words
                     .next()
                     .and_then(|count| count.parse().ok())
-                    .ok_or_else(|| Error::malformed(number, "`States` is followed by their number"))?;
+                    .ok_or_else(|| {
+                        Error::malformed(number, "`States` is followed by their number")
+                    })?;
                 let mut states = BTreeSet::new();
                 for _ in 0..count {
                     let (number, line) = lines.next().ok_or_else(|| {

@@ -1,11 +1,11 @@
 //! Instructions by their text.
 
+use crate::Error;
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
     Address, Barrier, Compute, Field, Instruction, Operand, Orders, SelectKind, SizedRegister,
     Test1, Update, Width, Writeback,
 };
-use crate::Error;
 use std::collections::BTreeMap;
 
 const PLAIN: Orders = Orders {
@@ -180,7 +180,10 @@ pub fn instruction(text: &str, labels: &BTreeMap<String, usize>, line: usize) ->
         .iter()
         .find(|(_, names)| names.contains(&mnemonic.as_str()));
     let why = why.map_or_else(String::new, |(why, _)| format!(": {why}"));
-    Err(Error::unsupported(line, format!("the instruction `{text}`{why}")))
+    Err(Error::unsupported(
+        line,
+        format!("the instruction `{text}`{why}"),
+    ))
 }
 
 type Read = Result<Instruction, Error>;

@@ -5,8 +5,7 @@ use crate::lexer::{Token, number, tokens};
 use crate::mnemonic::instruction;
 use crate::operands::register_of;
 use crate::test::{
-    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable,
-    address_of,
+    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, address_of,
 };
 use std::collections::BTreeMap;
 

@@ -154,9 +154,9 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
             .strip_prefix('P')
             .and_then(|number| number.parse::<usize>().ok())
             .and_then(|number| off.get_mut(number));
-        *thread
-            .ok_or_else(|| Error::unsupported(0, format!("`CachesOff={named}`: `{name}` is no thread")))? =
-            true;
+        *thread.ok_or_else(|| {
+            Error::unsupported(0, format!("`CachesOff={named}`: `{name}` is no thread"))
+        })? = true;
     }
     Ok(off)
 }
@@ -218,9 +218,10 @@ struct Thread<'t> {
 }
 
 fn no_plain_access(instruction: &Instruction) -> Error {
-    Error::unsupported(0, format!(
-        "an instruction that is no plain access: {instruction:?}"
-    ))
+    Error::unsupported(
+        0,
+        format!("an instruction that is no plain access: {instruction:?}"),
+    )
 }
 
 impl Thread<'_> {
@@ -389,7 +390,12 @@ fn compute(
         (Compute::Xor | Compute::Sub, _, _) if is_same => 0,
         (Compute::Add, Value::Number(left), Value::Number(right)) => left.wrapping_add(right),
         (Compute::And, _, Value::Number(0)) => 0,
-        _ => return Err(Error::unsupported(0, "a value that is computed from what was loaded")),
+        _ => {
+            return Err(Error::unsupported(
+                0,
+                "a value that is computed from what was loaded",
+            ));
+        }
     };
     let from = match (left.from, right.from) {
         (Some(left), Some(right)) if left != right => {

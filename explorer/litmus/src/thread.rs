@@ -191,9 +191,10 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
             });
         }
         if done.len() + open.len() > MOST_RUNS {
-            return Err(Error::unsupported(0, format!(
-                "thread {thread} has more than {MOST_RUNS} runs"
-            )));
+            return Err(Error::unsupported(
+                0,
+                format!("thread {thread} has more than {MOST_RUNS} runs"),
+            ));
         }
     }
     Ok((done, is_cut))
@@ -267,10 +268,13 @@ impl State<'_> {
             let place = at.value.wrapping_add(number * u64::from(width.bytes));
             Ok(Place {
                 location: self.test.location_at(place).ok_or_else(|| {
-                    Error::unsupported(0, format!(
-                        "thread {} accesses {place:#x}, which is no location",
-                        self.thread
-                    ))
+                    Error::unsupported(
+                        0,
+                        format!(
+                            "thread {} accesses {place:#x}, which is no location",
+                            self.thread
+                        ),
+                    )
                 })?,
                 at,
                 width,
@@ -298,9 +302,10 @@ impl State<'_> {
 
     fn push(&mut self, effect: Effect) -> Result<usize, Error> {
         if self.effects.len() == MOST_EFFECTS {
-            return Err(Error::unsupported(0, format!(
-                "a thread has more than {MOST_EFFECTS} accesses and barriers"
-            )));
+            return Err(Error::unsupported(
+                0,
+                format!("a thread has more than {MOST_EFFECTS} accesses and barriers"),
+            ));
         }
         self.effects.push(effect);
         Ok(self.effects.len() - 1)
@@ -993,10 +998,13 @@ fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
         // What is no array has nothing behind it: there a word and a doubleword are one.
         let is_alone = object.is_some_and(|object| object.elements.is_none());
         if expected != effect.bytes && !(is_alone && expected.min(effect.bytes) >= 4) {
-            return Err(Error::unsupported(0, format!(
-                "accesses of several sizes to `{}`: {expected} and {} bytes",
-                test.locations[effect.location], effect.bytes
-            )));
+            return Err(Error::unsupported(
+                0,
+                format!(
+                    "accesses of several sizes to `{}`: {expected} and {} bytes",
+                    test.locations[effect.location], effect.bytes
+                ),
+            ));
         }
         *known = Some(expected);
     }

@@ -2,12 +2,14 @@
 //! explorer's machine.
 
 use super::hook::Hook;
-use super::ledger::{Breach, Ledger};
+use super::ledger::Ledger;
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
 use interleavings::Core;
-use interleavings::subject::{Act, CPUS_PER_CLUSTER, Machine, OnMachine, Operation, Wait};
+use interleavings::subject::{
+    Act, Breach, CPUS_PER_CLUSTER, ChoiceSource, Machine, OnMachine, Operation, Wait,
+};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
@@ -19,7 +21,7 @@ pub const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
 pub const FOR_COMMAND: Wait = Wait::Other(1);
 /// Both in words, in their order.
-const WAITS: [&str; 2] = [
+pub const WAITS: [&str; 2] = [
     "waits to be powered down or turned on",
     "waits for a command",
 ];
@@ -177,8 +179,8 @@ impl Board {
         let machine = Machine::new(cpus, values, options.cells_per_line);
         machine
             .settings()
-            .set_names(names(cpus, variables_of(port)).with_waits(&WAITS));
-        machine.settings().set_core(Core {
+            .set_names(names(cpus, variables_of(port)));
+        machine.settings().core.set(Core {
             lse: options.lse,
             rcpc: false,
         });
@@ -218,13 +220,6 @@ impl Board {
         self.hold(result);
     }
 
-    /// The run fails if the books say so.
-    fn hold(&self, result: Result<(), Breach>) {
-        if let Err((invariant, what)) = result {
-            self.fail(invariant, what);
-        }
-    }
-
     /// The state of the CPU that runs.
     #[inline(always)]
     pub(crate) fn state(&self) -> &CpuState {
@@ -239,9 +234,9 @@ impl Board {
             .then(|| self.state().position.get().is_multiple_of(2))
     }
 
-    /// Forgets a run: nothing is ready, nothing has happened.
-    pub(crate) fn forget(&self) {
-        self.forget_run();
+    /// Forgets a run, and says who answers the choices of the next one.
+    pub(crate) fn forget(&self, by: ChoiceSource<'_>) {
+        self.forget_run(by);
         self.commands.borrow_mut().clear();
         self.contested.borrow_mut().clear();
     }

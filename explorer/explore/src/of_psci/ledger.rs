@@ -9,7 +9,7 @@
 
 use super::layout::{self, OFF};
 use super::names::Owner;
-use interleavings::subject::{CPUS_PER_CLUSTER, Invariant};
+use interleavings::subject::{Breach, CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
 pub type States = [u8; 3];
@@ -28,9 +28,6 @@ pub(crate) enum Request {
     SystemSuspend,
     Mode,
 }
-
-/// The invariant that broke, as a sentence without a full stop.
-pub type Breach = (Invariant, String);
 
 /// A breach of what the books say of states.
 fn wrong_state<T>(what: String) -> Result<T, Breach> {

@@ -1,5 +1,6 @@
 //! Names of the library's words and locks.
 
+use super::board::WAITS;
 use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
@@ -57,14 +58,17 @@ pub fn names(cpus: usize, variables: &[String]) -> Names {
     let own = variables
         .iter()
         .flat_map(|name| (0..cpus).map(move |cpu| format!("{name}[{cpu}]")));
-    Names::new([cpus as u16, 0, 0], word_of)
-        .with_own(own.collect())
-        .with_locks(lock)
+    Names {
+        own: own.collect(),
+        lock,
+        waits: &WAITS,
+        ..Names::new([cpus as u16, 0, 0], word_of)
+    }
 }
 
 /// The name of a word.
 fn word_of(names: &Names, cell: u16) -> String {
-    let cpus = usize::from(names.counts()[0]);
+    let cpus = usize::from(names.counts[0]);
     let mut at = usize::from(cell);
     let of_cpus = cpus * WORDS_OF_CPU;
     if at < of_cpus {

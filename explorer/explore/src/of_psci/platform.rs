@@ -88,14 +88,12 @@ impl Board {
             held.unwrap_or(0),
             self.step_count(),
         );
-        match result {
-            Ok((granted, by_os)) => {
-                if let Some(at) = reached::states(&granted, by_os) {
-                    self.count(at);
-                }
-            }
-            Err((invariant, what)) => self.fail(invariant, what),
+        if let Ok((granted, by_os)) = result
+            && let Some(at) = reached::states(&granted, by_os)
+        {
+            self.count(at);
         }
+        self.hold(result.map(drop));
     }
 
     /// The states that the CPU takes itself and its domains to be in, as it comes up.

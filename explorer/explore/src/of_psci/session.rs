@@ -15,7 +15,7 @@ use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory,
-    Operation, RunResult, Runs, Wait, broken_lock, run_quietly,
+    Operation, RunResult, Runs, Wait, broken_lock,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,9 +35,6 @@ pub struct Session<'s, M: Fn(usize, u32)> {
     scenario: &'s RefCell<Scenario>,
     runner: Runner<'s, M>,
     snapshots: HashMap<(u64, bool), Snapshot>,
-    limits: Limits,
-    /// About how many operations a run has, for strategies that spread over them.
-    length: u64,
 }
 
 /// Opens a session on a board with the library and hands it to `use_it`.
@@ -50,13 +47,13 @@ pub fn with_session<R>(
     let scenario = RefCell::new(Scenario::default());
     let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
     let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
+    board.settings().limits.set(limits);
+    board.settings().length.set(500);
     let mut session = Session {
         board,
         scenario: &scenario,
         runner,
         snapshots: HashMap::new(),
-        limits,
-        length: 500,
     };
     use_it(&mut session)
 }
@@ -72,10 +69,9 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
                 Err(ran) => return ran,
             };
         }
-        self.board.choose_by(by, self.length);
         self.scenario.borrow_mut().clone_from(scenario);
         self.restore(key);
-        self.start(SCRIPT, mask);
+        self.start(SCRIPT, mask, by);
         self.board.resident.set(scenario.resident);
         let mut ledger = self.board.ledger.borrow_mut();
         ledger.clone_from(&self.snapshots[&key].ledger);
@@ -174,7 +170,6 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         if stays_off(0) {
             boot.cpus[0].push(Ask::Off);
         }
-        board.choose_by(ChoiceSource::Schedule(&[]), self.length);
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
         board.ledger.replace(Ledger::new(count));
@@ -183,7 +178,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         board.port.iter().for_each(|port| port.set_data(None));
         let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
         self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
-        self.start(BOOT, everybody_off & !1);
+        self.start(BOOT, everybody_off & !1, ChoiceSource::Schedule(&[]));
         let ran = self.go();
         if ran.failure.is_some() {
             return Err(ran);
@@ -230,9 +225,8 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     }
 
     /// Starts all processes; CPUs that are `off` wait for their power.
-    fn start(&mut self, entry: u32, off: u64) {
-        self.board.forget();
-        self.board.settings().set_limits(self.limits);
+    fn start(&mut self, entry: u32, off: u64, by: ChoiceSource<'_>) {
+        self.board.forget(by);
         for cpu in 0..self.board.cpus().len() {
             let is_off = off >> cpu & 1 != 0;
             self.runner.start(cpu, if is_off { DOWN } else { entry });
@@ -243,22 +237,11 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         let controller = self.board.last_process();
         self.runner.start(controller, SCRIPT);
         self.board.can_go(controller);
-        self.board.begin();
     }
 
     fn go(&mut self) -> RunResult {
-        let board = self.board;
-        if let Err(payload) = run_quietly(|| self.runner.run()) {
-            board.set_failure(Failure::of_panic(&*payload));
-        }
-        let failure = board.take_failure().or_else(|| at_the_end(board));
-        let steps = board.step_count();
-        self.length = (self.length * 7 + u64::from(steps)) / 8;
-        RunResult {
-            failure,
-            steps,
-            hash: board.hash(),
-        }
+        self.board.run(|| self.runner.run());
+        self.board.result(|| at_the_end(self.board))
     }
 }
 

@@ -9,17 +9,18 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
-use super::oracle::{Breach, Oracle, StallReport};
+use super::oracle::{Oracle, StallReport};
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
 use ::points::{Point, Sink};
 use interleavings::subject::{
-    Act, AtomicOrder, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex, Order,
-    Signal, Wait,
+    Act, AtomicOrder, Breach, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex,
+    Order, Signal, Wait,
 };
 use rcu_faults::{IdleNeed, InterruptedCode, RcuTimer, Step, Thread};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::panic::Location;
 
 /// A task: it reads, or not, and some CPU runs it, or none.
@@ -67,7 +68,7 @@ enum Occupation {
 }
 
 /// What a device interrupt does on an idle CPU.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Device {
     looks: u8,
     replaces: bool,
@@ -201,8 +202,12 @@ impl Kernel {
         self.end.set(None);
     }
 
+    fn jiffy(&self) -> u64 {
+        self.jiffies.get()
+    }
+
     fn goes_on(&self) -> bool {
-        !self.ended.get() && !self.machine.is_over()
+        !self.ended.get() && !self.is_over()
     }
 
     fn act(&self, act: &'static Act, with: usize) {
@@ -212,16 +217,10 @@ impl Kernel {
         });
     }
 
-    fn hold(&self, result: Result<(), Breach>) {
-        if let Err((invariant, what)) = result {
-            self.machine.fail(invariant, what);
-        }
-    }
-
     /// Ends what a process waits for, if it waits.
     fn rouse(&self, process: usize) {
-        if !self.machine.is_awake(process) {
-            self.machine.unblock(process);
+        if !self.is_awake(process) {
+            self.unblock(process);
         }
     }
 
@@ -232,13 +231,13 @@ impl Kernel {
     /// for it.
     #[inline(always)]
     pub(crate) fn load(&self, cell: u16, order: Order) -> u64 {
-        self.machine.cpu().forget_polled();
+        self.cpu().forget_polled();
         self.machine.load(cell, order)
     }
 
     pub(crate) fn raise(&self) {
         self.oracle.saw(SOFTIRQS);
-        self.states[self.machine.process()].softirq.set(true);
+        self.states[self.process()].softirq.set(true);
     }
 
     pub(crate) fn wake_thread(&self, thread: Thread) {
@@ -248,10 +247,10 @@ impl Kernel {
             OFFLOAD_WAKES
         });
         // Others may go until it has settled: nothing is borrowed then.
-        self.machine.settle();
+        self.settle();
         {
             let threads = self.threads.borrow();
-            self.machine.tell(&threads[&thread].told);
+            self.tell(&threads[&thread].told);
             threads[&thread].woken.set(true);
         }
         self.kick_idle_cpu();
@@ -259,7 +258,7 @@ impl Kernel {
 
     pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
         self.oracle.saw(INTERRUPTS);
-        self.machine.tell(&self.states[cpu].told);
+        self.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
             self.rouse(cpu);
@@ -268,7 +267,7 @@ impl Kernel {
 
     pub(crate) fn set_timer(&self, group: usize, at_jiffy: u64) {
         let told = Cell::default();
-        self.machine.tell(&told);
+        self.tell(&told);
         self.timers
             .borrow_mut()
             .insert(group, (at_jiffy, told.get()));
@@ -276,19 +275,18 @@ impl Kernel {
 
     pub(crate) fn invoked(&self, number: usize) {
         self.act(&acts::INVOKES, number);
-        let by_softirq = self.states[self.machine.process()].in_softirq.get();
+        let by_softirq = self.states[self.process()].in_softirq.get();
         self.oracle
             .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
         self.hold(self.oracle.invoke(number));
         // Whoever frees an object writes to it, after all who read it.
         let object = self.oracle.frees(number);
-        self.machine
-            .watch_plain(self.objects.get() + object as u32, true, Location::caller());
-        self.hold(self.oracle.was_in_time(number, self.jiffies.get()));
+        self.watch_plain(self.objects.get() + object as u32, true, Location::caller());
+        self.hold(self.oracle.was_in_time(number, self.jiffy()));
     }
 
     pub(crate) fn stalled(&self, report: StallReport) {
-        let jiffy = self.jiffies.get();
+        let jiffy = self.jiffy();
         self.hold(self.oracle.stalled(report, jiffy, self.patience()));
     }
 
@@ -298,13 +296,13 @@ impl Kernel {
     }
 
     pub(crate) fn caller_may_wake(&self) -> bool {
-        self.states[self.machine.process()].may_wake.get()
+        self.states[self.process()].may_wake.get()
     }
 
     /// Waits until the word of a lock that could not be had changes.
     pub(crate) fn wait_for_lock(&self) {
-        let word = self.machine.cpu().last_atomic();
-        self.machine.block(Wait::Change(word));
+        let word = self.cpu().last_atomic();
+        self.block(Wait::Change(word));
     }
 
     // --- Threads and time
@@ -312,7 +310,7 @@ impl Kernel {
 
     /// True if a thread could run that nobody runs.
     fn ready(&self, state: &ThreadState) -> bool {
-        let now = self.jiffies.get();
+        let now = self.jiffy();
         !state.running.get()
             && (state.woken.get() || state.until.get().is_some_and(|until| until <= now))
     }
@@ -350,21 +348,15 @@ impl Kernel {
     /// The clock's process.
     pub(crate) fn clock(&self) {
         while self.goes_on() {
-            let now = self.jiffies.get();
-            if self
-                .states
-                .iter()
-                .any(|state| self.next_event(state, now).is_none())
-            {
-                self.machine.block(FOR_WORK);
+            let now = self.jiffy();
+            let mut states = self.states.iter();
+            let Some(cpus) = states.try_fold(u64::MAX, |first, state| {
+                Some(first.min(self.next_event(state, now)?))
+            }) else {
+                self.block(FOR_WORK);
                 continue;
-            }
+            };
             self.hold(self.somebody_wakes());
-            let cpus = self
-                .states
-                .iter()
-                .filter_map(|state| self.next_event(state, now))
-                .min();
             let threads = self
                 .threads
                 .borrow()
@@ -373,7 +365,7 @@ impl Kernel {
                 .min();
             let timers = self.timers.borrow().values().map(|&(at, _)| at).min();
             let end = self.end.get().unwrap_or(u64::MAX);
-            let next = [cpus, threads, timers]
+            let next = [Some(cpus), threads, timers]
                 .into_iter()
                 .flatten()
                 .min()
@@ -383,7 +375,7 @@ impl Kernel {
             if next >= end || self.end.get().is_some() && self.oracle.left() == 0 {
                 self.ended.set(true);
                 if let Some(number) = self.oracle.one_left() {
-                    self.machine.fail(Invariant::NoCallbackLost, format!(
+                    self.fail(Invariant::NoCallbackLost, format!(
                         "callback {number} is not invoked, {PATIENCE} jiffies after all work was done"
                     ));
                 }
@@ -400,7 +392,7 @@ impl Kernel {
                     self.rouse(cpu);
                 }
             }
-            self.machine.operation(Operation::Act {
+            self.operation(Operation::Act {
                 act: &acts::JIFFY,
                 with: u64::from(next as u32),
             });
@@ -426,410 +418,30 @@ impl Kernel {
 
     /// Lets the clock go on until something happens here.
     fn wait_until(&self, doing: Occupation, happened: impl Fn() -> bool) {
-        let state = &self.states[self.machine.process()];
+        let state = &self.states[self.process()];
         state.doing.set(doing);
-        self.rouse(self.machine.last_process());
+        self.rouse(self.last_process());
         let waits = if matches!(doing, Occupation::Done(_)) {
             FOR_JIFFY
         } else {
             FOR_WORK
         };
         while !happened() && self.goes_on() {
-            self.machine.block(waits);
+            self.block(waits);
         }
         state.doing.set(Occupation::Work);
     }
 
-    // --- What a CPU does
-    // ----------------------------------------------------------------------------
-
-    /// The life of a CPU: its actions, and then what RCU wants of it.
-    pub(crate) fn cpu(&self, rcu: &Library<Kernel>, cpu: usize) {
-        for number in 0.. {
-            self.boundary(rcu, cpu);
-            if !self.goes_on() {
-                return;
-            }
-            let action = self.scenario.borrow().cpus[cpu].get(number).copied();
-            let Some(action) = action else { break };
-            self.machine.start_action(number);
-            self.does(rcu, cpu, action);
-        }
-        // What RCU wants is no action, and is counted by itself.
-        let actions = self.scenario.borrow().cpus[cpu].len();
-        self.machine
-            .count_operations_from(cpu, OperationIndex::start_of(actions));
-        self.finished.set(self.finished.get() + 1);
-        if self.finished.get() == self.states.len() {
-            self.oracle.work_is_done(self.jiffies.get());
-            self.end.set(Some(self.jiffies.get() + PATIENCE));
-        }
-        while self.goes_on() {
-            self.wind_up(rcu, cpu);
-            self.end_jiffy(rcu, cpu);
-            if self.goes_on() {
-                self.boundary(rcu, cpu);
-            }
-        }
-    }
-
-    fn does(&self, rcu: &Library<Kernel>, cpu: usize, action: Action) {
-        let now = self.jiffies.get();
-        match action {
-            Action::Read(pointer) => self.read(rcu, cpu, pointer),
-            Action::Leave => {
-                if let Some(task) = self.states[cpu]
-                    .task
-                    .get()
-                    .filter(|&task| self.tasks[task].depth.get() > 0)
-                {
-                    self.leave(rcu, task);
-                }
-            }
-            Action::Replace {
-                pointer,
-                urgency,
-                atomic,
-            } => {
-                self.states[cpu].may_wake.set(!atomic);
-                self.replace(rcu, pointer, urgency);
-                self.states[cpu].may_wake.set(true);
-            }
-            Action::Switch(to) => self.switch(rcu, cpu, usize::from(to)),
-            Action::Thread { which, steps } => self.run_thread(rcu, cpu, usize::from(which), steps),
-            Action::Idle {
-                jiffies,
-                looks,
-                replaces,
-                lasts,
-            } => {
-                self.idle(
-                    rcu,
-                    cpu,
-                    now + u64::from(jiffies),
-                    Device {
-                        looks,
-                        replaces,
-                        lasts,
-                    },
-                );
-            }
-            Action::Off(jiffies) if cpu > 0 => self.go_off(rcu, cpu, jiffies),
-            Action::Off(_) => {}
-            Action::Jiffy => self.end_jiffy(rcu, cpu),
-        }
-    }
-
-    /// After the work: all read sections end, and then there is nothing to do but what RCU wants.
-    fn wind_up(&self, rcu: &Library<Kernel>, cpu: usize) {
-        if let Some(task) = self.states[cpu].task.get() {
-            while self.tasks[task].depth.get() > 0 {
-                self.leave(rcu, task);
-            }
-        }
-        let reading = self
-            .tasks
-            .iter()
-            .any(|task| task.depth.get() > 0 && !task.running.get());
-        self.run_thread(rcu, cpu, 0, 12);
-        if reading || self.scenario.borrow().busy_end {
-            let reader = self
-                .tasks
-                .iter()
-                .position(|task| task.depth.get() > 0 && !task.running.get());
-            self.switch(rcu, cpu, reader.unwrap_or(cpu));
-        } else {
-            self.idle(
-                rcu,
-                cpu,
-                u64::MAX,
-                Device {
-                    looks: 0,
-                    replaces: false,
-                    lasts: 0,
-                },
-            );
-        }
-    }
-
-    /// Between two actions: interrupts come in.
-    fn boundary(&self, rcu: &Library<Kernel>, cpu: usize) {
-        let state = &self.states[cpu];
-        self.machine.pause();
-        if self.tick_comes(cpu) {
-            self.interrupt(rcu, cpu, true, InterruptedCode::Kernel);
-        }
-        if state.softirq.get() {
-            self.interrupt(rcu, cpu, false, InterruptedCode::Kernel);
-        }
-        if state.resched.replace(false) {
-            self.machine.hear(&state.told);
-            self.switch(rcu, cpu, cpu);
-        }
-        if let Some(gone) = self.gone.take() {
-            self.machine.hear(&self.hotplug);
-            let taken_over = rcu.takes_over(gone);
-            (0..taken_over).for_each(|_| self.oracle.saw(ADOPTED));
-            if taken_over > 0 {
-                self.oracle.takes_over(gone, cpu);
-            }
-            let ready = rcu.ready(gone) + rcu.ready(cpu);
-            rcu.rcu.migrate_callbacks(self, gone);
-            let is_own = |own| !self.threads.borrow().contains_key(&own);
-            if rcu.ready(cpu) < ready
-                && is_own(Thread::Offload(cpu))
-                && is_own(Thread::OffloadCb(cpu))
-            {
-                self.machine.fail(Invariant::SoonEnough, format!(
-                    "callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}"
-                ));
-            }
-            self.machine.tell(&self.hotplug);
-            self.hotplug_busy.set(false);
-        }
-    }
-
-    /// True if the tick of this jiffy comes here, where it could; it may come as late as at the end
-    /// of the jiffy's work.
-    fn tick_comes(&self, cpu: usize) -> bool {
-        let (state, now) = (&self.states[cpu], self.jiffies.get());
-        let comes = state.ticked.get() < now && self.machine.answer(Kind::LateTick, 2) == 0;
-        if comes {
-            state.ticked.set(now);
-        }
-        comes
-    }
-
-    /// The CPU has done its work of this jiffy.
-    fn end_jiffy(&self, rcu: &Library<Kernel>, cpu: usize) {
-        let now = self.jiffies.get();
-        if self.states[cpu].ticked.replace(now) < now {
-            self.interrupt(rcu, cpu, true, InterruptedCode::Kernel);
-        }
-        self.wait_until(Occupation::Done(now), || self.jiffies.get() > now);
-    }
-
-    /// The reader that runs on a CPU.
-    fn current(&self, cpu: usize) -> usize {
-        self.states[cpu]
-            .task
-            .get()
-            .unwrap_or_else(|| self.nobody(cpu))
-    }
-
-    /// The reader that stands for a CPU's idle task, its interrupts and its threads.
-    fn nobody(&self, cpu: usize) -> usize {
-        self.tasks.len() + cpu
-    }
-
-    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
-    /// times.
-    fn interrupt(
-        &self,
-        rcu: &Library<Kernel>,
-        cpu: usize,
-        tick: bool,
-        interrupted: InterruptedCode,
-    ) {
-        self.act(&acts::INTERRUPTED, 0);
-        rcu.rcu.irq_enter(self);
-        if tick {
-            let current = self.current(cpu);
-            let user = self.scenario.borrow().user_ticks && self.states[cpu].task.get().is_some();
-            let from_user =
-                interrupted == InterruptedCode::Kernel && user && !rcu.is_reading(current);
-            if from_user || self.scenario.borrow().preemptible && !rcu.is_reading(current) {
-                self.oracle.was_quiet(cpu);
-            }
-            self.tick(
-                rcu,
-                if from_user {
-                    InterruptedCode::User
-                } else {
-                    interrupted
-                },
-                current,
-            );
-        }
-        while let Some(group) = self.due_timer() {
-            rcu.rcu.timer(self, RcuTimer { group });
-        }
-        for _ in 0..3 {
-            if self.states[cpu].softirq.replace(false) && self.core(rcu, cpu) {
-                self.states[cpu].softirq.set(true);
-            }
-        }
-        rcu.rcu.irq_exit(self);
-    }
-
-    /// The softirq; whether callbacks are left for another one.
-    fn core(&self, rcu: &Library<Kernel>, cpu: usize) -> bool {
-        self.oracle.saw(SOFTIRQ_RUNS);
-        self.states[cpu].in_softirq.set(true);
-        let more = rcu.rcu.core(self);
-        self.states[cpu].in_softirq.set(false);
-        more
-    }
-
-    /// A tick that interrupts a handler: it runs no softirq, and nobody is quiet.
-    fn nested_tick(&self, rcu: &Library<Kernel>, cpu: usize) {
-        self.states[cpu].ticked.set(self.jiffies.get());
-        self.act(&acts::INTERRUPTED, 0);
-        rcu.rcu.irq_enter(self);
-        self.tick(rcu, InterruptedCode::Kernel, self.nobody(cpu));
-        rcu.rcu.irq_exit(self);
-    }
-
-    /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
-    fn tick(&self, rcu: &Library<Kernel>, interrupted: InterruptedCode, current: usize) {
-        rcu.tick(self, interrupted, current);
-        self.hold(self.oracle.ticked(self.jiffies.get(), self.patience()));
-    }
-
     fn due_timer(&self) -> Option<usize> {
-        let now = self.jiffies.get();
+        let now = self.jiffy();
         let mut timers = self.timers.borrow_mut();
         let (group, told) = timers
             .iter()
             .find(|(_, (at, _))| *at <= now)
             .map(|(&group, &(_, told))| (group, told))?;
         timers.remove(&group);
-        self.machine.hear(&Cell::new(told));
+        self.hear(&Cell::new(told));
         Some(group)
-    }
-
-    fn read(&self, rcu: &Library<Kernel>, cpu: usize, pointer: u8) {
-        let Some(task) = self.states[cpu].task.get() else {
-            return;
-        };
-        let depth = self.tasks[task].depth.get();
-        if depth < DEPTH {
-            rcu.read_lock(task);
-            self.tasks[task].depth.set(depth + 1);
-            if depth == 0 {
-                self.oracle.read_starts(task);
-                let object =
-                    self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
-                self.tasks[task].sees.set(Some(object));
-                self.act(&acts::READS, object);
-            }
-        }
-        self.look(task);
-    }
-
-    fn look(&self, task: usize) {
-        if let Some(object) = self.tasks[task].sees.get() {
-            self.act(&acts::LOOKS, object);
-            self.machine.watch_plain(
-                self.objects.get() + object as u32,
-                false,
-                Location::caller(),
-            );
-            self.hold(self.oracle.look(task, object));
-        }
-    }
-
-    fn leave(&self, rcu: &Library<Kernel>, task: usize) {
-        let depth = self.tasks[task].depth.get() - 1;
-        if depth == 0 {
-            self.look(task);
-            self.tasks[task].sees.set(None);
-            self.oracle.read_ends(task);
-        }
-        self.tasks[task].depth.set(depth);
-        self.act(&acts::LEAVES, task);
-        rcu.read_unlock(self, task);
-    }
-
-    /// Replaces an object, and has the old one freed.
-    fn replace(&self, rcu: &Library<Kernel>, pointer: u8, urgency: Urgency) {
-        let new = self.oracle.object();
-        self.machine.memory_mut().watch_plain(1);
-        let word = self.pointers.get() + u16::from(pointer);
-        // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
-        let old = self.machine.swap(word, new as u64, AtomicOrder::Relaxed);
-        let number = self.oracle.queue(
-            self.machine.process(),
-            old as usize,
-            self.jiffies.get(),
-            self.mode.get().puts_off(urgency),
-        );
-        self.act(&acts::QUEUES, number);
-        if self.mode.get().is_lazy(urgency, self.machine.process()) {
-            self.oracle.saw(LAZY);
-        }
-        rcu.call(self, number, urgency);
-    }
-
-    /// Another task runs, if one is free; the one before may be in the middle of reading.
-    fn switch(&self, rcu: &Library<Kernel>, cpu: usize, to: usize) {
-        self.put_task(rcu, cpu);
-        self.take_task(cpu, to);
-    }
-
-    fn put_task(&self, rcu: &Library<Kernel>, cpu: usize) {
-        self.act(&acts::SWITCHES, 0);
-        self.oracle.was_quiet(cpu);
-        rcu.context_switch(self, self.current(cpu));
-        if let Some(task) = self.states[cpu].task.take() {
-            self.machine.tell(&self.tasks[task].told);
-            self.tasks[task].running.set(false);
-        }
-    }
-
-    fn take_task(&self, cpu: usize, first: usize) {
-        let count = self.tasks.len();
-        if let Some(task) = (0..count)
-            .map(|index| (first + index) % count)
-            .into_iter()
-            .find(|&task| !self.tasks[task].running.get())
-        {
-            self.tasks[task].running.set(true);
-            self.machine.hear(&self.tasks[task].told);
-            self.states[cpu].task.set(Some(task));
-        }
-    }
-
-    /// Some steps of a thread that is ready, with interrupts between them.
-    fn run_thread(&self, rcu: &Library<Kernel>, cpu: usize, which: usize, steps: u8) {
-        let Some(thread) = self.take_thread(which) else {
-            return;
-        };
-        self.put_task(rcu, cpu);
-        for _ in 0..steps {
-            self.act(&acts::STEPS, thread::number(thread));
-            {
-                // Another CPU may have run it last, or woken it.
-                let threads = self.threads.borrow();
-                threads[&thread].woken.set(false);
-                self.machine.hear(&threads[&thread].told);
-            }
-            let now = (self.oracle.next_moment(), self.jiffies.get());
-            if thread == Thread::GracePeriod {
-                self.oracle.steps_since.set(now.0);
-            }
-            let step = rcu.step(self, thread);
-            self.has_stepped(thread, step, now);
-            // An interrupt may come between the decision to sleep and the sleep.
-            let tick = self.tick_comes(cpu);
-            if tick || self.states[cpu].softirq.get() {
-                self.interrupt(rcu, cpu, tick, InterruptedCode::Kernel);
-            }
-            if step != Step::Again || !self.goes_on() {
-                break;
-            }
-        }
-        // Others may go until it has settled: nothing is borrowed then.
-        self.machine.settle();
-        {
-            let threads = self.threads.borrow();
-            self.machine.tell(&threads[&thread].told);
-            threads[&thread].running.set(false);
-        }
-        // Whoever woke it while it ran found nobody to run it; it may be ready still.
-        self.oracle.was_quiet(cpu);
-        rcu.context_switch(self, self.nobody(cpu));
-        self.take_task(cpu, cpu);
     }
 
     /// A thread has made a step, which began at a moment and in a jiffy.
@@ -875,7 +487,7 @@ impl Kernel {
             };
             if let Some((number, at, may_wait)) = self.oracle.first_left(cpu)
                 && at > state.worked.get()
-                && timer.is_none_or(|at| !may_wait && at > self.jiffies.get() + 2)
+                && timer.is_none_or(|at| !may_wait && at > self.jiffy() + 2)
             {
                 let thread = thread::name(thread::number(thread));
                 return breach(format!(
@@ -894,31 +506,414 @@ impl Kernel {
         }
         Ok(())
     }
+}
 
-    fn idle(&self, rcu: &Library<Kernel>, cpu: usize, until: u64, device: Device) {
-        let state = &self.states[cpu];
-        self.put_task(rcu, cpu);
-        let mut need = self.settle(rcu, cpu);
+/// A CPU, and the library that it runs.
+pub(crate) struct RunningCpu<'k> {
+    kernel: &'k Kernel,
+    rcu: &'k Library<Kernel>,
+    cpu: usize,
+    state: &'k CpuState,
+}
+
+impl Deref for RunningCpu<'_> {
+    type Target = Kernel;
+
+    fn deref(&self) -> &Kernel {
+        self.kernel
+    }
+}
+
+impl<'k> RunningCpu<'k> {
+    pub(crate) fn new(kernel: &'k Kernel, rcu: &'k Library<Kernel>, cpu: usize) -> Self {
+        let state = &kernel.states[cpu];
+        Self {
+            kernel,
+            rcu,
+            cpu,
+            state,
+        }
+    }
+
+    /// The life of a CPU: its actions, and then what RCU wants of it.
+    pub(crate) fn runs(&self) {
+        for number in 0.. {
+            self.boundary();
+            if !self.goes_on() {
+                return;
+            }
+            let action = self.scenario.borrow().cpus[self.cpu].get(number).copied();
+            let Some(action) = action else { break };
+            self.start_action(number);
+            self.does(action);
+        }
+        // What RCU wants is no action, and is counted by itself.
+        let actions = self.scenario.borrow().cpus[self.cpu].len();
+        self.count_operations_from(self.cpu, OperationIndex::start_of(actions));
+        self.finished.set(self.finished.get() + 1);
+        if self.finished.get() == self.states.len() {
+            self.oracle.work_is_done(self.jiffy());
+            self.end.set(Some(self.jiffy() + PATIENCE));
+        }
+        while self.goes_on() {
+            self.wind_up();
+            self.end_jiffy();
+            if self.goes_on() {
+                self.boundary();
+            }
+        }
+    }
+
+    fn does(&self, action: Action) {
+        let now = self.jiffy();
+        match action {
+            Action::Read(pointer) => self.read(pointer),
+            Action::Leave => {
+                if let Some(task) = self
+                    .state
+                    .task
+                    .get()
+                    .filter(|&task| self.tasks[task].depth.get() > 0)
+                {
+                    self.leave(task);
+                }
+            }
+            Action::Replace {
+                pointer,
+                urgency,
+                atomic,
+            } => {
+                self.state.may_wake.set(!atomic);
+                self.replace(pointer, urgency);
+                self.state.may_wake.set(true);
+            }
+            Action::Switch(to) => self.switch(usize::from(to)),
+            Action::Thread { which, steps } => self.run_thread(usize::from(which), steps),
+            Action::Idle {
+                jiffies,
+                looks,
+                replaces,
+                lasts,
+            } => {
+                self.idle(
+                    now + u64::from(jiffies),
+                    Device {
+                        looks,
+                        replaces,
+                        lasts,
+                    },
+                );
+            }
+            Action::Off(jiffies) if self.cpu > 0 => self.go_off(jiffies),
+            Action::Off(_) => {}
+            Action::Jiffy => self.end_jiffy(),
+        }
+    }
+
+    /// After the work: all read sections end, and then there is nothing to do but what RCU wants.
+    fn wind_up(&self) {
+        if let Some(task) = self.state.task.get() {
+            while self.tasks[task].depth.get() > 0 {
+                self.leave(task);
+            }
+        }
+        let reader = || {
+            self.tasks
+                .iter()
+                .position(|task| task.depth.get() > 0 && !task.running.get())
+        };
+        let reading = reader().is_some();
+        self.run_thread(0, 12);
+        if reading || self.scenario.borrow().busy_end {
+            self.switch(reader().unwrap_or(self.cpu));
+        } else {
+            self.idle(u64::MAX, Device::default());
+        }
+    }
+
+    /// Between two actions: interrupts come in.
+    fn boundary(&self) {
+        let Self { state, cpu, .. } = *self;
+        self.pause();
+        if self.tick_comes() {
+            self.interrupt(true, InterruptedCode::Kernel);
+        }
+        if state.softirq.get() {
+            self.interrupt(false, InterruptedCode::Kernel);
+        }
+        if state.resched.replace(false) {
+            self.hear(&state.told);
+            self.switch(self.cpu);
+        }
+        if let Some(gone) = self.gone.take() {
+            self.hear(&self.hotplug);
+            let taken_over = self.rcu.takes_over(gone);
+            (0..taken_over).for_each(|_| self.oracle.saw(ADOPTED));
+            if taken_over > 0 {
+                self.oracle.takes_over(gone, cpu);
+            }
+            let ready = self.rcu.ready(gone) + self.rcu.ready(cpu);
+            self.rcu.rcu.migrate_callbacks(self, gone);
+            let is_own = |own| !self.threads.borrow().contains_key(&own);
+            if self.rcu.ready(cpu) < ready
+                && is_own(Thread::Offload(cpu))
+                && is_own(Thread::OffloadCb(cpu))
+            {
+                self.fail(Invariant::SoonEnough, format!(
+                    "callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}"
+                ));
+            }
+            self.tell(&self.hotplug);
+            self.hotplug_busy.set(false);
+        }
+    }
+
+    /// True if the tick of this jiffy comes here, where it could; it may come as late as at the end
+    /// of the jiffy's work.
+    fn tick_comes(&self) -> bool {
+        let (state, now) = (&self.state, self.jiffy());
+        let comes = state.ticked.get() < now && self.answer(Kind::LateTick, 2) == 0;
+        if comes {
+            state.ticked.set(now);
+        }
+        comes
+    }
+
+    /// The CPU has done its work of this jiffy.
+    fn end_jiffy(&self) {
+        let now = self.jiffy();
+        if self.state.ticked.replace(now) < now {
+            self.interrupt(true, InterruptedCode::Kernel);
+        }
+        self.wait_until(Occupation::Done(now), || self.jiffy() > now);
+    }
+
+    /// The reader that runs on a CPU.
+    fn current(&self) -> usize {
+        self.state.task.get().unwrap_or_else(|| self.nobody())
+    }
+
+    /// The reader that stands for a CPU's idle task, its interrupts and its threads.
+    fn nobody(&self) -> usize {
+        self.tasks.len() + self.cpu
+    }
+
+    /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
+    /// times.
+    fn interrupt(&self, tick: bool, interrupted: InterruptedCode) {
+        self.act(&acts::INTERRUPTED, 0);
+        self.rcu.rcu.irq_enter(self);
+        if tick {
+            let current = self.current();
+            let user = self.scenario.borrow().user_ticks && self.state.task.get().is_some();
+            let from_user =
+                interrupted == InterruptedCode::Kernel && user && !self.rcu.is_reading(current);
+            if from_user || self.scenario.borrow().preemptible && !self.rcu.is_reading(current) {
+                self.oracle.was_quiet(self.cpu);
+            }
+            self.tick(
+                if from_user {
+                    InterruptedCode::User
+                } else {
+                    interrupted
+                },
+                current,
+            );
+        }
+        while let Some(group) = self.due_timer() {
+            self.rcu.rcu.timer(self, RcuTimer { group });
+        }
+        for _ in 0..3 {
+            if self.state.softirq.replace(false) && self.core() {
+                self.state.softirq.set(true);
+            }
+        }
+        self.rcu.rcu.irq_exit(self);
+    }
+
+    /// The softirq; whether callbacks are left for another one.
+    fn core(&self) -> bool {
+        self.oracle.saw(SOFTIRQ_RUNS);
+        self.state.in_softirq.set(true);
+        let more = self.rcu.rcu.core(self);
+        self.state.in_softirq.set(false);
+        more
+    }
+
+    /// A tick that interrupts a handler: it runs no softirq, and nobody is quiet.
+    fn nested_tick(&self) {
+        self.state.ticked.set(self.jiffy());
+        self.act(&acts::INTERRUPTED, 0);
+        self.rcu.rcu.irq_enter(self);
+        self.tick(InterruptedCode::Kernel, self.nobody());
+        self.rcu.rcu.irq_exit(self);
+    }
+
+    /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
+    fn tick(&self, interrupted: InterruptedCode, current: usize) {
+        self.rcu.tick(self, interrupted, current);
+        self.hold(self.oracle.ticked(self.jiffy(), self.patience()));
+    }
+
+    fn read(&self, pointer: u8) {
+        let Some(task) = self.state.task.get() else {
+            return;
+        };
+        let depth = self.tasks[task].depth.get();
+        if depth < DEPTH {
+            self.rcu.read_lock(task);
+            self.tasks[task].depth.set(depth + 1);
+            if depth == 0 {
+                self.oracle.read_starts(task);
+                let object =
+                    self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
+                self.tasks[task].sees.set(Some(object));
+                self.act(&acts::READS, object);
+            }
+        }
+        self.look(task);
+    }
+
+    fn look(&self, task: usize) {
+        if let Some(object) = self.tasks[task].sees.get() {
+            self.look_at(task, object);
+        }
+    }
+
+    fn look_at(&self, reader: usize, object: usize) {
+        self.act(&acts::LOOKS, object);
+        let plain = self.objects.get() + object as u32;
+        self.watch_plain(plain, false, Location::caller());
+        self.hold(self.oracle.look(reader, object));
+    }
+
+    fn leave(&self, task: usize) {
+        let depth = self.tasks[task].depth.get() - 1;
+        if depth == 0 {
+            self.look(task);
+            self.tasks[task].sees.set(None);
+            self.oracle.read_ends(task);
+        }
+        self.tasks[task].depth.set(depth);
+        self.act(&acts::LEAVES, task);
+        self.rcu.read_unlock(self, task);
+    }
+
+    /// Replaces an object, and has the old one freed.
+    fn replace(&self, pointer: u8, urgency: Urgency) {
+        let new = self.oracle.object();
+        self.memory_mut().watch_plain(1);
+        let word = self.pointers.get() + u16::from(pointer);
+        // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
+        let old = self.swap(word, new as u64, AtomicOrder::Relaxed);
+        let number = self.oracle.queue(
+            self.process(),
+            old as usize,
+            self.jiffy(),
+            self.mode.get().puts_off(urgency),
+        );
+        self.act(&acts::QUEUES, number);
+        if self.mode.get().is_lazy(urgency, self.process()) {
+            self.oracle.saw(LAZY);
+        }
+        self.rcu.call(self, number, urgency);
+    }
+
+    /// Another task runs, if one is free; the one before may be in the middle of reading.
+    fn switch(&self, to: usize) {
+        self.put_task();
+        self.take_task(to);
+    }
+
+    fn put_task(&self) {
+        self.act(&acts::SWITCHES, 0);
+        self.oracle.was_quiet(self.cpu);
+        self.rcu.context_switch(self, self.current());
+        if let Some(task) = self.state.task.take() {
+            self.tell(&self.tasks[task].told);
+            self.tasks[task].running.set(false);
+        }
+    }
+
+    fn take_task(&self, first: usize) {
+        let count = self.tasks.len();
+        if let Some(task) = (0..count)
+            .map(|index| (first + index) % count)
+            .into_iter()
+            .find(|&task| !self.tasks[task].running.get())
+        {
+            self.tasks[task].running.set(true);
+            self.hear(&self.tasks[task].told);
+            self.state.task.set(Some(task));
+        }
+    }
+
+    /// Some steps of a thread that is ready, with interrupts between them.
+    fn run_thread(&self, which: usize, steps: u8) {
+        let Some(thread) = self.take_thread(which) else {
+            return;
+        };
+        self.put_task();
+        for _ in 0..steps {
+            self.act(&acts::STEPS, thread::number(thread));
+            {
+                // Another CPU may have run it last, or woken it.
+                let threads = self.threads.borrow();
+                threads[&thread].woken.set(false);
+                self.hear(&threads[&thread].told);
+            }
+            let now = (self.oracle.next_moment(), self.jiffy());
+            if thread == Thread::GracePeriod {
+                self.oracle.steps_since.set(now.0);
+            }
+            let step = self.rcu.step(self, thread);
+            self.has_stepped(thread, step, now);
+            // An interrupt may come between the decision to sleep and the sleep.
+            let tick = self.tick_comes();
+            if tick || self.state.softirq.get() {
+                self.interrupt(tick, InterruptedCode::Kernel);
+            }
+            if step != Step::Again || !self.goes_on() {
+                break;
+            }
+        }
+        // Others may go until it has settled: nothing is borrowed then.
+        self.settle();
+        {
+            let threads = self.threads.borrow();
+            self.tell(&threads[&thread].told);
+            threads[&thread].running.set(false);
+        }
+        // Whoever woke it while it ran found nobody to run it; it may be ready still.
+        self.oracle.was_quiet(self.cpu);
+        self.rcu.context_switch(self, self.nobody());
+        self.take_task(self.cpu);
+    }
+
+    fn idle(&self, until: u64, device: Device) {
+        let state = &self.state;
+        self.put_task();
+        let mut need = self.idle_need();
         self.act(&acts::IDLES, 0);
         // Nobody reads here any more, and RCU may know before its call returns.
-        self.oracle.is_quiet(cpu, true);
-        rcu.rcu.idle_enter(self);
+        self.oracle.is_quiet(self.cpu, true);
+        self.rcu.rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
         let mut interrupt_at = if device.comes() {
-            self.jiffies.get() + 1
+            self.jiffy() + 1
         } else {
             u64::MAX
         };
         // What became ready while this CPU was awake has kicked nobody.
         while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
             let timed = || match need {
-                _ if interrupt_at <= self.jiffies.get() => true,
+                _ if interrupt_at <= self.jiffy() => true,
                 IdleNeed::StopTick => false,
-                IdleNeed::KeepTick => state.ticked.get() < self.jiffies.get(),
-                IdleNeed::WakeAt(at) => at <= self.jiffies.get(),
+                IdleNeed::KeepTick => state.ticked.get() < self.jiffy(),
+                IdleNeed::WakeAt(at) => at <= self.jiffy(),
             };
-            let leave = || self.jiffies.get() >= until || state.kicked.get() || state.resched.get();
+            let leave = || self.jiffy() >= until || state.kicked.get() || state.resched.get();
             self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || {
                 timed() || leave()
             });
@@ -926,30 +921,30 @@ impl Kernel {
                 break;
             }
             if timed() {
-                let tick = interrupt_at > self.jiffies.get();
+                let tick = interrupt_at > self.jiffy();
                 interrupt_at = u64::MAX;
-                state.ticked.set(self.jiffies.get());
+                state.ticked.set(self.jiffy());
                 self.act(&acts::INTERRUPTED, 0);
-                rcu.rcu.irq_enter(self);
-                self.oracle.is_quiet(cpu, false);
+                self.rcu.rcu.irq_enter(self);
+                self.oracle.is_quiet(self.cpu, false);
                 if tick {
-                    self.tick(rcu, InterruptedCode::Idle, self.nobody(cpu));
+                    self.tick(InterruptedCode::Idle, self.nobody());
                 }
-                self.device(rcu, cpu, device);
-                need = self.settle(rcu, cpu);
-                self.oracle.is_quiet(cpu, true);
-                rcu.rcu.irq_exit(self);
+                self.device(device);
+                need = self.idle_need();
+                self.oracle.is_quiet(self.cpu, true);
+                self.rcu.rcu.irq_exit(self);
             }
         }
         state.kicked.set(false);
-        rcu.rcu.idle_exit(self);
-        self.oracle.is_quiet(cpu, false);
-        self.take_task(cpu, cpu);
+        self.rcu.rcu.idle_exit(self);
+        self.oracle.is_quiet(self.cpu, false);
+        self.take_task(self.cpu);
     }
 
     /// A device's interrupt on an idle CPU: its handler reads, and replaces what it read. It may
     /// last for jiffies, in which the others go on.
-    fn device(&self, rcu: &Library<Kernel>, cpu: usize, device: Device) {
+    fn device(&self, device: Device) {
         let Device {
             looks,
             replaces,
@@ -958,84 +953,87 @@ impl Kernel {
         if self.end.get().is_some() {
             return;
         }
-        let reader = self.nobody(cpu);
+        let reader = self.nobody();
         if looks > 0 {
-            rcu.read_lock(reader);
+            self.rcu.read_lock(reader);
             self.oracle.read_starts(reader);
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
             for look in 0..looks.max(lasts) {
-                self.act(&acts::LOOKS, object);
-                self.machine.watch_plain(
-                    self.objects.get() + object as u32,
-                    false,
-                    Location::caller(),
-                );
-                self.hold(self.oracle.look(reader, object));
+                self.look_at(reader, object);
                 if look < lasts && self.goes_on() {
-                    let now = self.jiffies.get();
-                    self.wait_until(Occupation::Done(now), || self.jiffies.get() > now);
-                    self.nested_tick(rcu, cpu);
+                    let now = self.jiffy();
+                    self.wait_until(Occupation::Done(now), || self.jiffy() > now);
+                    self.nested_tick();
                 }
             }
             self.oracle.read_ends(reader);
             self.act(&acts::LEAVES, reader);
-            rcu.read_unlock(self, reader);
+            self.rcu.read_unlock(self, reader);
         }
         if replaces {
-            self.replace(rcu, 0, Urgency::Plain);
+            self.replace(0, Urgency::Plain);
         }
     }
 
     /// Runs softirqs and asks what RCU needs, until it needs no softirq any more.
-    fn settle(&self, rcu: &Library<Kernel>, cpu: usize) -> IdleNeed {
+    fn idle_need(&self) -> IdleNeed {
         loop {
-            while self.states[cpu].softirq.replace(false) {
-                if self.core(rcu, cpu) {
-                    self.states[cpu].softirq.set(true);
+            while self.state.softirq.replace(false) {
+                if self.core() {
+                    self.state.softirq.set(true);
                 }
             }
-            let need = rcu.rcu.idle_need(self);
-            if !self.states[cpu].softirq.get() {
+            let need = self.rcu.rcu.idle_need(self);
+            if !self.state.softirq.get() {
                 return need;
             }
         }
     }
 
-    fn go_off(&self, rcu: &Library<Kernel>, cpu: usize, jiffies: u8) {
+    fn go_off(&self, jiffies: u8) {
         if self.hotplug_busy.replace(true) {
             return;
         }
-        self.machine.hear(&self.hotplug);
-        let state = &self.states[cpu];
-        self.put_task(rcu, cpu);
+        self.hear(&self.hotplug);
+        let state = &self.state;
+        self.put_task();
         self.act(&acts::GOES_OFF, 0);
-        self.oracle.is_quiet(cpu, true);
-        if rcu.rcu.cpu_offline(self).is_err() {
-            self.oracle.is_quiet(cpu, false);
+        self.oracle.is_quiet(self.cpu, true);
+        if self.rcu.rcu.cpu_offline(self).is_err() {
+            self.oracle.is_quiet(self.cpu, false);
             self.hotplug_busy.set(false);
-            return self.take_task(cpu, cpu);
+            return self.take_task(self.cpu);
         }
         state.softirq.set(false);
-        self.machine.tell(&self.hotplug);
-        self.gone.set(Some(cpu));
+        self.tell(&self.hotplug);
+        self.gone.set(Some(self.cpu));
         self.kick_idle_cpu();
-        let mut until = self.jiffies.get() + u64::from(jiffies);
+        let mut until = self.jiffy() + u64::from(jiffies);
         while self.goes_on() {
-            self.wait_until(Occupation::Off(until), || self.jiffies.get() >= until);
+            self.wait_until(Occupation::Off(until), || self.jiffy() >= until);
             // Its callbacks must have been taken over, and no other CPU be on its way.
             if !self.hotplug_busy.replace(true) {
                 self.act(&acts::COMES_UP, 0);
-                self.machine.hear(&self.hotplug);
-                rcu.rcu.cpu_online(self);
-                self.oracle.is_quiet(cpu, false);
-                self.machine.tell(&self.hotplug);
+                self.hear(&self.hotplug);
+                self.rcu.rcu.cpu_online(self);
+                self.oracle.is_quiet(self.cpu, false);
+                self.tell(&self.hotplug);
                 self.hotplug_busy.set(false);
                 break;
             }
-            until = self.jiffies.get() + 1;
+            until = self.jiffy() + 1;
         }
         state.resched.set(false);
-        self.take_task(cpu, cpu);
+        self.take_task(self.cpu);
+    }
+}
+
+impl Deref for Kernel {
+    type Target = Machine;
+
+    #[inline(always)]
+    fn deref(&self) -> &Machine {
+        &self.machine
     }
 }
 
@@ -1056,7 +1054,7 @@ impl OnMachine for Kernel {
 
 impl Sink for Kernel {
     fn now(&self) -> u64 {
-        u64::from(self.machine.step_count())
+        u64::from(self.step_count())
     }
 
     fn capture(&self, point: Point, number: u32, _: u64) {
@@ -1064,7 +1062,7 @@ impl Sink for Kernel {
             FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START,
         };
         if point == GRACE_PERIOD_START {
-            self.hold(self.oracle.grace_period_starts(number, self.jiffies.get()));
+            self.hold(self.oracle.grace_period_starts(number, self.jiffy()));
         } else if point == FORCE_QUIESCENT_STATE {
             self.oracle.saw(LOOKS);
         } else if point == GRACE_PERIOD_END {

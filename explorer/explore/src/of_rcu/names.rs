@@ -1,5 +1,6 @@
 //! Names of the library's words.
 
+use super::kernel::WAITS;
 use super::scenario::POINTERS;
 use interleavings::subject::Names;
 
@@ -8,13 +9,17 @@ pub const CLOCK: &str = "the clock";
 
 /// The names with that many CPUs and groups of offloaded ones, and words in all.
 pub fn names(cpus: u16, groups: u16, words: u16) -> Names {
-    Names::new([cpus, groups, words], word_of).with_plain(plain_of)
+    Names {
+        plain: plain_of,
+        waits: &WAITS,
+        ..Names::new([cpus, groups, words], word_of)
+    }
 }
 
 /// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
 /// groups and of the whole; then the pointers.
 fn word_of(names: &Names, cell: u16) -> String {
-    let [cpus, groups, words] = names.counts();
+    let [cpus, groups, words] = names.counts;
     let of_cpus = cpus * OF_RCU_CPU.len() as u16;
     let of_groups = groups * OF_GROUP.len() as u16;
     let rest = (OF_RCU.len() + POINTERS) as u16;

@@ -5,7 +5,7 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS,
     OFFLOAD_WAKES, QUEUED, SOFTIRQ_RUNS, SOFTIRQS,
 };
-use interleavings::subject::Invariant;
+use interleavings::subject::{Breach, Invariant};
 use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy)]
@@ -78,9 +78,6 @@ pub(crate) struct StallReport {
     pub(crate) age: u64,
     pub(crate) started: bool,
 }
-
-/// The invariant that broke, and how.
-pub type Breach = (Invariant, String);
 
 /// A breach where something does not hold.
 pub fn held(

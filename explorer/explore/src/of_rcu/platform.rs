@@ -20,21 +20,18 @@ impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
             rcu_faults::Order::Full => AtomicOrder::Full,
         };
         let number = self.number();
-        let stored =
-            kernel
-                .machine
-                .compare_exchange(number, current.to_word(), new.to_word(), order);
+        let stored = kernel
+            .compare_exchange(number, current.to_word(), new.to_word(), order)
+            .is_ok();
         if stored {
-            kernel.machine.note_lock(number.into(), true);
+            kernel.note_lock(number.into(), true);
         }
         stored
     }
 
     fn store_release(&self, kernel: &Kernel, value: T) {
-        kernel
-            .machine
-            .store(self.number(), value.to_word(), Order::Ordered);
-        kernel.machine.note_lock(self.number().into(), false);
+        kernel.store(self.number(), value.to_word(), Order::Ordered);
+        kernel.note_lock(self.number().into(), false);
     }
 
     fn load_relaxed(&self, kernel: &Kernel) -> T {
@@ -42,10 +39,8 @@ impl<T: Scalar> SharedCell<T, Kernel> for Word<T> {
     }
 
     fn store_relaxed(&self, kernel: &Kernel, value: T) {
-        kernel
-            .machine
-            .store(self.number(), value.to_word(), Order::Relaxed);
-        kernel.machine.note_lock(self.number().into(), false);
+        kernel.store(self.number(), value.to_word(), Order::Relaxed);
+        kernel.note_lock(self.number().into(), false);
     }
 }
 
@@ -54,11 +49,11 @@ impl Platform for Kernel {
     type Watch = Mark;
 
     fn barrier(&self) {
-        self.machine.fence(Fence::Full);
+        self.fence(Fence::Full);
     }
 
     fn this_cpu(&self) -> usize {
-        self.machine.process()
+        self.process()
     }
 
     fn jiffies(&self) -> u64 {

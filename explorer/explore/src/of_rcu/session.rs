@@ -1,17 +1,15 @@
 //! Runs of a kernel with RCU, one after the other.
 
-use super::kernel::{Kernel, WAITS};
+use super::kernel::{Kernel, RunningCpu};
 use super::library::{COUNTED, Library};
 use super::names::{self, CLOCK};
-use super::oracle::Breach;
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use crate::Word;
 use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names,
-    Narrator, Operation, OperationIndex, RunResult, Runs, Wait, broken_lock, made_by, marks_made,
-    run_quietly,
+    Narrator, Operation, RunResult, Runs, Wait, broken_lock, made_by, marks_made,
 };
 use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
@@ -22,10 +20,7 @@ struct Session<'s, M: Fn(usize, u32)> {
     library: Rc<RefCell<Option<Rc<Library<Kernel>>>>>,
     runner: Runner<'s, M>,
     mode: Mode,
-    limits: Limits,
     counts: [u64; COUNTED.len()],
-    /// About how many operations a run has, for strategies that spread over them.
-    length: u64,
 }
 
 /// Opens a session on a kernel with RCU and hands it to `use_it`.
@@ -36,21 +31,17 @@ pub fn with_session<R>(
     use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
 ) -> R {
     let kernel = Kernel::new(Machine::new(cpus, &[], 1));
+    kernel.settings().limits.set(limits);
+    kernel.settings().length.set(4_000);
     let library = Rc::new(RefCell::new(None));
     let main = |process: usize, _| frame(&kernel, &library, process);
-    let runner = Runner::with_chooser(
-        kernel.machine.scheduler(),
-        &main,
-        MachineChoice(&kernel.machine),
-    );
+    let runner = Runner::with_chooser(kernel.scheduler(), &main, MachineChoice(&kernel));
     let mut session = Session {
         kernel: &kernel,
         library: Rc::clone(&library),
         runner,
         mode,
-        limits,
         counts: [0; COUNTED.len()],
-        length: 4_000,
     };
     use_it(&mut session)
 }
@@ -90,7 +81,7 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize) -> BuiltLibrary {
         pointers,
         values,
         marks,
-        names: names::names(cpus, groups, words).with_waits(&WAITS),
+        names: names::names(cpus, groups, words),
     }
 }
 
@@ -100,19 +91,19 @@ pub fn names(mode: Mode, scenario: &KernelScenario) -> Names {
 }
 
 fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<Library<Kernel>>>>, process: usize) {
-    if kernel.machine.is_over() {
-        kernel.machine.stay();
+    if kernel.is_over() {
+        kernel.stay();
     }
-    if process == kernel.machine.last_process() {
+    if process == kernel.last_process() {
         kernel.clock();
     } else {
         // A frame that is thrown away keeps its library: that is memory which a failed run costs.
         let library = library.borrow().clone();
         if let Some(library) = &library {
-            kernel.cpu(library, process);
+            RunningCpu::new(kernel, library, process).runs();
         }
     }
-    kernel.machine.leave();
+    kernel.leave();
 }
 
 impl<M: Fn(usize, u32)> Session<'_, M> {
@@ -169,12 +160,21 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
         })
     }
 
-    /// Keeps the library's counts, and compares those that are known from outside.
-    fn compare(&mut self, counts: [u64; COUNTED.len()]) -> Result<(), Breach> {
+    /// The failure of a run in which nothing failed before its end: a CPU that still waits, or
+    /// counts of the library, which are kept, that are not those that are known from outside.
+    fn failure_at_the_end(&mut self) -> Option<Failure> {
+        let machine = &self.kernel.machine;
+        if machine.cpus().iter().any(|cpu| cpu.waits() != Wait::Done) {
+            let what = format!("nobody is left to go on: {}", machine.describe_waits());
+            return Some(Failure::new(Invariant::EverybodyWakes, what));
+        }
+        let library = self.library.borrow().clone()?;
+        let counts = library.counts();
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count;
         }
-        self.kernel.oracle.compare(&counts)
+        let (invariant, what) = self.kernel.oracle.compare(&counts).err()?;
+        Some(Failure::new(invariant, what))
     }
 }
 
@@ -201,51 +201,18 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
         machine.memory_mut().begin(&values);
         machine.memory_mut().watch_plain(marks + POINTERS as u32);
         kernel.objects.set(marks);
-        machine.settings().set_core(Core {
+        machine.settings().core.set(Core {
             lse: !scenario.exclusives,
             rcpc: false,
         });
         (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
-        machine.choose_by(by, self.length);
-        machine.forget_run();
-        machine.settings().set_limits(self.limits);
+        machine.forget_run(by);
         for cpu in machine.cpus() {
             cpu.begin(Wait::Nothing);
         }
         (0..=cpus).for_each(|process| machine.can_go(process));
-        machine.begin();
-        let result = run_quietly(|| self.runner.run());
-        let mut failure = machine.take_failure();
-        if let Err(payload) = result {
-            failure = Some(Failure::of_panic(&*payload));
-        }
-        if failure.is_none() && machine.cpus().iter().any(|cpu| cpu.waits() != Wait::Done) {
-            let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            failure = Some(Failure {
-                invariant: Invariant::EverybodyWakes,
-                what,
-                process: 0,
-                operation: OperationIndex::default(),
-            });
-        }
-        let library = self.library.borrow().clone();
-        if let Some(library) = library.filter(|_| failure.is_none())
-            && let Err((invariant, what)) = self.compare(library.counts())
-        {
-            failure = Some(Failure {
-                invariant,
-                what,
-                process: 0,
-                operation: OperationIndex::default(),
-            });
-        }
-        let steps = machine.step_count();
-        self.length = (self.length * 7 + u64::from(steps)) / 8;
-        RunResult {
-            failure,
-            steps,
-            hash: machine.hash(),
-        }
+        machine.run(|| self.runner.run());
+        machine.result(|| self.failure_at_the_end())
     }
 
     fn script(&self) -> KernelScenario {
@@ -294,7 +261,7 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
                 _ => continue,
             };
             let (word, actor) = (
-                super::names::kind_of(names.counts(), cell),
+                super::names::kind_of(names.counts, cell),
                 2 * actors[process] + u16::from(stores),
             );
             each(Access {

@@ -368,7 +368,7 @@ impl<'p> Run<'p> {
                 let at = self.threads[thread].put_off.remove(which);
                 self.perform(thread, at, source);
             }
-            Action::Leave(entry) => self.memory.let_leave(thread, entry),
+            Action::Leave(entry) => self.memory.leave(thread, entry),
             Action::Fill(line) => {
                 self.filled |= 1 << line;
                 self.memory.fill_early(line);
@@ -391,10 +391,8 @@ impl<'p> Run<'p> {
                 let (word, order, after) =
                     (location as u16, order_of(order), self.came([address, None]));
                 let loaded = match self.device {
-                    true => self
-                        .memory
-                        .load_after(thread, word, order, after, &mut Newest),
-                    false => self.memory.load_after(thread, word, order, after, source),
+                    true => self.memory.load(thread, word, order, after, &mut Newest),
+                    false => self.memory.load(thread, word, order, after, source),
                 };
                 (self.loaded[number], self.came[number]) = (loaded.value, loaded.at);
             }
@@ -414,10 +412,8 @@ impl<'p> Run<'p> {
                 match self.device {
                     true => self
                         .memory
-                        .store_after(thread, word, value, order, after, &mut Newest),
-                    false => self
-                        .memory
-                        .store_after(thread, word, value, order, after, source),
+                        .store(thread, word, value, order, after, &mut Newest),
+                    false => self.memory.store(thread, word, value, order, after, source),
                 }
             }
             Operation::Maintain {

@@ -1,6 +1,5 @@
 //! Loads and stores of shared words, as operations of the CPU that runs.
 
-use super::answers::LoggedAnswers;
 use super::cpu::{Cpu, Wait};
 use super::state::Machine;
 use super::step::Operation;
@@ -10,7 +9,7 @@ impl Machine {
     /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
     /// where the core has it.
     pub fn acquiring(&self) -> Order {
-        if self.settings.rcpc.get() {
+        if self.settings.core.get().rcpc {
             Order::AcquirePc
         } else {
             Order::Ordered
@@ -61,15 +60,6 @@ impl Machine {
     }
 
     fn load_now(&self, process: usize, cell: u16, order: Order) -> LoadResult {
-        let mut chooser = self.choices.chooser.borrow_mut();
-        let mut schedule = self.choices.schedule.borrow_mut();
-        let operation = self.turns.operations[process].get();
-        let mut asked = LoggedAnswers {
-            chooser: &mut chooser,
-            schedule: &mut schedule,
-            process,
-            operation,
-        };
         // To see an old value for ever would be unfair, and to see it a third time in a row shows
         // nothing that the second has not shown.
         let sees_the_newest = |cpu: &Cpu| {
@@ -79,11 +69,12 @@ impl Machine {
         let loaded = if self.cpus.get(process).is_some_and(sees_the_newest) {
             self.memory
                 .borrow_mut()
-                .load(process, cell, order, &mut Newest)
+                .load(process, cell, order, 0, &mut Newest)
         } else {
-            self.memory
-                .borrow_mut()
-                .load(process, cell, order, &mut asked)
+            self.ask(process, |asked| {
+                let mut memory = self.memory.borrow_mut();
+                memory.load(process, cell, order, 0, asked)
+            })
         };
         self.mix(loaded.value);
         if self.settings.keeps_steps.get()
@@ -118,7 +109,9 @@ impl Machine {
         self.cpu().forget_polled();
         self.mix_stored(value);
         self.ends_spin();
-        self.with_memory(|memory, process, asked| memory.store(process, cell, value, order, asked));
+        self.with_memory(|memory, process, asked| {
+            memory.store(process, cell, value, order, 0, asked)
+        });
     }
 
     /// Takes a value that the process stores into account.

@@ -82,36 +82,43 @@ impl LoggedAnswers<'_> {
 }
 
 impl Machine {
+    /// Has something asked of the chooser, at the present operation of a process.
+    #[inline(always)]
+    pub(super) fn ask<R>(
+        &self,
+        process: usize,
+        ask: impl FnOnce(&mut LoggedAnswers<'_>) -> R,
+    ) -> R {
+        ask(&mut LoggedAnswers {
+            chooser: &mut self.choices.chooser.borrow_mut(),
+            schedule: &mut self.choices.schedule.borrow_mut(),
+            process,
+            operation: self.operation_of(process),
+        })
+    }
+
     /// Answers a choice of the present operation.
     #[inline(always)]
     pub fn answer(&self, kind: Kind, options: u32) -> u32 {
-        let process = self.process();
-        let mut chooser = self.choices.chooser.borrow_mut();
-        let mut schedule = self.choices.schedule.borrow_mut();
-        LoggedAnswers {
-            chooser: &mut chooser,
-            schedule: &mut schedule,
-            process,
-            operation: self.turns.operations[process].get(),
-        }
-        .answer(kind, options)
+        self.ask(self.process(), |asked| asked.answer(kind, options))
     }
 
     #[inline(always)]
     pub(super) fn with_memory(&self, act: impl FnOnce(&mut Memory, usize, &mut LoggedAnswers<'_>)) {
         let process = self.process();
-        {
-            let mut chooser = self.choices.chooser.borrow_mut();
-            let mut schedule = self.choices.schedule.borrow_mut();
-            let operation = self.turns.operations[process].get();
-            let mut asked = LoggedAnswers {
-                chooser: &mut chooser,
-                schedule: &mut schedule,
-                process,
-                operation,
-            };
-            act(&mut self.memory.borrow_mut(), process, &mut asked);
-        }
+        self.ask(process, |asked| {
+            act(&mut self.memory.borrow_mut(), process, asked)
+        });
         self.wake_pollers();
+    }
+
+    /// Adds to the schedule what a process chose at its present operation, and not by default.
+    pub(super) fn deviate(&self, process: usize, kind: Kind, value: u64) {
+        self.choices.schedule.borrow_mut().push(Deviation {
+            process: process as u8,
+            operation: self.operation_of(process),
+            kind,
+            value,
+        });
     }
 }

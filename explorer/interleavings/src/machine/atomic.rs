@@ -6,8 +6,6 @@ use super::state::Machine;
 use super::step::{Fence, Operation};
 use crate::memory::AtomicOrder;
 
-/// What a swap does.
-pub const SWAPS: &str = "puts another value in the place of";
 /// What a compare-and-swap does.
 pub const COMPARES: &str = "puts another value, if the one expected is there, in the place of";
 
@@ -21,58 +19,37 @@ impl Machine {
         wrap: impl Fn(u64) -> u64,
     ) -> u64 {
         let change = |before: u64| Some(wrap(before.wrapping_add(value)));
-        self.update(
-            cell,
-            order,
-            Operation::Update {
-                cell,
-                what: "adds to",
-                value,
-            },
-            value,
-            &change,
-        )
+        self.update(cell, order, "adds to", value, &change)
     }
 
     /// Stores `value`, and returns what the word held.
     pub fn swap(&self, cell: u16, value: u64, order: AtomicOrder) -> u64 {
-        self.update(
-            cell,
-            order,
-            Operation::Update {
-                cell,
-                what: SWAPS,
-                value,
-            },
-            value,
-            &|_| Some(value),
-        )
+        let what = "puts another value in the place of";
+        self.update(cell, order, what, value, &|_| Some(value))
     }
 
-    /// Stores `value` if the word holds `expected`; whether it did.
+    /// Stores `value` if the word holds `expected`, and returns what it held.
+    ///
+    /// # Errors
+    /// It holds another value, which is returned.
     pub fn compare_exchange(
         &self,
         cell: u16,
         expected: u64,
         value: u64,
         order: AtomicOrder,
-    ) -> bool {
+    ) -> Result<u64, u64> {
         let change = |before| (before == expected).then_some(value);
-        self.update(
-            cell,
-            order,
-            Operation::Update {
-                cell,
-                what: COMPARES,
-                value,
-            },
-            value,
-            &change,
-        ) == expected
+        let before = self.update(cell, order, COMPARES, value, &change);
+        if before == expected {
+            Ok(before)
+        } else {
+            Err(before)
+        }
     }
 
     /// Changes a word in one step: `change` makes the new value of the present one, or leaves it.
-    /// The value before. `with` is what it is changed with.
+    /// The value before. `what` is the change, as in "sets bits of", and `with` its operand.
     ///
     /// A core without LSE does it with exclusives, again until the store succeeds. An attempt that
     /// fails changes nothing, and none is tried: others may go between load and store, and what is
@@ -81,11 +58,11 @@ impl Machine {
         &self,
         cell: u16,
         order: AtomicOrder,
-        did: Operation,
+        what: &'static str,
         with: u64,
         change: &dyn Fn(u64) -> Option<u64>,
     ) -> u64 {
-        self.start_atomic(cell, order, did, with);
+        self.start_atomic(cell, order, what, with);
         self.change(cell, order, change)
     }
 
@@ -97,13 +74,13 @@ impl Machine {
         &self,
         cell: u16,
         order: AtomicOrder,
-        did: Operation,
+        what: &'static str,
         with: u64,
         change: &dyn Fn(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
-        self.start_atomic(cell, order, did, with);
+        self.start_atomic(cell, order, what, with);
         let would_store = change(self.memory.borrow().newest(cell)).is_some();
-        let fails = self.settings.exclusives.get()
+        let fails = !self.settings.core.get().lse
             && would_store
             && self.answer(Kind::ExclusiveFails, 2) == 1;
         let before = self.change(cell, order, &|before| change(before).filter(|_| !fails));
@@ -111,7 +88,7 @@ impl Machine {
     }
 
     fn change(&self, cell: u16, order: AtomicOrder, change: &dyn Fn(u64) -> Option<u64>) -> u64 {
-        let is_pair = self.settings.exclusives.get();
+        let is_pair = !self.settings.core.get().lse;
         // As Linux has it: the barrier is only behind what was stored.
         let (order, fences) = match order {
             AtomicOrder::Full if is_pair => (AtomicOrder::Release, true),
@@ -134,14 +111,14 @@ impl Machine {
         before
     }
 
-    fn start_atomic(&self, cell: u16, order: AtomicOrder, did: Operation, with: u64) {
+    fn start_atomic(&self, cell: u16, order: AtomicOrder, what: &'static str, value: u64) {
         if order.releases() {
             self.settle();
         } else {
             self.settle_word(cell)
         }
-        self.operation(did);
-        self.mix_stored(with);
+        self.operation(Operation::Update { cell, what, value });
+        self.mix_stored(value);
         let process = self.process();
         if process < self.cpus.len() {
             self.cpus[process].forget_polled();

@@ -113,23 +113,18 @@ macro_rules! shared_word {
 
             fn compare_exchange(&self, on: &P, current: T, new: T) -> Result<T, T> {
                 let (expected, value) = (current.to_word(), new.to_word());
-                let what = $crate::subject::COMPARES;
-                let did = $crate::subject::Operation::Update { cell: self.cell, what, value };
-                let change = |before| (before == expected).then_some(value);
-                let before = on.machine().update(self.cell, P::ATOMICS, did, value, &change);
-                if before == expected { Ok(current) } else { Err(T::from_word(before)) }
+                let before = on.machine().compare_exchange(self.cell, expected, value, P::ATOMICS);
+                before.map(T::from_word).map_err(T::from_word)
             }
 
             fn fetch_or(&self, on: &P, bits: T) -> T {
                 let value = bits.to_word();
-                let did = $crate::subject::Operation::Update { cell: self.cell, what: "sets bits of", value };
-                T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, &|before| Some(before | value)))
+                T::from_word(on.machine().update(self.cell, P::ATOMICS, "sets bits of", value, &|before| Some(before | value)))
             }
 
             fn fetch_and(&self, on: &P, bits: T) -> T {
                 let value = bits.to_word();
-                let did = $crate::subject::Operation::Update { cell: self.cell, what: "masks", value };
-                T::from_word(on.machine().update(self.cell, P::ATOMICS, did, value, &|before| Some(before & value)))
+                T::from_word(on.machine().update(self.cell, P::ATOMICS, "masks", value, &|before| Some(before & value)))
             }
 
             fn load_acquire(&self, on: &P) -> T {

@@ -32,8 +32,12 @@ impl engine::Chooser for MachineChoice<'_> {
 }
 
 impl Machine {
-    /// Says who answers the choices of the next run, which has about `length` operations.
-    pub fn choose_by(&self, by: ChoiceSource<'_>, length: u64) {
+    /// Forgets a run, and says who answers the choices of the next one.
+    pub fn forget_run(&self, by: ChoiceSource<'_>) {
+        self.choices.schedule.borrow_mut().clear();
+        self.turns.forget();
+        self.record.forget();
+        self.late.forget();
         let traces = matches!(by, ChoiceSource::Dpor(_));
         self.settings.traces.set(traces);
         self.memory.borrow_mut().keep_trace(traces);
@@ -49,7 +53,7 @@ impl Machine {
                     *chooser = Chooser::RandomChoices(RandomChoices::new());
                 }
                 if let Chooser::RandomChoices(drawn) = &mut *chooser {
-                    drawn.begin(strategy, seed, length);
+                    drawn.begin(strategy, seed, self.settings.length.get());
                 }
             }
         }
@@ -71,11 +75,7 @@ impl Machine {
     /// Takes the choices of runs that differ, to go on with them.
     pub(crate) fn take_dpor(&self) -> Option<Box<Dpor>> {
         self.end_last_step();
-        match self
-            .choices
-            .chooser
-            .replace(Chooser::RandomChoices(RandomChoices::new()))
-        {
+        match self.take_tape() {
             Chooser::Dpor(dpor) => Some(dpor),
             _ => None,
         }
@@ -83,10 +83,7 @@ impl Machine {
 
     /// The choices of the run after the last one; `None` if there is no other.
     pub(crate) fn take_next_choices(&self) -> Option<ChoiceSource<'static>> {
-        self.end_last_step();
-        match self.take_tape() {
-            Chooser::Dpor(mut dpor) => dpor.advance().then_some(ChoiceSource::Dpor(dpor)),
-            _ => None,
-        }
+        let mut dpor = self.take_dpor()?;
+        dpor.advance().then_some(ChoiceSource::Dpor(dpor))
     }
 }

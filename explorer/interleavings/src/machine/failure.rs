@@ -128,20 +128,28 @@ pub struct Failure {
     pub operation: OperationIndex,
 }
 
+/// The invariant that broke, and how, as a sentence without a full stop.
+pub type Breach = (Invariant, String);
+
 impl Failure {
+    /// A failure of no process.
+    pub fn new(invariant: Invariant, what: String) -> Self {
+        Self {
+            invariant,
+            what,
+            process: 0,
+            operation: OperationIndex::default(),
+        }
+    }
+
     /// A panic of the code under test.
-    pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
+    pub(crate) fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| payload.downcast_ref::<&str>().copied())
             .unwrap_or("without a text");
         let what = format!("the code under test panicked{}: {text}", PLACE.take());
-        Self {
-            invariant: Invariant::Panic,
-            what,
-            process: 0,
-            operation: OperationIndex::default(),
-        }
+        Self::new(Invariant::Panic, what)
     }
 }

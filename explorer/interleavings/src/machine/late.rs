@@ -1,6 +1,6 @@
 //! Late loads: what their CPUs do until the value is stored.
 
-use super::choice::{Deviation, Kind};
+use super::choice::Kind;
 use super::cpu::Wait;
 use super::parts::{LateLoad, Trail};
 use super::state::Machine;
@@ -10,7 +10,7 @@ impl Machine {
     /// Follows the process from its present operation, a load, on.
     pub(crate) fn follow_from_here(&self, process: usize) {
         self.late.follows[process].set(Trail {
-            load: self.turns.operations[process].get(),
+            load: self.operation_of(process),
             ..Trail::default()
         });
         self.late
@@ -86,7 +86,7 @@ impl Machine {
 
     /// The value that a load returns before it is stored, if it is late.
     pub(super) fn try_late(&self, process: usize, cell: u16) -> Option<u64> {
-        let operation = self.turns.operations[process].get();
+        let operation = self.operation_of(process);
         let mut memory = self.memory.borrow_mut();
         if process >= self.cpus.len() || !memory.may_be_late(process, cell) {
             return None;
@@ -99,12 +99,7 @@ impl Machine {
             newest,
             memory.later_values(cell),
         )?;
-        self.choices.schedule.borrow_mut().push(Deviation {
-            process: process as u8,
-            operation,
-            kind: Kind::LoadLate,
-            value,
-        });
+        self.deviate(process, Kind::LoadLate, value);
         memory.owe(process, cell, value);
         drop(memory);
         self.late.has_any.set(true);
@@ -129,7 +124,7 @@ impl Machine {
     #[inline(always)]
     pub(super) fn follow_if_tried(&self, process: usize) {
         if let Some((late, _)) = self.late.tried.get()
-            && late.is_at(process, self.turns.operations[process].get())
+            && late.is_at(process, self.operation_of(process))
         {
             self.follow_from_here(process);
         }

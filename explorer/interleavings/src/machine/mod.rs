@@ -26,7 +26,7 @@ mod turns;
 mod waiting;
 mod watchdog;
 
-pub use atomic::{COMPARES, SWAPS};
+pub use atomic::COMPARES;
 pub use cell::{Mark, OnMachine, Word, made_by, make_word, marks_made};
 pub use choice::{Deviation, HELD, Kind};
 pub use choose::{ChoiceSource, MachineChoice};
@@ -34,7 +34,7 @@ pub use chooser::Dpor;
 pub use chooser::Strategy;
 pub use core::Core;
 pub use cpu::{Cpu, Wait};
-pub use failure::{Failure, Invariant, run_quietly};
+pub use failure::{Breach, Failure, Invariant, run_quietly};
 pub use names::{Names, writer_name};
 pub use state::Machine;
 pub use step::{Act, Fence, LockStep, Operation, Step};

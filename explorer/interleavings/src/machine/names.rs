@@ -55,14 +55,17 @@ fn variable(place: &Location<'_>) -> Option<String> {
 #[derive(Clone, Debug)]
 pub struct Names {
     /// The numbers that the names of words depend on, as the subject counts them.
-    counts: [u16; 3],
-    word: fn(&Self, u16) -> String,
+    pub counts: [u16; 3],
+    /// The name of a word by its number.
+    pub word: fn(&Self, u16) -> String,
     /// The names of words that are known only when the program runs.
-    own: Rc<[String]>,
-    lock: fn(u32) -> String,
-    plain: fn([u16; 3], u32) -> String,
+    pub own: Rc<[String]>,
+    /// The name of a lock by its id.
+    pub lock: fn(u32) -> String,
+    /// The name of plain data by the counts and its number.
+    pub plain: fn([u16; 3], u32) -> String,
     /// The waits of CPUs by their number, as the rest of a sentence.
-    waits: &'static [&'static str],
+    pub waits: &'static [&'static str],
 }
 
 impl Names {
@@ -84,11 +87,6 @@ impl Names {
         }
     }
 
-    /// Adds names of words that are known only when the program runs.
-    pub fn with_own(self, own: Rc<[String]>) -> Self {
-        Self { own, ..self }
-    }
-
     /// The own name at a place, or the word's number.
     pub fn own(&self, at: usize, word: u16) -> String {
         self.own
@@ -97,39 +95,9 @@ impl Names {
             .unwrap_or_else(|| format!("word {word}"))
     }
 
-    /// Adds names for locks.
-    pub fn with_locks(self, lock: fn(u32) -> String) -> Self {
-        Self { lock, ..self }
-    }
-
-    /// Adds names for plain data, by its number and the counts.
-    pub fn with_plain(self, plain: fn([u16; 3], u32) -> String) -> Self {
-        Self { plain, ..self }
-    }
-
-    /// Adds words for what CPUs wait for.
-    pub fn with_waits(self, waits: &'static [&'static str]) -> Self {
-        Self { waits, ..self }
-    }
-
-    /// The numbers that the names of words depend on.
-    pub fn counts(&self) -> [u16; 3] {
-        self.counts
-    }
-
     /// The name of a word.
     pub fn cell(&self, cell: u16) -> String {
         (self.word)(self, cell)
-    }
-
-    /// The name of a lock by its id.
-    pub fn lock(&self, id: u32) -> String {
-        (self.lock)(id)
-    }
-
-    /// The name of plain data by its number.
-    pub fn plain(&self, plain: u32) -> String {
-        (self.plain)(self.counts, plain)
     }
 
     /// The wait of a CPU, as the rest of a sentence.

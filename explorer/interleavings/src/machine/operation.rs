@@ -1,6 +1,5 @@
 //! Before an operation: another process may go first, stores leave their buffer, caches act.
 
-use super::answers::LoggedAnswers;
 use super::choice::Kind;
 use super::chooser::Chooser;
 use super::failure::Invariant;
@@ -8,7 +7,6 @@ use super::state::Machine;
 use super::step::Operation;
 use super::watchdog::beat;
 use crate::memory::{Memory, Touch};
-use crate::operation::OperationIndex;
 
 impl Machine {
     /// Before an operation: another process may go first, and caches may act on their own.
@@ -20,8 +18,7 @@ impl Machine {
     #[inline(always)]
     pub(super) fn operate(&self, did: Operation) {
         let process = self.process();
-        let operation = self.turns.operations[process].get().next();
-        self.turns.operations[process].set(operation);
+        let operation = self.next_operation(process);
         let steps = self.turns.steps.get() + 1;
         self.turns.steps.set(steps);
         beat(process, operation);
@@ -37,8 +34,8 @@ impl Machine {
                 format!("nobody gets on after {steps} operations: {waits}{hint}"),
             );
         }
-        self.let_somebody_go(process, operation);
-        let operation = self.let_held_stores_leave(process, operation);
+        self.let_somebody_go(process);
+        self.let_held_stores_leave(process);
         self.mix((process as u64) << 32 | did.number());
         if self.late.followed.get() >> process & 1 != 0 {
             self.follow(process, did.number(), true);
@@ -49,20 +46,19 @@ impl Machine {
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
             memory.pass(process);
-            self.act_on_their_own(process, operation, &mut memory);
+            self.act_on_their_own(process, &mut memory);
             if memory.has_paid() {
                 drop(memory);
                 self.note_paid();
             }
         }
-        self.keep_step(process, operation, did);
+        self.keep_step(process, did);
     }
 
     /// Stores that were held back until a later one has overtaken them leave the buffer, or not
     /// yet; each is an operation of its own.
     #[inline(always)]
-    fn let_held_stores_leave(&self, process: usize, operation: OperationIndex) -> OperationIndex {
-        let mut operation = operation;
+    fn let_held_stores_leave(&self, process: usize) {
         while process < self.cpus.len() {
             let overtaken = self.memory.borrow().overtaken(process);
             if overtaken == 0 {
@@ -78,12 +74,10 @@ impl Machine {
                 .borrow_mut()
                 .let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
-            self.keep_step(process, operation, Operation::Own);
-            operation = operation.next();
-            self.turns.operations[process].set(operation);
-            self.let_somebody_go(process, operation);
+            self.keep_step(process, Operation::Own);
+            self.next_operation(process);
+            self.let_somebody_go(process);
         }
-        operation
     }
 
     /// Stores that were held back and overtaken leave the buffer one by one: the process is about
@@ -98,15 +92,14 @@ impl Machine {
                 break;
             }
             any = true;
-            let operation = self.turns.operations[process].get().next();
-            self.turns.operations[process].set(operation);
-            self.let_somebody_go(process, operation);
+            self.next_operation(process);
+            self.let_somebody_go(process);
             let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
             self.memory
                 .borrow_mut()
                 .let_overtaken_leave(process, nth as usize);
             self.wake_pollers();
-            self.keep_step(process, operation, Operation::Own);
+            self.keep_step(process, Operation::Own);
         }
         any
     }
@@ -152,7 +145,7 @@ impl Machine {
 
     /// The run would repeat another one, and ends.
     pub(super) fn cut(&self) {
-        self.states.pruned.set(true);
+        self.turns.pruned.set(true);
         self.turns.over.set(true);
     }
 
@@ -172,23 +165,17 @@ impl Machine {
 
     /// Evictions and fills that nobody asked for.
     #[inline(always)]
-    fn act_on_their_own(&self, process: usize, operation: OperationIndex, memory: &mut Memory) {
-        let mut chooser = self.choices.chooser.borrow_mut();
-        let mut schedule = self.choices.schedule.borrow_mut();
+    fn act_on_their_own(&self, process: usize, memory: &mut Memory) {
         let lines = memory.lines() as u32;
-        let mut asked = LoggedAnswers {
-            chooser: &mut chooser,
-            schedule: &mut schedule,
-            process,
-            operation,
-        };
-        let evicted = asked.answer(Kind::Evict, lines + 1);
-        if evicted != 0 {
-            memory.evict(evicted as usize - 1);
-        }
-        let filled = asked.answer(Kind::Fill, lines + 1);
-        if filled != 0 {
-            memory.fill_early(filled as usize - 1);
-        }
+        self.ask(process, |asked| {
+            let evicted = asked.answer(Kind::Evict, lines + 1);
+            if evicted != 0 {
+                memory.evict(evicted as usize - 1);
+            }
+            let filled = asked.answer(Kind::Fill, lines + 1);
+            if filled != 0 {
+                memory.fill_early(filled as usize - 1);
+            }
+        });
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Turns {
     pub(super) steps: Cell<u32>,
     /// Nobody makes another operation: the run is over.
     pub(super) over: Cell<bool>,
+    /// The run would have repeated another one, and ended there.
+    pub(super) pruned: Cell<bool>,
 }
 
 impl Turns {
@@ -60,19 +62,26 @@ impl Turns {
             .for_each(|operations| operations.set(OperationIndex::default()));
         self.steps.set(0);
         self.over.set(false);
+        self.pruned.set(false);
     }
 }
 
 /// The settings of a machine, which stay from run to run.
 pub struct Settings {
-    pub(super) limits: Cell<Limits>,
+    /// The limits of a run.
+    pub limits: Cell<Limits>,
+    /// About how many operations a run has, for strategies that spread over them.
+    pub length: Cell<u64>,
     /// Accesses of each step are kept, where every run is tried that differs.
     pub(super) traces: Cell<bool>,
-    pub(super) spins: Cell<bool>,
-    pub(super) rcpc: Cell<bool>,
-    pub(super) exclusives: Cell<bool>,
-    pub(super) late_loads: Cell<bool>,
-    pub(super) keeps_steps: Cell<bool>,
+    /// Loops that wait are found by all that they load, not by one word alone.
+    pub(crate) spins: Cell<bool>,
+    /// The instructions for atomics that the core has.
+    pub core: Cell<Core>,
+    /// Loads may be late.
+    pub(crate) late_loads: Cell<bool>,
+    /// The steps of runs are kept.
+    pub(crate) keeps_steps: Cell<bool>,
     pub(super) names: RefCell<Names>,
 }
 
@@ -80,10 +89,10 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             limits: Cell::default(),
+            length: Cell::default(),
             traces: Cell::new(false),
             spins: Cell::new(false),
-            rcpc: Cell::new(false),
-            exclusives: Cell::new(false),
+            core: Cell::new(Core::LSE),
             late_loads: Cell::new(true),
             keeps_steps: Cell::new(false),
             names: RefCell::new(Names::numbers()),
@@ -92,74 +101,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Sets the limits of a run.
-    pub fn set_limits(&self, limits: Limits) {
-        self.limits.set(limits);
-    }
-
-    /// Finds loops that wait by all that they load, not by one word alone.
-    pub fn find_spins(&self, find: bool) {
-        self.spins.set(find);
-    }
-
-    /// True if loops that wait are found by all that they load.
-    pub(crate) fn finds_spins(&self) -> bool {
-        self.spins.get()
-    }
-
-    /// Sets the instructions for atomics that the core has.
-    pub fn set_core(&self, core: Core) {
-        self.rcpc.set(core.rcpc);
-        self.exclusives.set(!core.lse);
-    }
-
-    /// The instructions for atomics that the core has.
-    pub(crate) fn core(&self) -> Core {
-        Core {
-            lse: !self.exclusives.get(),
-            rcpc: self.rcpc.get(),
-        }
-    }
-
-    /// True if loads that acquire are those of RCpc.
-    pub fn rcpc(&self) -> bool {
-        self.rcpc.get()
-    }
-
-    /// Lets loads be late, or not.
-    pub fn set_late_loads(&self, late_loads: bool) {
-        self.late_loads.set(late_loads);
-    }
-
-    /// Keeps the steps of runs, or not.
-    pub fn keep_steps(&self, keep: bool) {
-        self.keeps_steps.set(keep);
-    }
-
     /// Sets the names of words and locks.
     pub fn set_names(&self, names: Names) {
         drop(self.names.replace(names));
-    }
-}
-
-/// A hash of what was done, and whether a run was cut.
-pub(super) struct States {
-    pub(super) hash: Cell<u64>,
-    /// The run would have repeated another one, and ended there.
-    pub(super) pruned: Cell<bool>,
-}
-
-impl States {
-    pub(super) fn new() -> Self {
-        Self {
-            hash: Cell::new(0),
-            pruned: Cell::new(false),
-        }
-    }
-
-    pub(super) fn forget(&self) {
-        self.hash.set(0xcbf2_9ce4_8422_2325);
-        self.pruned.set(false);
     }
 }
 
@@ -169,6 +113,8 @@ pub type Observer = Box<dyn Fn(usize)>;
 /// Record of a run, for those who read it.
 #[derive(Default)]
 pub(super) struct Record {
+    /// A hash of what was done.
+    pub(super) hash: Cell<u64>,
     /// The failure, if anything broke.
     pub(super) failure: RefCell<Option<Failure>>,
     pub(super) log: RefCell<Vec<Step>>,
@@ -186,6 +132,7 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn forget(&self) {
+        self.hash.set(0xcbf2_9ce4_8422_2325);
         self.failure.take();
         self.log.borrow_mut().clear();
         self.locks.borrow_mut().clear();

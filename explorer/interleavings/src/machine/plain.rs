@@ -21,34 +21,26 @@ impl Machine {
     /// Another piece of plain data, which the process that runs has written.
     pub(crate) fn make_plain(&self, place: &'static Location<'static>) -> u32 {
         let plain = self.memory.borrow_mut().make_plain();
-        self.access_plain(plain, true, place);
+        self.watch_plain(plain, true, place);
         plain
     }
 
-    /// The process that runs accesses plain data: what it reads or leaves there may decide what
-    /// others do.
-    pub(crate) fn access_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
-        self.watch_plain(plain, writes, place);
-    }
-
-    /// The process that runs accesses plain data at this place of the source. It is no operation.
+    /// The process that runs accesses plain data at this place of the source: what it reads or
+    /// leaves there may decide what others do. It is no operation.
     #[inline]
     pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         let process = self.process();
-        let operation = self.turns.operations[process].get();
+        let operation = self.operation_of(process);
         let race = self
             .memory
             .borrow_mut()
             .access_plain(process, plain, writes, operation, place);
         if let Some(race) = race {
             self.record.race.set(Some(race.first));
+            let names = self.settings.names.borrow().clone();
             self.fail(
                 Invariant::DataRace,
-                format!(
-                    "{}: {}",
-                    self.settings.names.borrow().plain(plain),
-                    race.words
-                ),
+                format!("{}: {}", (names.plain)(names.counts, plain), race.words),
             );
         }
     }

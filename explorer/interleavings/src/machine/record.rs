@@ -1,7 +1,7 @@
 //! Failures, and what the machine keeps of a run for those who read it.
 
 use super::cpu::Wait;
-use super::failure::{Failure, Invariant};
+use super::failure::{Breach, Failure, Invariant};
 use super::names::{Names, number_and_place};
 use super::parts::Observer;
 use super::state::Machine;
@@ -40,14 +40,14 @@ impl Machine {
 
     /// Keeps a step, if steps are kept.
     #[inline(always)]
-    pub(super) fn keep_step(&self, process: usize, operation: OperationIndex, did: Operation) {
+    pub(super) fn keep_step(&self, process: usize, did: Operation) {
         if self.settings.keeps_steps.get() {
             if let Some(observer) = &*self.record.observer.borrow() {
                 observer(self.record.log.borrow().len());
             }
             self.record.log.borrow_mut().push(Step {
                 process: process as u8,
-                operation,
+                operation: self.operation_of(process),
                 did,
             });
         }
@@ -56,23 +56,33 @@ impl Machine {
     /// Ends the run with a failure, unless it has one.
     pub fn fail(&self, invariant: Invariant, what: String) -> ! {
         self.settle();
-        self.report(invariant, what);
-        self.stay()
-    }
-
-    /// Notes a failure unless the run has one, and returns.
-    pub fn report(&self, invariant: Invariant, what: String) {
         let process = self.process();
-        let mut failure = self.record.failure.borrow_mut();
-        if failure.is_none() {
-            *failure = Some(Failure {
+        self.record
+            .failure
+            .borrow_mut()
+            .get_or_insert_with(|| Failure {
                 invariant,
                 what,
                 process: process as u8,
-                operation: self.turns.operations[process].get(),
+                operation: self.operation_of(process),
             });
-        }
         self.turns.over.set(true);
+        self.stay()
+    }
+
+    /// Ends the run with a failure if something does not hold.
+    pub fn hold(&self, result: Result<(), Breach>) {
+        if let Err((invariant, what)) = result {
+            self.fail(invariant, what);
+        }
+    }
+
+    /// The code under test has panicked, which ends the run.
+    pub(crate) fn fail_by_panic(&self, payload: &(dyn std::any::Any + Send)) -> ! {
+        let Failure {
+            invariant, what, ..
+        } = Failure::of_panic(payload);
+        self.fail(invariant, what)
     }
 
     /// The names of words and locks, with those of words that were made in the middle of this run.
@@ -86,7 +96,10 @@ impl Machine {
         if places.is_empty() {
             names
         } else {
-            names.with_own(made.collect())
+            Names {
+                own: made.collect(),
+                ..names
+            }
         }
     }
 
@@ -99,7 +112,7 @@ impl Machine {
             let held: Vec<String> = holders
                 .iter()
                 .filter(|(_, by)| *by == index)
-                .map(|(id, _)| names.lock(*id))
+                .map(|(id, _)| (names.lock)(*id))
                 .collect();
             let held = if held.is_empty() {
                 String::new()
@@ -128,12 +141,12 @@ impl Machine {
     }
 
     /// Takes the failure of the run, if anything broke.
-    pub fn take_failure(&self) -> Option<Failure> {
+    pub(crate) fn take_failure(&self) -> Option<Failure> {
         self.record.failure.take()
     }
 
     /// The run has failed, and went on: this is what broke.
-    pub fn set_failure(&self, failure: Failure) {
+    pub(crate) fn set_failure(&self, failure: Failure) {
         self.record.failure.replace(Some(failure));
     }
 

@@ -3,7 +3,7 @@
 
 use super::choice::Deviation;
 use super::cpu::Cpu;
-use super::parts::{Choices, LateLoads, Record, Settings, States, Turns};
+use super::parts::{Choices, LateLoads, Record, Settings, Turns};
 use crate::limits::CPUS_PER_CLUSTER;
 use crate::memory::Memory;
 use crate::operation::OperationIndex;
@@ -18,7 +18,6 @@ pub struct Machine {
     pub(super) choices: Choices,
     pub(super) turns: Turns,
     pub(super) settings: Settings,
-    pub(super) states: States,
     pub(super) record: Record,
     pub(super) late: LateLoads,
 }
@@ -37,7 +36,6 @@ impl Machine {
             choices: Choices::new(),
             turns: Turns::new(cpus + 1),
             settings: Settings::default(),
-            states: States::new(),
             record: Record::default(),
             late: LateLoads::new(cpus + 1),
         }
@@ -65,15 +63,6 @@ impl Machine {
     #[inline(always)]
     pub fn operation_of(&self, process: usize) -> OperationIndex {
         self.turns.operations[process].get()
-    }
-
-    /// Forgets a run: nothing is ready, nothing has happened.
-    pub fn forget_run(&self) {
-        self.choices.schedule.borrow_mut().clear();
-        self.turns.forget();
-        self.states.forget();
-        self.record.forget();
-        self.late.forget();
     }
 
     /// The engine under the machine.
@@ -114,7 +103,7 @@ impl Machine {
 
     /// True if the run was cut, since it came to where another run had been.
     pub fn is_pruned(&self) -> bool {
-        self.states.pruned.get()
+        self.turns.pruned.get()
     }
 
     /// The choices of this run that differ from the default.

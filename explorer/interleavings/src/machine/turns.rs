@@ -1,6 +1,6 @@
 //! Who goes: processes wait, wake, start and end.
 
-use super::choice::{Deviation, Kind};
+use super::choice::Kind;
 use super::chooser::NOBODY;
 use super::cpu::{Cpu, Wait};
 use super::ready::Ready;
@@ -49,28 +49,31 @@ impl Machine {
         });
     }
 
+    /// The process goes on to its next operation.
+    #[inline(always)]
+    pub(super) fn next_operation(&self, process: usize) -> OperationIndex {
+        let operation = self.operation_of(process).next();
+        self.turns.operations[process].set(operation);
+        operation
+    }
+
     /// Another process may go before an operation of this one.
     #[inline(always)]
-    pub(super) fn let_somebody_go(&self, process: usize, operation: OperationIndex) {
+    pub(super) fn let_somebody_go(&self, process: usize) {
         if self.settings.traces.get() {
             self.end_step(process);
         }
-        let goes = self
-            .choices
-            .chooser
-            .borrow_mut()
-            .preempt(process, operation, self.ready());
+        let goes = self.choices.chooser.borrow_mut().preempt(
+            process,
+            self.operation_of(process),
+            self.ready(),
+        );
         if goes != process {
             if goes == NOBODY {
                 self.cut();
                 self.stay();
             }
-            self.choices.schedule.borrow_mut().push(Deviation {
-                process: process as u8,
-                operation,
-                kind: Kind::Preempt,
-                value: goes as u64,
-            });
+            self.deviate(process, Kind::Preempt, goes as u64);
             self.give_way_to(goes);
             self.scheduler.advance(0);
         }
@@ -178,8 +181,7 @@ impl Machine {
             self.wake_pollers();
         }
         // It counts as an operation, so that it can be signal from the next time.
-        let operation = self.turns.operations[process].get().next();
-        self.turns.operations[process].set(operation);
+        let operation = self.next_operation(process);
         if self.settings.traces.get() {
             self.end_step(process);
             if self.turns.over.get() {
@@ -196,12 +198,7 @@ impl Machine {
             Some(NOBODY) => self.cut(),
             Some(goes) => {
                 if Some(goes) != ready.first() {
-                    self.choices.schedule.borrow_mut().push(Deviation {
-                        process: process as u8,
-                        operation,
-                        kind: Kind::Next,
-                        value: goes as u64,
-                    });
+                    self.deviate(process, Kind::Next, goes as u64);
                 }
                 self.give_way_to(goes);
             }

@@ -1,6 +1,7 @@
 //! Loads, stores, atomics, and the maintenance of lines.
 
 use super::history::{Message, Moment};
+use super::races::Tag;
 use super::state::Memory;
 use super::types::{Answers, AtomicOrder, Delay, LoadResult, Order, Touch};
 use super::view::{Entry, EntryKind};
@@ -14,19 +15,9 @@ fn differing_newest(here: &Message, other: &Message, loaded: &Message) -> Option
 }
 
 impl Memory {
-    pub(crate) fn load(
-        &mut self,
-        cpu: usize,
-        cell: u16,
-        order: Order,
-        answers: &mut impl Answers,
-    ) -> LoadResult {
-        self.load_after(cpu, cell, order, 0, answers)
-    }
-
-    /// A load whose address depends on a value that came at `after`: it returns nothing that had
-    /// been replaced by then.
-    pub fn load_after(
+    /// A load whose address depends on a value that came at `after`, 0 for none: it returns nothing
+    /// that had been replaced by then.
+    pub fn load(
         &mut self,
         cpu: usize,
         cell: u16,
@@ -72,27 +63,34 @@ impl Memory {
             state.coherent.newest()
         };
         let newest_elsewhere = differing_newest(&newest, &other, &message);
-        let view = &mut self.views[cpu];
-        view.loaded = view.loaded.max(message.at);
-        if order != Order::Relaxed {
-            view.floor = view.floor.max(message.at);
-        }
-        self.known[known] = self.known[known].max(message.at);
-        if let Some(races) = &mut self.races {
-            races.loads(cpu, order != Order::Relaxed, message.tag);
-        }
-        if let Some(trace) = &mut self.trace {
-            trace.push(Touch {
-                cell,
-                writes: false,
-            });
-        }
+        self.loaded(cpu, cell, order != Order::Relaxed, message);
         LoadResult {
             value: message.value,
             newest_elsewhere,
             is_newest_here: message.at == newest.at,
             at: message.at,
         }
+    }
+
+    /// A load returns a message of the history where the CPU looks.
+    #[inline(always)]
+    pub(super) fn loaded(&mut self, cpu: usize, cell: u16, acquires: bool, message: Message) {
+        let Message { at, tag, .. } = message;
+        let view = &mut self.views[cpu];
+        let coherent = view.coherent;
+        view.loaded = view.loaded.max(at);
+        if acquires {
+            view.floor = view.floor.max(at);
+        }
+        let known = self.known_at(cell, coherent, cpu);
+        self.known[known] = self.known[known].max(at);
+        if let Some(races) = &mut self.races {
+            races.loads(cpu, acquires, tag);
+        }
+        self.touch([Touch {
+            cell,
+            writes: false,
+        }]);
     }
 
     /// Lets what must come before a load leave the buffer; the CPU's own store to the word, if it
@@ -129,19 +127,8 @@ impl Memory {
         })
     }
 
-    pub(crate) fn store(
-        &mut self,
-        cpu: usize,
-        cell: u16,
-        value: u64,
-        order: Order,
-        answers: &mut impl Answers,
-    ) {
-        self.store_after(cpu, cell, value, order, 0, answers);
-    }
-
-    /// A store whose address or data depends on a value that came at `after`.
-    pub fn store_after(
+    /// A store whose address or data depends on a value that came at `after`, 0 for none.
+    pub fn store(
         &mut self,
         cpu: usize,
         cell: u16,
@@ -150,26 +137,30 @@ impl Memory {
         after: Moment,
         answers: &mut impl Answers,
     ) {
-        let what = if order == Order::Relaxed {
-            EntryKind::Store
-        } else {
-            EntryKind::Release
-        };
         let (left, asked) = self.delay(Delay::Store, answers);
-        let releases = order != Order::Relaxed;
+        let store = Entry {
+            cell,
+            value,
+            left,
+            after,
+            asked,
+            ..Entry::default()
+        };
+        self.enter_store(cpu, order != Order::Relaxed, 0, store);
+    }
+
+    /// A store enters the buffer; `found` is the clock of what it replaces in one step.
+    fn enter_store(&mut self, cpu: usize, releases: bool, found: Tag, store: Entry) {
+        let what = if releases {
+            EntryKind::Release
+        } else {
+            EntryKind::Store
+        };
         let tag = self
             .races
             .as_mut()
-            .map_or(0, |races| races.stores(cpu, releases, 0));
-        self.enter(
-            cpu,
-            Entry {
-                value,
-                tag,
-                after,
-                ..Entry::other(what, cell, left, asked)
-            },
-        );
+            .map_or(0, |races| races.stores(cpu, releases, found));
+        self.enter(cpu, Entry { what, tag, ..store });
     }
 
     /// Changes a word in one step, as an instruction does that reads and writes (LSE: `CAS`, `SWP`,
@@ -192,12 +183,22 @@ impl Memory {
         // Of an instruction that acquires and releases, what comes later waits for the store, too
         // (DDI 0487, B2.3: Barrier-ordered-before); of one that acquires, for the load alone.
         let whole = order.acquires() && order.releases() && !is_pair;
-        let delay = if whole {
+        let (left, asked) = if whole {
             (0, 0)
         } else {
             self.delay(Delay::Store, answers)
         };
-        self.write_exclusively(cpu, cell, order, before, after, delay);
+        self.reserved += 1;
+        let store = Entry {
+            cell,
+            value: after,
+            left,
+            reserved: true,
+            after: before.at,
+            asked,
+            ..Entry::default()
+        };
+        self.enter_store(cpu, order.releases(), before.tag, store);
         if whole {
             let now = self.now;
             let view = &mut self.views[cpu];
@@ -222,55 +223,8 @@ impl Memory {
         }
         self.fill(self.line_of(cell));
         let message = self.cells[usize::from(cell)].coherent.newest();
-        let known = self.known_at(cell, true, cpu);
-        self.known[known] = self.known[known].max(message.at);
-        let view = &mut self.views[cpu];
-        view.loaded = view.loaded.max(message.at);
-        if order.acquires() {
-            view.floor = view.floor.max(message.at);
-        }
-        if let Some(races) = &mut self.races {
-            races.loads(cpu, order.acquires(), message.tag);
-        }
-        if let Some(trace) = &mut self.trace {
-            trace.push(Touch {
-                cell,
-                writes: false,
-            });
-        }
+        self.loaded(cpu, cell, order.acquires(), message);
         message
-    }
-
-    fn write_exclusively(
-        &mut self,
-        cpu: usize,
-        cell: u16,
-        order: AtomicOrder,
-        found: Message,
-        value: u64,
-        (left, asked): (u8, u32),
-    ) {
-        let what = if order.releases() {
-            EntryKind::Release
-        } else {
-            EntryKind::Store
-        };
-        let tag = self
-            .races
-            .as_mut()
-            .map_or(0, |races| races.stores(cpu, order.releases(), found.tag));
-        self.reserved += 1;
-        let entry = Entry::other(what, cell, left, asked);
-        self.enter(
-            cpu,
-            Entry {
-                value,
-                tag,
-                reserved: true,
-                after: found.at,
-                ..entry
-            },
-        );
     }
 
     /// Maintenance by address: `DC CVAC`, or with `invalidate` `DC CIVAC`.
@@ -287,6 +241,13 @@ impl Memory {
             EntryKind::Clean
         };
         let (left, asked) = self.delay(Delay::Maintenance, answers);
-        self.enter(cpu, Entry::other(what, cell, left, asked));
+        let maintenance = Entry {
+            what,
+            cell,
+            left,
+            asked,
+            ..Entry::default()
+        };
+        self.enter(cpu, maintenance);
     }
 }

@@ -103,8 +103,8 @@ impl Memory {
         }
     }
 
-    /// Lets the entry at `at` leave the buffer, after those that it must follow.
-    pub(super) fn leave(&mut self, cpu: usize, at: usize) {
+    /// Lets the entry at `at` leave a CPU's buffer, after those that it must follow.
+    pub fn leave(&mut self, cpu: usize, at: usize) {
         let coherent = self.views[cpu].coherent;
         let mut at = at;
         let entry = self.views[cpu].buffer[at];
@@ -203,11 +203,6 @@ impl Memory {
     /// Entries in a CPU's buffer.
     pub fn buffered(&self, cpu: usize) -> usize {
         usize::from(self.views[cpu].buffered)
-    }
-
-    /// Lets an entry of a CPU's buffer leave it, with those that it must follow.
-    pub fn let_leave(&mut self, cpu: usize, entry: usize) {
-        self.leave(cpu, entry);
     }
 
     /// The store of a read-modify-write that has not reached the others: its CPU, and its place in

@@ -42,7 +42,12 @@ impl Memory {
     /// `DMB ST`.
     pub fn store_barrier(&mut self, cpu: usize) {
         if self.views[cpu].buffered != 0 {
-            self.enter(cpu, Entry::other(EntryKind::StoreBarrier, 0, u8::MAX, 0));
+            let barrier = Entry {
+                what: EntryKind::StoreBarrier,
+                left: u8::MAX,
+                ..Entry::default()
+            };
+            self.enter(cpu, barrier);
         }
         self.unheld.retain(|(other, _)| *other != cpu);
     }

@@ -23,7 +23,7 @@ pub(super) struct StoredValues {
 }
 
 /// The memory of a machine.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Memory {
     /// The values that the words held first.
     pub(super) first: Vec<u64>,
@@ -69,32 +69,15 @@ pub struct Memory {
 impl Memory {
     /// A memory with words that hold `values`, all in memory and in no cache.
     pub fn new(values: &[u64], cells_per_line: usize, clusters: &[u8]) -> Self {
-        Self {
+        let mut memory = Self {
             first: values.to_vec(),
-            now: 0,
-            cells: values
-                .iter()
-                .map(|&value| CellState::starting_with(value))
-                .collect(),
-            lines: vec![Line::default(); values.len().div_ceil(cells_per_line)],
             cells_per_line,
-            known: vec![0; values.len() * 2 * clusters.len()],
             views: clusters.iter().map(|&cluster| View::new(cluster)).collect(),
-            races: None,
-            reserved: 0,
             debts: vec![None; clusters.len()],
-            owing: 0,
-            foresaw: false,
-            paid: 0,
-            trace: None,
-            changes: Vec::new(),
-            redundant: false,
-            asked: 0,
-            unheld: Vec::new(),
-            worth_holding: Vec::new(),
-            stored: vec![StoredValues::default(); values.len()],
-            changed: None,
-        }
+            ..Self::default()
+        };
+        memory.begin(values);
+        memory
     }
 
     /// The memory as it was before anybody ran.

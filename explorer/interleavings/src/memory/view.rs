@@ -7,7 +7,7 @@ use super::races::Tag;
 pub const BUFFER: usize = 8;
 
 /// An entry of a store buffer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Entry {
     pub(super) what: EntryKind,
     pub(super) cell: u16,
@@ -28,26 +28,9 @@ pub(super) struct Entry {
     pub(super) asked: u32,
 }
 
-impl Entry {
-    /// An entry that is no store.
-    pub(super) fn other(what: EntryKind, cell: u16, left: u8, asked: u32) -> Self {
-        Self {
-            what,
-            cell,
-            value: 0,
-            left,
-            tag: 0,
-            reserved: false,
-            overtaken: false,
-            age: 0,
-            after: 0,
-            asked,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum EntryKind {
+    #[default]
     Store,
     Release,
     Clean,
@@ -67,7 +50,7 @@ impl EntryKind {
 }
 
 /// The view of a CPU: its knowledge of the order, and what it has not let go of yet.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct View {
     /// Loads return nothing that was replaced up to here.
     pub(super) floor: Moment,
@@ -90,19 +73,9 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(cluster: u8) -> Self {
-        let empty = Entry::other(EntryKind::Store, 0, 0, 0);
         Self {
-            floor: 0,
-            loaded: 0,
-            stored: 0,
-            released: 0,
-            maintained: 0,
-            last_step: 0,
-            entered: 0,
-            coherent: false,
             cluster,
-            buffer: [empty; BUFFER],
-            buffered: 0,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Runs: what CPUs do, under a chooser.
 
 use super::coverage::Access;
-use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Step};
+use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Step, run_quietly};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,32 @@ pub struct RunResult {
     /// All operations with their values, in order, as a hash: two runs with the same hash did the
     /// same.
     pub hash: u64,
+}
+
+impl Machine {
+    /// Runs what has been started, to its end.
+    pub fn run<R>(&self, processes: impl FnOnce() -> R) {
+        self.begin();
+        if let Err(payload) = run_quietly(processes) {
+            self.set_failure(Failure::of_panic(&*payload));
+        }
+    }
+
+    /// The result of the last run. `at_the_end` says what broke where nothing did before.
+    pub fn result(&self, at_the_end: impl FnOnce() -> Option<Failure>) -> RunResult {
+        let failure = self.take_failure().or_else(at_the_end);
+        let steps = self.step_count();
+        // A run that was cut says nothing of how long they are.
+        if !self.is_pruned() {
+            let length = &self.settings().length;
+            length.set((length.get() * 7 + u64::from(steps)) / 8);
+        }
+        RunResult {
+            failure,
+            steps,
+            hash: self.hash(),
+        }
+    }
 }
 
 /// The cause of a failure, where more is known than what broke.
@@ -110,6 +136,6 @@ pub trait Runs<C> {
 
     /// Keeps steps from here on, or does not.
     fn keep_steps(&mut self, keep: bool) {
-        self.machine().settings().keep_steps(keep);
+        self.machine().settings().keeps_steps.set(keep);
     }
 }

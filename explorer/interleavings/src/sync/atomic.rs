@@ -1,7 +1,7 @@
 //! The types of `std::sync::atomic` by another path.
 
 use crate::current::machine;
-use crate::machine::{COMPARES, Fence, Operation, SWAPS};
+use crate::machine::{COMPARES, Fence};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::marker::PhantomData;
@@ -64,8 +64,8 @@ impl<T> InWord for *mut T {
 fn load_order(order: Ordering) -> Order {
     match order {
         Ordering::Relaxed => Order::Relaxed,
-        Ordering::Acquire if machine().settings().rcpc() => Order::AcquirePc,
-        Ordering::Acquire | Ordering::SeqCst => Order::Ordered,
+        Ordering::Acquire => machine().acquiring(),
+        Ordering::SeqCst => Order::Ordered,
         _ => panic!("there is no such thing as a release load"),
     }
 }
@@ -141,17 +141,13 @@ impl<T: InWord> Atomic<T> {
 
     /// Stores a value, and returns the one before.
     pub fn swap(&self, value: T, order: Ordering) -> T {
-        self.update(order, SWAPS, value, |_| value)
+        T::from_word(machine().swap(self.word, value.to_word(), atomic_order(order)))
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
-        let did = Operation::Update {
-            cell: self.word,
-            what,
-            value: with.to_word(),
-        };
+        let (order, with) = (atomic_order(order), with.to_word());
         let change = |before| Some(change(T::from_word(before)).to_word());
-        T::from_word(machine().update(self.word, atomic_order(order), did, with.to_word(), &change))
+        T::from_word(machine().update(self.word, order, what, with, &change))
     }
 
     /// Stores `new` if the value is `current`. Returns the value before, as an error if it was
@@ -166,7 +162,15 @@ impl<T: InWord> Atomic<T> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T, T> {
-        self.exchange(current, new, both(success, failure), false)
+        machine()
+            .compare_exchange(
+                self.word,
+                current.to_word(),
+                new.to_word(),
+                both(success, failure),
+            )
+            .map(T::from_word)
+            .map_err(T::from_word)
     }
 
     /// Compares and exchanges; on a core without LSE it may fail for no reason.
@@ -180,24 +184,11 @@ impl<T: InWord> Atomic<T> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T, T> {
-        self.exchange(current, new, both(success, failure), true)
-    }
-
-    fn exchange(&self, current: T, new: T, order: AtomicOrder, weak: bool) -> Result<T, T> {
         let (expected, new) = (current.to_word(), new.to_word());
-        let did = Operation::Update {
-            cell: self.word,
-            what: COMPARES,
-            value: new,
-        };
         let change = |before| (before == expected).then_some(new);
-        let result = if weak {
-            machine().try_update(self.word, order, did, new, &change)
-        } else {
-            Ok(machine().update(self.word, order, did, new, &change))
-        };
-        match result {
-            Ok(before) if before == expected => Ok(T::from_word(before)),
+        let order = both(success, failure);
+        match machine().try_update(self.word, order, COMPARES, new, &change) {
+            Ok(before) if before == expected => Ok(current),
             Ok(before) | Err(before) => Err(T::from_word(before)),
         }
     }

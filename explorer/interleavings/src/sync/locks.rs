@@ -2,7 +2,7 @@
 
 use super::guard::{Guard, LockResult, TryLockResult};
 use crate::current::machine;
-use crate::machine::{Limit, Operation};
+use crate::machine::Limit;
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
 use std::panic::Location;
@@ -19,12 +19,7 @@ pub(crate) fn change(
     what: &'static str,
     change: impl Fn(u64) -> Option<u64>,
 ) -> Result<u64, u64> {
-    let did = Operation::Update {
-        cell,
-        what,
-        value: 1,
-    };
-    let before = machine().update(cell, order, did, 1, &change);
+    let before = machine().update(cell, order, what, 1, &change);
     if change(before).is_some() {
         Ok(before)
     } else {

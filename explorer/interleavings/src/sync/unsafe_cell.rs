@@ -52,14 +52,14 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Reads: `read` gets a pointer that it may read through.
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        machine().access_plain(self.plain, false, Location::caller());
+        machine().watch_plain(self.plain, false, Location::caller());
         read(self.data.get())
     }
 
     /// Writes: `write` gets a pointer that it may write through.
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        machine().access_plain(self.plain, true, Location::caller());
+        machine().watch_plain(self.plain, true, Location::caller());
         write(self.data.get())
     }
 

@@ -28,6 +28,11 @@ type Clock = [u32; MOST_CPUS + 1];
 /// A process, and what its next step accesses.
 type Sleeper = (usize, Vec<Touch>);
 
+/// Those who sleep, as a set of bits.
+fn asleep(sleep: &[Sleeper]) -> u64 {
+    sleep.iter().fold(0, |set, (process, _)| set | 1 << process)
+}
+
 /// A choice of who goes.
 #[derive(Clone, Debug)]
 struct Node {
@@ -187,11 +192,7 @@ impl Dpor {
             }
             begun |= bit;
         }
-        let asleep = node
-            .sleep
-            .iter()
-            .fold(0_u64, |set, (process, _)| set | 1 << process);
-        if initials & (node.backtrack | asleep) != 0 {
+        if initials & (node.backtrack | asleep(&node.sleep)) != 0 {
             return;
         }
         let process = 1 << steps[second].process;
@@ -207,11 +208,7 @@ impl Dpor {
     pub(crate) fn who(&mut self, running: Option<usize>, ready: Ready) -> Option<usize> {
         let enabled = ready.awake | ready.asleep | running.map_or(0, |process| 1 << process);
         if self.at == self.tape.len() {
-            let asleep = self
-                .sleep
-                .iter()
-                .fold(0_u64, |set, (process, _)| set | 1 << process);
-            let candidates = enabled & !asleep;
+            let candidates = enabled & !asleep(&self.sleep);
             if candidates == 0 {
                 return None;
             }
@@ -361,11 +358,7 @@ impl Dpor {
                     node.done |= 1 << node.chosen;
                     node.explored
                         .push((node.chosen, std::mem::take(&mut node.accesses)));
-                    let asleep = node
-                        .sleep
-                        .iter()
-                        .fold(0_u64, |set, (process, _)| set | 1 << process);
-                    let left = node.backtrack & node.enabled & !node.done & !asleep;
+                    let left = node.backtrack & node.enabled & !node.done & !asleep(&node.sleep);
                     if left != 0 {
                         node.chosen = left.trailing_zeros() as usize;
                         self.tape.push(Choice::Who(node));

@@ -99,13 +99,11 @@ impl RandomChoices {
             return running;
         }
         match self.strategy {
-            Strategy::Random | Strategy::Dpor => {
-                nth(set, self.random.below(u64::from(set.count_ones())))
-            }
+            Strategy::Random | Strategy::Dpor => self.any(set),
             Strategy::Pct(_) => self.highest(set),
             Strategy::Few(_) => {
                 if self.differs() {
-                    nth(set, self.random.below(u64::from(set.count_ones())))
+                    self.any(set)
                 } else {
                     running
                 }
@@ -113,29 +111,30 @@ impl RandomChoices {
             Strategy::PassingOver => {
                 if self.left > 0 {
                     self.left -= 1;
-                    let others = set & !(1 << self.passed_over);
-                    return if others >> running & 1 != 0 {
-                        running
-                    } else {
-                        nth(others, self.random.below(u64::from(others.count_ones())))
-                    };
-                }
-                match self.random.below(PASSES_OVER_EVERY) {
-                    0 => {
-                        self.passed_over = nth(set, self.random.below(u64::from(set.count_ones())));
-                        self.left = self.random.below(LONGEST_PASS);
+                } else {
+                    match self.random.below(PASSES_OVER_EVERY) {
+                        0 => {
+                            self.passed_over = self.any(set);
+                            self.left = self.random.below(LONGEST_PASS);
+                        }
+                        1 => return self.any(set),
+                        _ => return running,
                     }
-                    1 => return nth(set, self.random.below(u64::from(set.count_ones()))),
-                    _ => return running,
                 }
                 let others = set & !(1 << self.passed_over);
                 if others >> running & 1 != 0 {
                     running
                 } else {
-                    nth(others, self.random.below(u64::from(others.count_ones())))
+                    self.any(others)
                 }
             }
         }
+    }
+
+    /// Any process of a set.
+    #[inline(always)]
+    fn any(&mut self, set: u64) -> usize {
+        nth(set, self.random.below(u64::from(set.count_ones())))
     }
 
     fn highest(&mut self, set: u64) -> usize {
@@ -171,12 +170,12 @@ impl RandomChoices {
             Strategy::Pct(_) => self.highest(set),
             Strategy::Few(_) => {
                 if self.differs() {
-                    nth(set, self.random.below(u64::from(set.count_ones())))
+                    self.any(set)
                 } else {
                     return ready.first();
                 }
             }
-            _ => nth(set, self.random.below(u64::from(set.count_ones()))),
+            _ => self.any(set),
         })
     }
 
