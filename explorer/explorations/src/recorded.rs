@@ -2,30 +2,19 @@
 
 use document::Document;
 use explore::{
-    CLOCK, KernelScenario, MachineOptions, Mode, POWER_CONTROLLER, Port, Psci, Rcu, Scenario,
-    Script, Subject,
+    KernelScenario, MachineOptions, Mode, Port, Psci, Rcu, Scenario, Subject,
 };
-use interleavings::subject::Narrator;
 use seeded::{Fault, Place};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// A subject whose runs can be recorded and repeated.
-pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sync {
-    /// Configuration of a machine.
-    type Kind: Copy + Serialize + DeserializeOwned + Send + Sync;
-    /// The actions of CPUs in a run.
-    type Actions: Script + Serialize + DeserializeOwned + Send + Sync;
-
-    /// The process that is no CPU.
-    const LAST: &'static str;
+pub trait Recordable: Subject + Sync {
     /// The sources of the library, as a number that changes with them.
     const SOURCES: u64;
 
     /// The subject with one kind of machine.
     fn with(
         cpus: usize,
-        machine: Self::Kind,
+        machine: Self::Machine,
         fault: Option<&'static Fault>,
         port: Option<&'static dyn Port>,
     ) -> Self;
@@ -48,13 +37,13 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     ///
     /// # Errors
     /// A sentence.
-    fn check(script: &Self::Actions) -> Result<(), String>;
+    fn check(script: &Self::Script) -> Result<(), String>;
 
     /// Says what is wrong with a machine.
     ///
     /// # Errors
     /// A sentence.
-    fn check_machine(machine: &Self::Kind) -> Result<(), String> {
+    fn check_machine(machine: &Self::Machine) -> Result<(), String> {
         let _ = machine;
         Ok(())
     }
@@ -63,7 +52,7 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
     ///
     /// # Errors
     /// What is wrong, with its line.
-    fn read(document: &Document) -> Result<Self::Actions, document::Error> {
+    fn read(document: &Document) -> Result<Self::Script, document::Error> {
         let help = format!("stopwatt explore {} --help shows one", Self::NAME);
         let script = document.read().map_err(|error| error.with_help(&help))?;
         Self::check(&script).map_err(|wrong| document.wrong_as_a_whole(wrong, help))?;
@@ -72,27 +61,12 @@ pub trait Recordable: Subject<Machine = Self::Kind, Script = Self::Actions> + Sy
 
     /// The branches of the library.
     const PLACES: &'static &'static [Place];
-
-    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
-    const NAMES: [fn(u16) -> String; 2];
-
-    /// Puts a run into words.
-    fn narrator<'s>(
-        &self,
-        machine: Self::Kind,
-        script: &'s Self::Actions,
-    ) -> Narrator<'s, Self::Actions>;
 }
 
 impl Recordable for Psci {
-    type Kind = MachineOptions;
-    type Actions = Scenario;
-
-    const LAST: &'static str = POWER_CONTROLLER;
     const SOURCES: u64 = psci_faults::SOURCES;
     const FAULTS: &'static &'static [Fault] = &psci_faults::FAULTS;
     const PLACES: &'static &'static [Place] = &psci_faults::PLACES;
-    const NAMES: [fn(u16) -> String; 2] = [Psci::name_of_word, Psci::name_of_actor];
 
     fn with(
         cpus: usize,
@@ -136,25 +110,12 @@ impl Recordable for Psci {
         }
         Ok(())
     }
-
-    fn narrator<'s>(
-        &self,
-        machine: MachineOptions,
-        script: &'s Scenario,
-    ) -> Narrator<'s, Scenario> {
-        Psci::narrator(self, script, machine)
-    }
 }
 
 impl Recordable for Rcu {
-    type Kind = Mode;
-    type Actions = KernelScenario;
-
-    const LAST: &'static str = CLOCK;
     const SOURCES: u64 = rcu_faults::SOURCES;
     const FAULTS: &'static &'static [Fault] = &rcu_faults::FAULTS;
     const PLACES: &'static &'static [Place] = &rcu_faults::PLACES;
-    const NAMES: [fn(u16) -> String; 2] = [Rcu::name_of_word, Rcu::name_of_actor];
 
     fn with(
         cpus: usize,
@@ -179,9 +140,5 @@ impl Recordable for Rcu {
 
     fn check(script: &KernelScenario) -> Result<(), String> {
         script.check().map_err(|error| error.to_string())
-    }
-
-    fn narrator<'s>(&self, mode: Mode, script: &'s KernelScenario) -> Narrator<'s, KernelScenario> {
-        Rcu::narrator(script, mode)
     }
 }

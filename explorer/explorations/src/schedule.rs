@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 const FORMAT: u32 = 2;
 
 /// All that repeats a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Schedule<M, C> {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Schedule<S: Recordable> {
     /// The version of this text.
     format: u32,
     /// The subject: `psci` or `rcu`.
@@ -40,8 +40,8 @@ pub struct Schedule<M, C> {
     /// The hooks of a port that it had.
     #[serde(skip_serializing_if = "Option::is_none")]
     hooks: Option<HooksFile>,
-    machine: M,
-    scenario: C,
+    machine: S::Machine,
+    scenario: S::Script,
     #[serde(default)]
     deviation: Vec<Deviation>,
 }
@@ -97,17 +97,9 @@ pub fn subject_of(schedule: &Document) -> Result<String, ScheduleError> {
     Ok(head.subject)
 }
 
-impl<M, C> Schedule<M, C>
-where
-    M: Copy + Serialize + serde::de::DeserializeOwned,
-    C: Script + Serialize + serde::de::DeserializeOwned,
-{
+impl<S: Recordable> Schedule<S> {
     /// The schedule of what was found.
-    pub fn new<S: Recordable<Kind = M, Actions = C>>(
-        found: &CounterexampleIn<S>,
-        subject: &S,
-        limits: Limits,
-    ) -> Self {
+    pub fn new(found: &CounterexampleIn<S>, subject: &S, limits: Limits) -> Self {
         Self {
             format: FORMAT,
             subject: S::NAME.to_owned(),
@@ -147,7 +139,7 @@ where
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.
-    pub fn open<S: Recordable<Kind = M, Actions = C>>(
+    pub fn open(
         &self,
         anyway: bool,
     ) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
@@ -207,7 +199,7 @@ where
     }
 
     /// The finding that the schedule leads to.
-    fn finding(&self) -> Result<Counterexample<M, C>, ScheduleError> {
+    fn finding(&self) -> Result<CounterexampleIn<S>, ScheduleError> {
         let strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
         let hash = u64::from_str_radix(&self.hash, 16)
             .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;

@@ -35,10 +35,9 @@ pub use interleavings::subject::{
     RunResult, Script, Step, Strategy, Subject, Tally, TallyOf, Watchdog, explore_on, watch,
 };
 pub use of_psci::{
-    Ask, Board, Hook, HooksFile, MachineOptions, POWER_CONTROLLER, Port, Psci, Scenario,
-    ScenarioError,
+    Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario, ScenarioError,
 };
-pub use of_rcu::{Action, CLOCK, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use of_rcu::{Action, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
 
 interleavings::shared_word! {
     /// A shared word of the libraries: the number under which the machine keeps it.

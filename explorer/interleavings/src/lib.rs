@@ -1,6 +1,29 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+/// Defines an enum whose variants have some words each, which a function returns.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! worded {
+    (
+        $(#[$about:meta])* enum $name:ident; $(#[$function_about:meta])* fn $words:ident;
+        $($(#[$what:meta])* $variant:ident = $text:literal,)+
+    ) => {
+        $(#[$about])*
+        pub enum $name { $($(#[$what])* $variant,)+ }
+
+        impl $name {
+            /// All, in their order.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+
+            $(#[$function_about])*
+            pub const fn $words(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+        }
+    };
+}
+
 mod current;
 pub mod hint;
 mod limits;

@@ -14,7 +14,7 @@ use stopwatt::report_command::TellingOptions;
 /// A search: what is explored and for how long, and where the finding goes.
 pub struct Plan<S: Recordable> {
     pub subject: S,
-    pub exploration: Exploration<S::Actions>,
+    pub exploration: Exploration<S::Script>,
     pub time: Duration,
     pub threads: usize,
     /// The folder of the recording.
@@ -216,7 +216,7 @@ impl SearchOptions {
     fn plan<S: Recordable>(
         &self,
         subject: S,
-        scenario: Option<S::Actions>,
+        scenario: Option<S::Script>,
         limits: Limits,
     ) -> miette::Result<Plan<S>> {
         let strategies = match &self.strategy[..] {

@@ -83,8 +83,8 @@ fn replay_of<S: Recordable>(
         }
         error => miette!("{}: {error}", cannot()),
     };
-    let schedule = Schedule::read(text).map_err(refused)?;
-    let (subject, found, limits) = schedule.open::<S>(options.anyway).map_err(refused)?;
+    let schedule = Schedule::<S>::read(text).map_err(refused)?;
+    let (subject, found, limits) = schedule.open(options.anyway).map_err(refused)?;
     let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;
     let answer = if ran.failure.is_some() {

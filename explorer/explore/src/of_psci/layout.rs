@@ -30,7 +30,7 @@ pub fn are_known(states: &[u8; 3]) -> bool {
 }
 
 /// The state that CPU_OFF asks for.
-pub const OFF: [u8; 4] = [2, 2, 1, 0];
+pub const OFF: [u8; 3] = [2, 2, 1];
 
 /// The state of CPU_DEFAULT_SUSPEND: of every other CPU one that keeps its contents, of the others
 /// one in which the cluster may go down.
@@ -60,11 +60,11 @@ pub fn power_state(states: [u8; 3], last: u8) -> u32 {
 
 /// States of the levels and the level at which the caller is the last, of a `power_state`; `None`
 /// if there is no such state.
-pub fn decode(raw: u32) -> Option<([u8; 4], u8)> {
+pub fn decode(raw: u32) -> Option<([u8; 3], u8)> {
     let nibble = |n: u32| (raw >> (4 * n) & 0xf) as u8;
     let states = [nibble(0), nibble(1), nibble(2)];
-    (are_known(&states) && raw == power_state(states, nibble(3)))
-        .then_some(([states[0], states[1], states[2], 0], nibble(3)))
+    let last = nibble(3);
+    (are_known(&states) && raw == power_state(states, last)).then_some((states, last))
 }
 
 /// The bit of an address that no entry point may have.

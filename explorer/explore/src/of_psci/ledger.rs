@@ -172,7 +172,7 @@ fn wrong_as_last(states: &States, last: u8, right: Option<u64>) -> String {
     )
 }
 
-fn shown(states: &States) -> String {
+pub fn shown(states: &States) -> String {
     let [cpu, cluster, system] = states;
     format!("{cpu}.{cluster}.{system}")
 }
@@ -180,11 +180,10 @@ fn shown(states: &States) -> String {
 impl Ledger {
     /// All CPUs and domains are off, since ever.
     pub(crate) fn new(cpus: usize) -> Self {
-        let off = [OFF[0], OFF[1], OFF[2]];
         let cpu = CpuBooks {
-            noted: off,
+            noted: OFF,
             down: Some(Sleeper {
-                granted: off,
+                granted: OFF,
                 locks: TOP,
                 suspend: false,
                 off: true,
@@ -197,8 +196,8 @@ impl Ledger {
             state,
             ..DomainBooks::default()
         };
-        let mut domains = vec![domain(off[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
-        domains[0].state = off[2];
+        let mut domains = vec![domain(OFF[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
+        domains[0].state = OFF[2];
         Self {
             cpus: vec![cpu; cpus],
             domains,

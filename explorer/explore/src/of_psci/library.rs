@@ -8,47 +8,29 @@ use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
 use itertools::Itertools;
 use psci_faults::lock::BakeryWord;
 use psci_faults::{
-    Call, CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Outcome, PowerUp,
-    Psci, StorageRef, SystemRecord, Topology,
+    Call, CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Outcome, Psci,
+    StorageRef, SystemRecord, Topology,
 };
 
 /// The library on a board.
 pub type Library<'b> = Psci<'b, Board>;
 
-/// Entry of a CPU into the normal world.
-pub struct Landing {
-    pub(crate) entry: Entry,
-    /// It comes from a suspend, not from a CPU_ON.
-    pub(crate) resumes: bool,
-}
-
-/// The answer of a call that returned.
-pub enum Answer {
-    Return(u64),
-    Enter(Landing),
-}
-
-pub fn landing(entry: EntryPoint) -> Landing {
-    Landing {
-        entry: Entry {
-            pc: entry.pc,
-            context_id: entry.context_id,
-            big: entry.endianness == Endianness::Big,
-        },
-        resumes: entry.after == PowerUp::Resume,
+/// The entry point of a CPU into the normal world.
+pub fn entry_of(entry: EntryPoint) -> Entry {
+    Entry {
+        pc: entry.pc,
+        context_id: entry.context_id,
+        big: entry.endianness == Endianness::Big,
     }
 }
 
 /// Makes a call.
-pub fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Answer {
-    match library.handle_smc(Call {
+pub fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Outcome {
+    library.handle_smc(Call {
         function,
         args,
         entered: 0,
-    }) {
-        Outcome::Return([x0, ..]) => Answer::Return(x0),
-        Outcome::Enter(entry) => Answer::Enter(landing(entry)),
-    }
+    })
 }
 
 /// Builds a board with the library on it, and hands both to `run`.

@@ -22,7 +22,7 @@ use board::variables_of;
 pub use board::{Board, HooksFile, Port};
 use engine::SplitMix64;
 pub use hook::Hook;
-use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject};
 use library::with_library;
 pub use options::MachineOptions;
 pub use scenario::{Ask, Scenario, ScenarioError};
@@ -43,13 +43,12 @@ pub struct Psci {
 }
 
 impl Subject for Psci {
-    const NAME: &'static str = "psci";
-}
-
-impl Testbed for Psci {
     type Machine = MachineOptions;
     type Script = Scenario;
 
+    const NAME: &'static str = "psci";
+    const LAST: &'static str = "the power controller";
+    const NAMES: [fn(u16) -> String; 2] = [names::name_of_kind, reached::name_of_actor];
     // A machine has to boot before its first run.
     const ROUND: u64 = 1024;
 
@@ -100,36 +99,13 @@ impl Testbed for Psci {
         seeded::set(None);
         result
     }
-}
 
-impl Psci {
-    /// The name of a kind of word, as pairs of operations have it.
-    pub fn name_of_word(kind: u16) -> String {
-        names::name_of_kind(kind)
-    }
-
-    /// The name of who loads or stores.
-    pub fn name_of_actor(actor: u16) -> String {
-        reached::name_of_actor(actor)
-    }
-}
-
-/// The process that is no CPU.
-pub const POWER_CONTROLLER: &str = "the power controller";
-
-impl Psci {
-    /// Puts a run of the library on a machine of this kind into words.
-    pub fn narrator<'s>(
+    fn narrator<'s>(
         &self,
-        script: &'s Scenario,
         machine: MachineOptions,
+        script: &'s Scenario,
     ) -> Narrator<'s, Scenario> {
         let names = names::names(script.cpus.len(), variables_of(self.port));
-        Narrator::new(
-            script,
-            names,
-            machine.cells_per_line as u16,
-            POWER_CONTROLLER,
-        )
+        Narrator::new(script, names, machine.cells_per_line as u16, Self::LAST)
     }
 }

@@ -4,6 +4,7 @@ use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
 use super::board::{Board, Command, FREQUENCY};
 use super::hook::Hook;
 use super::layout;
+use super::ledger::States;
 use super::names::lock;
 use super::passed;
 use super::reached;
@@ -96,13 +97,6 @@ impl Board {
         self.hold(result.map(drop));
     }
 
-    /// The states that the CPU takes itself and its domains to be in, as it comes up.
-    fn note_out(&self, states: [u8; 4], counts: bool) {
-        let found = [states[0], states[1], states[2]];
-        let (cpu, now) = (self.process(), self.step_count());
-        self.keep_books(|books| books.is_out(cpu, counts, Some(found), now));
-    }
-
     /// A CPU that another one has taken a lock from does what only a holder may.
     pub(crate) fn check_holder(&self, what: &str) {
         let cpu = self.process();
@@ -117,13 +111,13 @@ impl Board {
         }
     }
 
-    fn announce(&self, mut states: [u8; 4], wakes: bool) {
+    fn announce(&self, mut states: States, wakes: bool) {
         if self.port.is_none() {
             self.does(&POWER_DOWN, 0);
         }
         let process = self.process();
         self.keep_books(|books| books.may_go(process));
-        self.keep_books(|books| books.goes_down(process, [states[0], states[1], states[2]]));
+        self.keep_books(|books| books.goes_down(process, states));
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
             self.fail(
                 Invariant::Answer,
@@ -135,7 +129,7 @@ impl Board {
             .hook(
                 if wakes { Hook::Suspend } else { Hook::Off },
                 0,
-                &mut states[..3],
+                &mut states,
             )
             .is_some();
         if hooked {
@@ -185,12 +179,15 @@ impl Board {
         self.clusters[own].port.set(false);
     }
 
-    fn open(&self, mut states: [u8; 4], hook: Hook, counts: bool) {
+    /// What was down is open again: the states are those that the CPU takes itself and its domains to
+    /// be in, as it comes up.
+    fn open(&self, mut states: States, hook: Hook, counts: bool) {
         if self.port.is_none() {
             self.does(&POWERED_UP, 0);
         }
-        self.note_out(states, counts);
-        let hooked = self.hook(hook, 0, &mut states[..3]).is_some();
+        let (cpu, now) = (self.process(), self.step_count());
+        self.keep_books(|books| books.is_out(cpu, counts, Some(states), now));
+        let hooked = self.hook(hook, 0, &mut states).is_some();
         if !hooked && layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
             self.clusters[self.state().cluster].port.set(true);
@@ -225,16 +222,16 @@ fn level_of(id: u32) -> Option<u8> {
     }
 }
 
-/// The states of a CPU, its cluster, the system, and of a level that there is not.
-fn composite(states: [u8; 4]) -> CompositeState {
+/// The states of a CPU, its cluster and the system; there is no fourth level.
+fn composite([cpu, cluster, system]: States) -> CompositeState {
     CompositeState {
-        levels: states.map(LocalState),
+        levels: [cpu, cluster, system, 0].map(LocalState),
     }
 }
 
-/// The states of a CPU, its cluster and the system.
-fn composite_of([cpu, cluster, system]: [u8; 3]) -> CompositeState {
-    composite([cpu, cluster, system, 0])
+fn states_of(state: &CompositeState) -> States {
+    let [cpu, cluster, system, _] = state.levels.map(|local| local.0);
+    [cpu, cluster, system]
 }
 
 /// The error of a call that fails.
@@ -416,11 +413,11 @@ impl Platform for Board {
     }
 
     fn system_suspend_state(&self) -> Option<CompositeState> {
-        (self.answered() != 2).then(|| composite_of(self.system_states()))
+        (self.answered() != 2).then(|| composite(self.system_states()))
     }
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
-        (self.answered() != 2).then(|| composite_of(layout::default_suspend(self.process())))
+        (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
     }
 
     fn trusted_os(&self) -> TrustedOs {
@@ -509,7 +506,7 @@ impl Platform for Board {
     }
 
     fn power_down(&self, state: &CompositeState, why: PowerDown) {
-        self.announce(state.levels.map(|local| local.0), why == PowerDown::Suspend);
+        self.announce(states_of(state), why == PowerDown::Suspend);
     }
 
     fn wait_for_power_down(&self) {
@@ -518,17 +515,12 @@ impl Platform for Board {
 
     fn power_down_abandoned(&self, state: &CompositeState) {
         self.state().saved.set(false);
-        self.open(
-            state.levels.map(|local| local.0),
-            Hook::SuspendFinish,
-            false,
-        );
+        self.open(states_of(state), Hook::SuspendFinish, false);
     }
 
     fn standby(&self, state: &CompositeState) {
         self.does(&STANDBY, 0);
-        let states = state.levels.map(|local| local.0);
-        let (process, states) = (self.process(), [states[0], states[1], states[2]]);
+        let (process, states) = (self.process(), states_of(state));
         self.keep_books(|books| books.goes_down(process, states));
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
@@ -556,7 +548,7 @@ impl Platform for Board {
         } else {
             Hook::SuspendFinish
         };
-        self.open(state.levels.map(|local| local.0), hook, true);
+        self.open(states_of(state), hook, true);
     }
 
     fn leave_coherency(&self) {

@@ -4,7 +4,7 @@
 use super::acts::{CLOSE_PORT, HOOK, OPEN_PORT, POWER_DOWN};
 use super::board::{Board, Command, variables_of};
 use super::hook::Hook;
-use super::ledger::SYSTEM;
+use super::ledger::{SYSTEM, States};
 use super::{layout, names};
 use interleavings::subject::{Invariant, MOST_CPUS, Order};
 
@@ -154,7 +154,7 @@ impl Board {
 
     /// The states of a `power_state`, and the level at which the caller is the last. A port may
     /// refuse states that the board has, and may not take others.
-    pub(crate) fn decode(&self, raw: u32) -> Option<([u8; 4], u8)> {
+    pub(crate) fn decode(&self, raw: u32) -> Option<(States, u8)> {
         let known = layout::decode(raw);
         // Statistics are also kept of states that the port refuses.
         if !self.ledger.borrow().suspends(self.process()) {
@@ -163,7 +163,7 @@ impl Board {
         let mut states = [0; 3];
         match (self.hook(Hook::Validate, raw.into(), &mut states), known) {
             (None, _) => known,
-            (Some(0), Some((right, _))) if right[..3] == states => known,
+            (Some(0), Some((right, _))) if right == states => known,
             (Some(0), _) => {
                 let right = if known.is_some() {
                     "stands for others"
@@ -200,7 +200,7 @@ impl Board {
     }
 
     /// The states of SYSTEM_SUSPEND.
-    pub(crate) fn system_states(&self) -> [u8; 3] {
+    pub(crate) fn system_states(&self) -> States {
         let mut states = SYSTEM;
         self.hook(Hook::SystemState, 0, &mut states);
         states

@@ -1,5 +1,6 @@
 //! Scenarios: what each CPU asks of the firmware.
 
+use super::ledger::shown;
 use super::passed;
 use super::reached::{self, Call, STATES};
 use engine::SplitMix64;
@@ -77,43 +78,21 @@ impl std::fmt::Display for Ask {
         match self {
             Self::On(cpu) => write!(f, "CPU_ON of CPU {cpu}"),
             Self::Off => f.write_str("CPU_OFF"),
-            Self::Suspend {
-                states: [cpu, cluster, system],
-                last: 0,
-            } => {
-                write!(f, "CPU_SUSPEND to {cpu}.{cluster}.{system}")
-            }
-            Self::Suspend {
-                states: [cpu, cluster, system],
-                last,
-            } => {
-                write!(
-                    f,
-                    "CPU_SUSPEND to {cpu}.{cluster}.{system} as the last up to level {last}"
-                )
+            Self::Suspend { states, last: 0 } => write!(f, "CPU_SUSPEND to {}", shown(states)),
+            Self::Suspend { states, last } => {
+                let states = shown(states);
+                write!(f, "CPU_SUSPEND to {states} as the last up to level {last}")
             }
             Self::Affinity(cpu) => write!(f, "AFFINITY_INFO of CPU {cpu}"),
             Self::ClusterAffinity(cpu) => write!(f, "AFFINITY_INFO of the cluster of CPU {cpu}"),
             Self::Other(function) => f.write_str(passed::name(*function)),
             Self::DefaultSuspend => f.write_str("CPU_DEFAULT_SUSPEND"),
             Self::SystemSuspend => f.write_str("SYSTEM_SUSPEND"),
-            Self::Count {
-                of,
-                states: [cpu, cluster, system],
-            } => {
-                write!(
-                    f,
-                    "PSCI_STAT_COUNT of {cpu}.{cluster}.{system} for CPU {of}"
-                )
+            Self::Count { of, states } => {
+                write!(f, "PSCI_STAT_COUNT of {} for CPU {of}", shown(states))
             }
-            Self::Residency {
-                of,
-                states: [cpu, cluster, system],
-            } => {
-                write!(
-                    f,
-                    "PSCI_STAT_RESIDENCY of {cpu}.{cluster}.{system} for CPU {of}"
-                )
+            Self::Residency { of, states } => {
+                write!(f, "PSCI_STAT_RESIDENCY of {} for CPU {of}", shown(states))
             }
             Self::Mode(0) => f.write_str("PSCI_SET_SUSPEND_MODE to platform-coordinated"),
             Self::Mode(_) => f.write_str("PSCI_SET_SUSPEND_MODE to OS-initiated"),
@@ -173,7 +152,7 @@ impl Script for Scenario {
     }
 
     fn action(&self, cpu: usize, number: usize) -> Option<String> {
-        Some(format!("calls {}", self.cpus.get(cpu)?.get(number)?))
+        Some(format!("calls {}", self.ask(cpu, number)?))
     }
 
     fn leave_out(&mut self, cpu: usize, actions: Range<usize>) {
@@ -190,32 +169,18 @@ impl Script for Scenario {
         usize::from(self.os_initiated) + usize::from(self.resident.is_some()) + named
     }
 
-    fn plainer(&self) -> Vec<Self> {
-        let mut all = Vec::new();
-        if self.os_initiated {
-            all.push(Self {
-                os_initiated: false,
-                ..self.clone()
-            });
-        }
-        if self.resident.is_some() {
-            all.push(Self {
-                resident: None,
-                ..self.clone()
-            });
-        }
+    const PLAINER: &'static [fn(&mut Self)] = &[
+        |script| script.os_initiated = false,
+        |script| script.resident = None,
         // Where the platform coordinates it has no meaning.
-        let mut other = self.clone();
-        for ask in other.cpus.iter_mut().flatten() {
-            if let Ask::Suspend { last, .. } = ask {
-                *last = 0;
+        |script| {
+            for ask in script.cpus.iter_mut().flatten() {
+                if let Ask::Suspend { last, .. } = ask {
+                    *last = 0;
+                }
             }
-        }
-        if other != *self {
-            all.push(other);
-        }
-        all
-    }
+        },
+    ];
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
@@ -244,6 +209,11 @@ impl Script for Scenario {
 }
 
 impl Scenario {
+    /// The call of a number of a CPU, if there is one.
+    pub(crate) fn ask(&self, cpu: usize, number: usize) -> Option<Ask> {
+        self.cpus.get(cpu)?.get(number).copied()
+    }
+
     /// Checks that the CPUs which it names are there.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::frame::{BOOT, DOWN, SCRIPT};
 use super::hook::Hook;
 use super::layout;
 use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
-use super::library::{self, Answer, Landing, Library};
+use super::library::{self, Library, entry_of};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
 use super::reached;
@@ -15,8 +15,9 @@ use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory,
-    Operation, RunResult, Runs, Wait, broken_lock,
+    Operation, RunResult, Runs, Step, Wait, broken_lock,
 };
+use psci_faults::{EntryPoint, Outcome, PowerUp};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -113,37 +114,16 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
         let cpus = self.board.cpus().len();
         let scenario = self.scenario.borrow();
-        let mut actors = vec![reached::WARM_BOOT; cpus + 1];
-        for step in self.board.steps_of_run().iter() {
-            let actor = &mut actors[usize::from(step.process)];
-            let (cell, stores) = match step.did {
-                Operation::Action { number } => {
-                    let ask = scenario
-                        .cpus
-                        .get(usize::from(step.process))
-                        .and_then(|asks| asks.get(usize::from(number)));
-                    *actor = ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16);
-                    continue;
-                }
-                Operation::Act { act, .. } => {
-                    if act == &RESET {
-                        *actor = reached::WARM_BOOT;
-                    }
-                    continue;
-                }
-                Operation::Loaded { cell, .. } => (cell, false),
-                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
-                _ => continue,
-            };
-            let (word, actor) = (kind_of(cpus, cell), 2 * *actor + u16::from(stores));
-            each(Access {
-                cell,
-                word,
-                actor,
-                stores,
-                process: step.process,
-            });
-        }
+        let actor = |step: &Step| match step.did {
+            Operation::Action { number } => {
+                let ask = scenario.ask(step.process.into(), number.into());
+                Some(ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16))
+            }
+            Operation::Act { act, .. } if act == &RESET => Some(reached::WARM_BOOT),
+            _ => None,
+        };
+        let word = |cell| kind_of(cpus, cell);
+        self.board.accesses(reached::WARM_BOOT, actor, word, each);
     }
 }
 
@@ -322,18 +302,10 @@ fn frame(
         }
         DOWN => {
             board.comes_up();
-            let landing = library::landing(library.warm_boot());
-            enter(board, landing);
+            enter(board, library.warm_boot());
             // The call that it comes from is the one before the next.
-            let scenario = scenario.borrow();
-            let asks = scenario.cpus.get(process);
-            if let Some(ask) = board
-                .state()
-                .position
-                .get()
-                .checked_sub(1)
-                .and_then(|number| asks?.get(number))
-            {
+            let number = board.state().position.get().checked_sub(1);
+            if let Some(ask) = number.and_then(|number| scenario.borrow().ask(process, number)) {
                 board.count(reached::outcome(ask.call(), None, false, false));
             }
         }
@@ -341,11 +313,7 @@ fn frame(
     }
     loop {
         let number = board.state().position.get();
-        let ask = scenario
-            .borrow()
-            .cpus
-            .get(process)
-            .and_then(|asks| asks.get(number).copied());
+        let ask = scenario.borrow().ask(process, number);
         let Some(ask) = ask else { break };
         board.state().position.set(number + 1);
         let (x0, early) = call(board, library, number, ask);
@@ -356,8 +324,9 @@ fn frame(
 }
 
 /// The CPU enters the normal world.
-fn enter(board: &Board, landing: Landing) {
-    board.does(&ENTERED, landing.entry.pc);
+fn enter(board: &Board, landing: EntryPoint) {
+    let (entry, resumes) = (entry_of(landing), landing.after == PowerUp::Resume);
+    board.does(&ENTERED, entry.pc);
     let process = board.process();
     let cpu = &board.states[process];
     if !board.memory().is_coherent(process) {
@@ -367,14 +336,14 @@ fn enter(board: &Board, landing: Landing) {
         );
     }
     board.check_holder("enters the normal world");
-    let right = if landing.resumes {
-        landing.entry == cpu.resumes_at.get() && cpu.on_since.get() != 0
+    let right = if resumes {
+        entry == cpu.resumes_at.get() && cpu.on_since.get() != 0
     } else {
         let mut turn_ons = cpu.turn_ons.borrow_mut();
         turn_ons
             .iter_mut()
             .find(|turn_on| {
-                turn_on.entry == landing.entry
+                turn_on.entry == entry
                     && !turn_on.entered
                     && turn_on.result.is_none_or(|x0| x0 == 0)
             })
@@ -382,7 +351,7 @@ fn enter(board: &Board, landing: Landing) {
             .is_some()
     };
     if !right {
-        let asked = if landing.resumes {
+        let asked = if resumes {
             vec![cpu.resumes_at.get().to_string()]
         } else {
             cpu.turn_ons
@@ -397,16 +366,12 @@ fn enter(board: &Board, landing: Landing) {
         } else {
             asked.join(" or ")
         };
-        let after = if landing.resumes {
-            "a suspend"
-        } else {
-            "a CPU_ON"
-        };
+        let after = if resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
             format!(
                 "CPU {process} comes from {after} to {}, and was asked to go to {asked}",
-                landing.entry
+                entry
             ),
         );
     }
@@ -622,11 +587,11 @@ impl Call<'_> {
         let cpu = &board.states[process];
         cpu.on_since.set(0);
         match library::ask(library, smc::CPU_OFF, [0; 3]) {
-            Answer::Return(x0) => {
+            Outcome::Return([x0, ..]) => {
                 cpu.on_since.set(board.step_count());
                 Some(x0)
             }
-            Answer::Enter(landing) => {
+            Outcome::Enter(landing) => {
                 enter(board, landing);
                 None
             }
@@ -797,18 +762,18 @@ impl Call<'_> {
 }
 
 /// X0 of a call that must return.
-fn returned(board: &Board, answer: Answer) -> u64 {
+fn returned(board: &Board, outcome: Outcome) -> u64 {
     board.check_holder("returns to the normal world");
-    match answer {
-        Answer::Return(x0) => {
+    match outcome {
+        Outcome::Return([x0, ..]) => {
             board.does(&RETURNED, x0);
             x0
         }
-        Answer::Enter(landing) => board.fail(
+        Outcome::Enter(landing) => board.fail(
             Invariant::EntryPoint,
             format!(
                 "a call that only returns enters the normal world at {:#x}",
-                landing.entry.pc
+                landing.pc
             ),
         ),
     }

@@ -9,15 +9,19 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
-use super::oracle::{Oracle, StallReport};
+use super::oracle::Oracle;
 use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
+use crate::Word;
 use ::points::{Point, Sink};
 use interleavings::subject::{
     Act, AtomicOrder, Breach, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex,
     Order, Signal, Wait,
 };
-use rcu_faults::{IdleNeed, InterruptedCode, RcuTimer, Step, Thread};
+use interleavings::subject::{Fence, Mark};
+use rcu_faults::{
+    Callback, IdleNeed, InterruptedCode, Platform, RcuTimer, Scalar, Stall, Step, Thread,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -224,9 +228,6 @@ impl Kernel {
         }
     }
 
-    // --- What RCU asks for
-    // --------------------------------------------------------------------------
-
     /// A load of a shared word. RCU does not poll words, so two loads of one in a row are no wait
     /// for it.
     #[inline(always)]
@@ -235,74 +236,9 @@ impl Kernel {
         self.machine.load(cell, order)
     }
 
-    pub(crate) fn raise(&self) {
-        self.oracle.saw(SOFTIRQS);
-        self.states[self.process()].softirq.set(true);
-    }
-
-    pub(crate) fn wake_thread(&self, thread: Thread) {
-        self.oracle.saw(if thread == Thread::GracePeriod {
-            GRACE_PERIOD_WAKES
-        } else {
-            OFFLOAD_WAKES
-        });
-        // Others may go until it has settled: nothing is borrowed then.
-        self.settle();
-        {
-            let threads = self.threads.borrow();
-            self.tell(&threads[&thread].told);
-            threads[&thread].woken.set(true);
-        }
-        self.kick_idle_cpu();
-    }
-
-    pub(crate) fn interrupt_to_switch(&self, cpu: usize) {
-        self.oracle.saw(INTERRUPTS);
-        self.tell(&self.states[cpu].told);
-        self.states[cpu].resched.set(true);
-        if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
-            self.rouse(cpu);
-        }
-    }
-
-    pub(crate) fn set_timer(&self, group: usize, at_jiffy: u64) {
-        let told = Cell::default();
-        self.tell(&told);
-        self.timers
-            .borrow_mut()
-            .insert(group, (at_jiffy, told.get()));
-    }
-
-    pub(crate) fn invoked(&self, number: usize) {
-        self.act(&acts::INVOKES, number);
-        let by_softirq = self.states[self.process()].in_softirq.get();
-        self.oracle
-            .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
-        self.hold(self.oracle.invoke(number));
-        // Whoever frees an object writes to it, after all who read it.
-        let object = self.oracle.frees(number);
-        self.watch_plain(self.objects.get() + object as u32, true, Location::caller());
-        self.hold(self.oracle.was_in_time(number, self.jiffy()));
-    }
-
-    pub(crate) fn stalled(&self, report: StallReport) {
-        let jiffy = self.jiffy();
-        self.hold(self.oracle.stalled(report, jiffy, self.patience()));
-    }
-
     /// Jiffies after which a grace period counts as stalled.
     fn patience(&self) -> u64 {
         stall_s(&self.scenario.borrow()) * super::library::HZ
-    }
-
-    pub(crate) fn caller_may_wake(&self) -> bool {
-        self.states[self.process()].may_wake.get()
-    }
-
-    /// Waits until the word of a lock that could not be had changes.
-    pub(crate) fn wait_for_lock(&self) {
-        let word = self.cpu().last_atomic();
-        self.block(Wait::Change(word));
     }
 
     // --- Threads and time
@@ -542,7 +478,7 @@ impl<'k> RunningCpu<'k> {
             if !self.goes_on() {
                 return;
             }
-            let action = self.scenario.borrow().cpus[self.cpu].get(number).copied();
+            let action = self.scenario.borrow().action_of(self.cpu, number);
             let Some(action) = action else { break };
             self.start_action(number);
             self.does(action);
@@ -1049,6 +985,93 @@ impl OnMachine for Kernel {
     #[inline(always)]
     fn load_ordered(&self, cell: u16) -> u64 {
         self.load(cell, Order::Ordered)
+    }
+}
+
+impl Platform for Kernel {
+    type Shared<T: Scalar> = Word<T>;
+    type Watch = Mark;
+
+    fn barrier(&self) {
+        self.fence(Fence::Full);
+    }
+
+    fn this_cpu(&self) -> usize {
+        self.process()
+    }
+
+    fn jiffies(&self) -> u64 {
+        self.jiffy()
+    }
+
+    fn raise_softirq(&self) {
+        self.oracle.saw(SOFTIRQS);
+        self.states[self.process()].softirq.set(true);
+    }
+
+    fn wake(&self, thread: Thread) {
+        self.oracle.saw(if thread == Thread::GracePeriod {
+            GRACE_PERIOD_WAKES
+        } else {
+            OFFLOAD_WAKES
+        });
+        // Others may go until it has settled: nothing is borrowed then.
+        self.settle();
+        {
+            let threads = self.threads.borrow();
+            self.tell(&threads[&thread].told);
+            threads[&thread].woken.set(true);
+        }
+        self.kick_idle_cpu();
+    }
+
+    fn resched(&self, cpu: usize) {
+        self.oracle.saw(INTERRUPTS);
+        self.tell(&self.states[cpu].told);
+        self.states[cpu].resched.set(true);
+        if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
+            self.rouse(cpu);
+        }
+    }
+
+    fn set_timer(&self, timer: RcuTimer, at_jiffy: u64) {
+        let told = Cell::default();
+        self.tell(&told);
+        self.timers
+            .borrow_mut()
+            .insert(timer.group, (at_jiffy, told.get()));
+    }
+
+    fn cancel_timer(&self, timer: RcuTimer) {
+        self.timers.borrow_mut().remove(&timer.group);
+    }
+
+    fn invoke(&self, callback: Callback) {
+        let number = callback.argument as usize;
+        self.act(&acts::INVOKES, number);
+        let by_softirq = self.states[self.process()].in_softirq.get();
+        self.oracle
+            .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
+        self.hold(self.oracle.invoke(number));
+        // Whoever frees an object writes to it, after all who read it.
+        let object = self.oracle.frees(number);
+        self.watch_plain(self.objects.get() + object as u32, true, Location::caller());
+        self.hold(self.oracle.was_in_time(number, self.jiffy()));
+    }
+
+    fn stall(&self, stall: &Stall) {
+        let jiffy = self.jiffy();
+        self.hold(self.oracle.stalled(stall, jiffy, self.patience()));
+    }
+
+    fn may_wake(&self) -> bool {
+        self.states[self.process()].may_wake.get()
+    }
+
+    /// Waits until the word of a lock that could not be had changes.
+    fn lock_wait(&self, _: u32) {
+        let word = self.cpu().last_atomic();
+        self.block(Wait::Change(word));
     }
 }
 

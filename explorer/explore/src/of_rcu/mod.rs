@@ -12,8 +12,7 @@ mod session;
 mod thread;
 
 use engine::SplitMix64;
-use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject, Testbed};
-pub use names::CLOCK;
+use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject};
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 
@@ -29,13 +28,12 @@ pub struct Rcu {
 }
 
 impl Subject for Rcu {
-    const NAME: &'static str = "rcu";
-}
-
-impl Testbed for Rcu {
     type Machine = Mode;
     type Script = KernelScenario;
 
+    const NAME: &'static str = "rcu";
+    const LAST: &'static str = names::CLOCK;
+    const NAMES: [fn(u16) -> String; 2] = [names::name_of_kind, name_of_actor];
     const ROUND: u64 = 64;
 
     fn machines(&self) -> &[Mode] {
@@ -72,34 +70,26 @@ impl Testbed for Rcu {
         seeded::set(None);
         result
     }
+
+    fn narrator<'s>(&self, mode: Mode, script: &'s KernelScenario) -> Narrator<'s, KernelScenario> {
+        Narrator::new(script, session::names(mode, script), 1, Self::LAST)
+    }
 }
 
-impl Rcu {
-    /// The name of a kind of word, as pairs of operations have it.
-    pub fn name_of_word(kind: u16) -> String {
-        names::name_of_kind(kind)
-    }
-
-    /// The name of who loads or stores.
-    pub fn name_of_actor(actor: u16) -> String {
-        let who = Action::KINDS[usize::from(actor / 2)];
-        format!(
-            "{} of a CPU that {who}",
-            if actor % 2 == 1 {
-                "the store"
-            } else {
-                "the load"
-            }
-        )
-    }
+/// The name of who loads or stores.
+fn name_of_actor(actor: u16) -> String {
+    let who = Action::KINDS[usize::from(actor / 2)];
+    format!(
+        "{} of a CPU that {who}",
+        if actor % 2 == 1 {
+            "the store"
+        } else {
+            "the load"
+        }
+    )
 }
 
 impl Rcu {
     /// The limits of a run of a kernel: its clock passes through hundreds of jiffies.
     pub const LIMITS: Limits = Limits { steps: 200_000 };
-
-    /// Puts a run of the library on this kernel into words.
-    pub fn narrator(script: &KernelScenario, mode: Mode) -> Narrator<'_, KernelScenario> {
-        Narrator::new(script, session::names(mode, script), 1, CLOCK)
-    }
 }

@@ -16,100 +16,105 @@ pub fn names(cpus: u16, groups: u16, words: u16) -> Names {
     }
 }
 
+/// How many things of a kind there are, what each is called, and the names of what each has.
+type Things = (usize, &'static str, &'static [&'static str]);
+
+/// What lies at a place.
+struct Named {
+    /// The number of its name among those of all kinds of things.
+    kind: usize,
+    /// The thing that has it.
+    of: &'static str,
+    which: usize,
+    name: &'static str,
+}
+
+/// What lies at a place where things have what they have one after the other; what is left of the
+/// place behind all of them, as an error.
+fn find(things: &[Things], place: usize) -> Result<Named, usize> {
+    let (mut at, mut kinds) = (place, 0);
+    for &(count, of, names) in things {
+        let each = names.len();
+        if at < count * each {
+            return Ok(Named {
+                kind: kinds + at % each,
+                of,
+                which: at / each,
+                name: names[at % each],
+            });
+        }
+        at -= count * each;
+        kinds += each;
+    }
+    Err(at)
+}
+
+/// What lies at a place in words, and behind all things what `rest` says.
+fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String) -> String {
+    match find(things, place) {
+        Ok(Named { of: "", name, .. }) => name.to_owned(),
+        Ok(Named {
+            of, which, name, ..
+        }) => format!("{of} {which}'s {name}"),
+        Err(at) => rest(at),
+    }
+}
+
 /// The words of RCU, in the order in which it makes them: those of the tree's nodes, of CPUs, of
 /// groups and of the whole; then the pointers.
+fn words_of(counts: [u16; 3]) -> [Things; 4] {
+    let [cpus, groups, words] = counts.map(usize::from);
+    let of_nodes = words
+        .saturating_sub(cpus * OF_RCU_CPU.len() + groups * OF_GROUP.len())
+        .saturating_sub(OF_RCU.len() + POINTERS);
+    [
+        (of_nodes / OF_NODE.len(), "node", &OF_NODE),
+        (cpus, "CPU", &OF_RCU_CPU),
+        (groups, "group", &OF_GROUP),
+        (1, "", &OF_RCU),
+    ]
+}
+
 fn word_of(names: &Names, cell: u16) -> String {
-    let [cpus, groups, words] = names.counts;
-    let of_cpus = cpus * OF_RCU_CPU.len() as u16;
-    let of_groups = groups * OF_GROUP.len() as u16;
-    let rest = (OF_RCU.len() + POINTERS) as u16;
-    let of_nodes = words - of_cpus - of_groups - rest;
-    let within = |first: u16, names: &[&'static str]| {
-        let at = usize::from(cell - first);
-        (at / names.len(), names[at % names.len()])
-    };
-    if cell < of_nodes {
-        let (node, name) = within(0, &OF_NODE);
-        format!("node {node}'s {name}")
-    } else if cell < of_nodes + of_cpus {
-        let (cpu, name) = within(of_nodes, &OF_RCU_CPU);
-        format!("CPU {cpu}'s {name}")
-    } else if cell < of_nodes + of_cpus + of_groups {
-        let (group, name) = within(of_nodes + of_cpus, &OF_GROUP);
-        format!("group {group}'s {name}")
-    } else {
-        let at = usize::from(cell - of_nodes - of_cpus - of_groups);
-        OF_RCU.get(at).map_or_else(
-            || format!("pointer {}", at - OF_RCU.len()),
-            |name| (*name).to_owned(),
-        )
-    }
+    words(&words_of(names.counts), cell.into(), |at| {
+        format!("pointer {at}")
+    })
 }
 
 /// The plain data of RCU, in the order in which it makes it: that of nodes, of CPUs, of groups and
 /// of the whole; then the objects.
-fn plain_of([cpus, groups, words]: [u16; 3], plain: u32) -> String {
-    let nodes = u32::from(words - cpus * OF_RCU_CPU.len() as u16 - groups * OF_GROUP.len() as u16)
-        .saturating_sub((OF_RCU.len() + POINTERS) as u32)
-        / OF_NODE.len() as u32;
-    let mut at = plain;
-    for (count, of, names) in [
-        (nodes, "node", &["list of preempted readers"][..]),
-        (u32::from(cpus), "CPU", &PLAIN_OF_CPU),
-        (u32::from(groups), "group", &PLAIN_OF_GROUP),
+fn plain_of(counts: [u16; 3], plain: u32) -> String {
+    let [nodes, cpus, groups, _] = words_of(counts).map(|(count, ..)| count);
+    let things: [Things; 4] = [
+        (nodes, "node", &["list of preempted readers"]),
+        (cpus, "CPU", &PLAIN_OF_CPU),
+        (groups, "group", &PLAIN_OF_GROUP),
         (1, "", &PLAIN_OF_RCU),
-    ] {
-        let (each, all) = (names.len() as u32, count * names.len() as u32);
-        if at < all {
-            let name = names[(at % each) as usize];
-            return if of.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{of} {}'s {name}", at / each)
-            };
-        }
-        at -= all;
-    }
-    format!("object {at}")
+    ];
+    words(&things, plain as usize, |at| format!("object {at}"))
 }
 
 /// The number of kinds of words.
 pub const KINDS: usize = OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_RCU.len() + 1;
 
 /// The kind of a word.
-pub fn kind_of([cpus, groups, words]: [u16; 3], cell: u16) -> u16 {
-    let of_cpus = cpus * OF_RCU_CPU.len() as u16;
-    let of_groups = groups * OF_GROUP.len() as u16;
-    let rest = (OF_RCU.len() + POINTERS) as u16;
-    let of_nodes = words - of_cpus - of_groups - rest;
-    let kinds = [OF_NODE.len(), OF_RCU_CPU.len(), OF_GROUP.len()].map(|count| count as u16);
-    if cell < of_nodes {
-        cell % kinds[0]
-    } else if cell < of_nodes + of_cpus {
-        kinds[0] + (cell - of_nodes) % kinds[1]
-    } else if cell < of_nodes + of_cpus + of_groups {
-        kinds[0] + kinds[1] + (cell - of_nodes - of_cpus) % kinds[2]
-    } else {
-        let at = cell - of_nodes - of_cpus - of_groups;
-        kinds[0] + kinds[1] + kinds[2] + at.min(OF_RCU.len() as u16)
-    }
+pub fn kind_of(counts: [u16; 3], cell: u16) -> u16 {
+    let found = find(&words_of(counts), cell.into());
+    found.map_or(KINDS - 1, |found| found.kind) as u16
 }
 
 /// The name of a kind of word.
 pub fn name_of_kind(kind: u16) -> String {
-    let (nodes, cpus, groups) = (OF_NODE.len(), OF_RCU_CPU.len(), OF_GROUP.len());
-    let at = usize::from(kind);
-    if at < nodes {
-        format!("a node's {}", OF_NODE[at])
-    } else if at < nodes + cpus {
-        format!("a CPU's {}", OF_RCU_CPU[at - nodes])
-    } else if at < nodes + cpus + groups {
-        format!("a group's {}", OF_GROUP[at - nodes - cpus])
-    } else {
-        OF_RCU
-            .get(at - nodes - cpus - groups)
-            .map_or_else(|| "a pointer".to_owned(), |name| (*name).to_owned())
-    }
+    let things: [Things; 4] = [
+        (1, "a node's ", &OF_NODE),
+        (1, "a CPU's ", &OF_RCU_CPU),
+        (1, "a group's ", &OF_GROUP),
+        (1, "", &OF_RCU),
+    ];
+    find(&things, kind.into()).map_or_else(
+        |_| "a pointer".to_owned(),
+        |Named { of, name, .. }| format!("{of}{name}"),
+    )
 }
 
 const OF_NODE: [&str; 5] = [

@@ -6,6 +6,7 @@ use super::library::{
     OFFLOAD_WAKES, QUEUED, SOFTIRQ_RUNS, SOFTIRQS,
 };
 use interleavings::subject::{Breach, Invariant};
+use rcu_faults::Stall;
 use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy)]
@@ -69,15 +70,6 @@ const SOON: u64 = 48;
 
 /// Jiffies for which a stall may go unreported after its time.
 const STALL_LATE: u64 = 12;
-
-/// A report of a stall.
-pub(crate) struct StallReport {
-    /// The grace period.
-    pub(crate) number: u64,
-    /// Jiffies.
-    pub(crate) age: u64,
-    pub(crate) started: bool,
-}
 
 /// A breach where something does not hold.
 pub fn held(
@@ -195,19 +187,23 @@ impl Oracle {
                 ),
             ));
         }
+        self.nobody_reads_since(start, Invariant::GracePeriod, |reader| {
+            format!("grace period {number} ends while task {reader} reads since before it started")
+        })
+    }
+
+    /// No read section lasts that started before a moment.
+    fn nobody_reads_since(
+        &self,
+        moment: u64,
+        invariant: Invariant,
+        what: impl FnOnce(usize) -> String,
+    ) -> Result<(), Breach> {
         let reads = self.reads_since.borrow();
-        match reads
+        let reader = reads
             .iter()
-            .position(|since| since.is_some_and(|since| since < start))
-        {
-            Some(reader) => Err((
-                Invariant::GracePeriod,
-                format!(
-                    "grace period {number} ends while task {reader} reads since before it started"
-                ),
-            )),
-            None => Ok(()),
-        }
+            .position(|since| since.is_some_and(|since| since < moment));
+        reader.map_or(Ok(()), |reader| Err((invariant, what(reader))))
     }
 
     /// All CPUs have done their work.
@@ -288,17 +284,17 @@ impl Oracle {
     /// A stall is reported: of a grace period that there is, and after its time.
     pub(crate) fn stalled(
         &self,
-        report: StallReport,
+        &Stall {
+            grace_period: number,
+            age,
+            started,
+            ..
+        }: &Stall,
         jiffy: u64,
         patience: u64,
     ) -> Result<(), Breach> {
         let wrong =
             |what: String| Err((Invariant::SoonEnough, format!("a stall is reported {what}")));
-        let StallReport {
-            number,
-            age,
-            started,
-        } = report;
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
@@ -469,18 +465,10 @@ impl Oracle {
         }
         self.left.set(self.left.get() - 1);
         self.freed.borrow_mut()[queued.object] = true;
-        let reads = self.reads_since.borrow();
-        match reads
-            .iter()
-            .position(|since| since.is_some_and(|since| since < queued.at))
-        {
-            Some(reader) => Err((
-                Invariant::ReadersSafe,
-                format!(
-                    "callback {number} is invoked while task {reader} reads since before it was queued"
-                ),
-            )),
-            None => Ok(()),
-        }
+        self.nobody_reads_since(queued.at, Invariant::ReadersSafe, |reader| {
+            format!(
+                "callback {number} is invoked while task {reader} reads since before it was queued"
+            )
+        })
     }
 }

@@ -7,57 +7,35 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 
-/// A configuration of RCU.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
+interleavings::worded! {
+    /// A configuration of RCU.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Mode;
+    /// Name of the mode on the command line.
+    fn name;
+
     /// Linux 3.10, nothing offloaded.
-    Reference,
+    Reference = "reference",
     /// Linux 3.10, all CPUs but CPU 0 offloaded.
     #[serde(rename = "offload-2013")]
-    Offload2013,
+    Offload2013 = "offload-2013",
     /// Linux 3.10, idle enforced.
-    EnforcedIdle,
+    EnforcedIdle = "enforced-idle",
     /// Linux 3.10, every other CPU offloaded, idle enforced on the rest.
-    Both,
+    Both = "both",
     /// Linux 6, all CPUs offloaded.
-    OffloadModern,
+    OffloadModern = "offload-modern",
     /// Linux 6, every other CPU offloaded, callbacks lazy.
-    Lazy,
+    Lazy = "lazy",
     /// [`Mode::Both`], with CPUs that go off.
     #[serde(rename = "hotplug-2013")]
-    Hotplug2013,
+    Hotplug2013 = "hotplug-2013",
     /// [`Mode::Lazy`], with CPUs that go off.
-    HotplugModern,
+    HotplugModern = "hotplug-modern",
 }
 
 impl Mode {
-    /// All modes.
-    pub const ALL: [Self; 8] = [
-        Self::Reference,
-        Self::Offload2013,
-        Self::EnforcedIdle,
-        Self::Both,
-        Self::OffloadModern,
-        Self::Lazy,
-        Self::Hotplug2013,
-        Self::HotplugModern,
-    ];
-
-    /// Name of the mode on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Offload2013 => "offload-2013",
-            Self::EnforcedIdle => "enforced-idle",
-            Self::Both => "both",
-            Self::OffloadModern => "offload-modern",
-            Self::Lazy => "lazy",
-            Self::Hotplug2013 => "hotplug-2013",
-            Self::HotplugModern => "hotplug-modern",
-        }
-    }
-
     /// True if a callback of this urgency may be put off for seconds.
     pub(crate) fn puts_off(self, urgency: Urgency) -> bool {
         match self {
@@ -295,7 +273,7 @@ impl Script for KernelScenario {
     }
 
     fn action(&self, cpu: usize, number: usize) -> Option<String> {
-        Some(self.cpus.get(cpu)?.get(number)?.to_string())
+        Some(self.action_of(cpu, number)?.to_string())
     }
 
     fn leave_out(&mut self, cpu: usize, actions: Range<usize>) {
@@ -315,23 +293,15 @@ impl Script for KernelScenario {
         .sum()
     }
 
-    fn plainer(&self) -> Vec<Self> {
-        let changes: [fn(&mut Self); 7] = [
-            |other| other.leaf_fanout = ONE_LEAF,
-            |other| other.preemptible = false,
-            |other| other.crowded = false,
-            |other| other.user_ticks = false,
-            |other| other.busy_end = false,
-            |other| other.exclusives = false,
-            |other| other.impatient = false,
-        ];
-        let changed = changes.map(|change| {
-            let mut other = self.clone();
-            change(&mut other);
-            other
-        });
-        changed.into_iter().filter(|other| other != self).collect()
-    }
+    const PLAINER: &'static [fn(&mut Self)] = &[
+        |script| script.leaf_fanout = ONE_LEAF,
+        |script| script.preemptible = false,
+        |script| script.crowded = false,
+        |script| script.user_ticks = false,
+        |script| script.busy_end = false,
+        |script| script.exclusives = false,
+        |script| script.impatient = false,
+    ];
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = self
@@ -372,6 +342,11 @@ impl Script for KernelScenario {
 }
 
 impl KernelScenario {
+    /// The action of a number of a CPU, if there is one.
+    pub(crate) fn action_of(&self, cpu: usize, number: usize) -> Option<Action> {
+        self.cpus.get(cpu)?.get(number).copied()
+    }
+
     /// Checks that everything is in its range.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names,
-    Narrator, Operation, RunResult, Runs, Wait, broken_lock, made_by, marks_made,
+    Narrator, Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
 };
 use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
@@ -242,36 +242,17 @@ impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
         let machine = &self.kernel.machine;
         let scenario = self.kernel.scenario.borrow();
-        let names = machine.names();
+        let counts = machine.names().counts;
         let last = Action::KINDS.len() as u16 - 1;
-        let mut actors = vec![last; machine.cpus().len() + 1];
-        for step in machine.steps_of_run().iter() {
-            let process = usize::from(step.process);
-            let (cell, stores) = match step.did {
-                Operation::Action { number } => {
-                    let action = scenario
-                        .cpus
-                        .get(process)
-                        .and_then(|all| all.get(usize::from(number)));
-                    actors[process] = action.map_or(last, Action::kind);
-                    continue;
-                }
-                Operation::Loaded { cell, .. } => (cell, false),
-                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
-                _ => continue,
-            };
-            let (word, actor) = (
-                super::names::kind_of(names.counts, cell),
-                2 * actors[process] + u16::from(stores),
-            );
-            each(Access {
-                cell,
-                word,
-                actor,
-                stores,
-                process: step.process,
-            });
-        }
+        let actor = |step: &Step| match step.did {
+            Operation::Action { number } => {
+                let action = scenario.action_of(step.process.into(), number.into());
+                Some(action.map_or(last, |action| action.kind()))
+            }
+            _ => None,
+        };
+        let word = |cell| names::kind_of(counts, cell);
+        machine.accesses(last, actor, word, each);
     }
 
     fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {

@@ -9,50 +9,54 @@
 
 use crate::operation::OperationIndex;
 
-/// The kind of choice.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum Kind {
+crate::worded! {
+    /// The kind of choice.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    #[repr(u8)]
+    enum Kind;
+    /// The effect of taking it, in a few words.
+    fn words;
+
     /// Before the operation another process goes on: its number. By default the one that runs.
-    Preempt,
+    Preempt = "another process goes first",
     /// The process cannot go on: the number of the one that does.
-    Next,
+    Next = "another process goes on than the lowest",
     /// For how many operations of its CPU a store stays in the store buffer.
-    StoreDelay,
+    StoreDelay = "a store stays in its buffer",
     /// For how many operations of its CPU the maintenance of a line is not done.
-    MaintenanceDelay,
+    MaintenanceDelay = "maintenance is put off",
     /// The number of newer values that a load passes over.
-    LoadAge,
+    LoadAge = "a load is satisfied early",
     /// A line leaves the caches before the operation: its number plus 1.
-    Evict,
+    Evict = "a line leaves the caches",
     /// A line is read into the caches before the operation: its number plus 1.
-    Fill,
+    Fill = "a line is read into the caches",
     /// 1: an interrupt is pending when the firmware looks.
-    Pending,
+    Pending = "an interrupt is pending",
     /// 1: an interrupt ends the terminal WFI before the power controller has acted.
-    WfiReturns,
+    WfiReturns = "an interrupt ends the terminal WFI",
     /// 1: the platform refuses a power-down.
-    Denied,
+    Denied = "the platform refuses a power-down",
     /// 1: the power controller refuses to turn a CPU on.
-    PowerOnFails,
+    PowerOnFails = "the power controller refuses a power-on",
     /// The platform's answer to another question, instead of its plainest.
-    Answered,
+    Answered = "the platform gives another answer",
     /// 1: a wait for an event ends without one.
-    Spurious,
+    Spurious = "a wait ends without an event",
     /// 1: the tick of a jiffy does not come yet.
-    LateTick,
+    LateTick = "a tick comes late",
     /// 1: a store exclusive fails though nobody was in its way.
-    ExclusiveFails,
+    ExclusiveFails = "a store exclusive fails for no reason",
     /// A store that was held back leaves the buffer before the operation: its number plus 1, among
     /// those that a later store of the CPU has overtaken.
-    StoreLeaves,
+    StoreLeaves = "a store leaves its buffer",
     /// A load is late: the value that it returns is stored only afterwards.
-    LoadLate,
+    LoadLate = "a load is performed late",
     /// 1: the time of a wait with a limit ends before it has waited.
-    TimesOut,
+    TimesOut = "the time of a wait ends at once",
 }
 
 /// A choice that differs from the default.
@@ -75,54 +79,8 @@ pub struct Deviation {
 }
 
 impl Kind {
-    /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 18] = [
-        Self::Preempt,
-        Self::Next,
-        Self::StoreDelay,
-        Self::MaintenanceDelay,
-        Self::LoadAge,
-        Self::Evict,
-        Self::Fill,
-        Self::Pending,
-        Self::WfiReturns,
-        Self::Denied,
-        Self::PowerOnFails,
-        Self::Answered,
-        Self::Spurious,
-        Self::LateTick,
-        Self::ExclusiveFails,
-        Self::StoreLeaves,
-        Self::LoadLate,
-        Self::TimesOut,
-    ];
-
     /// The number of them.
     pub const COUNT: usize = Self::ALL.len();
-
-    /// The effect of taking it, in a few words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Preempt => "another process goes first",
-            Self::Next => "another process goes on than the lowest",
-            Self::StoreDelay => "a store stays in its buffer",
-            Self::MaintenanceDelay => "maintenance is put off",
-            Self::LoadAge => "a load is satisfied early",
-            Self::Evict => "a line leaves the caches",
-            Self::Fill => "a line is read into the caches",
-            Self::Pending => "an interrupt is pending",
-            Self::WfiReturns => "an interrupt ends the terminal WFI",
-            Self::Denied => "the platform refuses a power-down",
-            Self::PowerOnFails => "the power controller refuses a power-on",
-            Self::Answered => "the platform gives another answer",
-            Self::Spurious => "a wait ends without an event",
-            Self::LateTick => "a tick comes late",
-            Self::ExclusiveFails => "a store exclusive fails for no reason",
-            Self::LoadLate => "a load is performed late",
-            Self::StoreLeaves => "a store leaves its buffer",
-            Self::TimesOut => "the time of a wait ends at once",
-        }
-    }
 
     /// True if the deviation lies in the order of memory, not in who runs or in what the hardware
     /// answers.

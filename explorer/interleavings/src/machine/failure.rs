@@ -36,83 +36,59 @@ pub fn run_quietly<R>(run: impl FnOnce() -> R) -> std::thread::Result<R> {
     result
 }
 
-/// A property of the firmware that a run broke.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Invariant {
+crate::worded! {
+    /// A property of the firmware that a run broke.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Invariant;
+    /// Name of the invariant in files and on the command line.
+    fn name;
+
     /// At most one CPU holds a lock.
-    OneHolder,
+    OneHolder = "one-holder",
     /// A CPU enters the normal world where it was asked to, with the argument that was given.
-    EntryPoint,
+    EntryPoint = "entry-point",
     /// A CPU_ON that succeeds turns its target on, once; one that fails does not.
-    OneCpuOnWins,
+    OneCpuOnWins = "one-cpu-on-wins",
     /// No cluster has its port closed under a CPU that runs, and the system does not go down under
     /// one.
-    DomainUp,
+    DomainUp = "domain-up",
     /// AFFINITY_INFO and CPU_ON know whether a CPU is on, where that was plain during the whole
     /// call.
-    Affinity,
+    Affinity = "affinity",
     /// Every CPU that sleeps or waits gets on.
-    EverybodyWakes,
+    EverybodyWakes = "everybody-wakes",
     /// The run comes to an end.
-    Livelock,
+    Livelock = "livelock",
     /// Nothing that was stored is lost.
-    DirtyLineLost,
+    DirtyLineLost = "dirty-line-lost",
     /// Atomics are used in coherency only.
-    Atomic,
+    Atomic = "atomic",
     /// Statistics count the stays that there were, no more and no fewer.
-    Statistics,
+    Statistics = "statistics",
     /// A power domain is in the state that its CPUs asked for and in no other, and a CPU that wakes
     /// finds it as it was left.
-    DomainState,
+    DomainState = "domain-state",
     /// A call is refused where it must be, and only there.
-    Answer,
+    Answer = "answer",
     /// No reader sees an object that was freed, and no callback is invoked while somebody reads who
     /// read when it was queued.
-    ReadersSafe,
+    ReadersSafe = "readers-safe",
     /// No callback is invoked twice.
-    InvokedOnce,
+    InvokedOnce = "invoked-once",
     /// Every callback is invoked in the end.
-    NoCallbackLost,
+    NoCallbackLost = "no-callback-lost",
     /// A grace period ends after every CPU has passed a quiescent state in it, and every reader
     /// that it waits for has ended.
-    GracePeriod,
+    GracePeriod = "grace-period",
     /// No callback waits for more grace periods than it must.
-    SoonEnough,
+    SoonEnough = "soon-enough",
     /// No two CPUs access plain data, one of them to write it, unless something orders them.
-    DataRace,
+    DataRace = "data-race",
     /// The property that a test of one's own asks for.
-    Own,
+    Own = "own",
     /// The code under test does not panic.
-    Panic,
-}
-
-impl Invariant {
-    /// Name of the invariant in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OneHolder => "one-holder",
-            Self::EntryPoint => "entry-point",
-            Self::OneCpuOnWins => "one-cpu-on-wins",
-            Self::DomainUp => "domain-up",
-            Self::Affinity => "affinity",
-            Self::EverybodyWakes => "everybody-wakes",
-            Self::Livelock => "livelock",
-            Self::DirtyLineLost => "dirty-line-lost",
-            Self::Atomic => "atomic",
-            Self::Statistics => "statistics",
-            Self::DomainState => "domain-state",
-            Self::Answer => "answer",
-            Self::ReadersSafe => "readers-safe",
-            Self::InvokedOnce => "invoked-once",
-            Self::NoCallbackLost => "no-callback-lost",
-            Self::GracePeriod => "grace-period",
-            Self::SoonEnough => "soon-enough",
-            Self::DataRace => "data-race",
-            Self::Own => "own",
-            Self::Panic => "panic",
-        }
-    }
+    Panic = "panic",
 }
 
 /// A run that broke an invariant.

@@ -80,32 +80,23 @@ pub enum Operation {
     },
 }
 
-/// A barrier of one CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fence {
-    /// `DMB SY`, `DMB ISH`.
-    Full,
-    /// `DMB LD`: earlier loads come before all that is later.
-    Loads,
-    /// `DMB ST`: earlier stores come before later ones.
-    Stores,
-    /// `DSB SY`: as `DMB SY`, and maintenance is complete.
-    Complete,
-    /// `ISB`: later loads come after a branch before it, and so after the loads that it depends on.
-    Instructions,
-}
-
-impl Fence {
+crate::worded! {
+    /// A barrier of one CPU.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Fence;
     /// The instruction.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Full => "DMB SY",
-            Self::Loads => "DMB LD",
-            Self::Stores => "DMB ST",
-            Self::Complete => "DSB SY",
-            Self::Instructions => "ISB",
-        }
-    }
+    fn name;
+
+    /// `DMB SY`, `DMB ISH`.
+    Full = "DMB SY",
+    /// `DMB LD`: earlier loads come before all that is later.
+    Loads = "DMB LD",
+    /// `DMB ST`: earlier stores come before later ones.
+    Stores = "DMB ST",
+    /// `DSB SY`: as `DMB SY`, and maintenance is complete.
+    Complete = "DSB SY",
+    /// `ISB`: later loads come after a branch before it, and so after the loads that it depends on.
+    Instructions = "ISB",
 }
 
 /// Something that only processes of a subject do.

@@ -8,7 +8,10 @@ use super::script::Script;
 use super::shrink::shrink;
 use crate::limits::Limits;
 use crate::machine::{ChoiceSource, Dpor, Step, Strategy};
+use crate::story::Narrator;
 use engine::SplitMix64;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -16,9 +19,54 @@ use std::thread;
 use std::time::Duration;
 
 /// The subject of an exploration: code under test, and the machines that it runs on.
-pub trait Subject: Testbed {
+pub trait Subject {
+    /// Options of a machine.
+    type Machine: Copy + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
+    /// The actions of CPUs in a run.
+    type Script: Script + Serialize + DeserializeOwned + Send + Sync;
+
     /// Name of the subject in schedules and on the command line.
     const NAME: &'static str;
+    /// The process that is no CPU.
+    const LAST: &'static str;
+    /// Runs on one machine before it is the next one's turn.
+    const ROUND: u64;
+    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
+    const NAMES: [fn(u16) -> String; 2];
+
+    /// The machines on which it is tried, in turn. At least one.
+    fn machines(&self) -> &[Self::Machine];
+
+    /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
+    /// [`Subject::counted`] was reached, or is empty: what was reached less may be drawn more.
+    fn draw(
+        &self,
+        machine: Self::Machine,
+        script: &mut Self::Script,
+        random: &mut SplitMix64,
+        counts: &[u64],
+    );
+
+    /// Counters of every run, in the order of the counts.
+    fn counted(&self) -> Vec<Counter>;
+
+    /// The numbers of kinds of words, actors and branches there are to watch.
+    fn kinds(&self) -> Kinds;
+
+    /// Runs `use_it` on such a machine, ready for one run after the other.
+    fn open<R>(
+        &self,
+        machine: Self::Machine,
+        limits: Limits,
+        use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
+    ) -> R;
+
+    /// Puts a run into words.
+    fn narrator<'s>(
+        &self,
+        machine: Self::Machine,
+        script: &'s Self::Script,
+    ) -> Narrator<'s, Self::Script>;
 
     /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
     fn explore(
@@ -162,52 +210,10 @@ fn sights<C>(session: &dyn Runs<C>) -> Sights {
 }
 
 /// The finding of an exploration of a subject.
-pub type CounterexampleIn<S> = Counterexample<<S as Testbed>::Machine, <S as Testbed>::Script>;
+pub type CounterexampleIn<S> = Counterexample<<S as Subject>::Machine, <S as Subject>::Script>;
 
 /// The progress of an exploration of a subject.
-pub type TallyOf<S> = Tally<<S as Testbed>::Machine, <S as Testbed>::Script>;
-
-/// The machines on which a subject runs, and what its CPUs do.
-pub trait Testbed {
-    /// Options of a machine.
-    type Machine: Copy + Debug + PartialEq;
-    /// The actions of CPUs in a run.
-    type Script: Script;
-
-    /// Runs on one machine before it is the next one's turn.
-    const ROUND: u64;
-
-    /// The machines on which it is tried, in turn. At least one.
-    fn machines(&self) -> &[Self::Machine];
-
-    /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
-    /// [`Testbed::counted`] was reached, or is empty: what was reached less may be drawn more.
-    fn draw(
-        &self,
-        machine: Self::Machine,
-        script: &mut Self::Script,
-        random: &mut SplitMix64,
-        counts: &[u64],
-    );
-
-    /// Counters of every run, in the order of the counts.
-    fn counted(&self) -> Vec<Counter> {
-        Vec::new()
-    }
-
-    /// The numbers of kinds of words, actors and branches there are to watch.
-    fn kinds(&self) -> Kinds {
-        Kinds::default()
-    }
-
-    /// Runs `use_it` on such a machine, ready for one run after the other.
-    fn open<R>(
-        &self,
-        machine: Self::Machine,
-        limits: Limits,
-        use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
-    ) -> R;
-}
+pub type TallyOf<S> = Tally<<S as Subject>::Machine, <S as Subject>::Script>;
 
 /// The exploration that is tried.
 #[derive(Clone, Debug)]
@@ -344,11 +350,7 @@ pub fn explore_on<S: Subject + Sync>(
     exploration: &Exploration<S::Script>,
     threads: usize,
     mut goes_on: impl FnMut(&TallyOf<S>) -> bool,
-) -> TallyOf<S>
-where
-    S::Machine: Send + Sync,
-    S::Script: Send + Sync,
-{
+) -> TallyOf<S> {
     if threads < 2 || exploration.strategies[..] == [Strategy::Dpor] {
         return subject.explore(exploration, goes_on);
     }

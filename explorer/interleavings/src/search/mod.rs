@@ -11,9 +11,7 @@ mod shrink;
 pub use account::Account;
 pub use counterexample::Counterexample;
 pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
-pub use exploration::{
-    CounterexampleIn, Exploration, Subject, Tally, TallyOf, Testbed, explore_on,
-};
+pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, explore_on};
 pub use run::{Cause, RunResult, Runs};
 pub use script::Script;
 pub use shrink::shrink;

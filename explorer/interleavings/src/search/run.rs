@@ -1,7 +1,7 @@
 //! Runs: what CPUs do, under a chooser.
 
 use super::coverage::Access;
-use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Step, run_quietly};
+use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Operation, Step, run_quietly};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,34 @@ impl Machine {
         self.begin();
         if let Err(payload) = run_quietly(processes) {
             self.set_failure(Failure::of_panic(&*payload));
+        }
+    }
+
+    /// Hands over the accesses of shared words in the last run, whose steps were kept. `actor` says
+    /// who a process is from a step on, if that changes; all begin as `first`.
+    pub fn accesses(
+        &self,
+        first: u16,
+        actor: impl Fn(&Step) -> Option<u16>,
+        word: impl Fn(u16) -> u16,
+        each: &mut dyn FnMut(Access),
+    ) {
+        let mut actors = vec![first; self.cpus().len() + 1];
+        for step in self.steps_of_run().iter() {
+            let of_process = &mut actors[usize::from(step.process)];
+            *of_process = actor(step).unwrap_or(*of_process);
+            let (cell, stores) = match step.did {
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
+                _ => continue,
+            };
+            each(Access {
+                cell,
+                word: word(cell),
+                actor: 2 * *of_process + u16::from(stores),
+                stores,
+                process: step.process,
+            });
         }
     }
 
@@ -109,7 +137,7 @@ pub trait Runs<C> {
     }
 
     /// Adds what was counted since the last call to `counts`, in the order of
-    /// [`crate::subject::Testbed::counted`].
+    /// [`crate::subject::Subject::counted`].
     fn take_counts(&mut self, counts: &mut [u64]) {
         let _ = counts;
     }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 /// The script of a run: a list of actions for each CPU, which shrinking shortens.
-pub trait Script: Clone + Default + PartialEq + Debug {
+pub trait Script: Clone + Default + PartialEq + Debug + 'static {
     /// Number of CPUs.
     fn cpus(&self) -> usize;
 
@@ -23,9 +23,17 @@ pub trait Script: Clone + Default + PartialEq + Debug {
         0
     }
 
-    /// Plainer scripts: for each of those settings, the script without it.
-    fn plainer(&self) -> Vec<Self> {
-        Vec::new()
+    /// What makes it plainer: for each of those settings, how to leave it out.
+    const PLAINER: &'static [fn(&mut Self)] = &[];
+
+    /// Plainer scripts, each without one of those settings.
+    fn plainer(&self) -> impl Iterator<Item = Self> {
+        let changed = Self::PLAINER.iter().map(|change| {
+            let mut other = self.clone();
+            change(&mut other);
+            other
+        });
+        changed.filter(move |other| other != self)
     }
 
     /// The whole of it in sentences.

@@ -76,7 +76,7 @@ fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexamp
         changed |= without_deviations(session, best, Kind::is_memory);
         changed |= without_deviations(session, best, |_| true);
         changed |= without_actions(session, best);
-        for script in best.script.plainer() {
+        for script in best.script.plainer().collect::<Vec<_>>() {
             let schedule = best.schedule.clone();
             changed |= try_run(session, best, &script, &schedule);
         }
