@@ -252,8 +252,9 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let shown = file.display();
     let bytes =
         std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
-    let hooks = (0..Hook::NUMBER)
-        .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (Hook::name_of(hook), cpu)));
+    let hooks = Hook::ALL
+        .into_iter()
+        .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (hook.name(), cpu)));
     let texts = hooks.map(|(hook, cpu)| format!("{shown}: {hook} on CPU {cpu}"));
     let texts = [format!("{shown}, as it was loaded,")]
         .into_iter()
@@ -282,8 +283,9 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let there = [hooks.on.is_some()]
         .into_iter()
         .chain(hooks.down_and_up.iter().map(Option::is_some));
-    let mut missing = (Hook::On as usize..)
-        .map(Hook::name_of)
+    let mut missing = Hook::ALL[Hook::On as usize..]
+        .iter()
+        .map(|hook| hook.name())
         .zip(there)
         .chain([("hardware", !table.hardware.is_null())]);
     if let Some((missing, _)) = missing.find(|&(_, there)| !there) {

@@ -1,9 +1,7 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
 use document::Document;
-use explore::{
-    KernelScenario, MachineOptions, Mode, Port, Psci, Rcu, Scenario, Subject,
-};
+use explore::{KernelScenario, MachineOptions, Mode, Port, Psci, Rcu, Scenario, Subject};
 use seeded::{Fault, Place};
 
 /// A subject whose runs can be recorded and repeated.

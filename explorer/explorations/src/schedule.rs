@@ -139,10 +139,7 @@ impl<S: Recordable> Schedule<S> {
     ///
     /// # Errors
     /// It is for another build, or its parts do not fit together.
-    pub fn open(
-        &self,
-        anyway: bool,
-    ) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
+    pub fn open(&self, anyway: bool) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
         if self.subject != S::NAME {
             return Err(ScheduleError::Subject(self.subject.clone()));
         }

@@ -30,9 +30,9 @@ mod of_rcu;
 
 pub use interleavings::story;
 pub use interleavings::subject::{
-    Account, Act, Config, Counterexample, CounterexampleIn, Coverage, Deviation, Exploration,
-    Failure, Invariant, Kind, Limits, MOST_ACTIONS, MOST_CPUS, Machine, Operation, OperationIndex,
-    RunResult, Script, Step, Strategy, Subject, Tally, TallyOf, Watchdog, explore_on, watch,
+    Account, Config, Counterexample, CounterexampleIn, Deviation, Exploration, Failure, Invariant,
+    Kind, Limits, MOST_CPUS, Operation, OperationIndex, Script, Step, Strategy, Subject, Tally,
+    TallyOf, Watchdog, explore_on, watch,
 };
 pub use of_psci::{
     Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario, ScenarioError,

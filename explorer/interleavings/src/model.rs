@@ -9,7 +9,7 @@ use crate::machine::{
     ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
     OnMachine, Operation, Step, Strategy, Wait, made_by, watch,
 };
-use crate::search::{RunResult, Runs, Script, Tally, shrink};
+use crate::search::{Main, RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
 use std::cell::RefCell;
@@ -274,7 +274,7 @@ pub fn check_on<P: OnMachine>(
     machine.settings().limits.set(config.limits);
     machine.settings().length.set(100);
     let model = RefCell::new(Rc::new(Model::default()));
-    let main = |process: usize, _| frame(&on, &model, process);
+    let main: Main<'_> = &|process, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!(
@@ -339,7 +339,7 @@ fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally
     }
 }
 
-fn build<P>(set_up: &impl Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
+fn build<P>(set_up: &dyn Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
     made_by(|| {
         let mut model = Model::default();
         set_up(&mut model);
@@ -474,15 +474,15 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     machine.leave();
 }
 
-struct ModelSession<'s, P, M: Fn(usize, u32), S> {
+struct ModelSession<'s, P> {
     on: &'s P,
     model: &'s RefCell<Rc<Model<P>>>,
-    runner: Runner<'s, M>,
-    set_up: &'s S,
+    runner: Runner<'s, Main<'s>>,
+    set_up: &'s dyn Fn(&mut Model<P>),
     config: &'s Config,
 }
 
-impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, M, S> {
+impl<P: OnMachine> ModelSession<'_, P> {
     /// The failure of a run in which nothing failed before its end: a process that still waits, or
     /// a condition that does not hold.
     fn failure_at_the_end(&self) -> Option<Failure> {
@@ -510,15 +510,13 @@ impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> ModelSession<'_, P, 
     }
 }
 
-impl<P: OnMachine, M: Fn(usize, u32), S: Fn(&mut Model<P>)> Runs<Bodies>
-    for ModelSession<'_, P, M, S>
-{
+impl<P: OnMachine> Runs<Bodies> for ModelSession<'_, P> {
     fn run_once(&mut self, _: &Bodies, by: ChoiceSource<'_>) -> RunResult {
         let machine = self.on.machine();
         let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
         (0..=cpus).for_each(|process| self.runner.start(process, 0));
-        let (model, values) = build(&self.set_up);
+        let (model, values) = build(self.set_up);
         assert_eq!(
             model.bodies.len(),
             cpus,

@@ -23,9 +23,7 @@ impl State {
             Condition::Not(inner) => !self.holds(inner),
         }
     }
-}
 
-impl State {
     /// One line of it, as herd7 writes it: an array of which all is known in one piece.
     fn write(&self, test: &Test, text: &mut String) {
         let whole: Vec<(&str, Vec<Variable>)> = test

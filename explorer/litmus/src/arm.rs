@@ -45,7 +45,9 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
                 || is_dependency_ordered_before(effects, from, to)
                 || is_atomic_ordered_before(effects, from, to)
                 || is_barrier_ordered_before(effects, from, to);
-            lob_add(&mut lob, from, to, is);
+            if is {
+                lob.add(from, to);
+            }
         }
     }
     add_picked(&mut lob, effects);
@@ -147,16 +149,13 @@ fn add_picked(lob: &mut Relation, effects: &[Effect]) {
             .enumerate()
             .filter(|(_, effect)| effect.kind == Kind::Write)
         {
-            for from in (0..through).filter(|from| read.pick >> from & 1 == 1) {
-                lob_add(lob, from, to, closed.has(through, to));
+            if !closed.has(through, to) {
+                continue;
             }
+            (0..through)
+                .filter(|from| read.pick >> from & 1 == 1)
+                .for_each(|from| lob.add(from, to));
         }
-    }
-}
-
-fn lob_add(lob: &mut Relation, from: usize, to: usize, is: bool) {
-    if is {
-        lob.add(from, to);
     }
 }
 

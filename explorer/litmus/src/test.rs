@@ -361,9 +361,9 @@ pub struct Test {
     /// The variables of the filter.
     pub(crate) filtered: Vec<Variable>,
     /// Jumps backwards in a run of a thread; a run that takes more is cut and does not count.
-    pub(crate) unroll: u32,
+    pub unroll: u32,
     /// The time after which there is no answer.
-    pub(crate) limit: Duration,
+    pub limit: Duration,
 }
 
 /// The jumps backwards that a run takes where nobody says how many: those of herd7.
@@ -409,16 +409,6 @@ pub const fn address_of(object: usize) -> u64 {
 }
 
 impl Test {
-    /// The same test with another bound on the jumps backwards of a run.
-    pub fn with_unroll(self, unroll: u32) -> Self {
-        Self { unroll, ..self }
-    }
-
-    /// The same test with another time that it may take.
-    pub fn with_limit(self, limit: Duration) -> Self {
-        Self { limit, ..self }
-    }
-
     /// The object at or below an address, and how far from its beginning that is.
     fn object_at(&self, address: u64) -> Option<(&Object, u64)> {
         let distance = address.checked_sub(FIRST)?;

@@ -118,6 +118,7 @@ struct Body {
 
 /// A branch.
 struct Place {
+    file: String,
     line: usize,
     function: String,
     kind: &'static str,
@@ -137,6 +138,7 @@ struct Source {
 
 /// Finds functions and branches of a file.
 struct Finder<'p> {
+    file: &'p str,
     bodies: Vec<Body>,
     counters: Vec<Edit>,
     places: &'p mut Vec<Place>,
@@ -148,6 +150,7 @@ impl Finder<'_> {
     fn count(&mut self, at: usize, span: Span, kind: &'static str, around: [&str; 2]) {
         let number = self.places.len();
         self.places.push(Place {
+            file: self.file.to_owned(),
             line: span.start().line,
             function: self.function.clone(),
             kind,
@@ -271,6 +274,7 @@ impl Source {
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}.rs: {error}"));
         let (bodies, counters) = (Vec::new(), Vec::new());
         let mut finder = Finder {
+            file,
             bodies,
             counters,
             places,
@@ -317,23 +321,22 @@ impl Source {
         if change.always {
             // An addition, so that several of them go together.
             let before = &self.text[edit.at.clone()];
-            let added = match (
+            let (at, added) = match (
                 edit.text.strip_prefix(before),
                 edit.text.strip_suffix(before),
             ) {
-                (Some(added), _) => (edit.at.end, added.to_owned()),
-                (None, Some(added)) => (edit.at.start, added.to_owned()),
+                (Some(added), _) => (edit.at.end, added),
+                (None, Some(added)) => (edit.at.start, added),
                 _ => {
                     return Err(format!(
                         "a change of {file} that is always there may only add before or after"
                     ));
                 }
             };
-            edit = Edit {
-                at: added.0..added.0,
-                text: added.1,
-            };
-            self.always.push(edit);
+            self.always.push(Edit {
+                at: at..at,
+                text: added.to_owned(),
+            });
             return Ok(());
         }
         edit.drop_context(&self.text);
@@ -433,10 +436,8 @@ pub fn compile(sources: &str) {
     println!("cargo::rerun-if-env-changed={MUTANTS}");
 
     let mut places = Vec::new();
-    let mut first_places = BTreeMap::new();
     let mut sources = BTreeMap::new();
     for (file, text) in texts {
-        first_places.insert(places.len(), file.clone());
         let source = Source::new(&file, text, &mut places);
         sources.insert(file, source);
     }
@@ -447,7 +448,7 @@ pub fn compile(sources: &str) {
     );
 
     let (mut table, ids) = write_faults(sum, faults(&here, &library), &mut sources);
-    write_places(&mut table, &places, &first_places);
+    write_places(&mut table, &places);
 
     let library = sources
         .remove("lib")
@@ -552,22 +553,16 @@ fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
 }
 
 /// Writes the table of the branches.
-fn write_places(table: &mut String, places: &[Place], first_places: &BTreeMap<usize, String>) {
+fn write_places(table: &mut String, places: &[Place]) {
     table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
     table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
-    for (
-        number,
-        Place {
-            line,
-            function,
-            kind,
-        },
-    ) in places.iter().enumerate()
+    for Place {
+        file,
+        line,
+        function,
+        kind,
+    } in places
     {
-        let file = first_places
-            .range(..=number)
-            .next_back()
-            .map_or("", |(_, file)| file);
         writeln!(
             table,
             "    seeded::Place {{ file: \"{file}.rs\", line: {line}, function: {function:?}, kind: {kind:?} }},"

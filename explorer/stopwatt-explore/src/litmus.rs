@@ -41,11 +41,11 @@ pub struct LitmusOptions {
     format: Format,
 }
 
+/// A test that got an answer, and the difference from what is expected, in words.
+type Answered = (Test, litmus::Answer, Option<String>);
+
 /// The outcome of a file.
-enum Outcome {
-    Answered(Box<Test>, Box<litmus::Answer>, Option<String>),
-    Unanswered(Error),
-}
+type Outcome = Result<Answered, Error>;
 
 pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     let expected = options.expect.as_deref().map(read_expected).transpose()?;
@@ -62,9 +62,8 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
         Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
     };
     let skipped = outcomes.iter().filter(|outcome| match outcome {
-        Outcome::Unanswered(Error::Unsupported { .. }) => !options.skip_unsupported,
-        Outcome::Unanswered(_) => true,
-        Outcome::Answered(..) => false,
+        Err(Error::Unsupported { .. }) => !options.skip_unsupported,
+        outcome => outcome.is_err(),
     });
     let answer = if let skipped @ 1.. = skipped.count() {
         Err(miette!(
@@ -90,7 +89,7 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
         Ok(
             if outcomes
                 .iter()
-                .any(|outcome| matches!(outcome, Outcome::Answered(_, _, Some(_))))
+                .any(|outcome| matches!(outcome, Ok((_, _, Some(_)))))
             {
                 Answer::No
             } else {
@@ -103,12 +102,10 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
 
 /// A test whose verdict rests on the bound on its loops.
 fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
-    match outcome {
-        Outcome::Answered(test, answer, _) => answer
-            .rests_on_bound(test.quantifier)
-            .then_some((test, answer)),
-        Outcome::Unanswered(_) => None,
-    }
+    let (test, answer, _) = outcome.as_ref().ok()?;
+    answer
+        .rests_on_bound(test.quantifier)
+        .then_some((test, answer))
 }
 
 fn read_text(path: &Path) -> miette::Result<String> {
@@ -172,23 +169,14 @@ fn one(
     let text = disk::text(path).map_err(|error| Error::Malformed {
         line: 0,
         what: format!("cannot be read: {error}"),
-    });
-    let answered = text.and_then(|text| litmus::parse(&text)).and_then(|test| {
-        let test = test
-            .with_unroll(options.unroll)
-            .with_limit(Duration::from_secs(options.timeout));
-        litmus::answer(&test).map(|answer| (test, answer))
-    });
-    match answered {
-        Ok((test, answer)) => {
-            let difference = match expected.map(|expected| expected.get(&test.name)) {
-                Some(Some(expected)) => expected.difference(&test, &answer),
-                _ => None,
-            };
-            Outcome::Answered(Box::new(test), Box::new(answer), difference)
-        }
-        Err(error) => Outcome::Unanswered(error),
-    }
+    })?;
+    let mut test = litmus::parse(&text)?;
+    test.unroll = options.unroll;
+    test.limit = Duration::from_secs(options.timeout);
+    let answer = litmus::answer(&test)?;
+    let expected = expected.and_then(|expected| expected.get(&test.name));
+    let difference = expected.and_then(|expected| expected.difference(&test, &answer));
+    Ok((test, answer, difference))
 }
 
 fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String {
@@ -196,7 +184,7 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
     let (mut answered, mut differ, mut skipped) = (0, 0, 0);
     for (file, outcome) in files.iter().zip(outcomes) {
         match outcome {
-            Outcome::Answered(test, answer, difference) => {
+            Ok((test, answer, difference)) => {
                 answered += 1;
                 if !is_compared {
                     text.push_str(&answer.text(test));
@@ -211,7 +199,7 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
                     ));
                 }
             }
-            Outcome::Unanswered(error) => {
+            Err(error) => {
                 skipped += 1;
                 text.push_str(&told(file, error));
                 text.push('\n');
@@ -235,7 +223,7 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
 
 fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
     let one = |(file, outcome): (&PathBuf, &Outcome)| match outcome {
-        Outcome::Answered(test, answer, difference) => {
+        Ok((test, answer, difference)) => {
             let states: Vec<Value> = answer
                 .states
                 .iter()
@@ -253,7 +241,7 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                 "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
             })
         }
-        Outcome::Unanswered(error) => {
+        Err(error) => {
             let why = match error {
                 Error::Unsupported { .. } => "not_modelled",
                 Error::Malformed { .. } => "malformed",

@@ -22,7 +22,7 @@ pub static STANDBY: Act = Act::new(15, "hardware", |_| "waits for an interrupt".
 pub static POWERED_UP: Act = Act::new(16, "hardware", |_| "opens what was down".to_owned());
 /// A CPU enters a hook of the port, by the hook's number.
 pub static HOOK: Act = Act::new(31, "hook", |hook| {
-    format!("enters the hook {}", Hook::name_of(hook as usize))
+    format!("enters the hook {}", Hook::ALL[hook as usize].name())
 });
 /// A hook closes the port of this cluster, and opens it.
 pub static CLOSE_PORT: Act = Act::new(32, "hardware", |cluster| {

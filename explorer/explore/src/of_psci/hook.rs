@@ -1,48 +1,28 @@
 //! The platform hooks of a port.
 
-/// A platform hook; its number is its place in [`NAMES`].
-#[derive(Clone, Copy, PartialEq)]
-#[repr(u8)]
-pub enum Hook {
+interleavings::worded! {
+    /// A platform hook.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Hook;
+    /// The name in C.
+    fn name;
+
     /// CPU 0 boots, before the library does; in coherency.
-    SetUp,
+    SetUp = "setup",
     /// CPU_ON: the argument is the target's MPIDR.
-    On,
+    On = "pwr_domain_on",
     /// A CPU goes off, with these states of its levels.
-    Off,
+    Off = "pwr_domain_off",
     /// A CPU goes down to sleep.
-    Suspend,
+    Suspend = "pwr_domain_suspend",
     /// A CPU comes up after a CPU_ON.
-    OnFinish,
+    OnFinish = "pwr_domain_on_finish",
     /// A CPU comes up from its sleep, or does not go down.
-    SuspendFinish,
+    SuspendFinish = "pwr_domain_suspend_finish",
     /// The states of a `power_state`, which is the argument.
-    Validate,
+    Validate = "validate_power_state",
     /// The state of a domain whose level is the argument, by what its CPUs ask for.
-    TargetState,
+    TargetState = "get_target_pwr_state",
     /// The states of SYSTEM_SUSPEND.
-    SystemState,
-}
-
-/// The names of the hooks in C, by their numbers.
-const NAMES: [&str; 9] = [
-    "setup",
-    "pwr_domain_on",
-    "pwr_domain_off",
-    "pwr_domain_suspend",
-    "pwr_domain_on_finish",
-    "pwr_domain_suspend_finish",
-    "validate_power_state",
-    "get_target_pwr_state",
-    "get_sys_suspend_power_state",
-];
-
-impl Hook {
-    /// The number of hooks.
-    pub const NUMBER: usize = NAMES.len();
-
-    /// The name in C of the hook of a number.
-    pub const fn name_of(number: usize) -> &'static str {
-        NAMES[number % NAMES.len()]
-    }
+    SystemState = "get_sys_suspend_power_state",
 }

@@ -145,8 +145,17 @@ pub(crate) struct Ledger {
     is_exact: bool,
 }
 
-fn highest(states: &States) -> u8 {
+pub fn highest(states: &States) -> u8 {
     states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8
+}
+
+/// The levels above the CPU's own at which there is a state, and that.
+fn of_domains(states: States) -> impl Iterator<Item = (usize, u8)> {
+    states
+        .into_iter()
+        .enumerate()
+        .skip(1)
+        .filter(|&(_, state)| state != 0)
 }
 
 /// True if there are such states: all are known, no level is skipped, and none loses its contents
@@ -398,8 +407,9 @@ impl Ledger {
     }
 
     /// Platform-coordinated: each domain takes the shallowest state that is asked of it, and above
-    /// one that runs everything runs.
-    fn coordinate(&mut self, cpu: usize, asked: &States, to: u8) -> States {
+    /// one that runs everything runs. The highest level of which something is asked, as well.
+    fn coordinate(&mut self, cpu: usize, asked: &States) -> (States, u8) {
+        let to = highest(asked);
         let mut granted = [asked[0], 0, 0];
         let mut down = true;
         for level in 1..=usize::from(to) {
@@ -413,7 +423,7 @@ impl Ledger {
             down = down && state != 0;
             granted[level] = if down { state } else { 0 };
         }
-        granted
+        (granted, to)
     }
 
     /// A CPU's request is granted: it goes down with its domains up to level `up_to`, and with the
@@ -471,12 +481,7 @@ impl Ledger {
             off: asks == Request::Off,
         });
         own.stays.begin(granted[0], began);
-        for (level, &state) in granted
-            .iter()
-            .enumerate()
-            .skip(1)
-            .filter(|(_, state)| **state != 0)
-        {
+        for (level, state) in of_domains(granted) {
             let domain = &mut self.domains[Self::domain_of(cpu, level)];
             domain.state = state;
             domain.stays.begin(state, began);
@@ -494,7 +499,7 @@ impl Ledger {
     ) -> Result<(States, u8), Breach> {
         let mode = self.mode_of(cpu);
         Ok(match asks {
-            Request::Off => (self.coordinate(cpu, &SYSTEM, TOP), TOP),
+            Request::Off => self.coordinate(cpu, &SYSTEM),
             Request::SystemSuspend => {
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(|(other, books)| {
                     *other != cpu && !books.down.is_some_and(|down| down.off)
@@ -507,10 +512,7 @@ impl Ledger {
                 self.cpus[cpu].noted = SYSTEM;
                 (SYSTEM, TOP)
             }
-            Request::DefaultSuspend(states) => (
-                self.coordinate(cpu, &states, highest(&states)),
-                highest(&states),
-            ),
+            Request::DefaultSuspend(states) => self.coordinate(cpu, &states),
             Request::Suspend { states, last } => {
                 let verdict = self.verdict(cpu, &states, last);
                 let by_os = match mode {
@@ -538,10 +540,7 @@ impl Ledger {
                     self.cpus[cpu].noted[1..].copy_from_slice(&states[1..]);
                     (states, TOP)
                 } else {
-                    (
-                        self.coordinate(cpu, &states, highest(&states)),
-                        highest(&states),
-                    )
+                    self.coordinate(cpu, &states)
                 }
             }
             Request::Nothing | Request::Mode => ([0; 3], 0),
@@ -639,12 +638,7 @@ impl Ledger {
         if counts {
             own.unsettled[0] = own.stays.end(states[0], woke);
         }
-        for (level, &state) in states
-            .iter()
-            .enumerate()
-            .skip(1)
-            .filter(|(_, state)| **state != 0)
-        {
+        for (level, state) in of_domains(states) {
             let domain = &mut self.domains[Self::domain_of(cpu, level)];
             domain.state = 0;
             if counts {

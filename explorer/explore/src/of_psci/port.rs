@@ -40,7 +40,7 @@ impl Board {
         });
         format!(
             " {preposition} {}{}",
-            Hook::name_of(hook as usize),
+            hook.name(),
             loaded.unwrap_or_default()
         )
     }

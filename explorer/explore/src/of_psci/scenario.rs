@@ -1,6 +1,6 @@
 //! Scenarios: what each CPU asks of the firmware.
 
-use super::ledger::shown;
+use super::ledger::{highest, shown};
 use super::passed;
 use super::reached::{self, Call, STATES};
 use engine::SplitMix64;
@@ -361,11 +361,10 @@ impl Asker {
             (_, None) => self.weights.states(random),
         };
         // Where the platform coordinates, the last level has no meaning.
-        let highest = states.iter().rposition(|&state| state != 0).unwrap_or(0) as u8;
         let last = if random.below(8) == 0 {
             random.below(4) as u8
         } else {
-            highest
+            highest(&states)
         };
         Ask::Suspend { states, last }
     }

@@ -6,13 +6,14 @@ use super::board::{Board, Entry, Port, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::hook::Hook;
 use super::layout;
-use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY};
+use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY, highest};
 use super::library::{self, Library, entry_of};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
+use interleavings::subject::Main;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory,
     Operation, RunResult, Runs, Step, Wait, broken_lock,
@@ -31,10 +32,10 @@ struct Snapshot {
 }
 
 /// A board with the library, ready for one run after the other.
-pub struct Session<'s, M: Fn(usize, u32)> {
+pub struct Session<'s> {
     board: &'s Board,
     scenario: &'s RefCell<Scenario>,
-    runner: Runner<'s, M>,
+    runner: Runner<'s, Main<'s>>,
     snapshots: HashMap<(u64, bool), Snapshot>,
 }
 
@@ -46,7 +47,7 @@ pub fn with_session<R>(
     use_it: impl FnOnce(&mut dyn Runs<Scenario>) -> R,
 ) -> R {
     let scenario = RefCell::new(Scenario::default());
-    let main = |process: usize, entry: u32| frame(board, library, &scenario, process, entry);
+    let main: Main<'_> = &|process, entry| frame(board, library, &scenario, process, entry);
     let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
     board.settings().limits.set(limits);
     board.settings().length.set(500);
@@ -59,7 +60,7 @@ pub fn with_session<R>(
     use_it(&mut session)
 }
 
-impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
+impl Runs<Scenario> for Session<'_> {
     fn run_once(&mut self, scenario: &Scenario, by: ChoiceSource<'_>) -> RunResult {
         let mask = scenario.off.iter().fold(0u64, |mask, &cpu| mask | 1 << cpu);
         let key = (mask, scenario.os_initiated);
@@ -127,7 +128,7 @@ impl<M: Fn(usize, u32)> Runs<Scenario> for Session<'_, M> {
     }
 }
 
-impl<M: Fn(usize, u32)> Session<'_, M> {
+impl Session<'_> {
     /// Boots the machine as a careful operating system does: one CPU after the other, nobody
     /// interrupted.
     fn set_up(&mut self, scenario: &Scenario) -> Result<Snapshot, RunResult> {
@@ -733,10 +734,11 @@ impl Call<'_> {
     /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
     fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
         let Self { board, process, .. } = *self;
-        let level = states.iter().rposition(|&state| state != 0).unwrap_or(0);
+        let last = highest(&states);
+        let level = usize::from(last);
         let target = usize::from(of);
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
-        let raw = u64::from(layout::power_state(states, level as u8));
+        let raw = u64::from(layout::power_state(states, last));
         let function = if is_count {
             smc::PSCI_STAT_COUNT
         } else {

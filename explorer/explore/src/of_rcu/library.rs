@@ -138,10 +138,6 @@ impl<K: Platform> Library<K> {
         }
     }
 
-    pub(crate) fn list_of(&self, number: usize) -> Option<(usize, &'static str)> {
-        self.rcu.list_of(number as u64)
-    }
-
     pub(crate) fn ready(&self, cpu: usize) -> usize {
         if self.rcu.settings().offloaded.contains(&cpu) {
             0

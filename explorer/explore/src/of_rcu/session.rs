@@ -7,6 +7,7 @@ use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use crate::Word;
 use engine::Runner;
 use interleavings::Core;
+use interleavings::subject::Main;
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names,
     Narrator, Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
@@ -15,10 +16,10 @@ use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-struct Session<'s, M: Fn(usize, u32)> {
+struct Session<'s> {
     kernel: &'s Kernel,
     library: Rc<RefCell<Option<Rc<Library<Kernel>>>>>,
-    runner: Runner<'s, M>,
+    runner: Runner<'s, Main<'s>>,
     mode: Mode,
     counts: [u64; COUNTED.len()],
 }
@@ -34,7 +35,7 @@ pub fn with_session<R>(
     kernel.settings().limits.set(limits);
     kernel.settings().length.set(4_000);
     let library = Rc::new(RefCell::new(None));
-    let main = |process: usize, _| frame(&kernel, &library, process);
+    let main: Main<'_> = &|process, _| frame(&kernel, &library, process);
     let runner = Runner::with_chooser(kernel.scheduler(), &main, MachineChoice(&kernel));
     let mut session = Session {
         kernel: &kernel,
@@ -106,7 +107,7 @@ fn frame(kernel: &Kernel, library: &RefCell<Option<Rc<Library<Kernel>>>>, proces
     kernel.leave();
 }
 
-impl<M: Fn(usize, u32)> Session<'_, M> {
+impl Session<'_> {
     /// The list that holds a callback, or the last one that did, and the operation after which that
     /// is so: the last run is made once more, and looked at before each of its operations.
     fn last_list(&mut self, number: usize) -> Option<Cause> {
@@ -117,7 +118,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
             let held = library
                 .borrow()
                 .as_ref()
-                .and_then(|library| library.list_of(number));
+                .and_then(|library| library.rcu.list_of(number as u64));
             to.set(match (to.get(), held) {
                 (Some((from, _, before)), Some(list)) if before == list => Some((from, step, list)),
                 (_, Some(list)) => Some((step, step, list)),
@@ -178,7 +179,7 @@ impl<M: Fn(usize, u32)> Session<'_, M> {
     }
 }
 
-impl<M: Fn(usize, u32)> Runs<KernelScenario> for Session<'_, M> {
+impl Runs<KernelScenario> for Session<'_> {
     fn run_once(&mut self, scenario: &KernelScenario, by: ChoiceSource<'_>) -> RunResult {
         let kernel = self.kernel;
         let machine = &kernel.machine;

@@ -21,13 +21,14 @@ pub struct MachineChoice<'m>(pub &'m Machine);
 impl engine::Chooser for MachineChoice<'_> {
     #[inline(always)]
     fn choose(&mut self, candidates: &[Candidate]) -> usize {
-        match self.0.take_next() {
-            Some(process) => candidates
-                .iter()
-                .position(|candidate| candidate.process == process)
-                .unwrap_or(0),
-            None => 0,
-        }
+        self.0
+            .take_next()
+            .and_then(|process| {
+                candidates
+                    .iter()
+                    .position(|candidate| candidate.process == process)
+            })
+            .unwrap_or(0)
     }
 }
 

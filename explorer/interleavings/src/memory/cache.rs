@@ -20,11 +20,7 @@ impl Memory {
     /// The line has left the caches: what CPUs in coherency see of it is what memory holds.
     fn read_memory(&mut self, line: usize) {
         for cell in self.cells_of(line) {
-            let (coherent, memory) = (
-                self.cells[cell].coherent.newest(),
-                self.cells[cell].memory.newest(),
-            );
-            if coherent.value != memory.value {
+            if let Some((_, memory)) = self.cells[cell].differing() {
                 let at = self.tick();
                 self.cells[cell].coherent.append(Message { at, ..memory });
                 self.note_change(cell as u16);
@@ -41,11 +37,7 @@ impl Memory {
         self.trace_line(line);
         for cell in self.cells_of(line) {
             // All of the line is written, also those words of it that memory has newer ones of.
-            let (coherent, memory) = (
-                self.cells[cell].coherent.newest(),
-                self.cells[cell].memory.newest(),
-            );
-            if coherent.value != memory.value {
+            if let Some((coherent, _)) = self.cells[cell].differing() {
                 let at = self.tick();
                 self.cells[cell].memory.append(Message { at, ..coherent });
                 self.note_change(cell as u16);
@@ -134,11 +126,9 @@ impl Memory {
             };
             if gone {
                 for cell in self.cells_of(line) {
-                    let (coherent, memory) = (
-                        self.cells[cell].coherent.newest(),
-                        self.cells[cell].memory.newest(),
-                    );
-                    if coherent.value != memory.value && lost.is_none() {
+                    if let Some((coherent, _)) = self.cells[cell].differing()
+                        && lost.is_none()
+                    {
                         lost = Some(LostData {
                             cell: cell as u16,
                             writer: coherent.writer,

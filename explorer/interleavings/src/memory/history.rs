@@ -113,4 +113,10 @@ impl CellState {
             memory: history,
         }
     }
+
+    /// The newest value of each, where they differ.
+    pub(super) fn differing(&self) -> Option<(Message, Message)> {
+        let (coherent, memory) = (self.coherent.newest(), self.memory.newest());
+        (coherent.value != memory.value).then_some((coherent, memory))
+    }
 }

@@ -12,6 +12,6 @@ pub use account::Account;
 pub use counterexample::Counterexample;
 pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
 pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, explore_on};
-pub use run::{Cause, RunResult, Runs};
+pub use run::{Cause, Main, RunResult, Runs};
 pub use script::Script;
 pub use shrink::shrink;

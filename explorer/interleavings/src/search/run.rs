@@ -78,6 +78,9 @@ pub struct Cause {
     pub step: usize,
 }
 
+/// What each process does, from an entry on.
+pub type Main<'s> = &'s dyn Fn(usize, u32);
+
 /// Something that can be run again and again.
 pub trait Runs<C> {
     /// Runs a script, whatever its late loads have led to.

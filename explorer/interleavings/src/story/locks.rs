@@ -59,7 +59,9 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
         let last = steps.last()?.process;
         return turns()
             .find(|&at| {
-                of[at].process == last && !locks.is_let_go(at) && locks.held_at(at, first, access)
+                of[at].process == last
+                    && locks.release(at).is_none()
+                    && locks.held_at(at, first, access)
             })
             .map(|at| unordered(at, first, "nothing orders what both do with it"));
     }
@@ -82,10 +84,6 @@ impl Locks<'_> {
         self.of[turn + 1..]
             .iter()
             .find(|of| (of.process, of.lock, of.taken) == (process, lock, false))
-    }
-
-    fn is_let_go(&self, turn: usize) -> bool {
-        self.release(turn).is_some()
     }
 
     /// The turns of others that took the lock before this one did, the last first.

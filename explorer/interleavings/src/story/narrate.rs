@@ -112,7 +112,11 @@ impl<'s, C: Script> Narrator<'s, C> {
         let before = last(&|step| step.operation < deviation.operation);
         let here = last(&|step| step.operation == deviation.operation);
         let after = match before {
-            Some(before) => format!("after it {}", self.step_past(before)),
+            Some(before) => format!(
+                "after it {} (its operation {})",
+                self.step(before),
+                before.operation
+            ),
             None => "before it does anything".to_owned(),
         };
         let doing = here.map_or_else(|| "acts".to_owned(), |here| self.step(here));
@@ -283,13 +287,13 @@ impl<'s, C: Script> Narrator<'s, C> {
     fn cause(&self, steps: &[Step], load: usize, store: usize, before: Option<usize>) -> String {
         let writer = &steps[store];
         let who = self.process(steps[load].process);
-        let of_call = match writer.operation.action() {
-            Some(number) => match self.script.action(usize::from(writer.process), number) {
-                Some(action) => format!(" when it {action}{}", self.answer(steps, store)),
-                None => String::new(),
-            },
-            None => String::new(),
-        };
+        let call = writer
+            .operation
+            .action()
+            .and_then(|number| self.script.action(usize::from(writer.process), number));
+        let of_call = call.map_or_else(String::new, |call| {
+            format!(" when it {call}{}", self.answer(steps, store))
+        });
         let over = match before.map(|before| &steps[before]) {
             Some(Step {
                 process,
@@ -327,10 +331,6 @@ impl<'s, C: Script> Narrator<'s, C> {
             }
         }
         String::new()
-    }
-
-    fn step_past(&self, past: &Step) -> String {
-        format!("{} (its operation {})", self.step(past), past.operation)
     }
 }
 

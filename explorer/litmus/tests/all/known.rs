@@ -392,7 +392,11 @@ const COUNTS: &str = "AArch64 count\n{ 0:X5=x; 1:X5=x; }\n P0           | P1    
 
 #[test]
 fn a_verdict_that_rests_on_the_bound_on_loops_says_so() {
-    let test = |unroll| parse(COUNTS).unwrap().with_unroll(unroll);
+    let test = |unroll| {
+        let mut test = parse(COUNTS).unwrap();
+        test.unroll = unroll;
+        test
+    };
     let said = |unroll: u32| {
         let (test, answer) = (test(unroll), answer(&test(unroll)).unwrap());
         (
@@ -426,13 +430,14 @@ fn atomics_of_four_threads_add_up_in_every_order_and_a_short_limit_is_said() {
     let text = format!(
         "AArch64 A\n{{ 0:X0=x; 1:X0=x; 2:X0=x; 3:X0=x; }}\nP0 | P1 | P2 | P3 ;\n{add}{add}forall x=8;\n"
     );
-    let test = parse(&text).unwrap();
+    let mut test = parse(&text).unwrap();
     let found = answer(&test).unwrap();
     // Eight steps, of which the two of a thread keep their order.
     assert_eq!(
         (found.verdict(test.quantifier), found.positive),
         ("Required", 2520)
     );
-    let error = answer(&test.with_limit(std::time::Duration::ZERO)).unwrap_err();
+    test.limit = std::time::Duration::ZERO;
+    let error = answer(&test).unwrap_err();
     assert!(matches!(error, Error::TooLong { .. }), "{error}");
 }
