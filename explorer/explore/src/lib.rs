@@ -29,6 +29,7 @@ mod of_psci;
 mod of_rcu;
 
 pub use interleavings::story;
+use interleavings::subject::Breach;
 pub use interleavings::subject::{
     Account, Config, Counterexample, CounterexampleIn, Deviation, Exploration, Failure, Invariant,
     Kind, Limits, MOST_CPUS, Operation, OperationIndex, Script, Step, Strategy, Subject, Tally,
@@ -38,6 +39,19 @@ pub use of_psci::{
     Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario, ScenarioError,
 };
 pub use of_rcu::{Action, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+
+/// A breach where something does not hold.
+pub(crate) fn held(
+    holds: bool,
+    invariant: Invariant,
+    what: impl FnOnce() -> String,
+) -> Result<(), Breach> {
+    if holds {
+        Ok(())
+    } else {
+        Err((invariant, what()))
+    }
+}
 
 interleavings::shared_word! {
     /// A shared word of the libraries: the number under which the machine keeps it.

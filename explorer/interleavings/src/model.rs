@@ -7,7 +7,7 @@ use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
     ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
-    OnMachine, Operation, Step, Strategy, Wait, made_by, watch,
+    OnMachine, Operation, Strategy, Wait, made_by, watch,
 };
 use crate::search::{Main, RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
@@ -302,14 +302,7 @@ pub fn check_on<P: OnMachine>(
         let file = leave(&shrunk.schedule, core, cpus, config.folder.as_ref());
         panic!(
             "{}",
-            story(
-                &script,
-                machine,
-                &shrunk.failure,
-                &shrunk.schedule,
-                &session.steps(),
-                Some(&file)
-            )
+            story(&session, &shrunk.failure, &shrunk.schedule, Some(&file))
         );
     }
     tally
@@ -325,12 +318,7 @@ fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally
     session.keep_steps(true);
     let ran = session.run(script, ChoiceSource::Schedule(&schedule));
     if let Some(failure) = ran.failure {
-        let (schedule, steps) = (session.schedule(), session.steps());
-        let machine = session.machine();
-        panic!(
-            "{}",
-            story(script, machine, &failure, &schedule, &steps, None)
-        );
+        panic!("{}", story(session, &failure, &session.schedule(), None));
     }
     Tally {
         schedules: 1,
@@ -573,16 +561,16 @@ impl Script for Bodies {
     }
 }
 
-/// A failure in words.
+/// The failure of the last run in words.
 fn story(
-    script: &Bodies,
-    machine: &Machine,
+    session: &dyn Runs<Bodies>,
     failure: &Failure,
     schedule: &[Deviation],
-    steps: &[Step],
     file: Option<&PathBuf>,
 ) -> String {
-    let narrator = Narrator::new(script, machine.names(), 1, "nobody");
+    let (script, machine) = (session.script(), session.machine());
+    let steps = &session.steps()[..];
+    let narrator = Narrator::new(&script, machine.names(), 1, "nobody");
     let core = machine.settings().core.get();
     let mut text = format!("{} ({})\n", failure.what, failure.invariant.name());
     let _ = writeln!(

@@ -108,6 +108,13 @@ pub(crate) struct TurnOn {
     pub(crate) entered: bool,
 }
 
+impl TurnOn {
+    /// True if the CPU may still enter for it.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.entered && self.result.is_none_or(|x0| x0 == 0)
+    }
+}
+
 /// The state of a CPU.
 #[derive(Default)]
 pub(crate) struct CpuState {

@@ -1,7 +1,7 @@
 //! The power controller: it takes commands in order, and turns CPUs and clusters off and on.
 
 use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
-use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power};
+use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power, TurnOn};
 use super::frame::DOWN;
 use super::hook::Hook;
 use interleavings::subject::{Invariant, Kind, Operation, Wait};
@@ -127,12 +127,7 @@ impl Board {
         self.cannot_go(index);
         if wakes {
             self.sleeps(index);
-        } else if cpu
-            .turn_ons
-            .borrow()
-            .iter()
-            .all(|turn_on| turn_on.entered || turn_on.result.is_some_and(|x0| x0 != 0))
-        {
+        } else if !cpu.turn_ons.borrow().iter().any(TurnOn::is_open) {
             cpu.off_since.set(self.step_count());
         }
         self.scheduler().restart(index, 0, DOWN);

@@ -9,6 +9,7 @@
 
 use super::layout::{self, OFF};
 use super::names::Owner;
+use crate::held;
 use interleavings::subject::{Breach, CPUS_PER_CLUSTER, Invariant};
 
 /// States of a CPU, its cluster and the system.
@@ -310,13 +311,10 @@ impl Ledger {
     /// The power of a CPU is to go: in this call the platform was asked whether it may. A veto that
     /// nobody asked for was due, whether it would have come or not.
     pub(crate) fn may_go(&self, cpu: usize) -> Result<(), Breach> {
-        if self.cpus[cpu].asked && self.cpus[cpu].due == 0 {
-            return Ok(());
-        }
-        Err((
-            Invariant::Answer,
-            format!("CPU {cpu} goes down, and the platform was not asked, or has refused it"),
-        ))
+        let own = &self.cpus[cpu];
+        held(own.asked && own.due == 0, Invariant::Answer, || {
+            format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")
+        })
     }
 
     /// True if the present call of a CPU is CPU_SUSPEND.
@@ -446,19 +444,14 @@ impl Ledger {
             now,
         );
         own.noted = [0; 3];
-        if own.pending {
-            return Err((
-                Invariant::Answer,
-                format!("CPU {cpu} goes down, though it has found an interrupt pending"),
-            ));
-        }
+        held(!own.pending, Invariant::Answer, || {
+            format!("CPU {cpu} goes down, though it has found an interrupt pending")
+        })?;
         let asks = own.asks;
-        if !own.looked && !matches!(asks, Request::Off | Request::Nothing | Request::Mode) {
-            return Err((
-                Invariant::Answer,
-                format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending"),
-            ));
-        }
+        let may_go = own.looked || matches!(asks, Request::Off | Request::Nothing | Request::Mode);
+        held(may_go, Invariant::Answer, || {
+            format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending")
+        })?;
         let mode = self.mode_of(cpu);
         let (granted, lock_to) = self.right_states(cpu, asks, locks)?;
         if self.is_exact && lock_to != locks {
@@ -754,17 +747,15 @@ impl Ledger {
     /// The answer of a CPU_ON says that the power controller refused, if and only if it did.
     pub(crate) fn turned_on(&self, cpu: usize, x0: u64) -> Result<(), Breach> {
         let failed = self.cpus[cpu].power_on_failed;
-        if failed == (x0 == INTERNAL_FAILURE) {
-            return Ok(());
-        }
         let did = if failed { "refused" } else { "did not refuse" };
-        Err((
+        held(
+            failed == (x0 == INTERNAL_FAILURE),
             Invariant::Answer,
-            format!(
-                "CPU_ON returned {} to CPU {cpu}, and the power controller {did}",
-                x0 as i64
-            ),
-        ))
+            || {
+                let x0 = x0 as i64;
+                format!("CPU_ON returned {x0} to CPU {cpu}, and the power controller {did}")
+            },
+        )
     }
 
     /// The vetoes of the call, for who wants to know why it was refused.
@@ -855,27 +846,24 @@ impl Ledger {
                     Owner::Cpu(cpu) => format!("CPU {cpu}"),
                     Owner::Domain(domain) => super::names::domain(domain),
                 };
-                if count != stays.ended[slot] {
-                    return Err((
-                        Invariant::Statistics,
+                let ended = stays.ended[slot];
+                held(count == ended, Invariant::Statistics, || {
+                    format!(
+                        "{} was counted {count} times out of state {state}, and came out of it {ended} times",
+                        name()
+                    )
+                })?;
+                let (least, most) = (stays.least[slot], stays.most[slot]);
+                held(
+                    (least..=most).contains(&time),
+                    Invariant::Statistics,
+                    || {
                         format!(
-                            "{} was counted {count} times out of state {state}, and came out of it {} times",
-                            name(),
-                            stays.ended[slot]
-                        ),
-                    ));
-                }
-                if !(stays.least[slot]..=stays.most[slot]).contains(&time) {
-                    return Err((
-                        Invariant::Statistics,
-                        format!(
-                            "{} is said to have been in state {state} for {time} operations, and was for {} to {}",
-                            name(),
-                            stays.least[slot],
-                            stays.most[slot]
-                        ),
-                    ));
-                }
+                            "{} is said to have been in state {state} for {time} operations, and was for {least} to {most}",
+                            name()
+                        )
+                    },
+                )?;
             }
         }
         Ok(())

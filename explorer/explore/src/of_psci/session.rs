@@ -343,11 +343,7 @@ fn enter(board: &Board, landing: EntryPoint) {
         let mut turn_ons = cpu.turn_ons.borrow_mut();
         turn_ons
             .iter_mut()
-            .find(|turn_on| {
-                turn_on.entry == entry
-                    && !turn_on.entered
-                    && turn_on.result.is_none_or(|x0| x0 == 0)
-            })
+            .find(|turn_on| turn_on.entry == entry && turn_on.is_open())
             .map(|turn_on| turn_on.entered = true)
             .is_some()
     };
@@ -370,10 +366,7 @@ fn enter(board: &Board, landing: EntryPoint) {
         let after = if resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
-            format!(
-                "CPU {process} comes from {after} to {}, and was asked to go to {asked}",
-                entry
-            ),
+            format!("CPU {process} comes from {after} to {entry}, and was asked to go to {asked}"),
         );
     }
     cpu.on_since.set(board.step_count());
@@ -533,11 +526,7 @@ impl Call<'_> {
         let other = &board.states[target_index];
         let (on, off) = (other.on_since.get(), other.off_since.replace(0));
         let place = other.turn_ons.borrow().len();
-        let undecided = other
-            .turn_ons
-            .borrow()
-            .iter()
-            .any(|turn_on| !turn_on.entered && turn_on.result.is_none_or(|x0| x0 == SUCCESS));
+        let undecided = other.turn_ons.borrow().iter().any(TurnOn::is_open);
         other.turn_ons.borrow_mut().push(TurnOn {
             entry,
             result: None,

@@ -5,6 +5,7 @@ use super::library::{
     ADOPTED, BY_SOFTIRQ, BY_THREAD, COUNTED, ENDED, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS,
     OFFLOAD_WAKES, QUEUED, SOFTIRQ_RUNS, SOFTIRQS,
 };
+use crate::held;
 use interleavings::subject::{Breach, Invariant};
 use rcu_faults::Stall;
 use std::cell::{Cell, RefCell};
@@ -70,19 +71,6 @@ const SOON: u64 = 48;
 
 /// Jiffies for which a stall may go unreported after its time.
 const STALL_LATE: u64 = 12;
-
-/// A breach where something does not hold.
-pub fn held(
-    holds: bool,
-    invariant: Invariant,
-    what: impl FnOnce() -> String,
-) -> Result<(), Breach> {
-    if holds {
-        Ok(())
-    } else {
-        Err((invariant, what()))
-    }
-}
 
 impl Oracle {
     /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
@@ -180,12 +168,10 @@ impl Oracle {
         }
         let quiet = self.quiet.borrow();
         if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
-            return Err((
-                Invariant::GracePeriod,
-                format!(
-                    "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
-                ),
-            ));
+            let what = format!(
+                "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
+            );
+            return Err((Invariant::GracePeriod, what));
         }
         self.nobody_reads_since(start, Invariant::GracePeriod, |reader| {
             format!("grace period {number} ends while task {reader} reads since before it started")
@@ -243,11 +229,10 @@ impl Oracle {
 
     /// The library's counts agree with what happened.
     pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Breach> {
-        let wrong = |of: &str, what: &str, count: u64, right: u64| {
-            Err((
-                Invariant::Statistics,
-                format!("{of}, {what}, are counted as {count}, and were {right}"),
-            ))
+        let right = |of: &str, what: &str, count: u64, right: u64| {
+            held(count == right, Invariant::Statistics, || {
+                format!("{of}, {what}, are counted as {count}, and were {right}")
+            })
         };
         for at in [
             QUEUED,
@@ -263,20 +248,15 @@ impl Oracle {
             SOFTIRQS,
             SOFTIRQ_RUNS,
         ] {
-            let (count, right) = (counts[at], self.seen.borrow()[at]);
-            if count != right {
-                return wrong(COUNTED[at].of, COUNTED[at].what, count, right);
-            }
+            let seen = self.seen.borrow()[at];
+            right(COUNTED[at].of, COUNTED[at].what, counts[at], seen)?;
         }
         let left = self.left.get() as u64;
         let invoked = counts[1] + counts[2];
         if counts[3] != left || invoked != counts[QUEUED] - left {
-            return wrong(
-                "callbacks",
-                "invoked",
-                invoked,
-                counts[QUEUED].saturating_sub(left),
-            );
+            let left = counts[QUEUED].saturating_sub(left);
+            let what = format!("callbacks, invoked, are counted as {invoked}, and were {left}");
+            return Err((Invariant::Statistics, what));
         }
         Ok(())
     }
@@ -457,12 +437,9 @@ impl Oracle {
             all[number].invoked = true;
             before
         };
-        if queued.invoked {
-            return Err((
-                Invariant::InvokedOnce,
-                format!("callback {number} is invoked twice"),
-            ));
-        }
+        held(!queued.invoked, Invariant::InvokedOnce, || {
+            format!("callback {number} is invoked twice")
+        })?;
         self.left.set(self.left.get() - 1);
         self.freed.borrow_mut()[queued.object] = true;
         self.nobody_reads_since(queued.at, Invariant::ReadersSafe, |reader| {

@@ -314,27 +314,23 @@ impl Script for KernelScenario {
                 format!("CPU {cpu} {}.", actions.join(", then "))
             })
             .collect_vec();
-        let mut settings = vec![match self.leaf_fanout {
+        let fanout = match self.leaf_fanout {
             1 => "Each CPU has a leaf of its own".to_owned(),
             ONE_LEAF => "All CPUs share a leaf".to_owned(),
             fanout => format!("Up to {fanout} CPUs share a leaf"),
-        }];
-        settings.push(
-            if self.preemptible {
-                "the kernel can be preempted"
-            } else {
-                "it cannot be preempted"
-            }
-            .to_owned(),
-        );
-        if self.crowded {
-            settings.push("few callbacks are many".to_owned());
-        }
-        if self.impatient {
-            settings.push("a grace period of a second is stalled".to_owned());
-        }
-        if self.exclusives {
-            settings.push("the cores have no LSE".to_owned());
+        };
+        let preempted = if self.preemptible {
+            "the kernel can be preempted"
+        } else {
+            "it cannot be preempted"
+        };
+        let mut settings = vec![fanout.as_str(), preempted];
+        for (is, what) in [
+            (self.crowded, "few callbacks are many"),
+            (self.impatient, "a grace period of a second is stalled"),
+            (self.exclusives, "the cores have no LSE"),
+        ] {
+            settings.extend(is.then_some(what));
         }
         sentences.push(format!("{}.", settings.join("; ")));
         sentences

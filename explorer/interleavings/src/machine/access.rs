@@ -18,19 +18,15 @@ impl Machine {
 
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
     pub fn load(&self, cell: u16, order: Order) -> u64 {
-        self.load_with(cell, order, self.settings.late_loads.get())
+        self.load_with(cell, order, true)
     }
 
-    /// Loads an address, which differs from run to run, so the load is never late.
-    pub(crate) fn load_address(&self, cell: u16, order: Order) -> u64 {
-        self.load_with(cell, order, false)
-    }
-
-    fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
+    /// As [`Machine::load`]; a load of what differs from run to run may not be late.
+    pub(crate) fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
         self.settle_word(cell);
         self.operate(Operation::Load { cell });
         let process = self.process();
-        if order == Order::Relaxed && may_be_late {
+        if order == Order::Relaxed && may_be_late && self.settings.late_loads.get() {
             match self.try_late(process, cell) {
                 Some(value) => return value,
                 None => self.follow_if_tried(process),

@@ -28,12 +28,6 @@ pub fn marks_made() -> u32 {
     MARKED.get()
 }
 
-/// Makes a mark on plain data that is there before anybody runs, and returns its number: within
-/// [`made_by`] they are numbered from 0.
-fn make_mark() -> u32 {
-    MARKED.replace(MARKED.get() + 1)
-}
-
 /// Makes a word that holds `value` first, and returns its number.
 pub fn make_word(value: u64) -> u16 {
     MADE.with_borrow_mut(|made| {
@@ -157,12 +151,13 @@ impl<T: Scalar> Word<T> {
     }
 }
 
-/// A mark on plain data: its number among those of the machine.
+/// A mark on plain data that is there before anybody runs: its number among those of the machine,
+/// within [`made_by`] from 0.
 pub struct Mark(u32);
 
 impl<P: OnMachine> Watch<P> for Mark {
     fn new() -> Self {
-        Self(make_mark())
+        Self(MARKED.replace(MARKED.get() + 1))
     }
 
     #[track_caller]

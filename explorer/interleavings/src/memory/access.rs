@@ -80,7 +80,7 @@ impl Memory {
         let coherent = view.coherent;
         view.loaded = view.loaded.max(at);
         if acquires {
-            view.floor = view.floor.max(at);
+            view.raise_floor(at);
         }
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = self.known[known].max(at);
@@ -116,8 +116,7 @@ impl Memory {
         // read-modify-write stores comes after what that has read (DDI 0487, B2.3:
         // Atomic-ordered-before).
         if order != Order::Relaxed {
-            let view = &mut self.views[cpu];
-            view.floor = view.floor.max(after);
+            self.views[cpu].raise_floor(after);
         }
         Some(LoadResult {
             value,
@@ -200,9 +199,7 @@ impl Memory {
         };
         self.enter_store(cpu, order.releases(), before.tag, store);
         if whole {
-            let now = self.now;
-            let view = &mut self.views[cpu];
-            view.floor = view.floor.max(now);
+            self.views[cpu].raise_floor(self.now);
         }
         before.value
     }

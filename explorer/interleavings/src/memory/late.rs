@@ -1,7 +1,7 @@
 //! Late loads: a load returns a value that another CPU stores only afterwards.
 
 use super::history::Message;
-use super::state::{Debt, Memory, StoredValues};
+use super::state::{Debt, Memory};
 use super::types::Touch;
 
 /// Values of a word that are kept.
@@ -11,8 +11,7 @@ impl Memory {
     /// Forgets what other tests have stored.
     pub(crate) fn forget_stored(&mut self) {
         self.stored.clear();
-        self.stored
-            .resize(self.cells.len(), StoredValues::default());
+        self.fit_words();
     }
 
     pub(super) fn forget_debts(&mut self) {

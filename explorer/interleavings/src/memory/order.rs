@@ -10,11 +10,7 @@ impl Memory {
     pub fn barrier(&mut self, cpu: usize) {
         self.empty_buffer(cpu);
         let view = &mut self.views[cpu];
-        view.floor = view
-            .floor
-            .max(view.loaded)
-            .max(view.stored)
-            .max(view.maintained);
+        view.raise_floor(view.loaded.max(view.stored).max(view.maintained));
         self.fence(cpu, true, true);
     }
 
@@ -22,7 +18,7 @@ impl Memory {
     pub fn full_barrier(&mut self, cpu: usize) {
         self.leave_while(cpu, |entry| entry.what.is_store());
         let view = &mut self.views[cpu];
-        view.floor = view.floor.max(view.loaded).max(view.stored);
+        view.raise_floor(view.loaded.max(view.stored));
         self.fence(cpu, true, true);
     }
 
@@ -35,7 +31,7 @@ impl Memory {
     /// `DMB LD`.
     pub fn load_barrier(&mut self, cpu: usize) {
         let view = &mut self.views[cpu];
-        view.floor = view.floor.max(view.loaded);
+        view.raise_floor(view.loaded);
         self.fence(cpu, true, false);
     }
 
@@ -54,8 +50,7 @@ impl Memory {
 
     /// `ISB` after a branch that depends on a value which came at `after`.
     pub fn synchronise(&mut self, cpu: usize, after: Moment) {
-        let view = &mut self.views[cpu];
-        view.floor = view.floor.max(after);
+        self.views[cpu].raise_floor(after);
     }
 
     /// The CPU tells others outside memory, as a lock of the kernel's does, of what it has seen and
@@ -72,8 +67,7 @@ impl Memory {
 
     /// The CPU hears what others have signal.
     pub(crate) fn hear(&mut self, cpu: usize, signal: Signal) {
-        let view = &mut self.views[cpu];
-        view.floor = view.floor.max(signal.at);
+        self.views[cpu].raise_floor(signal.at);
         if let Some(races) = &mut self.races {
             races.loads(cpu, true, signal.tag);
         }
@@ -93,11 +87,9 @@ impl Memory {
     /// A process learns all that another one has seen and done: that started it, or has ended.
     pub(crate) fn inherit(&mut self, cpu: usize, from: usize) {
         self.empty_buffer(from);
-        let floor = self.views[from]
-            .floor
-            .max(self.views[from].loaded)
-            .max(self.views[from].stored);
-        self.views[cpu].floor = self.views[cpu].floor.max(floor);
+        let view = &self.views[from];
+        let floor = view.floor.max(view.loaded).max(view.stored);
+        self.views[cpu].raise_floor(floor);
         let count = self.views.len();
         for words in self.known.chunks_exact_mut(count) {
             words[cpu] = words[cpu].max(words[from]);

@@ -35,6 +35,6 @@ impl Memory {
     ) -> Option<Race> {
         self.races
             .as_mut()?
-            .access(cpu, plain, writes, operation, Some(place))
+            .access(cpu, plain, writes, operation, place)
     }
 }

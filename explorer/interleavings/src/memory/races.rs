@@ -45,20 +45,19 @@ struct Access {
     /// The process's own time.
     at: u32,
     operation: OperationIndex,
-    place: Option<&'static Location<'static>>,
+    place: &'static Location<'static>,
 }
 
 impl Access {
     fn words(self, does: &str) -> String {
-        let place = self.place.map_or_else(String::new, |place| {
-            match place.file().rsplit_once("/out/") {
-                // A build has made the source of another one: its lines are nobody's.
-                Some((_, file)) => format!(" in {file}"),
-                None => format!(" in {}:{}", place.file(), place.line()),
-            }
-        });
+        let (file, line) = (self.place.file(), self.place.line());
+        let place = match file.rsplit_once("/out/") {
+            // A build has made the source of another one: its lines are nobody's.
+            Some((_, file)) => file.to_owned(),
+            None => format!("{file}:{line}"),
+        };
         format!(
-            "CPU {} {does}{place} after its operation {}",
+            "CPU {} {does} in {place} after its operation {}",
             self.process, self.operation
         )
     }
@@ -246,7 +245,7 @@ impl Races {
         plain: u32,
         writes: bool,
         operation: OperationIndex,
-        place: Option<&'static Location<'static>>,
+        place: &'static Location<'static>,
     ) -> Option<Race> {
         let access = Access {
             process,
@@ -315,34 +314,35 @@ impl Races {
 mod tests {
     use super::Races;
     use crate::operation::OperationIndex;
+    use std::panic::Location;
 
     #[test]
     fn what_a_release_hands_over_is_no_race() {
-        let at = OperationIndex::default();
+        let (at, here) = (OperationIndex::default(), Location::caller());
         for (releases, acquires) in [(true, true), (true, false), (false, true)] {
             let mut races = Races::new();
             let data = races.make_plain();
-            assert_eq!(races.access(0, data, true, at, None), None);
+            assert_eq!(races.access(0, data, true, at, here), None);
             let tag = races.stores(0, releases, 0);
             races.loads(1, acquires, tag);
-            let race = races.access(1, data, false, at, None);
+            let race = races.access(1, data, false, at, here);
             assert_eq!(race.is_none(), releases && acquires, "{race:?}");
         }
         // A fence on either side does as well.
         let mut races = Races::new();
         let data = races.make_plain();
-        races.access(0, data, false, at, None);
+        races.access(0, data, false, at, here);
         races.fence(0, false, true);
         let tag = races.stores(0, false, 0);
         // Handed on by somebody who knows nothing of it.
         let tag = races.stores(2, false, tag);
         races.loads(1, false, tag);
         races.fence(1, true, false);
-        assert_eq!(races.access(1, data, true, at, None), None);
+        assert_eq!(races.access(1, data, true, at, here), None);
         // The reader may not come back.
         assert!(
             races
-                .access(0, data, false, at, None)
+                .access(0, data, false, at, here)
                 .unwrap()
                 .words
                 .contains("CPU 1 writes")

@@ -89,20 +89,14 @@ impl Memory {
     /// Starts anew with words that hold `values`, all in memory and in no cache.
     pub fn begin(&mut self, values: &[u64]) {
         self.now = 0;
-        self.cells.resize(values.len(), CellState::default());
-        self.lines
-            .resize(values.len().div_ceil(self.cells_per_line), Line::default());
-        self.known.resize(values.len() * 2 * self.views.len(), 0);
-        for (cell, &value) in self.cells.iter_mut().zip(values) {
-            *cell = CellState::starting_with(value);
-        }
+        self.cells.clear();
+        self.cells
+            .extend(values.iter().map(|&value| CellState::starting_with(value)));
+        self.fit_words();
         self.lines.fill(Line::default());
         self.known.fill(0);
         for view in &mut self.views {
             *view = View::new(view.cluster);
-        }
-        if self.stored.len() < values.len() {
-            self.stored.resize(values.len(), StoredValues::default());
         }
         self.forget_debts();
         self.changed = None;
@@ -124,16 +118,18 @@ impl Memory {
             .filter(|number| *number < u16::MAX)
             .expect("a machine has fewer than 65535 words");
         self.cells.push(CellState::starting_with(value));
-        self.lines.resize(
-            self.cells.len().div_ceil(self.cells_per_line),
-            Line::default(),
-        );
-        self.known
-            .resize(self.cells.len() * 2 * self.views.len(), 0);
-        if self.stored.len() < self.cells.len() {
-            self.stored.push(StoredValues::default());
-        }
+        self.fit_words();
         number
+    }
+
+    /// All that there is for each word fits the words that there are; what was stored outlives runs.
+    pub(super) fn fit_words(&mut self) {
+        let words = self.cells.len();
+        let lines = words.div_ceil(self.cells_per_line);
+        self.lines.resize(lines, Line::default());
+        self.known.resize(words * 2 * self.views.len(), 0);
+        let stored = self.stored.len().max(words);
+        self.stored.resize(stored, StoredValues::default());
     }
 
     /// All that decides what may happen from here on, as words: two memories with the same words go

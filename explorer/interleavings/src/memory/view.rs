@@ -79,6 +79,12 @@ impl View {
         }
     }
 
+    /// Loads return nothing that was replaced up to here, either.
+    #[inline(always)]
+    pub(super) fn raise_floor(&mut self, to: Moment) {
+        self.floor = self.floor.max(to);
+    }
+
     /// The entries of the buffer, oldest first.
     #[inline(always)]
     pub(super) fn entries(&self) -> &[Entry] {

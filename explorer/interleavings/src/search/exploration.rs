@@ -448,48 +448,38 @@ struct Turn<'t, M, C> {
 /// Runs on one machine; returns whether the exploration is over.
 fn take_turn<S: Subject + ?Sized>(
     subject: &S,
-    turn: &Turn<'_, S::Machine, S::Script>,
-    tally: &mut TallyOf<S>,
-    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
-) -> bool {
-    let last = (tally.schedules + S::ROUND).min(turn.exploration.schedules);
-    let mut ended = false;
-    subject.open(turn.machine, turn.exploration.limits, |session| {
-        session.keep_steps(turn.watched);
-        while !ended && tally.schedules < last {
-            explore_once(subject, turn, session, tally);
-            ended =
-                tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
-        }
-        session.take_counts(&mut tally.coverage.counts);
-    });
-    ended || tally.schedules >= turn.exploration.schedules
-}
-
-fn explore_once<S: Subject + ?Sized>(
-    subject: &S,
     &Turn {
         exploration,
         machine,
         watched,
         counts,
     }: &Turn<'_, S::Machine, S::Script>,
-    session: &mut dyn Runs<S::Script>,
     tally: &mut TallyOf<S>,
-) {
-    let run = tally.schedules;
-    let mut random = SplitMix64::fork(exploration.seed, run + 1);
-    let mut script = exploration.script.clone().unwrap_or_default();
-    if exploration.script.is_none() {
-        subject.draw(machine, &mut script, &mut random, counts);
-    }
-    let strategy = exploration.strategies[(run % exploration.strategies.len() as u64) as usize];
-    let ran = session.run(
-        &script,
-        ChoiceSource::RandomChoices(strategy, random.next()),
-    );
-    tally.note(session, machine, ran, strategy);
-    tally.watch(session, watched);
+    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
+) -> bool {
+    let last = (tally.schedules + S::ROUND).min(exploration.schedules);
+    let strategies = &exploration.strategies;
+    let mut ended = false;
+    subject.open(machine, exploration.limits, |session| {
+        session.keep_steps(watched);
+        while !ended && tally.schedules < last {
+            let run = tally.schedules;
+            let mut random = SplitMix64::fork(exploration.seed, run + 1);
+            let mut script = exploration.script.clone().unwrap_or_default();
+            if exploration.script.is_none() {
+                subject.draw(machine, &mut script, &mut random, counts);
+            }
+            let strategy = strategies[(run % strategies.len() as u64) as usize];
+            let by = ChoiceSource::RandomChoices(strategy, random.next());
+            let ran = session.run(&script, by);
+            tally.note(session, machine, ran, strategy);
+            tally.watch(session, watched);
+            ended =
+                tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+        }
+        session.take_counts(&mut tally.coverage.counts);
+    });
+    ended || tally.schedules >= exploration.schedules
 }
 
 impl<M, C> Tally<M, C> {

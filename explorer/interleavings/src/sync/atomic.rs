@@ -127,11 +127,7 @@ impl<T: InWord> Atomic<T> {
 
     /// Returns the value.
     pub fn load(&self, order: Ordering) -> T {
-        T::from_word(if T::IS_PLAIN {
-            machine().load(self.word, load_order(order))
-        } else {
-            machine().load_address(self.word, load_order(order))
-        })
+        T::from_word(machine().load_with(self.word, load_order(order), T::IS_PLAIN))
     }
 
     /// Stores a value.
