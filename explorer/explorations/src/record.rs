@@ -3,7 +3,7 @@
 use crate::coverage::add_coverage;
 use crate::recorded::Recordable;
 use crate::schedule::Schedule;
-use explore::story::{step_of, that_matter};
+use explore::story::{Narrator, step_of, that_matter};
 use explore::{
     Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Port, Script, Step, TallyOf,
 };
@@ -185,7 +185,7 @@ fn header_of_finding<S: Recordable>(
     seed: u64,
 ) -> Header {
     let steps = &account.steps[..];
-    let narrator = subject.narrator(found.machine, &found.script);
+    let narrator = Narrator::of(subject, found.machine, &found.script);
     let mut header = header(subject, seed);
     let cpus = subject.cpus();
     header.notes.insert(

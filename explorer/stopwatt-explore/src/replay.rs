@@ -5,7 +5,7 @@ use clap::Args;
 use console::Console;
 use document::Document;
 use explorations::{Recordable, Schedule, ScheduleError, subject_of};
-use explore::story::that_matter;
+use explore::story::{Narrator, that_matter};
 use explore::{Account, CounterexampleIn, Psci, Rcu, Script, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
@@ -142,7 +142,7 @@ fn operations<S: Recordable>(
     found: &CounterexampleIn<S>,
     account: &Account,
 ) -> String {
-    let narrator = subject.narrator(found.machine, &found.script);
+    let narrator = Narrator::of(subject, found.machine, &found.script);
     let steps = &account.steps;
     let matter = that_matter(
         account,

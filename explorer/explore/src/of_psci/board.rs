@@ -20,11 +20,6 @@ use std::path::PathBuf;
 pub const FOR_POWER_DOWN: Wait = Wait::Other(0);
 /// The power controller waits for a command.
 pub const FOR_COMMAND: Wait = Wait::Other(1);
-/// Both in words, in their order.
-pub const WAITS: [&str; 2] = [
-    "waits to be powered down or turned on",
-    "waits for a command",
-];
 
 /// Operations in a second, as the library is told: so few that runs last for seconds.
 pub const FREQUENCY: u64 = 64;

@@ -22,7 +22,7 @@ use board::variables_of;
 pub use board::{Board, HooksFile, Port};
 use engine::SplitMix64;
 pub use hook::Hook;
-use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject};
+use interleavings::subject::{Counter, Kinds, Limits, Names, Runs, Subject};
 use library::with_library;
 pub use options::MachineOptions;
 pub use scenario::{Ask, Scenario, ScenarioError};
@@ -100,12 +100,8 @@ impl Subject for Psci {
         result
     }
 
-    fn narrator<'s>(
-        &self,
-        machine: MachineOptions,
-        script: &'s Scenario,
-    ) -> Narrator<'s, Scenario> {
+    fn names(&self, machine: MachineOptions, script: &Scenario) -> (Names, u16) {
         let names = names::names(script.cpus.len(), variables_of(self.port));
-        Narrator::new(script, names, machine.cells_per_line as u16, Self::LAST)
+        (names, machine.cells_per_line as u16)
     }
 }

@@ -1,7 +1,12 @@
 //! Names of the library's words and locks.
 
-use super::board::WAITS;
 use interleavings::subject::{CPUS_PER_CLUSTER, Names};
+
+/// The waits for the power controller, and its own, in the order of their numbers.
+const WAITS: [&str; 2] = [
+    "waits to be powered down or turned on",
+    "waits for a command",
+];
 
 /// The words of a CPU's record that a domain's has not, in the order in which the library makes
 /// them.

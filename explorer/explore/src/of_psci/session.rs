@@ -13,10 +13,9 @@ use super::passed;
 use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
-use interleavings::subject::Main;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Memory,
-    Operation, RunResult, Runs, Step, Wait, broken_lock,
+    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Main,
+    Memory, Operation, RunResult, Runs, Step, Wait, broken_lock,
 };
 use psci_faults::{EntryPoint, Outcome, PowerUp};
 use std::cell::RefCell;

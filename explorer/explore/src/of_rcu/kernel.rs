@@ -15,10 +15,9 @@ use super::thread;
 use crate::Word;
 use ::points::{Point, Sink};
 use interleavings::subject::{
-    Act, AtomicOrder, Breach, Invariant, Kind, Machine, OnMachine, Operation, OperationIndex,
-    Order, Signal, Wait,
+    Act, AtomicOrder, Breach, Fence, Invariant, Kind, Machine, Mark, OnMachine, Operation,
+    OperationIndex, Order, Signal, Wait,
 };
-use interleavings::subject::{Fence, Mark};
 use rcu_faults::{
     Callback, IdleNeed, InterruptedCode, Platform, RcuTimer, Scalar, Stall, Step, Thread,
 };

@@ -12,7 +12,7 @@ mod session;
 mod thread;
 
 use engine::SplitMix64;
-use interleavings::subject::{Counter, Kinds, Limits, Narrator, Runs, Subject};
+use interleavings::subject::{Counter, Kinds, Limits, Names, Runs, Subject};
 pub use scenario::{Action, KernelScenario, KernelScenarioError, Mode, Urgency};
 use seeded::Fault;
 
@@ -71,8 +71,8 @@ impl Subject for Rcu {
         result
     }
 
-    fn narrator<'s>(&self, mode: Mode, script: &'s KernelScenario) -> Narrator<'s, KernelScenario> {
-        Narrator::new(script, session::names(mode, script), 1, Self::LAST)
+    fn names(&self, mode: Mode, script: &KernelScenario) -> (Names, u16) {
+        (session::names(mode, script), 1)
     }
 }
 

@@ -7,9 +7,8 @@ use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use crate::Word;
 use engine::Runner;
 use interleavings::Core;
-use interleavings::subject::Main;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Names,
+    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Main, Names,
     Narrator, Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
 };
 use rcu_faults::Thread;

@@ -7,8 +7,7 @@ use super::run::{RunResult, Runs};
 use super::script::Script;
 use super::shrink::shrink;
 use crate::limits::Limits;
-use crate::machine::{ChoiceSource, Dpor, Step, Strategy};
-use crate::story::Narrator;
+use crate::machine::{ChoiceSource, Dpor, Names, Step, Strategy};
 use engine::SplitMix64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -61,12 +60,8 @@ pub trait Subject {
         use_it: impl FnOnce(&mut dyn Runs<Self::Script>) -> R,
     ) -> R;
 
-    /// Puts a run into words.
-    fn narrator<'s>(
-        &self,
-        machine: Self::Machine,
-        script: &'s Self::Script,
-    ) -> Narrator<'s, Self::Script>;
+    /// The names of what a run touches, and the words of a cache line.
+    fn names(&self, machine: Self::Machine, script: &Self::Script) -> (Names, u16);
 
     /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
     fn explore(

@@ -1,7 +1,7 @@
 //! Steps and deviations in words.
 
 use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step, writer_name};
-use crate::search::{Account, Script};
+use crate::search::{Account, Script, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The stores that explain a failure are told of so often at most.
@@ -35,6 +35,12 @@ impl<'s, C: Script> Narrator<'s, C> {
             words_per_line,
             last,
         }
+    }
+
+    /// A narrator of runs of a script on a subject's machine.
+    pub fn of<S: Subject<Script = C>>(subject: &S, machine: S::Machine, script: &'s C) -> Self {
+        let (names, words_per_line) = subject.names(machine, script);
+        Self::new(script, names, words_per_line, S::LAST)
     }
 
     /// The name of a process.
