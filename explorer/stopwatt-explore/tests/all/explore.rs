@@ -248,6 +248,8 @@ fn a_schedule_that_does_not_fit_is_refused_and_says_what_differs() {
             "early-off",
             "--machine",
             "leaves",
+            "--schedules",
+            "20000",
             "-o",
             "f"
         ])
