@@ -491,6 +491,13 @@ impl Simulation {
     /// Adds to a header what the machines were made of.
     fn describe(&self, header: &mut Header) {
         header.settings = self.keys.iter().cloned().collect();
+        if self
+            .keys
+            .iter()
+            .any(|(key, _)| key.starts_with("cores.") && key.ends_with(".clock"))
+        {
+            header.notes.push(CLOCKED.to_owned());
+        }
         // Costs that are another board's say so themselves, and a platform of whom it has them.
         for Release { machine, .. } in &self.built.releases {
             let release = &machine.release.name;
@@ -504,6 +511,10 @@ impl Simulation {
         header.platform.clone_from(&self.built.platform);
     }
 }
+
+/// What another clock of a core rests on: no two figures were published at two clocks of one core.
+const CLOCKED: &str = "At another clock a core's code with caches on and its flushes take as many cycles as before. Code with caches off, \
+memory, the interconnect and the SCP keep their times. Nobody measured this at two clocks.";
 
 /// The machine of a release with some keys set.
 fn machine_with(

@@ -72,10 +72,6 @@ fn describes(key: &str) -> Option<(&'static str, &'static str)> {
             "it says how the costs were found",
             "set a cost, such as costs.scp.core_off=\"90 us\"",
         )),
-        ["cores", _, "clock"] => Some((
-            "no model uses a core's clock; how long its code takes, the costs say",
-            "set a cost of the core, such as costs.cores.cortex-a53.context_save=\"2 us\"",
-        )),
         ["borrows" | "domain" | "power", ..] | ["cores", _, "borrows"] => Some((
             "this part of the file is read before keys are set",
             "change it in the file",
@@ -88,6 +84,20 @@ fn describes(key: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// The costs of a core that are cycles at its clock: code with caches on, and flushes, since the L2
+/// of a cluster has its cores' clock. Code that runs with caches off waits for memory, and keeps its
+/// time, as the SCP, memory and the interconnect do.
+const CYCLES: [&str; 8] = [
+    "smc",
+    "context_save",
+    "context_restore",
+    "power_down",
+    "flush_l1_line",
+    "flush_l2_line",
+    "hardware_flush_request",
+    "interrupts_init",
+];
+
 impl Sources {
     /// Overrides one key: `costs.…` in the costs, `psci.…`, `firmware.…` and `lead` in the release,
     /// all others in the platform. `topology.clusters` takes a shape such as `4`, `16x4` or
@@ -95,7 +105,8 @@ impl Sources {
     ///
     /// # Errors
     /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a
-    /// key is known is said by [`Sources::machine`].
+    /// key is known is said by [`Sources::machine`]. Another clock of a core gives its code
+    /// with caches on and its flushes other times.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let first = key.split('.').next().unwrap_or_default();
         if let Some((why, help)) = describes(key) {
@@ -112,8 +123,30 @@ impl Sources {
             ),
             ("psci" | "firmware" | "lead", _) => set::set(&mut self.release, key, value),
             (_, "topology.clusters") => platform::set_clusters(&mut self.platform, value),
-            _ => set::set(&mut self.platform, key, value),
+            _ => match key
+                .strip_prefix("cores.")
+                .and_then(|of| of.strip_suffix(".clock"))
+            {
+                Some(core) => self.set_clock(core, key, value),
+                None => set::set(&mut self.platform, key, value),
+            },
         }
+    }
+
+    fn set_clock(&mut self, core: &str, key: &str, value: &str) -> Result<(), Error> {
+        let before = Platform::read(&self.platform)?;
+        let mut costs = Costs::read(&self.costs, &before)?;
+        set::set(&mut self.platform, key, value)?;
+        let after = Platform::read(&self.platform)?;
+        let Some((before, after)) = before.cores.get(core).zip(after.cores.get(core)) else {
+            return Ok(());
+        };
+        for cost in CYCLES.map(|name| format!("cores.{core}.{name}")) {
+            let ps = costs.cost_mut(&cost).map_or(0, |ps| u128::from(*ps));
+            let ps = ps * u128::from(before.clock) / u128::from(after.clock);
+            set::set(&mut self.costs, &cost, &format!("{ps} ps"))?;
+        }
+        Ok(())
     }
 
     /// Reads and checks all three.

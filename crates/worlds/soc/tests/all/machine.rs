@@ -398,6 +398,21 @@ fn a_second_channel_and_a_message_outside_the_locks_shorten_the_last_powerdown()
 }
 
 #[test]
+fn a_faster_core_takes_as_many_cycles_and_the_scp_keeps_its_time() {
+    let usual = machine("juno-v2.12", &[]);
+    let fast = machine("juno-v2.12", &[("cores.cortex-a53.clock", "1300 MHz")]);
+    let [before, after] = [&usual, &fast].map(|machine| machine.costs.cores["cortex-a53"]);
+    assert_eq!(after.context_save, before.context_save / 2);
+    assert_eq!(after.flush_l2_line, before.flush_l2_line / 2);
+    assert_eq!(after.warm_reset, before.warm_reset, "its caches are off");
+    assert_eq!(fast.costs.scp, usual.costs.scp);
+    assert_eq!(
+        fast.costs.cores["cortex-a57"],
+        usual.costs.cores["cortex-a57"]
+    );
+}
+
+#[test]
 fn a_flush_takes_longer_beside_others_and_with_more_to_flush() {
     let case = case("suspend-level0", Mode::Parallel);
     let flush = |settings: &[(&str, &str)]| {
