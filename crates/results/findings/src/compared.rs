@@ -286,6 +286,8 @@ pub struct Spread {
     pub powerdown_by_rank: Vec<Range>,
     /// The number of different orders of CPUs that there were.
     pub orders: usize,
+    /// The most by which the powerdown of one CPU differs from order to order, in microseconds.
+    pub interchanged_us: f64,
 }
 
 /// The range of some values.
@@ -317,7 +319,14 @@ pub fn spread(recording: &Recording, series: Series) -> Option<Spread> {
             max,
         })
     });
+    let each = iterations.all().flat_map(|(_, values)| values);
+    let by_cpu = each.map(|(us, cpu)| (*cpu, *us)).into_group_map();
+    let apart = by_cpu.values().filter_map(|us| {
+        let (least, most) = us.iter().minmax_by(|a, b| a.total_cmp(b)).into_option()?;
+        Some(most - least)
+    });
     (iterations.places() > 0).then(|| Spread {
+        interchanged_us: apart.fold(0.0, f64::max),
         release: release.to_owned(),
         case: case.to_owned(),
         seeds: iterations.all().count(),

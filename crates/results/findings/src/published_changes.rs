@@ -29,6 +29,8 @@ pub struct PrintedChange {
     pub label: String,
     /// As printed, in percent.
     pub printed: f64,
+    /// The figure that it is a change of, in microseconds: of a run that was not published.
+    pub before_us: f64,
     /// The change in the tables for the same CPU, in percent.
     pub by_label: Option<f64>,
     /// The change for the CPU of the same place in the lock order, where that decides.
@@ -91,6 +93,7 @@ pub fn published_changes(
                     found.not_remade.push(PrintedChange {
                         label,
                         printed,
+                        before_us: cell.value_us / (1.0 + printed / 100.0),
                         by_label,
                         by_role,
                     });

@@ -695,6 +695,7 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
     let table = Table::with_rows(&published.not_remade)
         .words("row", |change| change.label.as_str())
         .numbers("printed", |change| printed(change.printed))
+        .numbers("so before, us", |change| figure(change.before_us))
         .numbers("by label", |change| percent(change.by_label))
         .numbers("by role", |change| percent(change.by_role));
     told.table(table.done());

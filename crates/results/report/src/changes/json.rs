@@ -206,7 +206,7 @@ fn published_json(published: &PublishedChanges) -> Value {
         .iter()
         .map(|change| {
             json!({
-                "row": change.label, "printed_percent": change.printed, "by_label_percent": change.by_label,
+                "row": change.label, "printed_percent": change.printed, "before_us": change.before_us, "by_label_percent": change.by_label,
                 "by_role_percent": change.by_role,
             })
         })

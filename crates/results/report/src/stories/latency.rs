@@ -102,10 +102,11 @@ fn spreads(spreads: &[Spread], note: &str) -> Table {
         .words("case", |spread| case_title(&spread.case))
         .numbers("runs", |spread| whole(spread.seeds as f64))
         .numbers("orders", |spread| whole(spread.orders as f64))
+        .numbers("one CPU by", |spread| figure(spread.interchanged_us))
         .words("1st, 2nd, ...", ranks)
         .done()
         .noted(format!(
-            "{note}: powerdown of the n-th CPU to finish, in us, median (smallest to largest)."
+            "{note}: powerdown of the n-th CPU to finish, in us, median (smallest to largest), and the most by which one CPU's differs."
         ))
 }
 
