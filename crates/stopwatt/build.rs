@@ -9,7 +9,7 @@ fn main() {
     let root =
         Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../data");
     let mut files = Vec::new();
-    for folder in ["platforms", "published"] {
+    for folder in ["claims", "platforms", "published"] {
         collect(&root, Path::new(folder), &mut files);
         println!("cargo::rerun-if-changed={}", root.join(folder).display());
     }

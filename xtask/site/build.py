@@ -92,6 +92,11 @@ def python_interface() -> str:
     return re.sub(r":(?:class|func):`([^`]*)`", r"`\1`", text).replace("::\n", ":\n")
 
 
+def claims() -> str:
+    """The tables of what documents state."""
+    return subprocess.run([sys.executable, "-m", "stopwatt", "claims", "--format", "markdown"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
 class Page(html.parser.HTMLParser):
     """What a page links to, what it loads, and its anchors."""
 
@@ -175,6 +180,8 @@ def main() -> int:
     listed = [f"- [{file.read_text().splitlines()[0].removeprefix('# ')}]({file.name})" for file in decisions]
     (SOURCE / "adr" / "index.md").write_text("# Decisions\n\n" + "\n".join(listed) + "\n")
     (SOURCE / "python-interface.md").write_text(python_interface())
+    with (SOURCE / "claims.md").open("a") as page:
+        page.write("\n" + claims())
 
     wrong = []
     if "--no-commands" not in sys.argv:

@@ -3,6 +3,7 @@
 use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 #[cfg(target_os = "linux")]
 use crate::capture_command::Capture;
+use crate::claims_command::ClaimsOptions;
 use crate::compare_command::CompareOptions;
 use crate::count_command::CountOptions;
 use crate::doctor_command::DoctorOptions;
@@ -45,6 +46,7 @@ Look:
   doctor              What this machine can do, and what to type for what is missing
 
 Compare:
+  claims              What five published documents state, and whether it holds here
   compare             Recordings side by side: what changed, whether that can be said, and why
   import              Make a recording of what was measured elsewhere: UART log, RST, CSV, VPP, ftrace,
                       dumps of cpuidle
@@ -111,6 +113,8 @@ pub enum Command {
     Sweep(SweepOptions),
     /// Compare recordings: what changed, whether that can be said, and why.
     Compare(CompareOptions),
+    /// Show what published documents state, and whether it holds here.
+    Claims(ClaimsOptions),
     /// List the data in force, platforms, releases and experiments.
     List(ListOptions),
     /// Fit a modelled core to the stride study's declared cells.

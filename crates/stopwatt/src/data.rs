@@ -76,6 +76,18 @@ impl Data {
         }
     }
 
+    /// The files of what documents state: those that are built in where a folder has none.
+    pub fn claims(&self) -> Part {
+        let has_claims = |data: &&Self| data.folder().is_ok_and(|of| of.join("claims").is_dir());
+        Part {
+            data: Some(self)
+                .filter(has_claims)
+                .unwrap_or(&Self::BuiltIn)
+                .clone(),
+            folder: "claims",
+        }
+    }
+
     /// The folder of the data, for what is written into it.
     pub fn folder(&self) -> miette::Result<&Path> {
         match self {

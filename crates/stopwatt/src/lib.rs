@@ -9,6 +9,7 @@ mod arguments;
 mod calibrate_command;
 #[cfg(target_os = "linux")]
 mod capture_command;
+mod claims_command;
 pub mod compare_command;
 mod costs_files;
 mod count_command;
@@ -256,6 +257,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
         Command::Compare(options) => return compare_command::run(console, &data, options),
         Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),
+        Command::Claims(options) => return claims_command::run(console, &data, options),
         Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Platform { what } => platform_command::run(console, what),
         Command::Payload(options) => payload_command::run(console, &data, options),

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+pub mod claims;
 mod clocks;
 mod dataplane;
 mod eas;

@@ -28,6 +28,7 @@ mod terminal;
 mod what_if;
 mod words;
 
+pub use blocks::figure;
 pub use changes::{
     PrintedChange, PublishedChanges, comparison_html, comparison_json, comparison_markdown,
     comparison_text, junit, published_changes,

@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 #[allow(dead_code, reason = "the example that takes pictures uses the rest")]
 mod chromium;
+mod claims;
 mod common;
 mod compare;
 mod damaged;
