@@ -244,7 +244,7 @@ fn below<'v>(of: &'v Value, part: &str) -> Vec<&'v Value> {
             let (key, wanted) = pair.split_once('=').unwrap_or((pair, ""));
             match item.get(key) {
                 Some(Value::String(text)) => text == wanted,
-                Some(value) => value.to_string() == wanted,
+                Some(value) => format!("{value}") == wanted,
                 None => false,
             }
         })

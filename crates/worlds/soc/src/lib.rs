@@ -17,7 +17,6 @@
 //!
 //! Processes of the engine: one for each CPU, one for each SCP channel, one for the timers.
 
-pub mod config;
 mod cpu;
 mod deadlock;
 mod declared_order;
@@ -31,25 +30,25 @@ mod mailbox;
 mod memory;
 pub mod meter;
 mod normal_world;
-mod operating_points;
 mod order;
 mod platform;
 pub mod points;
 mod port;
-pub mod quantity;
 mod run;
 mod scp;
 mod soc;
 mod system;
 mod timers;
+mod work;
 
 pub use cpu::CpuState;
 pub use declared_order::Order;
 pub use event::{Event, ProcedureStamps};
 pub use interrupt_source::{Interrupts, MAX_DEVICES, MAX_IPIS, Source};
 pub use memory::Word;
-pub use operating_points::{OperatingPoint, Work};
 pub use points::{point, point_name, stamp_at};
 pub use run::{Conditions, RunError, RunOutcome, SETTLED, run, run_and_tell};
 pub use soc::Soc;
+pub use soc_config::{self as config, OperatingPoint, quantity};
 pub use system::{Boot, System, run_system};
+pub use work::Work;

@@ -2,7 +2,7 @@
 //! is named by its cause.
 //!
 //! Which rows depend on a cost is declared here, from what the cost is
-//! (`crates/soc/src/config/costs.rs`) and what the six procedures do, and not from anything that
+//! (`crates/worlds/soc-config/src/costs.rs`) and what the six procedures do, and not from anything that
 //! the comparison computes. Where a CPU is alone, as in the serial tables, the declaration says of
 //! every row whether it changes. Where CPUs meet, what one takes longer for is waited for by
 //! others, and can also be hidden in a wait of its own: there the fed cause must grow wherever it

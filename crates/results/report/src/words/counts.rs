@@ -1,10 +1,10 @@
 //! Counts of instructions: of calls beside other firmware's, of passages, and by function.
 
+use super::listed;
 use crate::blocks::{Cell, Number, fixed, percent, whole};
 use findings::functions::of_first_build;
 use findings::passages::{Passages, Range};
 use findings::psci_calls::{Call, Calls};
-use itertools::Itertools;
 use recording::facts::Functions;
 
 /// A number of instructions: whole where it is whole.
@@ -31,15 +31,15 @@ pub fn first_call(calls: &Calls<'_>) -> Option<String> {
     let call = calls.calls.first()?;
     let build = call.builds.first()?;
     let others = call.others.iter().filter(|other| other.build == *build);
-    let mut others = others.map(|of| {
+    let others = others.map(|of| {
         let range = Cell::Range(whole(of.low as f64), whole(of.high as f64));
-        format!("{} {}", of.implementation, range.plain())
+        format!("{} in {}", range.plain(), of.implementation)
     });
-    let others = others.join(", ");
+    let others = listed(others);
     let beside = if others.is_empty() {
         others
     } else {
-        format!("; others: {others}")
+        format!(", {others}")
     };
     let own = counted(call, build).plain();
     Some(format!(

@@ -3,10 +3,14 @@
 //! Three files describe a machine: the platform (hardware facts), the release (what firmware chose)
 //! and the costs (fitted). Each is TOML with unknown keys refused; an error shows the line and says
 //! what would be right.
+//!
+//! The simulation of `soc` is optimised for speed, and this, which is read once a run, for size.
+#![forbid(unsafe_code)]
 
 mod costs;
 mod idle_states;
 mod platform;
+pub mod quantity;
 mod release;
 mod set;
 
@@ -15,8 +19,8 @@ pub use idle_states::{
     IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range, WattsPerUnit,
 };
 pub use platform::{
-    AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, Platform, PowerUps, Spread, Topology,
-    WorldCpu,
+    AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, OperatingPoint, Platform, PowerUps,
+    Spread, Topology, WorldCpu,
 };
 pub use release::{Levels, Release, ScpProtocol};
 
@@ -35,7 +39,7 @@ pub struct Machine {
 
 impl Machine {
     /// The time for which the power-up of a core keeps the SCP, in ps.
-    pub(crate) fn core_on(&self) -> u64 {
+    pub fn core_on(&self) -> u64 {
         // One of the two is there, or the machine could not be read.
         self.costs
             .scp
@@ -45,7 +49,7 @@ impl Machine {
     }
 
     /// True if firmware takes CPUs down without a message to the SCP.
-    pub(crate) fn needs_power_units(&self) -> bool {
+    pub fn needs_power_units(&self) -> bool {
         !self
             .release
             .scp_messages

@@ -4,21 +4,6 @@
 use engine::Time;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// An operating point of a domain: its frequency, what its cores get done there, and what that
-/// costs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OperatingPoint {
-    /// Clock in Hz.
-    pub clock: u64,
-    /// Work per time, in units of the platform's table; the fastest core of a platform usually has
-    /// 1024. At least 1.
-    pub capacity: u32,
-    /// Power of a core that runs, in units.
-    pub core_power: u32,
-    /// Power of the domain's shared part while at least one core runs, in units.
-    pub domain_power: u32,
-}
-
 /// Work: capacity times picoseconds. What any core does in any time fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 pub struct Work(pub u128);

@@ -1,12 +1,26 @@
 //! Hardware facts: the platform file.
 
 use super::set;
-use crate::operating_points::OperatingPoint;
 use crate::quantity::{Bytes, Duration, Frequency};
 use document::{Document, Error};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
+
+/// An operating point of a domain: its frequency, what its cores get done there, and what that
+/// costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OperatingPoint {
+    /// Clock in Hz.
+    pub clock: u64,
+    /// Work per time, in units of the platform's table; the fastest core of a platform usually has
+    /// 1024. At least 1.
+    pub capacity: u32,
+    /// Power of a core that runs, in units.
+    pub core_power: u32,
+    /// Power of the domain's shared part while at least one core runs, in units.
+    pub domain_power: u32,
+}
 
 /// The hardware facts of a platform file.
 #[derive(Clone, Debug, PartialEq)]

@@ -37,7 +37,7 @@ impl Levels {
     }
 
     /// True if `level` is among those of a kind of call.
-    pub(crate) fn contain(&self, why: PowerDown, level: Level) -> bool {
+    pub fn contain(&self, why: PowerDown, level: Level) -> bool {
         match why {
             PowerDown::Suspend => self.suspend.contains(&level),
             PowerDown::Off => self.off.contains(&level),
@@ -45,7 +45,7 @@ impl Levels {
     }
 
     /// True if this says something of every level in both kinds of calls.
-    pub(crate) fn are_all(&self, top: u8) -> bool {
+    pub fn are_all(&self, top: u8) -> bool {
         (0..=top).all(|level| self.suspend.contains(&level) && self.off.contains(&level))
     }
 }
