@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
+    fold_alike_functions();
     let root =
         Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../data");
     let mut files = Vec::new();
@@ -29,6 +30,25 @@ fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("data_files.rs");
     fs::write(out, code).expect("the output folder can be written");
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// Has a linker that can do it keep one of functions that are the same: of generic code there are
+/// many, 2 % of the program. So can the linker that rustc brings for this target; others are left
+/// alone.
+fn fold_alike_functions() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let own = [
+        ("PROFILE", "release"),
+        ("CARGO_CFG_TARGET_ARCH", "x86_64"),
+        ("CARGO_CFG_TARGET_OS", "linux"),
+        ("CARGO_CFG_TARGET_ENV", "gnu"),
+    ];
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let is_another =
+        env::var_os("RUSTC_LINKER").is_some() || ["link", "ld"].iter().any(|of| flags.contains(of));
+    if own.iter().all(|(name, value)| is(name, value)) && !is_another {
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
 }
 
 /// The TOML and CSV files below a folder, by their path below the root.
