@@ -758,7 +758,6 @@ mod tests {
         }
         assert!(keys > 60, "{keys} keys");
         for key in [
-            "cores.cortex-a53.clock",
             "topology.domain.1.name",
             "idle_state.0.state",
             "scp.source",
@@ -770,6 +769,7 @@ mod tests {
             );
         }
         for key in [
+            "cores.cortex-a53.clock",
             "scp.channels",
             "topology.domain.1.l2",
             "psci.scp_send",
